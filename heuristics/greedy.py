@@ -1,0 +1,78 @@
+"""Greedy search: repeatedly the move that gains most for its length."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from optsum.coverage import Coverage
+from optsum.problem import Capability, Key, Selection, Sense
+from optsum.run import Run
+from optsum.strategy import Strategy
+
+__all__ = ["Greedy"]
+
+
+@dataclass(frozen=True)
+class Greedy(Strategy):
+    r"""Gain per length, and the best single unit if that is better.
+
+    Hirao et al. 2017 (Enumeration of Extractive Oracle Summaries), Algorithm 2, after Khuller et al. 1999. Line 5 of
+    the printed algorithm adds the length of a sentence even if it is then rejected; meant is that a rejected one
+    leaves the length as it was, and so it is done here. Units that gain nothing are not taken, unless a minimum
+    length asks for more.
+
+    For recall, n-grams within sentences and no minimum length the objective is monotone and submodular, and its
+    value is at least :math:`\frac{1}{2}(1 - \frac{1}{e})` of the optimum. Elsewhere there is no guarantee.
+
+    A move chooses a unit with its missing ancestors, or all units that an occurrence of several needs.
+    """
+
+    name: ClassVar[str] = "greedy"
+    about: ClassVar[str] = "gain per length, then the best single unit (Hirao et al. 2017, Algorithm 2)"
+
+    def search(self, run: Run) -> None:
+        """Search once."""
+        run.see(())
+        if Capability.COVERAGE in run.problem.capabilities and self._on_arrays(run, run.problem.coverage):
+            return
+        self._one_by_one(run)
+
+    @staticmethod
+    def _on_arrays(run: Run, coverage: Coverage) -> bool:
+        from optsum.arrays import arrays_of
+        from optsum.greedy import climb, moves_of
+
+        arrays = arrays_of(coverage)
+        if arrays is None:
+            return False
+        move_start, move_unit = moves_of(coverage)
+        for single in (False, True):
+            selection, evaluations = climb(arrays, move_start, move_unit, single)
+            run.count(evaluations=int(evaluations))
+            run.see(selection.nonzero()[0])
+            run.check()
+        return True
+
+    @staticmethod
+    def _one_by_one(run: Run) -> None:
+        problem = run.problem
+        selection: Selection = ()
+        value = problem.evaluate(selection).key
+        while True:
+            best: tuple[float, Key, Selection] | None = None
+            for move in problem.moves(selection):
+                if set(move) & set(selection):
+                    continue
+                candidate = tuple(sorted({*selection, *move}))
+                if problem.length(candidate) > problem.max_length:
+                    continue
+                evaluation = run.see(candidate)
+                run.check()
+                gain = evaluation.key - value if problem.sense is Sense.MAXIMIZE else value - evaluation.key
+                density = float(gain) / max(1, problem.length(move))
+                if best is None or density > best[0]:
+                    best = (density, evaluation.key, candidate)
+            if best is None or (best[0] <= 0 and problem.length(selection) >= problem.min_length):
+                return
+            _, value, selection = best

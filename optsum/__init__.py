@@ -1,0 +1,112 @@
+"""Exact oracle summaries: how good could a summary of this text possibly be.
+
+Everything on the command line is one call here, with the same names; what is imported is loaded when it is first
+used, so ``import optsum`` costs nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from optsum._version import __version__
+
+if TYPE_CHECKING:
+    from optsum.comparison import compare
+    from optsum.corpus.jsonl import BadTopic, read_topics
+    from optsum.corpus.systems import System, read_systems
+    from optsum.corpus.topic import Topic, as_topic
+    from optsum.coverage import Coverage
+    from optsum.coverage_problem import CoverageProblem
+    from optsum.errors import (
+        BackendError,
+        InputError,
+        OptionError,
+        OptsumError,
+        UnknownNameError,
+        UnsupportedError,
+    )
+    from optsum.pipeline import solve, solve_all
+    from optsum.problem import Capability, Evaluation, Problem, Sense
+    from optsum.result import Result, Status, Termination
+    from optsum.rouge import rouge
+    from optsum.run import Limits, Run
+    from optsum.searching import search
+    from optsum.strategy import Strategy
+
+_HOME = {
+    "BackendError": "optsum.errors",
+    "BadTopic": "optsum.corpus.jsonl",
+    "Capability": "optsum.problem",
+    "Coverage": "optsum.coverage",
+    "CoverageProblem": "optsum.coverage_problem",
+    "Evaluation": "optsum.problem",
+    "InputError": "optsum.errors",
+    "Limits": "optsum.run",
+    "OptionError": "optsum.errors",
+    "OptsumError": "optsum.errors",
+    "Problem": "optsum.problem",
+    "Result": "optsum.result",
+    "Run": "optsum.run",
+    "Sense": "optsum.problem",
+    "Status": "optsum.result",
+    "Strategy": "optsum.strategy",
+    "System": "optsum.corpus.systems",
+    "Termination": "optsum.result",
+    "Topic": "optsum.corpus.topic",
+    "UnknownNameError": "optsum.errors",
+    "UnsupportedError": "optsum.errors",
+    "as_topic": "optsum.corpus.topic",
+    "compare": "optsum.comparison",
+    "read_systems": "optsum.corpus.systems",
+    "read_topics": "optsum.corpus.jsonl",
+    "rouge": "optsum.rouge",
+    "search": "optsum.searching",
+    "solve": "optsum.pipeline",
+    "solve_all": "optsum.pipeline",
+}
+
+__all__ = [
+    "BackendError",
+    "BadTopic",
+    "Capability",
+    "Coverage",
+    "CoverageProblem",
+    "Evaluation",
+    "InputError",
+    "Limits",
+    "OptionError",
+    "OptsumError",
+    "Problem",
+    "Result",
+    "Run",
+    "Sense",
+    "Status",
+    "Strategy",
+    "System",
+    "Termination",
+    "Topic",
+    "UnknownNameError",
+    "UnsupportedError",
+    "__version__",
+    "as_topic",
+    "compare",
+    "read_systems",
+    "read_topics",
+    "rouge",
+    "search",
+    "solve",
+    "solve_all",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'optsum' has no attribute {name!r}")
+    found = getattr(import_module(_HOME[name]), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

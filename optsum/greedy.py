@@ -1,0 +1,91 @@
+"""The greedy kernel: start from nothing, take the best move, until none helps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from optsum.arrays import COVER, LENGTH, MISSING, Arrays, empty_state, flip, value_pair
+from optsum.coverage import Coverage, IntArray, pack
+
+__all__ = ["climb", "moves_of"]
+
+
+def moves_of(instance: Coverage) -> tuple[IntArray, IntArray]:
+    """Return the moves of an instance, packed: each unit, and each set of units that a joint occurrence needs, closed.
+
+    A unit comes with its ancestors, so that every move can be taken by itself.
+    """
+    moves = [instance.closure((unit,)) for unit in range(instance.size)]
+    known = set(moves)
+    for joint in instance.joints:
+        move = instance.closure(joint.needs)
+        if move not in known:
+            known.add(move)
+            moves.append(move)
+    return pack(moves)
+
+
+def climb(arrays: Arrays, move_start: IntArray, move_unit: IntArray, single: bool) -> tuple[IntArray, int]:
+    """Return the greedy selection as 0/1 decisions, and the number of evaluations.
+
+    Parameters
+    ----------
+    move_start, move_unit : packed moves
+    single : bool
+        Only the one best move by value, not by value per length (Hirao et al. 2017, Algorithm 2, line 11).
+    """
+    state = empty_state(arrays)
+    evaluations = int(_climb(arrays, state, move_start, move_unit, single))
+    return state.chosen, evaluations
+
+
+@njit(cache=True)
+def _climb(arrays: Any, state: Any, move_start: Any, move_unit: Any, single: bool) -> int:
+    moves = len(move_start) - 1
+    gone = np.zeros(moves, np.bool_)
+    flipped = np.zeros(len(arrays.lengths), np.int64)
+    evaluations = 0
+    while True:
+        short = state.scalars[LENGTH] < arrays.min_length or state.scalars[MISSING] > 0
+        before_top, before_bottom = value_pair(arrays, state)
+        before, before_missing = before_top / before_bottom, state.scalars[MISSING]
+        before_length = state.scalars[LENGTH]
+        best, best_density, best_gain = -1, 0.0, 0.0
+        for move in range(moves):
+            if gone[move]:
+                continue
+            count = 0
+            for entry in range(move_start[move], move_start[move + 1]):
+                unit = move_unit[entry]
+                if state.chosen[unit] == 0:
+                    flip(arrays, state, unit)
+                    flipped[count] = unit
+                    count += 1
+            added = state.scalars[LENGTH] - before_length
+            if count == 0:
+                gone[move] = True
+            elif state.scalars[LENGTH] <= arrays.max_length:
+                top, bottom = value_pair(arrays, state)
+                if arrays.kind == COVER:  # bought with length: what counts is how much of the missing it brings
+                    gain = float(before_missing - state.scalars[MISSING])
+                elif bottom == before_bottom:  # integers over one denominator: equal densities stay equal
+                    gain = float(top - before_top)
+                else:
+                    gain = top / bottom - before
+                density = gain if single else gain / max(1, added)
+                evaluations += 1
+                if best < 0 or density > best_density:
+                    best, best_density, best_gain = move, density, gain
+            for entry in range(count):
+                flip(arrays, state, flipped[entry])
+        if best < 0 or (best_gain <= 0.0 and not short):
+            break
+        for entry in range(move_start[best], move_start[best + 1]):
+            if state.chosen[move_unit[entry]] == 0:
+                flip(arrays, state, move_unit[entry])
+        if single or (arrays.kind == COVER and state.scalars[MISSING] == 0):
+            break
+    return evaluations

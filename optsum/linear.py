@@ -1,0 +1,185 @@
+"""An integer linear program as arrays: what every MILP backend receives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from optsum.coverage import NO_LIMIT, Coverage, Goal, IntArray
+from optsum.errors import UnsupportedError
+from optsum.problem import Sense
+
+__all__ = ["LinearModel", "coverage_model"]
+
+
+@dataclass(frozen=True, eq=False)
+class LinearModel:
+    """``objective . x`` under ``row_lower <= A x <= row_upper``, ``0 <= x <= upper``; A stored by rows.
+
+    All data are integers, so a bound can be proven without floating point (`optsum.bounds.dual_bound`).
+
+    Attributes
+    ----------
+    sense : Sense
+    objective : (columns,)
+    upper : (columns,)
+        Upper bounds; lower bounds are 0.
+    integral : (columns,) of bool
+    row_start, row_column, row_value : (rows + 1,), (entries,), (entries,)
+    row_lower, row_upper : (rows,) of float
+        Infinite where a side is open.
+    units : int
+        The first `units` columns are the 0/1 decisions of the problem's units.
+    denominator, offset : int
+        The value for people is (objective + offset) / denominator.
+    """
+
+    sense: Sense
+    objective: IntArray
+    upper: IntArray
+    integral: NDArray[np.bool_]
+    row_start: IntArray
+    row_column: IntArray
+    row_value: IntArray
+    row_lower: NDArray[np.float64]
+    row_upper: NDArray[np.float64]
+    units: int
+    denominator: int
+    offset: int = 0
+
+    @property
+    def columns(self) -> int:
+        """Number of variables."""
+        return len(self.objective)
+
+    @property
+    def rows(self) -> int:
+        """Number of constraints."""
+        return len(self.row_lower)
+
+
+class _Rows:
+    """Rows under construction, in blocks of arrays."""
+
+    def __init__(self) -> None:
+        self.row: list[IntArray] = []
+        self.column: list[IntArray] = []
+        self.value: list[IntArray] = []
+        self.lower: list[NDArray[np.float64]] = []
+        self.upper: list[NDArray[np.float64]] = []
+        self.count = 0
+
+    def add(self, row: IntArray, column: IntArray, value: IntArray) -> None:
+        """Add entries of the rows of the current block, numbered from 0 within it."""
+        self.row.append(row + self.count)
+        self.column.append(column)
+        self.value.append(value)
+
+    def close(self, rows: int, lower: float | IntArray, upper: float | IntArray) -> None:
+        """End a block of `rows` rows."""
+        self.lower.append(np.broadcast_to(np.asarray(lower, np.float64), (rows,)))
+        self.upper.append(np.broadcast_to(np.asarray(upper, np.float64), (rows,)))
+        self.count += rows
+
+    def arrays(self) -> tuple[IntArray, IntArray, IntArray, NDArray[np.float64], NDArray[np.float64]]:
+        """Return row_start, row_column, row_value, row_lower, row_upper."""
+        row = np.concatenate(self.row) if self.row else np.zeros(0, np.int64)
+        order = np.argsort(row, kind="stable")
+        start = np.zeros(self.count + 1, np.int64)
+        np.cumsum(np.bincount(row, minlength=self.count), out=start[1:])
+        column = np.concatenate(self.column) if self.column else np.zeros(0, np.int64)
+        value = np.concatenate(self.value) if self.value else np.zeros(0, np.int64)
+        lower = np.concatenate(self.lower) if self.lower else np.zeros(0)
+        upper = np.concatenate(self.upper) if self.upper else np.zeros(0)
+        return start, column[order], value[order], lower, upper
+
+
+def _ones(count: int) -> IntArray:
+    return np.ones(count, np.int64)
+
+
+def coverage_model(instance: Coverage) -> LinearModel:
+    """Return the merged integer program of an instance.
+
+    Hirao et al. 2017, eq. 3-8, with the references merged: one column per unit, one continuous column per step of
+    a feature's gain table and one row per feature, ``sum of its steps <= sum of its copies``. Gains never grow, so
+    steps fill in order and are integral at an optimum. An occurrence of several units (Hirao et al. 2017,
+    compressive, eq. 8-9) is a continuous column m with ``m <= x_v`` and ``m <= 1 - x_u``.
+
+    Raises
+    ------
+    UnsupportedError
+        If the objective is not linear (a denominator that varies, or a geometric mean).
+    """
+    if instance.goal is Goal.MAXIMIZE and not instance.constant_denominator:
+        raise UnsupportedError(
+            "This objective is no linear function of the units, so it has no integer linear program: "
+            "choose another strategy (optsum list strategies)."
+        )
+    covering = instance.goal is Goal.MINIMIZE
+    n, joints = instance.size, instance.joints
+    full = np.diff(instance.level_start) - 1
+    steps = np.zeros(0, np.int64) if covering else np.delete(np.diff(instance.level), instance.level_start[1:-1] - 1)
+    first_joint, first_step = n, n + len(joints)
+    columns = first_step + len(steps)
+
+    rows = _Rows()
+    entry_unit = np.repeat(np.arange(n), np.diff(instance.unit_start))
+    copies = np.minimum(instance.unit_count, full[instance.unit_feature])
+    rows.add(instance.unit_feature, entry_unit, copies if covering else -copies)
+    if joints:
+        feature = np.array([joint.feature for joint in joints], np.int64)
+        count = np.minimum(np.array([joint.count for joint in joints], np.int64), full[feature])
+        rows.add(feature, first_joint + np.arange(len(joints)), count if covering else -count)
+    if covering:
+        rows.close(instance.features, full, np.inf)
+    else:
+        rows.add(
+            np.repeat(np.arange(instance.features), full),
+            first_step + np.arange(len(steps)),
+            _ones(len(steps)),
+        )
+        rows.close(instance.features, -np.inf, 0)
+        rows.add(np.zeros(n, np.int64), np.arange(n), instance.lengths)
+        limit = np.inf if instance.max_length >= NO_LIMIT else float(instance.max_length)
+        rows.close(1, float(instance.min_length), limit)
+    for index, joint in enumerate(joints):
+        needs, vetoes = np.array(joint.needs, np.int64), np.array(joint.vetoes, np.int64)
+        for units, sign, limit in ((needs, -1, 0.0), (vetoes, 1, 1.0)):
+            if len(units):
+                block = np.arange(len(units))
+                rows.add(block, np.full(len(units), first_joint + index), _ones(len(units)))
+                rows.add(block, units, sign * _ones(len(units)))
+                rows.close(len(units), -np.inf, limit)
+    children = np.flatnonzero(instance.parents >= 0) if len(instance.parents) else np.zeros(0, np.int64)
+    if len(children):
+        block = np.arange(len(children))
+        rows.add(block, children, _ones(len(children)))
+        rows.add(block, instance.parents[children], -_ones(len(children)))
+        rows.close(len(children), -np.inf, 0)
+
+    objective = np.zeros(columns, np.int64)
+    if covering:
+        objective[:n] = instance.lengths
+    else:
+        objective[:n] = instance.mass[0]
+        objective[first_step:] = steps
+    integral = np.zeros(columns, np.bool_)
+    integral[:n] = True
+    row_start, row_column, row_value, row_lower, row_upper = rows.arrays()
+    return LinearModel(
+        sense=Sense.MINIMIZE if covering else Sense.MAXIMIZE,
+        objective=objective,
+        upper=_ones(columns),
+        integral=integral,
+        row_start=row_start,
+        row_column=row_column,
+        row_value=row_value,
+        row_lower=row_lower,
+        row_upper=row_upper,
+        units=n,
+        denominator=1 if covering else max(1, int(instance.constants[1])),
+        offset=0 if covering else int(instance.constants[0]),
+    )

@@ -1,0 +1,124 @@
+"""Names for strategies, formulations and backends: built-ins loaded on demand, third parties by entry points.
+
+The core reaches the folders beside it only through the strings below.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from functools import cached_property
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from optsum.errors import OptionError
+from optsum.names import unknown_name
+
+if TYPE_CHECKING:
+    from optsum.backend import Backend
+    from optsum.formulation import Formulation
+    from optsum.strategy import Strategy
+
+__all__ = ["BACKENDS", "FORMULATIONS", "STRATEGIES", "Registry", "create_strategy"]
+
+T = TypeVar("T")
+
+
+class Registry(Generic[T]):
+    """Classes by name.
+
+    Parameters
+    ----------
+    kind : str
+        For messages: "strategy", "formulation", "backend".
+    builtin : mapping of name to ``"module:attribute"``
+        Imported only when asked for.
+    group : str
+        Entry-point group in which third parties announce theirs. One that takes a built-in's name, or a name that is
+        already taken, warns and is left out; one that cannot be imported is an error only when it is used.
+    """
+
+    def __init__(self, kind: str, builtin: dict[str, str], group: str) -> None:
+        self.kind = kind
+        self.group = group
+        self._builtin = builtin
+
+    @cached_property
+    def _plugins(self) -> dict[str, EntryPoint]:
+        found: dict[str, EntryPoint] = {}
+        for entry in entry_points(group=self.group):
+            if entry.name in self._builtin or entry.name in found:
+                warnings.warn(
+                    f"The {self.kind} {entry.name!r} of {entry.value} is left out: that name is taken.",
+                    stacklevel=2,
+                )
+            else:
+                found[entry.name] = entry
+        return found
+
+    def names(self) -> list[str]:
+        """Return all names, built-ins first."""
+        return [*self._builtin, *self._plugins]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names())
+
+    def load(self, name: str) -> type[T]:
+        """Return the class of a name.
+
+        Raises
+        ------
+        UnknownNameError
+            With the nearest names.
+        OptionError
+            If a third party's class cannot be imported.
+        """
+        if name in self._builtin:
+            module, _, attribute = self._builtin[name].partition(":")
+            loaded: type[T] = getattr(import_module(module), attribute)
+            return loaded
+        if name in self._plugins:
+            try:
+                plugin: type[T] = self._plugins[name].load()
+            except Exception as error:
+                raise OptionError(
+                    f"The {self.kind} {name} of {self._plugins[name].value} cannot be imported: {error!r}."
+                ) from error
+            return plugin
+        raise unknown_name(self.kind, name, self.names())
+
+
+STRATEGIES: Registry[Strategy] = Registry(
+    "strategy",
+    {
+        "milp": "optsum.solvers.milp:Milp",
+        "exhaustive": "optsum.solvers.exhaustive:Exhaustive",
+        "greedy": "optsum.heuristics.greedy:Greedy",
+        "lead": "optsum.heuristics.baselines:Lead",
+        "random": "optsum.heuristics.baselines:Random",
+    },
+    "optsum.strategies",
+)
+
+FORMULATIONS: Registry[Formulation] = Registry(
+    "formulation", {"extractive": "optsum.formulations.extractive:Extractive"}, "optsum.formulations"
+)
+
+BACKENDS: Registry[Backend] = Registry("backend", {"highs": "optsum.solvers.highs:Highs"}, "optsum.backends")
+
+
+def create_strategy(name: str, options: dict[str, Any]) -> Strategy:
+    """Return a strategy with its options set.
+
+    Raises
+    ------
+    UnknownNameError
+        For a name or an option that does not exist, with the nearest ones.
+    """
+    cls = STRATEGIES.load(name)
+    known = list(getattr(cls, "__dataclass_fields__", {}))
+    for option in options:
+        if option not in known:
+            raise unknown_name(f"option of the strategy {name}", option, known)
+    return cls(**options)

@@ -1,0 +1,222 @@
+"""What a search answers: two status axes, the incumbent, the best bound, and JSON both ways.
+
+`Status` says what is held, `Termination` why the search stopped. A limit is named exactly when the search stopped
+early; `optimal` is said only when proven.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from fractions import Fraction
+from typing import Any
+
+from optsum.errors import InputError
+
+__all__ = ["Result", "Status", "Termination", "TracePoint", "relative_gap"]
+
+
+class Status(Enum):
+    """What is held at the end."""
+
+    OPTIMAL = "optimal"
+    """A selection that is proven to be best."""
+    FEASIBLE = "feasible"
+    """A selection within the limits; better ones may exist."""
+    INFEASIBLE = "infeasible"
+    """It is proven that no selection is within the limits."""
+    NO_SOLUTION = "no_solution"
+    """None was found, and it is not proven that none exists."""
+    ERROR = "error"
+    """The topic could not be searched; `Result.error` says why."""
+
+
+class Termination(Enum):
+    """Why the search stopped."""
+
+    COMPLETED = "completed"
+    """By itself: proven, or nothing left to try."""
+    TIME_LIMIT = "time_limit"
+    """`Limits.time_s` ran out."""
+    NODE_LIMIT = "node_limit"
+    """`Limits.nodes` was reached."""
+    EVALUATION_LIMIT = "evaluation_limit"
+    """`Limits.evaluations` was reached."""
+    GAP_REACHED = "gap_reached"
+    """The gap is at most `Limits.gap`."""
+    TARGET_REACHED = "target_reached"
+    """The objective is at least as good as `Limits.target`."""
+    INTERRUPTED = "interrupted"
+    """Ctrl-C, or a callback that asked to stop."""
+    FAILED = "failed"
+    """An error; nothing is claimed."""
+
+
+@dataclass(frozen=True, slots=True)
+class TracePoint:
+    """One improvement of the incumbent."""
+
+    seconds: float
+    evaluations: int
+    objective: float
+
+
+def relative_gap(objective: float | None, bound: float | None) -> float | None:
+    """Return ``|bound - objective| / max(1e-10, |objective|)``; None where either is missing."""
+    if objective is None or bound is None:
+        return None
+    return abs(bound - objective) / max(1e-10, abs(objective))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """One search on one problem.
+
+    Attributes
+    ----------
+    id : str or None
+        Topic, ``topic#r`` where each reference is a problem of its own.
+    formulation, metric : str or None
+    strategy, backend : str
+    status : Status
+    termination : Termination
+    detail : str or None
+        More about the termination, such as the backend's own words.
+    objective, bound : float or None
+        Of the selection, and the best value proven to be possible; None where there is no selection, or where the
+        problem offers no bound.
+    objective_exact, bound_exact : str or None
+        The same as exact fractions ``"p/q"``, by which results are compared.
+    numerator, denominator : int or None
+        Unreduced, where the objective is one ratio.
+    selection : tuple or None
+        Chosen units in the numbering of the input, in document order.
+    length : int or None
+        Summed length, in the unit of the problem's limits.
+    summary : tuple of str or None
+    rouge : mapping of metric name to recall, precision and f1, or None
+        Official scores of the finished text.
+    seconds : float
+        Wall time from text to result.
+    evaluations, nodes : int
+    statistics : mapping
+        Whatever else the strategy counted.
+    trace : tuple of TracePoint
+    seed : int or None
+    version, config_hash : str or None
+    error : str or None
+    """
+
+    strategy: str
+    status: Status
+    termination: Termination
+    id: str | None = None
+    formulation: str | None = None
+    backend: str | None = None
+    metric: str | None = None
+    detail: str | None = None
+    objective: float | None = None
+    bound: float | None = None
+    objective_exact: str | None = None
+    bound_exact: str | None = None
+    numerator: int | None = None
+    denominator: int | None = None
+    selection: tuple[Any, ...] | None = None
+    length: int | None = None
+    summary: tuple[str, ...] | None = None
+    rouge: Mapping[str, Mapping[str, float]] | None = None
+    seconds: float = 0.0
+    seed: int | None = None
+    evaluations: int = 0
+    nodes: int = 0
+    statistics: Mapping[str, Any] = field(default_factory=dict)
+    trace: tuple[TracePoint, ...] = ()
+    version: str | None = None
+    config_hash: str | None = None
+    error: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse contradictions, so that no row ever claims two things."""
+        holds = self.status in {Status.OPTIMAL, Status.FEASIBLE}
+        wrong = {
+            "a status that holds a selection goes with one, and no other does": holds != (self.selection is not None),
+            "a selection has an objective": holds != (self.objective is not None),
+            "an error says why, and nothing else does": (self.status is Status.ERROR) != (self.error is not None),
+            "an error and a failed search are the same": (self.status is Status.ERROR)
+            != (self.termination is Termination.FAILED),
+            "what is proven needs no more time": self.status in {Status.OPTIMAL, Status.INFEASIBLE}
+            and self.termination not in {Termination.COMPLETED, Termination.TARGET_REACHED, Termination.GAP_REACHED},
+        }
+        for reason, contradicts in wrong.items():
+            if contradicts:
+                raise InputError(f"This result contradicts itself: {reason} ({self.status}, {self.termination}).")
+
+    @property
+    def gap(self) -> float | None:
+        """``|bound - objective| / max(1e-10, |objective|)``; None where there is no bound or no selection."""
+        if self.objective_exact is not None and self.objective_exact == self.bound_exact:
+            return 0.0
+        return relative_gap(self.objective, self.bound)
+
+    @property
+    def key(self) -> Fraction | float | None:
+        """The objective as it is compared: exact where the problem is."""
+        return Fraction(self.objective_exact) if self.objective_exact is not None else self.objective
+
+    @property
+    def bound_key(self) -> Fraction | float | None:
+        """The bound as it is compared."""
+        return Fraction(self.bound_exact) if self.bound_exact is not None else self.bound
+
+    def to_row(self) -> dict[str, Any]:
+        """Return the result as the JSON object of one output row."""
+        row: dict[str, Any] = {name: getattr(self, name) for name in _ROW_ORDER}
+        row["status"] = self.status.value
+        row["termination"] = self.termination.value
+        row["selection"] = None if self.selection is None else [_listed(unit) for unit in self.selection]
+        row["summary"] = None if self.summary is None else list(self.summary)
+        row["rouge"] = None if self.rouge is None else {name: dict(values) for name, values in self.rouge.items()}
+        row["statistics"] = dict(self.statistics)
+        row["trace"] = [list(dataclasses.astuple(point)) for point in self.trace]
+        return row
+
+    @classmethod
+    def from_row(cls, row: Mapping[str, Any]) -> Result:
+        """Rebuild a result from its row; the inverse of `to_row`.
+
+        Raises
+        ------
+        InputError
+            If the row lacks a field, or contradicts itself.
+        """
+        values = {name: value for name, value in row.items() if name in _FIELDS}
+        try:
+            values["status"] = Status(row["status"])
+            values["termination"] = Termination(row["termination"])
+            if row.get("selection") is not None:
+                values["selection"] = tuple(
+                    tuple(unit) if isinstance(unit, list) else unit for unit in row["selection"]
+                )
+            if row.get("summary") is not None:
+                values["summary"] = tuple(row["summary"])
+            values["trace"] = tuple(TracePoint(*point) for point in row.get("trace") or ())
+            return cls(**values)
+        except (KeyError, TypeError, ValueError) as error:
+            if isinstance(error, InputError):
+                raise
+            raise InputError(f"This is no result row of optsum: {error!r}.") from error
+
+
+def _listed(unit: Any) -> Any:
+    return list(unit) if isinstance(unit, tuple) else unit
+
+
+_FIELDS = {item.name for item in dataclasses.fields(Result)}
+_FIRST = (
+    "id", "formulation", "strategy", "backend", "metric", "status", "termination", "objective", "bound", "gap",
+    "numerator", "denominator", "selection", "length", "summary", "rouge", "seconds", "seed", "evaluations", "nodes",
+    "version", "config_hash", "error",
+)  # fmt: skip
+_ROW_ORDER = (*_FIRST, *(item.name for item in dataclasses.fields(Result) if item.name not in _FIRST))

@@ -1,0 +1,57 @@
+"""The contract of a search strategy."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import ClassVar
+
+from optsum.problem import Capability, Problem, require
+from optsum.run import Run
+
+__all__ = ["Strategy"]
+
+
+class Strategy(ABC):
+    """A way to search. Subclasses are frozen dataclasses whose fields are the strategy's options.
+
+    Attributes
+    ----------
+    name : str
+        As in ``--strategy``.
+    about : str
+        One line for ``optsum list strategies``.
+    requires : frozenset of Capability
+        What a problem must offer.
+    exact : bool
+        Whether a search that completes proves its answer.
+    all_units : bool
+        Whether it must see every sentence as a unit, also those that can add nothing.
+    """
+
+    name: ClassVar[str]
+    about: ClassVar[str]
+    requires: ClassVar[frozenset[Capability]] = frozenset()
+    exact: ClassVar[bool] = False
+    all_units: ClassVar[bool] = False
+
+    @property
+    def backend_name(self) -> str | None:
+        """Name of the solver behind the strategy, if it has one."""
+        return None
+
+    def accept(self, problem: Problem) -> None:
+        """Refuse a problem that this strategy cannot search.
+
+        Raises
+        ------
+        UnsupportedError
+            One sentence that says what is missing.
+        """
+        require(problem, self.requires, f"The strategy {self.name}")
+
+    @abstractmethod
+    def search(self, run: Run) -> None:
+        """Search `run.problem`.
+
+        Report selections with `run.see`, bounds with `run.raise_bound`, a proof with `run.prove`. Call `run.check` often, and let `optsum.run.Stopped` pass.
+        """

@@ -1,0 +1,135 @@
+"""The MILP strategy: any backend solves the integer program, nothing it says is believed unchecked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil, floor
+from typing import ClassVar
+
+from optsum.backend import Backend, RawOutcome
+from optsum.errors import BackendError, OptionError
+from optsum.linear import LinearModel
+from optsum.problem import Capability, Problem, Sense
+from optsum.registry import BACKENDS
+from optsum.result import Termination
+from optsum.run import Limits, Run, Stopped
+from optsum.strategy import Strategy
+
+__all__ = ["Milp", "backend_of"]
+
+_TOLERANCE = 1e-6
+"""How far a solver's integer objective, and its bound, may be off."""
+
+
+def backend_of(name: str) -> Backend:
+    """Return a backend by name: a registered one, or ``pyomo:SOLVER`` for any solver that Pyomo knows.
+
+    Raises
+    ------
+    UnknownNameError
+        For any other name.
+    """
+    if name.startswith("pyomo:"):
+        from .pyomo_backend import PyomoBackend
+
+        solver = name.removeprefix("pyomo:")
+        if not solver:
+            raise OptionError("The backend pyomo: needs a solver's name after the colon, such as pyomo:highs.")
+        return PyomoBackend(solver)
+    backend: Backend = BACKENDS.load(name)()
+    return backend
+
+
+@dataclass(frozen=True)
+class Milp(Strategy):
+    """Integer linear programming.
+
+    Parameters
+    ----------
+    backend : str
+        "highs" (arrays straight to HiGHS), or "pyomo:NAME": the readable model of the paper's equations, solved by
+        any solver that Pyomo knows.
+    """
+
+    backend: str = "highs"
+
+    name: ClassVar[str] = "milp"
+    about: ClassVar[str] = "integer linear programming on any solver (Hirao et al. 2017, eq. 3-8)"
+    requires: ClassVar[frozenset[Capability]] = frozenset({Capability.LINEAR})
+    exact: ClassVar[bool] = True
+
+    @property
+    def backend_name(self) -> str | None:
+        """Name of the solver."""
+        return self.backend
+
+    def accept(self, problem: Problem) -> None:
+        """Refuse a problem without a linear model, and a solver that cannot be used."""
+        super().accept(problem)
+        backend_of(self.backend)
+
+    def search(self, run: Run) -> None:
+        """Solve, re-score, prove."""
+        problem = run.problem
+        # The empty selection needs no solver, and some solvers cannot read a model without variables.
+        run.see(())
+        if problem.size == 0:
+            run.prove()
+            return
+        run.check()
+        limits = run.limits
+        left = Limits(
+            time_s=None if limits.time_s is None else run.remaining_s,
+            nodes=None if limits.nodes is None else max(0, limits.nodes - run.nodes),
+            gap=limits.gap,
+        )
+        outcome = backend_of(self.backend).solve(problem, left, run.seed)
+        run.count(nodes=outcome.nodes or 0)
+        run.statistics.update(outcome.statistics)
+        run.statistics["native_status"] = outcome.native
+        if outcome.selection is not None:
+            self._check(run, problem.linear_model, outcome)
+        if outcome.termination is Termination.FAILED:
+            raise BackendError(f"{self.backend} ended with the status {outcome.native!r}, which proves nothing.")
+        self._conclude(run, problem.linear_model, outcome)
+
+    def _check(self, run: Run, model: LinearModel, outcome: RawOutcome) -> None:
+        """Re-score a solver's answer, and refuse one whose claim does not hold."""
+        selection = outcome.selection or ()
+        evaluation = run.problem.evaluate(selection)
+        if not evaluation.feasible:
+            raise BackendError(
+                f"The answer of {self.backend} breaks the limits by {evaluation.violation}: it is no result."
+            )
+        if outcome.objective is not None:
+            claimed = (outcome.objective + model.offset) / model.denominator
+            if abs(claimed - float(evaluation.key)) * model.denominator > 0.5:
+                raise BackendError(
+                    f"{self.backend} claims an objective of {claimed:.6g}, but its selection has "
+                    f"{float(evaluation.key):.6g}: it is no result."
+                )
+        run.see(selection)
+
+    def _conclude(self, run: Run, model: LinearModel, outcome: RawOutcome) -> None:
+        if outcome.bound is not None:
+            down = run.problem.sense is Sense.MAXIMIZE
+            integer = floor(outcome.bound + _TOLERANCE) if down else ceil(outcome.bound - _TOLERANCE)
+            run.raise_bound(Fraction(integer + model.offset, model.denominator))
+        held = run.evaluation
+        if outcome.infeasible and held is None:
+            run.prove()
+        elif outcome.optimal and held is not None:
+            # With a gap limit "optimal" means within that gap; only a bound that agrees is a proof.
+            if outcome.bound is None or run.bound is None or not run.problem.sense.better(run.bound, held.key):
+                run.prove()
+            elif run.limits.gap is not None:
+                raise Stopped(Termination.GAP_REACHED)
+            else:
+                raise BackendError(
+                    f"{self.backend} calls {float(held.key):.6g} optimal, but its own bound is {float(run.bound):.6g}."
+                )
+        elif outcome.termination is not Termination.COMPLETED:
+            raise Stopped(outcome.termination)
+        else:
+            raise BackendError(f"{self.backend} ended with {outcome.native!r} without an answer that can be used.")

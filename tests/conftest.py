@@ -1,0 +1,33 @@
+"""Fixtures shared by all tests."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# Kernels compile on their first call, so no example may be judged by its time.
+settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("default")
+
+
+@pytest.fixture(scope="session")
+def project_root() -> Path:
+    """The folder that holds pyproject.toml."""
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """Real data for tests: not part of the project; CI always has it, a user's machine need not."""
+    folder = Path(os.environ.get("OPTSUM_DATA", ROOT.parent / "shared" / "data"))
+    if folder.is_dir():
+        return folder
+    reason = f"no real data at {folder}: set OPTSUM_DATA to a folder that has it"
+    if os.environ.get("CI") == "true":
+        pytest.fail(reason)
+    pytest.skip(reason)

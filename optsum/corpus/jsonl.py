@@ -1,0 +1,83 @@
+"""Topics from a JSON Lines file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from optsum.corpus.lines import Line, PathLike, read_lines
+from optsum.corpus.sentences import check_language
+from optsum.corpus.topic import Topic, as_id, as_topic
+from optsum.errors import InputError
+
+__all__ = ["BadTopic", "read_topics", "refuse_repeated"]
+
+
+@dataclass(frozen=True, slots=True)
+class BadTopic:
+    """A topic that cannot be used. It becomes an error row, and the others are done."""
+
+    id: str | None
+    """None if it could not be read either."""
+    source: str
+    """``file:line``."""
+    error: str
+    """What is wrong, without the source."""
+
+
+def read_topics(path: PathLike, *, language: str = "en") -> Iterator[Topic | BadTopic]:
+    """Open a JSON Lines file of topics and iterate over them.
+
+    Parameters
+    ----------
+    path : str or path
+        UTF-8, plain or compressed by gzip; ``-`` is the standard input.
+    language : str
+        By whose rules raw texts are split into sentences.
+
+    Returns
+    -------
+    iterator of Topic or BadTopic
+        One for each line that is not blank, in order; it never raises. One line is in memory at a time,
+        beside the ids of those before it.
+
+    Raises
+    ------
+    InputError
+        At once, before any topic is read, if the file cannot be opened, is empty or is no JSON Lines file.
+    OptionError
+        If `language` is no language code.
+    """
+    check_language(language)
+    lines = read_lines(path, what="topic")
+    return refuse_repeated(_topic(line, language) for line in lines)
+
+
+def _topic(line: Line, language: str) -> Topic | BadTopic:
+    if line.error is not None:
+        return BadTopic(None, line.source, line.error)
+    try:
+        return as_topic(line.value, language=language, source=line.source)
+    except InputError as error:
+        return BadTopic(_id_of(line.value), line.source, str(error))
+
+
+def _id_of(value: object) -> str | None:
+    """Return the id of a topic that is wrong elsewhere."""
+    try:
+        return as_id(value["id"], "") if isinstance(value, dict) and "id" in value else None
+    except InputError:
+        return None
+
+
+def refuse_repeated(topics: Iterable[Topic | BadTopic]) -> Iterator[Topic | BadTopic]:
+    """Pass topics on; a topic whose id an earlier one had becomes a `BadTopic`."""
+    seen: set[str] = set()
+    for topic in topics:
+        if isinstance(topic, Topic):
+            if topic.id in seen:
+                reason = f"a second topic has the id {topic.id!r}; give each its own"
+                yield BadTopic(topic.id, topic.source, reason)
+                continue
+            seen.add(topic.id)
+        yield topic

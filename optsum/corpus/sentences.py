@@ -1,0 +1,205 @@
+"""From what a topic or a system file gives (strings, token lists, raw text) to sentences."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+
+from optsum.errors import InputError, OptionError
+from optsum.text import Sentence
+
+__all__ = ["as_sentences", "check_language", "kind", "split_sentences", "well_formed"]
+
+_LANGUAGE = re.compile(r"[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8})*")
+
+
+def as_sentences(value: object, where: str, language: str = "en") -> tuple[Sentence, ...]:
+    """Return the sentences of one document, reference or summary.
+
+    Parameters
+    ----------
+    value : list of str or list of list of str, or str
+        Sentences, each raw or as tokens, which are taken as they are: blank ones are kept, so that the
+        numbering of units never changes. One string is raw text and is split (`split_sentences`).
+    where : str
+        What `value` is, for messages: ``documents[0]``.
+    language : str
+        Of raw text.
+
+    Returns
+    -------
+    tuple of (str or tuple of str)
+        Half surrogate pairs, which are no text, are replaced by U+FFFD; nothing else is changed.
+
+    Raises
+    ------
+    InputError
+        If `value` is anything else.
+    """
+    if isinstance(value, str):
+        return tuple(split_sentences(value, language))
+    if not isinstance(value, list | tuple):
+        raise InputError(f"{where} is {kind(value)}; give a list of sentences or one string of raw text")
+    return tuple(
+        [  # a list first: half the time of a generator
+            item if type(item) is str and item.isascii() else _sentence(item, where, number)
+            for number, item in enumerate(value)
+        ]
+    )
+
+
+def _sentence(item: object, where: str, number: int) -> Sentence:
+    if isinstance(item, str):
+        return well_formed(item)
+    if not isinstance(item, list | tuple):
+        raise InputError(f"{where}[{number}] is {kind(item)}; a sentence is a string or a list of tokens")
+    for position, token in enumerate(item):
+        if not isinstance(token, str):
+            raise InputError(f"{where}[{number}][{position}] is {kind(token)}; a token is a string")
+    return tuple([well_formed(token) for token in item])
+
+
+def well_formed(text: str) -> str:
+    """Return the text with lone surrogates, which no file can hold, replaced by U+FFFD."""
+    if text.isascii():
+        return str(text)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return str(text)
+
+
+def kind(value: object) -> str:
+    """Return what a value is, in the words of JSON, for messages."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "true" if value else "false"
+        case int() | float():
+            return "a number"
+        case str():
+            return "a string"
+        case list() | tuple():
+            return "a list"
+        case Mapping():
+            return "an object"
+    return f"of type {type(value).__name__}"
+
+
+# Splitting raw text.
+
+# The splitter keeps quotations whole, and one that is never closed swallows what follows (45,000 characters of
+# a meeting), so it does not see quotation marks: sentences end as in corpora split by other means.
+_OPENING = "“‘„‚‟«‹「『`"
+_CLOSING = "\"'”’»›」』"
+_MARKS = frozenset(_OPENING + _CLOSING)
+
+# Marks that still belong to the sentence they touch. Languages differ in which close, so before a blank all do.
+_ATTACHED = re.compile(rf"[{_OPENING}{_CLOSING}]+(?!\S)|[{_CLOSING}]+")
+
+# The splitter's time is quadratic in some texts, such as Chinese ones, so it sees a long text through a window,
+# in characters. What lies close to the window's end is left to the next one: a bracket may close behind it.
+_WINDOW = 4096
+_AHEAD = 1024
+
+
+def check_language(language: str) -> str:
+    """Return the language code in lower case.
+
+    Raises
+    ------
+    OptionError
+        If it cannot be a language code. One that the splitter has no rules for is no error: general ones are
+        used.
+    """
+    if not _LANGUAGE.fullmatch(language):
+        raise OptionError(f"{language!r} is no language code; give one such as en, de or zh")
+    return language.lower()
+
+
+def split_sentences(text: str, language: str = "en") -> list[str]:
+    r"""Split raw text into sentences, with the rules of the package sentencex.
+
+    A blank line always ends a sentence, a single line break does not. Sentences end within quotations too.
+
+    Parameters
+    ----------
+    text : str
+    language : str
+        Code of the language whose abbreviations are known, such as ``en`` or ``de``.
+
+    Returns
+    -------
+    list of str
+        Stripped; none is blank. Together they are the text, white space between them aside.
+
+    Raises
+    ------
+    OptionError
+        If `language` is no language code.
+    InputError
+        If the splitter fails on the text.
+
+    Examples
+    --------
+    >>> split_sentences('Dr. Smith left. "I saw him. He ran."\n\nToo late')
+    ['Dr. Smith left.', '"I saw him.', 'He ran."', 'Too late']
+    """
+    language = check_language(language)
+    return [sentence for piece in _pieces(well_formed(text), language) if (sentence := piece.strip())]
+
+
+def _pieces(text: str, language: str) -> Iterator[str]:
+    window = first = 0  # where the window begins, and where the sentence does: there, or before
+    while window < len(text):
+        stop = window + _WINDOW
+        settled = stop - _AHEAD if stop < len(text) else len(text)
+        for cut in _ends(text[window:stop], language):
+            if window + cut > settled:
+                break
+            yield text[first : window + cut]
+            first = window + cut
+        if first > window:
+            window = first
+        else:  # a sentence that outgrows the window is read on, from the beginning of a word
+            blanks = (back for back in range(settled, window, -1) if text[back - 1].isspace())
+            window = next(blanks, settled)
+    if first < len(text):
+        yield text[first:]
+
+
+def _ends(text: str, language: str) -> Iterator[int]:
+    """Iterate over the positions behind the sentences of a text."""
+    shown = text.translate(_table())
+    kept = range(len(text)) if len(shown) == len(text) else [i for i, c in enumerate(text) if c not in _MARKS]
+    begin = 0
+    for piece in _segments(shown, language):
+        if length := len(piece.rstrip()):
+            end = kept[begin + length - 1] + 1
+            attached = _ATTACHED.match(text, end)
+            yield attached.end() if attached else end
+        begin += len(piece)
+
+
+@cache
+def _table() -> dict[int, str | None]:
+    # The splitter breaks down on a capital, a no-break space and a full stop, so it is shown plain blanks.
+    table: dict[int, str | None] = {code: " " for code in range(0x80, 0x3001) if chr(code).isspace()}
+    return table | {ord(mark): None for mark in _MARKS}
+
+
+def _segments(text: str, language: str) -> list[str]:
+    import sentencex
+
+    try:
+        return list(sentencex.segment(language, text))
+    except BaseException as error:
+        # A panic in the splitter's compiled code is no Exception.
+        if type(error).__name__ != "PanicException":
+            raise
+        raise InputError(
+            f"the sentence splitter failed on raw text that begins {text[:40]!r}; give a list of sentences"
+        ) from error

@@ -1,0 +1,175 @@
+"""Summaries of systems, with human scores, from a JSON Lines file."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from optsum.corpus.lines import Line, PathLike, read_lines
+from optsum.corpus.sentences import as_sentences, check_language, kind
+from optsum.corpus.topic import Text, as_id
+from optsum.errors import InputError
+
+__all__ = ["BadSystem", "System", "as_system", "read_systems"]
+
+
+@dataclass(frozen=True, slots=True)
+class System:
+    """What one system made of one topic.
+
+    Attributes
+    ----------
+    topic_id, system : str
+    summary : tuple of sentences or None
+        The text; None if only the selection is known.
+    selection : tuple of int or None
+        Units of an extract, in the order given.
+    human : mapping of str to float
+        Human scores by name; those that are null in the input are left out.
+    source : str
+        Where it was read, ``file:line``.
+    """
+
+    topic_id: str
+    system: str
+    summary: Text | None = None
+    selection: tuple[int, ...] | None = None
+    human: Mapping[str, float] = field(default_factory=dict, hash=False)
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class BadSystem:
+    """A line of a systems file that cannot be used."""
+
+    source: str
+    """``file:line``."""
+    error: str
+    """What is wrong, without the source."""
+
+
+def as_system(obj: object, *, language: str = "en", source: str = "") -> System:
+    """Return a system's summary from the JSON form of one, checked.
+
+    Parameters
+    ----------
+    obj : mapping or System
+        With ``topic_id``, ``system``, and ``summary`` (a list of sentences or one raw text) or ``selection``
+        (a list of unit numbers) or both, and perhaps ``human`` (numbers by name). Other keys are passed
+        over.
+    language : str
+        By whose rules raw text is split.
+    source : str
+        Where it comes from, ``file:line``.
+
+    Returns
+    -------
+    System
+
+    Raises
+    ------
+    InputError
+        If a key is missing or a value has the wrong type, a unit is chosen twice, or a number is not finite.
+    OptionError
+        If `language` is no language code.
+    """
+    if isinstance(obj, System):
+        return obj
+    if not isinstance(obj, Mapping):
+        raise InputError(f'a system summary is an object with "topic_id", "system" and "summary", not {kind(obj)}')
+    for key in ("topic_id", "system"):
+        if obj.get(key) is None:
+            raise InputError(f'there is no "{key}"; give it beside "summary" or "selection"')
+    summary, selection = obj.get("summary"), obj.get("selection")
+    if summary is None and selection is None:
+        raise InputError('there is neither "summary" nor "selection"; give at least one of them')
+    return System(
+        as_id(obj["topic_id"], "the topic_id"),
+        as_id(obj["system"], "the name of the system"),
+        None if summary is None else as_sentences(summary, "summary", language),
+        None if selection is None else _selection(selection),
+        _human(obj.get("human")),
+        source,
+    )
+
+
+def _selection(value: object) -> tuple[int, ...]:
+    if not isinstance(value, list | tuple):
+        raise InputError(f'"selection" is {kind(value)}; give a list of unit numbers')
+    seen: set[int] = set()
+    for number, unit in enumerate(value):
+        if isinstance(unit, bool) or not isinstance(unit, int) or unit < 0:
+            raise InputError(f"selection[{number}] is {unit!r:.40}; units are whole numbers from 0")
+        if unit in seen:
+            raise InputError(f"selection holds unit {unit} twice; name each once")
+        seen.add(unit)
+    return tuple(value)
+
+
+def _human(value: object) -> dict[str, float]:
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        raise InputError(f'"human" is {kind(value)}; give an object of numbers by name')
+    scores = {}
+    for name, number in value.items():
+        if number is None:
+            continue
+        if isinstance(number, bool) or not isinstance(number, int | float):
+            raise InputError(f"the human score {name!r} is {kind(number)}; give a number, or null if there is none")
+        try:
+            score = float(number)
+        except OverflowError:
+            score = math.inf
+        if not math.isfinite(score):
+            raise InputError(f"the human score {name!r} is not finite; give null if there is none")
+        scores[str(name)] = score
+    return scores
+
+
+def read_systems(path: PathLike, *, language: str = "en") -> Iterator[System | BadSystem]:
+    """Open a JSON Lines file of system summaries and iterate over them.
+
+    Parameters
+    ----------
+    path : str or path
+        UTF-8, plain or compressed by gzip; ``-`` is the standard input.
+    language : str
+        By whose rules raw texts are split into sentences.
+
+    Returns
+    -------
+    iterator of System or BadSystem
+        One for each line that is not blank, in order; it never raises. A second summary of the same system
+        for the same topic is a `BadSystem`.
+
+    Raises
+    ------
+    InputError
+        At once, before anything is read, if the file cannot be opened, is empty or is no JSON Lines file.
+    OptionError
+        If `language` is no language code.
+    """
+    check_language(language)
+    return _systems(read_lines(path, what="system summary"), language)
+
+
+def _systems(lines: Iterator[Line], language: str) -> Iterator[System | BadSystem]:
+    seen: set[tuple[str, str]] = set()
+    for line in lines:
+        if line.error is not None:
+            yield BadSystem(line.source, line.error)
+            continue
+        try:
+            system = as_system(line.value, language=language, source=line.source)
+        except InputError as error:
+            yield BadSystem(line.source, str(error))
+            continue
+        key = (system.topic_id, system.system)
+        if key in seen:
+            reason = f"a second summary of system {system.system!r} for topic {system.topic_id!r}; give one"
+            yield BadSystem(line.source, reason)
+        else:
+            seen.add(key)
+            yield system

@@ -1,0 +1,199 @@
+"""A topic: documents to extract from, references to compare with."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Any, TypeAlias
+
+from optsum.corpus.sentences import as_sentences, kind
+from optsum.errors import InputError
+from optsum.text import Sentence
+
+__all__ = ["Cover", "Text", "Topic", "as_id", "as_topic"]
+
+Text: TypeAlias = tuple[Sentence, ...]
+"""A document, a reference or a summary."""
+
+Cover: TypeAlias = tuple[tuple[tuple[int | str, ...], ...], ...]
+"""For each sentence of an abstract its alternatives, each a set of units or sentence ids."""
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """One topic, as `as_topic` and the readers make it; the constructor checks nothing.
+
+    Attributes
+    ----------
+    id : str
+        Not blank, without control characters.
+    documents : tuple of tuple of sentences
+        Blank sentences are units like all others, so that numbers always mean what they mean in the input.
+    references : tuple of tuple of sentences
+        Empty only for a cover topic.
+    meta : mapping
+        Whatever else the input says about the topic, such as ``conllu``.
+    cover : tuple or None
+        For each sentence of the abstract its alternatives, each a tuple of unit numbers or sentence ids.
+    parses : tuple of str or None
+        CoNLL-U text of each sentence.
+    source : str
+        Where it was read, ``file:line``; empty for a topic of the Python API.
+    sentences : tuple of sentences
+        Those of all documents, in order: sentence u is unit u.
+    """
+
+    id: str
+    documents: tuple[Text, ...] = ()
+    references: tuple[Text, ...] = ()
+    meta: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    cover: Cover | None = None
+    parses: tuple[str, ...] | None = None
+    source: str = ""
+    sentences: Text = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "sentences", tuple(chain.from_iterable(self.documents)))
+
+
+def as_topic(obj: object, *, language: str = "en", source: str = "") -> Topic:
+    """Return a topic from the JSON form of one, checked.
+
+    Parameters
+    ----------
+    obj : mapping or Topic
+        With ``id`` (text or a whole number), ``documents`` and ``references`` (lists of sentence lists or of
+        raw texts), and perhaps ``meta``, ``cover``, ``parses``. With ``cover``, documents and references may
+        be absent. Other keys are passed over. A `Topic` is returned as it is.
+    language : str
+        By whose rules raw texts are split.
+    source : str
+        Where it comes from, ``file:line``.
+
+    Returns
+    -------
+    Topic
+
+    Raises
+    ------
+    InputError
+        If a key is missing or a value has the wrong type; if there is no document or no reference at all (an
+        *empty* document or reference is none of the reader's business); if there are not as many parses as
+        sentences.
+    OptionError
+        If `language` is no language code.
+
+    Examples
+    --------
+    >>> topic = as_topic({"id": 7, "documents": [["A cat ."], "It ran. It sat."], "references": [["Cats ."]]})
+    >>> topic.id, topic.sentences
+    ('7', ('A cat .', 'It ran.', 'It sat.'))
+    """
+    if isinstance(obj, Topic):
+        return obj
+    if not isinstance(obj, Mapping):
+        raise InputError(f'a topic is an object with "id", "documents" and "references", not {kind(obj)}')
+    if obj.get("id") is None:
+        raise InputError(f'the topic has no "id"; {_keys(obj)}')
+    name = as_id(obj["id"], "the id of a topic")
+    try:
+        cover = _cover(obj.get("cover"))
+        documents = _texts(obj, "documents", language, optional=cover is not None)
+        references = _texts(obj, "references", language, optional=cover is not None)
+        meta = _meta(obj.get("meta"))
+        parses = _parses(obj.get("parses"), sum(map(len, documents)))
+    except InputError as error:
+        raise InputError(f"topic {name!r}: {error}") from None
+    return Topic(name, documents, references, meta, cover, parses, source)
+
+
+def as_id(value: object, what: str) -> str:
+    """Return an identifier as text; `what` names it in messages.
+
+    Raises
+    ------
+    InputError
+        If it is neither text nor a whole number, is blank, or holds control characters, which would break
+        tables and file names, or half surrogate pairs, which no file can hold.
+    """
+    if isinstance(value, str):
+        if not value.strip():
+            raise InputError(f"{what} is blank; give it a name")
+        if value.isascii() and value.isprintable():
+            return str(value)
+        for character in value:
+            if unicodedata.category(character) in {"Cc", "Cs"}:
+                raise InputError(f"{what}, {value!a:.80}, holds U+{ord(character):04X}; use printable characters")
+        return str(value)
+    if isinstance(value, int) and not isinstance(value, bool):
+        if value.bit_length() > 256:
+            raise InputError(f"{what} has more than 256 bits; give a string")
+        return str(int(value))
+    raise InputError(f"{what} is {kind(value)}; give a string or a whole number")
+
+
+def _keys(obj: Mapping[Any, Any]) -> str:
+    keys = [str(key)[:30] for key in list(obj)[:8]]
+    return f"its keys are: {', '.join(keys)}" if keys else "it is an empty object"
+
+
+def _texts(obj: Mapping[Any, Any], key: str, language: str, *, optional: bool) -> tuple[Text, ...]:
+    value = obj.get(key)
+    if value is None:
+        if optional:
+            return ()
+        raise InputError(f'there is no "{key}"; {_keys(obj)}')
+    if not isinstance(value, list | tuple):
+        raise InputError(f'"{key}" is {kind(value)}; give a list, each entry a list of sentences or one string')
+    if not value and not optional:
+        raise InputError(f'"{key}" is an empty list; give at least one')
+    return tuple([as_sentences(text, f"{key}[{number}]", language) for number, text in enumerate(value)])
+
+
+def _meta(value: object) -> Mapping[str, Any]:
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        raise InputError(f'"meta" is {kind(value)}; give an object')
+    return dict(value)
+
+
+def _parses(value: object, sentences: int) -> tuple[str, ...] | None:
+    if value is None:
+        return None
+    if not isinstance(value, list | tuple):
+        raise InputError(f'"parses" is {kind(value)}; give a list, the CoNLL-U text of each sentence')
+    for number, text in enumerate(value):
+        if not isinstance(text, str):
+            raise InputError(f"parses[{number}] is {kind(text)}; give CoNLL-U text")
+    if len(value) != sentences:
+        raise InputError(f"there are {len(value)} parses for {sentences} sentences; give one for each")
+    return tuple(value)
+
+
+def _cover(value: object) -> Cover | None:
+    if value is None:
+        return None
+    return tuple(
+        tuple(
+            tuple(_unit(unit, f"cover[{i}][{j}][{k}]") for k, unit in enumerate(_list(chosen, f"cover[{i}][{j}]")))
+            for j, chosen in enumerate(_list(alternatives, f"cover[{i}]"))
+        )
+        for i, alternatives in enumerate(_list(value, '"cover"'))
+    )
+
+
+def _list(value: object, where: str) -> list[Any] | tuple[Any, ...]:
+    if not isinstance(value, list | tuple):
+        raise InputError(
+            f"{where} is {kind(value)}; cover is a list, per abstract sentence, of alternatives, each a list of units"
+        )
+    return value
+
+
+def _unit(value: object, where: str) -> int | str:
+    if isinstance(value, bool) or not isinstance(value, int | str):
+        raise InputError(f"{where} is {kind(value)}; give the number or the id of a sentence")
+    return value

@@ -1,0 +1,97 @@
+"""Hits of ROUGE-L: the union of longest common subsequences, sentence by sentence (Lin 2004, section 3.2).
+
+A pair of sentences often has several longest common subsequences, and the union over the summary's sentences
+depends on which one is taken. ROUGE-1.5.5 goes back from the two ends: on a match it takes both tokens,
+otherwise it drops the reference's token where that costs nothing, and the summary's token where it does.
+
+The table of lengths is kept as one bit vector per reference token, the bits of a Python integer being the
+summary's tokens (Hyyro 2004, "Bit-parallel LCS-length computation revisited"); the way back reads lengths off
+by counting bits.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+__all__ = ["lcs_positions", "union_lcs_hits"]
+
+
+def union_lcs_hits(reference: Iterable[Sequence[str]], summary: Sequence[Sequence[str]]) -> int:
+    """Count the reference tokens that some summary sentence's common subsequence covers, clipped.
+
+    Parameters
+    ----------
+    reference, summary : tokens of each sentence
+
+    Returns
+    -------
+    int
+        Hits. A token counts as often as it occurs in the whole reference and in the whole summary at most,
+        taken in the order of the reference.
+    """
+    reference = list(reference)
+    in_reference = Counter(token for sentence in reference for token in sentence)
+    in_summary = Counter(token for sentence in summary for token in sentence)
+    masks = [(_positions(sentence), len(sentence)) for sentence in summary]
+    hits = 0
+    for sentence in reference:
+        covered: set[int] = set()
+        for places, width in masks:
+            covered.update(_trace(sentence, places, width))
+        for position in sorted(covered):
+            token = sentence[position]
+            if in_reference[token] > 0 and in_summary[token] > 0:
+                in_reference[token] -= 1
+                in_summary[token] -= 1
+                hits += 1
+    return hits
+
+
+def lcs_positions(reference: Sequence[str], summary: Sequence[str]) -> list[int]:
+    """Return the positions in `reference` of the common subsequence that ROUGE-1.5.5 takes, ascending."""
+    return _trace(reference, _positions(summary), len(summary))[::-1]
+
+
+def _positions(tokens: Sequence[str]) -> dict[str, int]:
+    """Token -> the set of its positions, as bits."""
+    places: dict[str, int] = {}
+    for position, token in enumerate(tokens):
+        places[token] = places.get(token, 0) | 1 << position
+    return places
+
+
+def _trace(reference: Sequence[str], places: Mapping[str, int], width: int) -> list[int]:
+    """Positions in `reference` on the way back, descending.
+
+    `places` is `_positions` of the summary's sentence, `width` its number of tokens.
+    """
+    # A reference token without a match has the same lengths as the one before it: it is always dropped for
+    # free.
+    rows = [(position, places[token]) for position, token in enumerate(reference) if token in places]
+    # Bit j is 0 where the length grows from the summary's first j tokens to its first j + 1.
+    full = (1 << width) - 1
+    flat = full
+    history = [flat]
+    for _, matches in rows:
+        both = flat & matches
+        flat = ((flat + both) | (flat - both)) & full
+        history.append(flat)
+
+    path: list[int] = []
+    row, below = len(rows), full  # `below`: the summary's tokens still before us
+    while row and below:
+        position, matches = rows[row - 1]
+        if matches & (below ^ (below >> 1)):
+            path.append(position)
+            row -= 1
+            below >>= 1
+            continue
+        here = history[row] & below
+        if here == below:
+            break  # length 0: nothing is left to find
+        if here.bit_count() == (history[row - 1] & below).bit_count():
+            row -= 1
+        else:
+            below >>= 1
+    return path

@@ -1,0 +1,117 @@
+"""Reading systems' summaries."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from optsum.corpus import BadSystem, System, as_system, read_systems
+from optsum.errors import InputError, OptionError
+
+GOOD: dict[str, Any] = {"topic_id": "t", "system": "s", "summary": ["A .", "B ."], "human": {"lp": 1, "x": None}}
+
+
+def test_all_fields() -> None:
+    system = as_system(GOOD | {"selection": [3, 0], "other": 1}, source="f:1")
+    assert system == System("t", "s", ("A .", "B ."), (3, 0), {"lp": 1.0}, "f:1")
+    assert as_system(system) is system
+    assert isinstance(system.human["lp"], float)
+
+
+def test_summary_or_selection() -> None:
+    assert as_system({"topic_id": 1, "system": 2, "selection": []}) == System("1", "2", None, ())
+    assert as_system({"topic_id": 1, "system": 2, "summary": []}) == System("1", "2", ())
+    assert as_system({"topic_id": 1, "system": 2, "summary": "It ran. It sat."}).summary == ("It ran.", "It sat.")
+    assert as_system({"topic_id": 1, "system": 2, "summary": [["A", "."]]}).summary == (("A", "."),)
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"topic_id": None}, 'no "topic_id"'),
+        ({"topic_id": ""}, "the topic_id is blank"),
+        ({"system": None}, 'no "system"'),
+        ({"system": 1.5}, "the name of the system is a number"),
+        ({"summary": None}, 'neither "summary" nor "selection"'),
+        ({"summary": {}}, "summary is an object"),
+        ({"summary": ["A", 1]}, r"summary\[1\] is a number"),
+        ({"selection": "0"}, '"selection" is a string'),
+        ({"selection": [0, -1]}, r"selection\[1\] is -1"),
+        ({"selection": [True]}, r"selection\[0\] is True"),
+        ({"selection": [1.0]}, r"selection\[0\] is 1.0"),
+        ({"selection": [4, 4]}, "selection holds unit 4 twice"),
+        ({"human": [1]}, '"human" is a list'),
+        ({"human": {"x": "1"}}, "the human score 'x' is a string"),
+        ({"human": {"x": False}}, "the human score 'x' is false"),
+        ({"human": {"x": float("nan")}}, "the human score 'x' is not finite"),
+        ({"human": {"x": 10**400}}, "the human score 'x' is not finite"),
+    ],
+)
+def test_wrong_values_are_named(values: dict[str, object], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        as_system(GOOD | values)
+
+
+def test_no_object() -> None:
+    with pytest.raises(InputError, match="a system summary is an object"):
+        as_system([])
+
+
+def test_bad_lines_do_not_cost_the_others(tmp_path: Path) -> None:
+    path = tmp_path / "systems.jsonl"
+    rows = [json.dumps(GOOD), "{", "3", json.dumps(GOOD), json.dumps(GOOD | {"system": "r"})]
+    path.write_text("\n".join(rows), encoding="utf-8")
+    first, broken, number, again, last = read_systems(path)
+    assert isinstance(first, System)
+    assert first.source == f"{path}:1"
+    assert isinstance(broken, BadSystem)
+    assert broken.source == f"{path}:2"
+    assert broken.error.startswith("not JSON")
+    assert isinstance(number, BadSystem)
+    assert number.error.endswith("not a number")
+    assert again == BadSystem(f"{path}:4", "a second summary of system 's' for topic 't'; give one")
+    assert isinstance(last, System)
+
+
+def test_unusable_files_are_refused_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "systems.jsonl"
+    with pytest.raises(InputError, match="no such file"):
+        read_systems(path)
+    path.touch()
+    with pytest.raises(InputError, match="is empty; give one system summary per line"):
+        read_systems(path)
+    with pytest.raises(OptionError, match="no language code"):
+        read_systems(path, language="")
+
+
+@pytest.mark.parametrize(
+    ("name", "count", "human"), [("realsumm", 1200, "litepyramid_recall"), ("summeval", 800, "coherence")]
+)
+def test_real_systems(shared_data: Path, name: str, count: int, human: str) -> None:
+    systems = list(read_systems(shared_data / name / "systems.jsonl"))
+    assert len(systems) == count
+    for system in systems:
+        assert isinstance(system, System), system
+        assert human in system.human
+
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=12,
+)
+keys = st.sampled_from(["topic_id", "system", "summary", "selection", "human"])
+
+
+@given(st.lists(values | st.dictionaries(keys, values), min_size=1))
+def test_any_json_is_a_system_or_a_bad_system(tmp_path_factory: pytest.TempPathFactory, items: list[Any]) -> None:
+    path = tmp_path_factory.getbasetemp() / "systems.jsonl"
+    path.write_text("".join(json.dumps(item) + "\n" for item in items), encoding="utf-8")
+    systems = list(read_systems(path))
+    assert len(systems) == len(items)
+    assert all(isinstance(system, System | BadSystem) for system in systems)

@@ -106,6 +106,7 @@ class Extractive(Formulation):
             problem=CoverageProblem.of(instance, reference_model=reference_model),
             units=tuple(units),
             references=topic.references,
+            analyzer=spec.analyzer,
             sentences=topic.sentences,
         )
 

@@ -63,12 +63,12 @@ class ReferenceModel:
         if self.min_length > 0 and len(self.sentences):
             model.min_length = pyo.Constraint(expr=length >= self.min_length)
 
-        @model.Constraint(model.KJ)  # type: ignore[untyped-decorator]
+        @model.Constraint(model.KJ)
         def copies(m: Any, k: int, j: int) -> Any:  # (5)
             held = pyo.quicksum(self.sentences[i][grams[j]] * m.x[i] for i in holders[j])
             return held >= m.z[k, j]
 
-        @model.Constraint(model.KJ)  # type: ignore[untyped-decorator]
+        @model.Constraint(model.KJ)
         def clipped(m: Any, k: int, j: int) -> Any:  # (6)
             return m.z[k, j] <= self.references[k][grams[j]]
 

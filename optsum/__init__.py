@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from optsum.pipeline import solve, solve_all
     from optsum.problem import Capability, Evaluation, Problem, Sense
     from optsum.result import Result, Status, Termination
-    from optsum.rouge import rouge
+    from optsum.rouge_score import rouge
     from optsum.run import Limits, Run
     from optsum.searching import search
     from optsum.strategy import Strategy
@@ -60,7 +60,7 @@ _HOME = {
     "compare": "optsum.comparison",
     "read_systems": "optsum.corpus.systems",
     "read_topics": "optsum.corpus.jsonl",
-    "rouge": "optsum.rouge",
+    "rouge": "optsum.rouge_score",
     "search": "optsum.searching",
     "solve": "optsum.pipeline",
     "solve_all": "optsum.pipeline",

@@ -39,10 +39,13 @@ _INT64_SAFE = 2**62
 
 
 class Arrays(NamedTuple):
-    """One instance; all arrays int64. See `optsum.coverage.Coverage` for the first fifteen.
+    """One instance; all arrays int64. See `optsum.coverage.Coverage` for the first thirteen.
 
     Attributes
     ----------
+    constants : (2 * ratios,)
+        As in the instance, but for the denominator of a recall, which is 1: no selection changes it, so it decides
+        nothing and would only make products large.
     kind : int
         How the totals make one value: 0 ratio, 1 sum of ratios, 2 product of powers, 3 length to be minimized.
     joint_feature, joint_count, joint_needs : (joints,)
@@ -108,7 +111,7 @@ def arrays_of(instance: Coverage) -> Arrays | None:
         instance.level_start,
         instance.level,
         instance.slot,
-        instance.constants,
+        np.array([instance.constants[0], 1]) if instance.constant_denominator else instance.constants,
         np.ascontiguousarray(instance.mass),
         np.array(instance.weights, np.int64),
         parents,
@@ -127,11 +130,12 @@ def arrays_of(instance: Coverage) -> Arrays | None:
 
 def _fits(instance: Coverage) -> bool:
     """Whether the largest cross product of two values stays below 2^62."""
+    full = instance.level[instance.level_start[1:] - 1].astype(np.float64)
+    reach = instance.constants + instance.mass.sum(axis=1, dtype=np.float64)
+    reach += np.bincount(instance.slot, weights=full, minlength=len(reach))
+    largest = [int(total) + 1 for total in reach]
     if instance.goal is Goal.MINIMIZE or instance.constant_denominator:
-        return True
-    largest = [int(constant) + int(row.sum()) for constant, row in zip(instance.constants, instance.mass, strict=True)]
-    for feature, total in enumerate(instance.slot.tolist()):
-        largest[total] += int(instance.level[instance.level_start[feature + 1] - 1])
+        return largest[0] < _INT64_SAFE
     tops, bottoms = largest[0::2], largest[1::2]
     numerator, denominator = 0, 1
     if instance.combination is Combination.PRODUCT:

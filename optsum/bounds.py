@@ -22,6 +22,8 @@ SCALE = 65536
 """Multipliers are integers over this."""
 
 _INT64_SAFE = 2.0**61
+_LARGEST = 2.0**256
+"""Multipliers beyond it are cut, so that no float overflows; any finite ones are valid."""
 
 
 def dual_bound(model: LinearModel, duals: NDArray[np.float64]) -> int:
@@ -31,7 +33,8 @@ def dual_bound(model: LinearModel, duals: NDArray[np.float64]) -> int:
     ----------
     model : LinearModel
     duals : (rows,) of float
-        Multipliers in the sign convention of the model's own sense; any finite numbers are valid.
+        Multipliers in the sign convention of the model's own sense. Any numbers are valid; NaN and infinities count
+        as 0.
 
     Returns
     -------
@@ -39,7 +42,8 @@ def dual_bound(model: LinearModel, duals: NDArray[np.float64]) -> int:
         Upper bound of ``objective . x`` when maximizing, lower bound when minimizing.
     """
     sign = 1 if model.sense is Sense.MAXIMIZE else -1
-    scaled = np.rint(np.nan_to_num(duals, posinf=0.0, neginf=0.0) * (sign * SCALE))
+    finite = np.clip(np.nan_to_num(duals, posinf=0.0, neginf=0.0), -_LARGEST, _LARGEST)
+    scaled = np.rint(finite * (sign * SCALE))
     # A multiplier may only press on a side that exists.
     scaled = np.where((scaled > 0) & np.isinf(model.row_upper), 0, scaled)
     scaled = np.where((scaled < 0) & np.isinf(model.row_lower), 0, scaled)

@@ -44,7 +44,9 @@ class Options(BaseModel):
     length_unit: Literal["words", "sentences", "characters"] = Field(
         "words", description="what lengths count; words are blank-separated"
     )
-    tokenizer: str = Field("rouge", description="rouge, blank, unicode or tokens")
+    tokenizer: str | None = Field(
+        None, description="rouge (default), blank, unicode, or tokens (default for pre-tokenized topics)"
+    )
     stem: bool = Field(default=False, description="Porter stemming as ROUGE-1.5.5 -m does")
     stopwords: str = Field("keep", description="keep, drop (SMART list), or a file with one word a line")
     counts: Literal["clipped", "set"] = Field("clipped", description="count each n-gram as often as it occurs, or once")
@@ -64,10 +66,18 @@ class Options(BaseModel):
     def analyzer(self) -> Analyzer:
         """Return the text analysis that the objective counts with."""
         keep = self.stopwords in {"keep", "drop"}
-        return Analyzer(self.tokenizer, self.stem, self.stopwords if keep else load_stopwords(self.stopwords))
+        return Analyzer(self.tokenizer or "rouge", self.stem, self.stopwords if keep else load_stopwords(self.stopwords))
 
-    def spec(self) -> Spec:
-        """Return what is optimized."""
+    def spec(self, *, pretokenized: bool = False) -> Spec:
+        """Return what is optimized.
+
+        Parameters
+        ----------
+        pretokenized : bool
+            The topic comes as lists of tokens, which are used as they are unless a tokenizer was asked for.
+        """
+        if pretokenized and self.tokenizer is None:
+            return self.model_copy(update={"tokenizer": "tokens"}).spec()
         return _spec(self)
 
     def limits(self) -> Limits:

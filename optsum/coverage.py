@@ -22,9 +22,10 @@ papers' variables z_kj are merged over the references k into one gain table per 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from itertools import chain
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -88,6 +89,16 @@ def _empty() -> IntArray:
     return np.zeros(0, dtype=np.int64)
 
 
+def _delimits(starts: IntArray, rows: int, values: int) -> bool:
+    """Whether `starts` cuts `values` entries into `rows` rows, as `pack` does."""
+    return bool(len(starts) == rows + 1 and starts[0] == 0 and starts[-1] == values and (np.diff(starts) >= 0).all())
+
+
+def _outside(numbers: IntArray, count: int) -> bool:
+    """Whether any number is not one of 0..count - 1."""
+    return bool(len(numbers) and (numbers.min() < 0 or numbers.max() >= count))
+
+
 @dataclass(frozen=True, eq=False)
 class Coverage:
     """One instance in the normal form; every array is int64 and must not be changed.
@@ -105,9 +116,9 @@ class Coverage:
     slot : (features,)
         The total that feature f feeds: 2h numerator, 2h + 1 denominator of ratio h.
     constants : (2 * ratios,)
-        What each total is without any unit.
+        What each total is without any unit, >= 0.
     mass : (2 * ratios, units)
-        What each unit adds to each total by itself.
+        What each unit adds to each total by itself, >= 0.
     weights : one positive integer a ratio
     combination : Combination
     parents : (units,)
@@ -115,7 +126,7 @@ class Coverage:
         smaller than its children's.
     joints : occurrences decided by several units
     min_length, max_length : int
-        In the unit of `lengths`; `NO_LIMIT` for no maximum.
+        In the unit of `lengths`; `NO_LIMIT` for no maximum, which is what a cover has.
     goal : Goal
 
     Raises
@@ -143,38 +154,53 @@ class Coverage:
 
     def __post_init__(self) -> None:
         """Check what the kernels rely on."""
-        n, features, totals = len(self.lengths), len(self.slot), len(self.constants)
-        steps = np.diff(self.level)
-        inner = np.ones(len(steps), dtype=bool)
-        inner[self.level_start[1:-1] - 1] = False
-        starts_inner = inner.copy()
-        starts_inner[self.level_start[:-1][np.diff(self.level_start) > 1]] = False
-        falls = np.zeros(len(steps), dtype=bool)
-        falls[1:] = steps[1:] > steps[:-1]
-        wrong = {
-            "a length is negative": bool((self.lengths < 0).any()),
-            "unit_start does not match the units": len(self.unit_start) != n + 1,
-            "entries name a feature that does not exist": bool(
-                len(self.unit_feature) and (self.unit_feature.min() < 0 or self.unit_feature.max() >= features)
-            ),
-            "counts of occurrences must be positive": bool((self.unit_count <= 0).any()),
-            "level_start does not match the features": len(self.level_start) != features + 1,
-            "a feature has no level 0": bool(features and (np.diff(self.level_start) < 1).any()),
-            "a feature gains something from no copy": bool(features and self.level[self.level_start[:-1]].any()),
-            "gains must not grow with the copies, nor be negative": bool(
-                (falls & starts_inner).any() or (steps[inner] < 0).any()
-            ),
-            "each ratio needs two totals and a weight": totals != 2 * len(self.weights) or min(self.weights) < 1,
-            "mass must have a row per total and a column per unit": self.mass.shape != (totals, n),
-            "a single ratio was announced": self.combination is Combination.RATIO and len(self.weights) != 1,
-            "a parent must come before its children": bool(
-                len(self.parents) and (len(self.parents) != n or (self.parents >= np.arange(n)).any())
-            ),
-            "the minimum length is above the maximum": self.min_length > self.max_length,
-        }
-        for reason, holds in wrong.items():
+        for reason, holds in self._contradictions():
             if holds:
                 raise InputError(f"This coverage instance cannot be used: {reason}.")
+
+    def _contradictions(self) -> Iterator[tuple[str, bool]]:
+        """Yield what could be wrong and whether it is; each check may rely on those before it."""
+        n, features, totals = len(self.lengths), len(self.slot), len(self.constants)
+        yield "a length is negative", bool((self.lengths < 0).any())
+        yield "the summed length is beyond NO_LIMIT", float(self.lengths.sum(dtype=np.float64)) >= NO_LIMIT
+        yield "unit_start does not match the units", not _delimits(self.unit_start, n, len(self.unit_feature))
+        yield "entries name a feature that does not exist", _outside(self.unit_feature, features)
+        yield "each entry needs one count", len(self.unit_count) != len(self.unit_feature)
+        yield "counts of occurrences must be positive", bool((self.unit_count <= 0).any())
+        yield "level_start does not match the features", not _delimits(self.level_start, features, len(self.level))
+        yield "a feature has no level 0", bool((np.diff(self.level_start) < 1).any())
+        yield "a feature gains something from no copy", bool(self.level[self.level_start[:-1]].any())
+        steps = np.diff(self.level)
+        inner = np.ones(len(steps), dtype=bool)
+        inner[self.level_start[1:-1] - 1] = False  # from the last level of a feature to the first of the next
+        follows = inner.copy()
+        follows[self.level_start[:-1][np.diff(self.level_start) > 1]] = False
+        grows = np.append(False, steps[1:] > steps[:-1]) if len(steps) else inner
+        yield "gains must not grow with the copies", bool((grows & follows).any())
+        yield "a gain is negative", bool((steps[inner] < 0).any())
+        yield "each ratio needs two totals and a positive weight", (
+            totals != 2 * len(self.weights) or min(self.weights, default=0) < 1
+        )
+        yield "a single ratio was announced", self.combination is Combination.RATIO and len(self.weights) != 1
+        yield "a feature feeds a total that does not exist", _outside(self.slot, totals)
+        yield "mass must have a row per total and a column per unit", self.mass.shape != (totals, n)
+        yield "a total is negative", bool((self.mass < 0).any() or (self.constants < 0).any())
+        yield "there must be no parent, or one (or -1) for each unit", len(self.parents) not in {0, n}
+        yield "a parent must come before its children", bool(
+            len(self.parents) and ((self.parents >= np.arange(n)).any() or (self.parents < -1).any())
+        )
+        joints = self.joints
+        yield "a joint occurrence needs no unit", not all(joint.needs for joint in joints)
+        yield "a joint occurrence has no copy", any(joint.count < 1 for joint in joints)
+        named = chain.from_iterable((*joint.needs, *joint.vetoes) for joint in joints)
+        yield "a joint occurrence names a unit that does not exist", _outside(np.fromiter(named, np.int64), n)
+        fed = np.fromiter((joint.feature for joint in joints), np.int64)
+        yield "a joint occurrence names a feature that does not exist", _outside(fed, features)
+        if self.goal is Goal.MINIMIZE:
+            limited = self.min_length != 0 or self.max_length != NO_LIMIT
+            yield "a length that is minimized has no limits", limited
+        yield "a length limit is negative", min(self.min_length, self.max_length) < 0
+        yield "the minimum length is above the maximum", self.min_length > self.max_length
 
     @property
     def size(self) -> int:
@@ -202,6 +228,7 @@ class Coverage:
         return (
             self.goal is Goal.MAXIMIZE
             and self.combination is Combination.RATIO
+            and int(self.constants[1]) > 0
             and not self.mass[1].any()
             and not (self.slot == 1).any()
         )

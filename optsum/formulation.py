@@ -68,12 +68,15 @@ class Task:
         What the input calls each unit of the problem, in order.
     references : tuple of tuple of sentences
         Those that the objective is about.
+    analyzer : Analyzer
+        What the objective counts with; the finished text is scored with it too.
     """
 
     id: str
     problem: Problem
     units: tuple[Any, ...]
     references: tuple[tuple[Sentence, ...], ...]
+    analyzer: Analyzer
 
     def name_units(self, selection: Selection) -> tuple[Any, ...]:
         """Return a selection in the numbering of the input, in document order."""

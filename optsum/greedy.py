@@ -75,7 +75,10 @@ def _climb(arrays: Any, state: Any, move_start: Any, move_unit: Any, single: boo
                     gain = float(top - before_top)
                 else:
                     gain = top / bottom - before
-                density = gain if single else gain / max(1, added)
+                if single or added > 0:
+                    density = gain if single else gain / added
+                else:  # what costs nothing comes first, or the guarantee would not hold
+                    density = np.inf if gain > 0 else gain
                 evaluations += 1
                 if best < 0 or density > best_density:
                     best, best_density, best_gain = move, density, gain

@@ -20,7 +20,7 @@ from optsum.formulation import Formulation, Task
 from optsum.metrics import parse_metric
 from optsum.registry import FORMULATIONS, create_strategy
 from optsum.result import Result, Status, Termination
-from optsum.rouge import rouge_all
+from optsum.rouge_score import rouge_all
 from optsum.searching import search
 from optsum.strategy import Strategy
 
@@ -56,10 +56,14 @@ def build(topic: Topic, options: Options) -> Task:
     OptsumError
         If the topic cannot be a problem, or the formulation does not serve the options.
     """
-    spec = options.spec()
+    spec = options.spec(pretokenized=_pretokenized(topic))
     if _strategy(options).all_units:
         spec = spec.with_all_units()
     return _formulation(options.formulation).build(topic, spec)
+
+
+def _pretokenized(topic: Topic) -> bool:
+    return bool(topic.sentences) and all(isinstance(sentence, tuple) for sentence in topic.sentences)
 
 
 def run_task(task: Task, options: Options, *, began: float | None = None) -> Result:
@@ -82,7 +86,7 @@ def run_task(task: Task, options: Options, *, began: float | None = None) -> Res
             sentences,
             task.references,
             dict.fromkeys([*(part.name for part in parse_metric(options.metric).components), *_REPORTED]),
-            analyzer=options.spec().analyzer,
+            analyzer=task.analyzer,
         )
         finished["selection"] = task.name_units(result.selection)
         finished["summary"] = tuple(text if isinstance(text, str) else " ".join(text) for text in sentences)

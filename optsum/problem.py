@@ -143,7 +143,7 @@ class Problem(ABC):
         rng.shuffle(kept)
         while kept and self.length(kept) > self.max_length:
             kept.pop()
-        outside = [unit for unit in range(self.size) if unit not in set(kept)]
+        outside = sorted(set(range(self.size)).difference(kept))
         rng.shuffle(outside)
         for unit in outside:
             if self.length(kept) >= self.min_length:

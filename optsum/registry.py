@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
 from functools import cached_property
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
@@ -37,11 +38,14 @@ class Registry(Generic[T]):
     group : str
         Entry-point group in which third parties announce theirs. One that takes a built-in's name, or a name that is
         already taken, warns and is left out; one that cannot be imported is an error only when it is used.
+    base : str
+        ``"module:attribute"`` of the class that every entry derives from.
     """
 
-    def __init__(self, kind: str, builtin: dict[str, str], group: str) -> None:
+    def __init__(self, kind: str, builtin: dict[str, str], group: str, base: str) -> None:
         self.kind = kind
         self.group = group
+        self.base = base
         self._builtin = builtin
 
     @cached_property
@@ -72,11 +76,10 @@ class Registry(Generic[T]):
         UnknownNameError
             With the nearest names.
         OptionError
-            If a third party's class cannot be imported.
+            If a third party's class cannot be imported, or is no class of this kind.
         """
         if name in self._builtin:
-            module, _, attribute = self._builtin[name].partition(":")
-            loaded: type[T] = getattr(import_module(module), attribute)
+            loaded: type[T] = _attribute(self._builtin[name])
             return loaded
         if name in self._plugins:
             try:
@@ -85,8 +88,18 @@ class Registry(Generic[T]):
                 raise OptionError(
                     f"The {self.kind} {name} of {self._plugins[name].value} cannot be imported: {error!r}."
                 ) from error
+            if not (isinstance(plugin, type) and issubclass(plugin, _attribute(self.base))):
+                raise OptionError(
+                    f"The {self.kind} {name} of {self._plugins[name].value} cannot be used: it is no subclass of "
+                    f"{self.base.replace(':', '.')}."
+                )
             return plugin
         raise unknown_name(self.kind, name, self.names())
+
+
+def _attribute(path: str) -> Any:
+    module, _, attribute = path.partition(":")
+    return getattr(import_module(module), attribute)
 
 
 STRATEGIES: Registry[Strategy] = Registry(
@@ -99,6 +112,7 @@ STRATEGIES: Registry[Strategy] = Registry(
         "random": "optsum.heuristics.baselines:Random",
     },
     "optsum.strategies",
+    "optsum.strategy:Strategy",
 )
 
 FORMULATIONS: Registry[Formulation] = Registry(
@@ -117,7 +131,7 @@ def create_strategy(name: str, options: dict[str, Any]) -> Strategy:
         For a name or an option that does not exist, with the nearest ones.
     """
     cls = STRATEGIES.load(name)
-    known = list(getattr(cls, "__dataclass_fields__", {}))
+    known = [item.name for item in fields(cls)] if is_dataclass(cls) else []
     for option in options:
         if option not in known:
             raise unknown_name(f"option of the strategy {name}", option, known)

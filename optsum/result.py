@@ -54,6 +54,9 @@ class Termination(Enum):
     """An error; nothing is claimed."""
 
 
+_GOOD_ENOUGH = {Termination.TARGET_REACHED, Termination.GAP_REACHED}
+
+
 @dataclass(frozen=True, slots=True)
 class TracePoint:
     """One improvement of the incumbent."""
@@ -147,7 +150,10 @@ class Result:
             "an error and a failed search are the same": (self.status is Status.ERROR)
             != (self.termination is Termination.FAILED),
             "what is proven needs no more time": self.status in {Status.OPTIMAL, Status.INFEASIBLE}
-            and self.termination not in {Termination.COMPLETED, Termination.TARGET_REACHED, Termination.GAP_REACHED},
+            and self.termination not in {Termination.COMPLETED, *_GOOD_ENOUGH},
+            "what is good enough is held": not holds and self.termination in _GOOD_ENOUGH,
+            "an optimum is its own bound": self.status is Status.OPTIMAL and self.gap not in {0, None},
+            "a ratio has a numerator and a denominator": (self.numerator is None) != (self.denominator is None),
         }
         for reason, contradicts in wrong.items():
             if contradicts:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from math import isfinite, isnan
+from numbers import Integral, Real
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
-from optsum.errors import OptionError
+from optsum.errors import InputError, OptionError
 from optsum.problem import Evaluation, Key, Problem, Selection, Sense
 from optsum.result import Termination, TracePoint, relative_gap
 
@@ -43,9 +45,14 @@ class Limits:
 
     def __post_init__(self) -> None:
         """Refuse limits that no search could keep."""
-        for name in ("time_s", "evaluations", "nodes", "gap"):
+        for name in ("time_s", "evaluations", "nodes", "gap", "target"):
             value = getattr(self, name)
-            if value is not None and not value >= 0:
+            if value is None:
+                continue
+            whole = name in {"evaluations", "nodes"}
+            if isinstance(value, bool) or not isinstance(value, Integral if whole else Real):
+                raise OptionError(f"The limit {name} is {value!r}; give a {'whole ' if whole else ''}number.")
+            if isnan(value) or (value < 0 and name != "target"):
                 raise OptionError(f"The limit {name} is {value}; it must be 0 or more.")
 
 
@@ -114,9 +121,18 @@ class Run:
         ------
         Stopped
             When the target or the gap is reached.
+        InputError
+            For a unit that does not exist, or an objective that is not finite.
         """
         units: Selection = tuple(sorted({int(unit) for unit in selection}))
+        if units and not 0 <= units[0] <= units[-1] < self.problem.size:
+            raise InputError(f"The selection {units} names a unit outside 0..{self.problem.size - 1}.")
         evaluation = self.problem.evaluate(units)
+        if evaluation.feasible and not isfinite(evaluation.key):
+            raise InputError(
+                f"The objective of the selection {units} is {evaluation.key}, which nothing can be compared with: "
+                "let evaluate return a finite number, or a violation."
+            )
         self.evaluations += 1
         better = self.problem.sense.better
         if evaluation.feasible and (self.evaluation is None or better(evaluation.key, self.evaluation.key)):

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from numbers import Rational
 from typing import Any
 
 import numpy as np
 
 from optsum._version import __version__
+from optsum.errors import OptionError
 from optsum.problem import Capability, Key, Problem
 from optsum.registry import create_strategy
 from optsum.result import Result, Status, Termination
@@ -51,12 +53,19 @@ def search(
 
     Raises
     ------
+    OptionError
+        For options beside a strategy that is no name.
     UnsupportedError
         If the strategy needs an ability that the problem lacks; nothing was searched.
     BackendError
         If a solver is missing, or its answer does not survive re-scoring.
     """
-    chosen = create_strategy(strategy, options) if isinstance(strategy, str) else strategy
+    if isinstance(strategy, str):
+        chosen = create_strategy(strategy, options)
+    elif options:
+        raise OptionError(f"Options ({', '.join(options)}) go with a strategy's name: this one has its own already.")
+    else:
+        chosen = strategy
     chosen.accept(problem)
     limits = limits or Limits()
     run = Run(problem, limits, np.random.default_rng(seed), seed, on_progress)
@@ -85,7 +94,8 @@ def search(
 
 def _result(run: Run, strategy: Strategy, termination: Termination, detail: str | None) -> Result:
     held, bound = run.evaluation, run.bound
-    proven = run.proven and termination in _PROOF_MAY_STAND
+    proven = run.proven or (strategy.exact and held is not None and held.key == bound)
+    proven = proven and termination in _PROOF_MAY_STAND
     if held is not None:
         status = Status.OPTIMAL if proven else Status.FEASIBLE
     else:
@@ -96,8 +106,8 @@ def _result(run: Run, strategy: Strategy, termination: Termination, detail: str 
         status=status,
         termination=termination,
         detail=detail or run.detail,
-        objective=None if held is None else held.value,
-        bound=None if bound is None else (held.value if held is not None and held.key == bound else float(bound)),
+        objective=None if held is None else float(held.value),
+        bound=None if bound is None else float(held.value if held is not None and held.key == bound else bound),
         objective_exact=None if held is None else _exact(held.key),
         bound_exact=None if bound is None else _exact(bound),
         selection=run.selection,
@@ -113,4 +123,4 @@ def _result(run: Run, strategy: Strategy, termination: Termination, detail: str 
 
 
 def _exact(key: Key) -> str | None:
-    return None if isinstance(key, float) else str(Fraction(key))
+    return str(Fraction(key)) if isinstance(key, Rational) else None

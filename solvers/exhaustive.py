@@ -23,9 +23,10 @@ _CHUNK = 1 << 21
 class Exhaustive(Strategy):
     """Depth-first over all selections that fit, with incremental evaluation.
 
-    Lin & Hovy 2003, section 5: all sentence combinations within a length window. The statistic ``feasible`` counts
-    the selections that satisfied the limits, the empty one excluded. Problems without coverage arrays (a user's own
-    metric) are evaluated one selection at a time.
+    Lin & Hovy 2003, section 5: all sentence combinations within a length window. A search that completes counts, the
+    empty selection excluded, the selections within the limits (the statistic ``feasible``) and the optimal ones among
+    them (``best_selections``). Problems without coverage arrays (a user's own metric) are evaluated one selection at a
+    time.
     """
 
     name: ClassVar[str] = "exhaustive"
@@ -53,30 +54,39 @@ class Exhaustive(Strategy):
         if arrays is None:
             return False
         search = start(arrays)
-        while True:
+        while not search.scalars[DONE]:
+            run.check()
+            left = _CHUNK if run.limits.evaluations is None else run.limits.evaluations - run.evaluations
             visited = int(search.scalars[VISITED])
-            advance(arrays, search, _CHUNK, sortable)
+            advance(arrays, search, min(left, _CHUNK), sortable)
             run.count(evaluations=int(search.scalars[VISITED]) - visited)
             if search.scalars[BEST_CHANGED]:
                 search.scalars[BEST_CHANGED] = 0
                 run.see(order[search.best.astype(bool)])
-            run.statistics["feasible"] = int(search.scalars[FEASIBLE])
-            if search.scalars[DONE]:
-                break
-            run.check()
+        run.statistics["feasible"] = int(search.scalars[FEASIBLE])
         run.statistics["best_selections"] = int(search.scalars[TIES])
         run.prove()
         return True
 
     def _one_by_one(self, run: Run) -> None:
         problem = run.problem
-        feasible = 0
+        best = run.evaluation.key if run.evaluation is not None else None
+        feasible = ties = 0
         for size in range(1, problem.size + 1):
             for selection in combinations(range(problem.size), size):
-                if problem.excess(selection) == 0 and run.see(selection).feasible:
-                    feasible += 1
                 run.check()
+                if problem.excess(selection):
+                    continue
+                evaluation = run.see(selection)
+                if not evaluation.feasible:
+                    continue
+                feasible += 1
+                if best is None or problem.sense.better(evaluation.key, best):
+                    best, ties = evaluation.key, 1
+                elif evaluation.key == best:
+                    ties += 1
         run.statistics["feasible"] = feasible
+        run.statistics["best_selections"] = ties
         run.prove()
 
 

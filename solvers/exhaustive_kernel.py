@@ -30,9 +30,13 @@ class Walk(NamedTuple):
 
 
 def start(arrays: Arrays) -> Walk:
-    """Return a walk that stands at the empty selection (which is not counted)."""
+    """Return a walk that stands at the empty selection, which is not counted but has to be beaten if it is feasible."""
     n = len(arrays.lengths)
-    return Walk(empty_state(arrays), np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(10, np.int64))
+    walk = Walk(empty_state(arrays), np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(10, np.int64))
+    if arrays.min_length == 0 and walk.state.scalars[MISSING] == 0:
+        top, bottom = value_pair(arrays, walk.state)
+        walk.scalars[[_HELD, _TOP, _BOTTOM]] = 1, top, bottom
+    return walk
 
 
 @njit(cache=True)

@@ -104,7 +104,11 @@ class Milp(Strategy):
             )
         if outcome.objective is not None:
             claimed = (outcome.objective + model.offset) / model.denominator
-            if abs(claimed - float(evaluation.key)) * model.denominator > 0.5:
+            # An answer found by a heuristic may be worth more than its model's auxiliary columns say, never less.
+            surplus = claimed - float(evaluation.key)
+            if run.problem.sense is Sense.MINIMIZE:
+                surplus = -surplus
+            if surplus * model.denominator > 0.5:
                 raise BackendError(
                     f"{self.backend} claims an objective of {claimed:.6g}, but its selection has "
                     f"{float(evaluation.key):.6g}: it is no result."
@@ -112,22 +116,32 @@ class Milp(Strategy):
         run.see(selection)
 
     def _conclude(self, run: Run, model: LinearModel, outcome: RawOutcome) -> None:
+        held, better = run.evaluation, run.problem.sense.better
+        bound = None
         if outcome.bound is not None:
             down = run.problem.sense is Sense.MAXIMIZE
             integer = floor(outcome.bound + _TOLERANCE) if down else ceil(outcome.bound - _TOLERANCE)
-            run.raise_bound(Fraction(integer + model.offset, model.denominator))
-        held = run.evaluation
+            bound = Fraction(integer + model.offset, model.denominator)
+            if held is not None and better(held.key, bound):
+                # Some solvers lose the sign of a bound at a limit; a bound that its own answer passes is none.
+                run.detail, bound = f"the bound {outcome.bound:.6g} of {self.backend} is wrong and was ignored", None
+                if outcome.optimal:
+                    raise BackendError(
+                        f"{self.backend} claims optimality with a bound of {outcome.bound:.6g}, which its own answer passes."
+                    )
+            else:
+                run.raise_bound(bound)
         if outcome.infeasible and held is None:
             run.prove()
         elif outcome.optimal and held is not None:
             # With a gap limit "optimal" means within that gap; only a bound that agrees is a proof.
-            if outcome.bound is None or run.bound is None or not run.problem.sense.better(run.bound, held.key):
+            if bound is None or not better(bound, held.key):
                 run.prove()
             elif run.limits.gap is not None:
                 raise Stopped(Termination.GAP_REACHED)
             else:
                 raise BackendError(
-                    f"{self.backend} calls {float(held.key):.6g} optimal, but its own bound is {float(run.bound):.6g}."
+                    f"{self.backend} calls {float(held.key):.6g} optimal, but its own bound is {float(bound):.6g}."
                 )
         elif outcome.termination is not Termination.COMPLETED:
             raise Stopped(outcome.termination)

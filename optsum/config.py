@@ -36,8 +36,8 @@ class Options(BaseModel):
     backend: str = Field("highs", description="MILP solver, or pyomo:NAME (optsum list backends)")
     metric: str = Field("rouge-1", description="rouge-N or rouge-suK")
     measure: Literal["recall", "precision", "f1"] = Field("recall", description="what of the metric is maximized")
-    references: Literal["pooled", "each"] = Field(
-        "pooled", description="all references together, or one problem for each"
+    references: Literal["pooled", "each", "mean"] = Field(
+        "pooled", description="all references together, one problem for each, or the mean over them"
     )
     max_length: int | None = Field(None, ge=0, description="longest summary, in the length unit")
     min_length: int = Field(0, ge=0, description="shortest summary, in the length unit")
@@ -107,6 +107,7 @@ def _spec(options: Options) -> Spec:
         metric=options.metric,
         measure=options.measure,
         counts=options.counts,
+        references="mean" if options.references == "mean" else "pooled",
         boundaries=options.boundaries,
         max_length=NO_LIMIT if options.max_length is None else options.max_length,
         min_length=options.min_length,

@@ -28,6 +28,8 @@ class Spec:
         "recall", "precision" or "f1".
     counts : str
         "clipped" or "set".
+    references : str
+        "pooled" or "mean": all together, or the mean of the scores against each.
     boundaries : str
         "sentence": n-grams within sentences; "joined": across sentence ends, as the official score.
     max_length, min_length : int
@@ -44,6 +46,7 @@ class Spec:
     metric: str = "rouge-1"
     measure: str = "recall"
     counts: str = "clipped"
+    references: str = "pooled"
     boundaries: str = "sentence"
     max_length: int = NO_LIMIT
     min_length: int = 0

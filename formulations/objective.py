@@ -1,0 +1,179 @@
+r"""From a metric, a measure, a way of counting and the references to the ratios of the normal form.
+
+With the clipped hits :math:`T_k` against reference k, its n-grams :math:`D_k` and the summary's :math:`M`:
+
+=========== ================================== ======================================================
+measure     pooled references                  mean over references
+=========== ================================== ======================================================
+recall      :math:`\sum_k T_k / \sum_k D_k`    mean of :math:`T_k / D_k`
+precision   :math:`\sum_k T_k / (K M)`         mean of :math:`T_k / M`
+F1          :math:`2 \sum_k T_k / (\sum_k D_k  mean of :math:`2 T_k / (D_k + M)`
+            + K M)`
+=========== ================================== ======================================================
+
+A sum of metrics is the mean of theirs. Everything with constant denominators (recall) is one ratio over their least
+common multiple, so that one integer decides; the rest is a sum of ratios.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from math import lcm
+from typing import Any
+
+import numpy as np
+
+from optsum.coverage import Combination, Coverage
+from optsum.ngrams import Counts, Key
+
+__all__ = ["Component", "Objective", "gains_of", "objective_of"]
+
+_LARGEST = 2**50
+"""A common denominator beyond this would leave too little room in 64-bit integers."""
+
+
+@dataclass(frozen=True, eq=False)
+class Component:
+    """Counts of one metric.
+
+    Attributes
+    ----------
+    references : one counter a reference
+    units : one counter a unit
+        In set-based ROUGE every count is 1.
+    """
+
+    references: Sequence[Counts]
+    units: Sequence[Counts]
+
+
+class Objective:
+    """Ratios under construction: features by total, what each unit has of them, constants and masses."""
+
+    def __init__(self, units: int, ratios: int) -> None:
+        self.number: dict[tuple[int, int, Key], int] = {}
+        self.gains: list[tuple[int, ...]] = []
+        self.slots: list[int] = []
+        self.available: list[int] = []
+        self.entries: list[dict[int, int]] = [{} for _ in range(units)]
+        self.constants = [0] * (2 * ratios)
+        self.mass = np.zeros((2 * ratios, units), np.int64)
+
+    def cover(self, slot: int, part: int, gains: Mapping[Key, tuple[int, ...]], units: Sequence[Counts]) -> None:
+        """Let the n-grams in `gains` feed a total; `part` tells apart the metrics that feed the same one."""
+        for entries, found in zip(self.entries, units, strict=True):
+            for key, copies in found.items():
+                if key in gains:
+                    entries[self.feature(slot, part, key, gains[key], copies)] = copies
+
+    def feature(self, slot: int, part: int, key: Key, gains: tuple[int, ...], copies: int) -> int:
+        """Return the number of a feature, and note that so many more copies of it exist."""
+        name = (slot, part, key)
+        number = self.number.get(name)
+        if number is None:
+            number = self.number[name] = len(self.gains)
+            self.gains.append(gains)
+            self.slots.append(slot)
+            self.available.append(0)
+        self.available[number] += copies
+        return number
+
+    def coverage(self, lengths: Sequence[int], weights: tuple[int, ...], **others: Any) -> Coverage:
+        """Return the instance; n-grams of no unit, and steps beyond all copies there are, are left out."""
+        level: list[int] = []
+        level_start = [0]
+        for gains, copies in zip(self.gains, self.available, strict=True):
+            level.append(0)
+            level.extend(accumulate(gains[:copies]))
+            level_start.append(len(level))
+        return Coverage(
+            lengths=np.array(lengths, np.int64),
+            unit_start=np.array([0, *accumulate(map(len, self.entries))], np.int64),
+            unit_feature=np.array([feature for entries in self.entries for feature in entries], np.int64),
+            unit_count=np.array([copies for entries in self.entries for copies in entries.values()], np.int64),
+            level_start=np.array(level_start, np.int64),
+            level=np.array(level, np.int64),
+            slot=np.array(self.slots, np.int64),
+            constants=np.array(self.constants, np.int64),
+            mass=self.mass,
+            weights=weights,
+            combination=Combination.RATIO if len(weights) == 1 else Combination.SUM,
+            **others,
+        )
+
+
+def gains_of(references: Sequence[Counts], weights: Sequence[int]) -> dict[Key, tuple[int, ...]]:
+    """Gain of each copy of each n-gram: the summed weights of the references that hold it at least that often."""
+    if len(references) == 1:
+        weight = weights[0]
+        return {key: (weight,) * copies for key, copies in references[0].items()}
+    gains: dict[Key, tuple[int, ...]] = {}
+    if len(set(weights)) == 1:
+        held: dict[Key, list[int]] = {}
+        for reference in references:
+            for key, copies in reference.items():
+                held.setdefault(key, []).append(copies)
+        for key, found in held.items():
+            found.sort()
+            gains[key] = tuple(weights[0] * (len(found) - bisect_left(found, copy)) for copy in range(1, found[-1] + 1))
+        return gains
+    for key in set().union(*references):
+        counts = [reference[key] for reference in references]
+        gains[key] = tuple(
+            sum(weight for weight, copies in zip(weights, counts, strict=True) if copies >= copy)
+            for copy in range(1, max(counts) + 1)
+        )
+    return gains
+
+
+def objective_of(
+    components: Sequence[Component], measure: str, *, mean: bool, distinct: bool
+) -> tuple[Objective, tuple[int, ...]]:
+    """Return the ratios of an objective, and their weights.
+
+    Parameters
+    ----------
+    components : one a metric of the sum
+    measure : {"recall", "precision", "f1"}
+    mean : bool
+        Average over the references instead of pooling them.
+    distinct : bool
+        Set-based counts: the summary's n-grams are counted once, so a denominator is a coverage too.
+    """
+    units = len(components[0].units)
+    # One ratio a component, or one a component and reference.
+    ratios = [
+        (part, [reference]) if mean else (part, list(component.references))
+        for part, component in enumerate(components)
+        for reference in (component.references if mean else [None])
+    ]
+    totals = [sum(reference.total() for reference in references) for _, references in ratios]  # type: ignore[union-attr]
+    common = lcm(*(total for total in totals if total))
+    if measure == "recall" and (len(ratios) == 1 or common * len(ratios) <= _LARGEST):
+        objective = Objective(units, 1)
+        objective.constants[1] = common * len(ratios) if len(ratios) > 1 else totals[0]
+        for part, component in enumerate(components):
+            held = [(references, total) for (of, references), total in zip(ratios, totals, strict=True) if of == part]
+            flat = [reference for references, _ in held for reference in references]
+            weights = [
+                common // total if len(ratios) > 1 and total else 1 for references, total in held for _ in references
+            ]
+            objective.cover(0, part, gains_of(flat, weights), component.units)  # type: ignore[arg-type]
+        return objective, (1,)
+    objective = Objective(units, len(ratios))
+    scale = 2 if measure == "f1" else 1  # F1 = 2 hits / (reference total + summary mass): hits count twice
+    for ratio, (part, references) in enumerate(ratios):
+        component, top, bottom = components[part], 2 * ratio, 2 * ratio + 1
+        objective.cover(top, part, gains_of(references, [scale] * len(references)), component.units)  # type: ignore[arg-type]
+        objective.constants[bottom] = 0 if measure == "precision" else totals[ratio]
+        if measure == "recall":
+            continue
+        if distinct:
+            once = {key: (len(references),) for found in component.units for key in found}
+            objective.cover(bottom, part, once, component.units)
+        else:
+            objective.mass[bottom] = [len(references) * found.total() for found in component.units]
+    return objective, (1,) * len(ratios)

@@ -90,9 +90,7 @@ class Extractive(Formulation):
                 for counters, counter in zip(counts, found, strict=True):
                     counters.append(counter)
         components = [Component(of, by) for of, by in zip(references, counts, strict=True)]
-        objective, weights = objective_of(
-            components, spec.measure, mean=spec.references == "mean", distinct=distinct
-        )
+        objective, weights = objective_of(components, spec.measure, mean=spec.references == "mean", distinct=distinct)
         instance = objective.coverage(lengths, weights, min_length=spec.min_length, max_length=spec.max_length)
         plain = spec.measure == "recall" and spec.references == "pooled" and len(components) == 1
         reference_model = (

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
-from optsum.problem import Problem, Selection
+from optsum.problem import Move, Problem, Selection
 from optsum.run import Run
 from optsum.strategy import Strategy
 
@@ -15,7 +15,10 @@ __all__ = ["Lead", "Random"]
 
 @dataclass(frozen=True)
 class Lead(Strategy):
-    """The first units in document order, up to the first that does not fit."""
+    """The first units in document order, up to the first that does not fit.
+
+    A unit comes with what it cannot do without (its ancestors), here and in `Random`.
+    """
 
     name: ClassVar[str] = "lead"
     about: ClassVar[str] = "the first sentences, up to the first that does not fit; looks at no reference"
@@ -23,7 +26,7 @@ class Lead(Strategy):
 
     def search(self, run: Run) -> None:
         """Take the lead."""
-        run.see(_fill(run.problem, range(run.problem.size), stop=True))
+        run.see(_fill(run.problem, run.problem.moves(()), stop=True))
 
 
 @dataclass(frozen=True)
@@ -36,16 +39,20 @@ class Random(Strategy):
 
     def search(self, run: Run) -> None:
         """Draw one selection."""
-        run.see(_fill(run.problem, run.rng.permutation(run.problem.size).tolist(), stop=False))
+        moves = list(run.problem.moves(()))
+        order = run.rng.permutation(len(moves)).tolist()
+        run.see(_fill(run.problem, (moves[place] for place in order), stop=False))
 
 
-def _fill(problem: Problem, order: Iterable[int], *, stop: bool) -> Selection:
-    taken: list[int] = []
+def _fill(problem: Problem, moves: Iterable[Move], *, stop: bool) -> Selection:
+    taken: set[int] = set()
     length = 0
-    for unit in order:
-        if length + problem.lengths[unit] <= problem.max_length:
-            taken.append(unit)
-            length += problem.lengths[unit]
+    for move in moves:
+        added = set(move) - taken
+        longer = length + problem.length(added)
+        if longer <= problem.max_length:
+            taken |= added
+            length = longer
         elif stop:
             break
     return tuple(sorted(taken))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf
 from typing import ClassVar
 
 from optsum.coverage import Coverage
-from optsum.problem import Capability, Key, Selection, Sense
+from optsum.problem import Capability, Evaluation, Selection, Sense
 from optsum.run import Run
 from optsum.strategy import Strategy
 
@@ -58,21 +59,30 @@ class Greedy(Strategy):
     def _one_by_one(run: Run) -> None:
         problem = run.problem
         selection: Selection = ()
-        value = problem.evaluate(selection).key
+        held = problem.evaluate(selection)
         while True:
-            best: tuple[float, Key, Selection] | None = None
+            # A length to be minimized is bought with what it removes of the violation.
+            covering = problem.sense is Sense.MINIMIZE and not held.feasible
+            short = covering or problem.length(selection) < problem.min_length
+            best: tuple[float, Evaluation, Selection] | None = None
             for move in problem.moves(selection):
-                if set(move) & set(selection):
+                if not set(move).isdisjoint(selection):
                     continue
                 candidate = tuple(sorted({*selection, *move}))
                 if problem.length(candidate) > problem.max_length:
                     continue
-                evaluation = run.see(candidate)
                 run.check()
-                gain = evaluation.key - value if problem.sense is Sense.MAXIMIZE else value - evaluation.key
-                density = float(gain) / max(1, problem.length(move))
+                evaluation = run.see(candidate)
+                if covering:
+                    gain = float(held.violation - evaluation.violation)
+                elif problem.sense is Sense.MAXIMIZE:
+                    gain = float(evaluation.key - held.key)
+                else:
+                    gain = float(held.key - evaluation.key)
+                added = problem.length(move)
+                density = gain / added if added > 0 else inf if gain > 0 else gain
                 if best is None or density > best[0]:
-                    best = (density, evaluation.key, candidate)
-            if best is None or (best[0] <= 0 and problem.length(selection) >= problem.min_length):
+                    best = (density, evaluation, candidate)
+            if best is None or (best[0] <= 0 and not short):
                 return
-            _, value, selection = best
+            _, held, selection = best

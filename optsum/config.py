@@ -66,7 +66,9 @@ class Options(BaseModel):
     def analyzer(self) -> Analyzer:
         """Return the text analysis that the objective counts with."""
         keep = self.stopwords in {"keep", "drop"}
-        return Analyzer(self.tokenizer or "rouge", self.stem, self.stopwords if keep else load_stopwords(self.stopwords))
+        return Analyzer(
+            self.tokenizer or "rouge", self.stem, self.stopwords if keep else load_stopwords(self.stopwords)
+        )
 
     def spec(self, *, pretokenized: bool = False) -> Spec:
         """Return what is optimized.

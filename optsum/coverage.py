@@ -178,16 +178,18 @@ class Coverage:
         grows = np.append(False, steps[1:] > steps[:-1]) if len(steps) else inner
         yield "gains must not grow with the copies", bool((grows & follows).any())
         yield "a gain is negative", bool((steps[inner] < 0).any())
-        yield "each ratio needs two totals and a positive weight", (
-            totals != 2 * len(self.weights) or min(self.weights, default=0) < 1
+        yield (
+            "each ratio needs two totals and a positive weight",
+            (totals != 2 * len(self.weights) or min(self.weights, default=0) < 1),
         )
         yield "a single ratio was announced", self.combination is Combination.RATIO and len(self.weights) != 1
         yield "a feature feeds a total that does not exist", _outside(self.slot, totals)
         yield "mass must have a row per total and a column per unit", self.mass.shape != (totals, n)
         yield "a total is negative", bool((self.mass < 0).any() or (self.constants < 0).any())
         yield "there must be no parent, or one (or -1) for each unit", len(self.parents) not in {0, n}
-        yield "a parent must come before its children", bool(
-            len(self.parents) and ((self.parents >= np.arange(n)).any() or (self.parents < -1).any())
+        yield (
+            "a parent must come before its children",
+            bool(len(self.parents) and ((self.parents >= np.arange(n)).any() or (self.parents < -1).any())),
         )
         joints = self.joints
         yield "a joint occurrence needs no unit", not all(joint.needs for joint in joints)
@@ -231,6 +233,18 @@ class Coverage:
             and int(self.constants[1]) > 0
             and not self.mass[1].any()
             and not (self.slot == 1).any()
+        )
+
+    @property
+    def single_ratio(self) -> bool:
+        """Whether the value is one ratio ``T / D`` whose D varies and is linear, or counts features once."""
+        feeds = self.slot == 1
+        return (
+            self.goal is Goal.MAXIMIZE
+            and self.combination is Combination.RATIO
+            and not self.constant_denominator
+            and bool((np.diff(self.level_start)[feeds] == 2).all())
+            and not any(feeds[joint.feature] for joint in self.joints)
         )
 
     def ancestors(self, unit: int) -> tuple[int, ...]:

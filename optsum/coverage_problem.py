@@ -60,6 +60,8 @@ class CoverageProblem(Problem):
             found |= {Capability.LINEAR, Capability.BOUND}
             if self.instance.goal is Goal.MAXIMIZE and self.instance.singletons:
                 found.add(Capability.COMBINATORIAL_BOUND)
+        elif self.instance.single_ratio:
+            found |= {Capability.RATIO, Capability.BOUND}
         return frozenset(found)
 
     def evaluate(self, selection: Selection) -> Evaluation:
@@ -121,7 +123,11 @@ class CoverageProblem(Problem):
         Where the relaxation has no optimum (nothing is feasible), the trivial bound stands in.
         """
         from optsum.bounds import dual_bound
+        from optsum.fractional import ratio_bound
         from optsum.lp import relax
+
+        if self.instance.single_ratio:
+            return ratio_bound(self.instance)
 
         model = self.linear_model
         relaxation = relax(model)

@@ -75,10 +75,11 @@ def _climb(arrays: Any, state: Any, move_start: Any, move_unit: Any, single: boo
                     gain = float(top - before_top)
                 else:
                     gain = top / bottom - before
-                if single or added > 0:
-                    density = gain if single else gain / added
-                else:  # what costs nothing comes first, or the guarantee would not hold
-                    density = np.inf if gain > 0 else gain
+                density = gain
+                if not single and added > 0:
+                    density = gain / added
+                elif not single and gain > 0:  # what costs nothing comes first, or the guarantee would not hold
+                    density = np.inf
                 evaluations += 1
                 if best < 0 or density > best_density:
                     best, best_density, best_gain = move, density, gain

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
@@ -100,7 +101,7 @@ def _ones(count: int) -> IntArray:
     return np.ones(count, np.int64)
 
 
-def coverage_model(instance: Coverage) -> LinearModel:
+def coverage_model(instance: Coverage, ratio: Fraction | None = None) -> LinearModel:
     """Return the merged integer program of an instance.
 
     Hirao et al. 2017, eq. 3-8, with the references merged: one column per unit, one continuous column per step of
@@ -108,12 +109,22 @@ def coverage_model(instance: Coverage) -> LinearModel:
     steps fill in order and are integral at an optimum. An occurrence of several units (Hirao et al. 2017,
     compressive, eq. 8-9) is a continuous column m with ``m <= x_v`` and ``m <= 1 - x_u``.
 
+    Parameters
+    ----------
+    instance : Coverage
+    ratio : Fraction p/q, optional
+        For a ratio T / D with a denominator that varies: the objective is ``q T - p D`` over the non-empty selections,
+        which some selection makes positive exactly if it has T / D > p / q (Dinkelbach 1967).
+
     Raises
     ------
     UnsupportedError
-        If the objective is not linear (a denominator that varies, or a geometric mean).
+        If the objective is not linear (a denominator that varies without `ratio`, or a geometric mean).
     """
-    if instance.goal is Goal.MAXIMIZE and not instance.constant_denominator:
+    if ratio is not None:
+        if not instance.single_ratio:
+            raise UnsupportedError("Only an objective that is one ratio has a program for a given value of it.")
+    elif instance.goal is Goal.MAXIMIZE and not instance.constant_denominator:
         raise UnsupportedError(
             "This objective is no linear function of the units, so it has no integer linear program: "
             "choose another strategy (optsum list strategies)."
@@ -127,8 +138,10 @@ def coverage_model(instance: Coverage) -> LinearModel:
 
     rows = _Rows()
     entry_unit = np.repeat(np.arange(n), np.diff(instance.unit_start))
-    copies = np.minimum(instance.unit_count, full[instance.unit_feature])
-    rows.add(instance.unit_feature, entry_unit, copies if covering else -copies)
+    entry_feature = instance.unit_feature
+    copies = np.minimum(instance.unit_count, full[entry_feature])
+    below = instance.slot[entry_feature] == 1  # feeds the denominator
+    rows.add(entry_feature[~below], entry_unit[~below], copies[~below] if covering else -copies[~below])
     if joints:
         feature = np.array([joint.feature for joint in joints], np.int64)
         count = np.minimum(np.array([joint.count for joint in joints], np.int64), full[feature])
@@ -136,12 +149,19 @@ def coverage_model(instance: Coverage) -> LinearModel:
     if covering:
         rows.close(instance.features, full, np.inf)
     else:
-        rows.add(
-            np.repeat(np.arange(instance.features), full),
-            first_step + np.arange(len(steps)),
-            _ones(len(steps)),
-        )
+        above = np.repeat(instance.slot == 0, full)
+        step_feature = np.repeat(np.arange(instance.features), full)
+        rows.add(step_feature[above], first_step + np.flatnonzero(above), _ones(int(above.sum())))
         rows.close(instance.features, -np.inf, 0)
+        if below.any():
+            # What the denominator counts once is in as soon as one unit has it: a column with x_u <= y for each.
+            block, step = np.arange(int(below.sum())), first_step + np.cumsum(full)[entry_feature[below]] - 1
+            rows.add(block, entry_unit[below], _ones(len(block)))
+            rows.add(block, step, -_ones(len(block)))
+            rows.close(len(block), -np.inf, 0)
+        if ratio is not None:
+            rows.add(np.zeros(n, np.int64), np.arange(n), _ones(n))
+            rows.close(1, 1.0, np.inf)
         rows.add(np.zeros(n, np.int64), np.arange(n), instance.lengths)
         limit = np.inf if instance.max_length >= NO_LIMIT else float(instance.max_length)
         rows.close(1, float(instance.min_length), limit)
@@ -164,8 +184,9 @@ def coverage_model(instance: Coverage) -> LinearModel:
     if covering:
         objective[:n] = instance.lengths
     else:
-        objective[:n] = instance.mass[0]
-        objective[first_step:] = steps
+        p, q = (ratio.numerator, ratio.denominator) if ratio is not None else (0, 1)
+        objective[:n] = q * instance.mass[0] - p * instance.mass[1]
+        objective[first_step:] = np.where(above, q, -p) * steps
     integral = np.zeros(columns, np.bool_)
     integral[:n] = True
     row_start, row_column, row_value, row_lower, row_upper = rows.arrays()
@@ -180,6 +201,6 @@ def coverage_model(instance: Coverage) -> LinearModel:
         row_lower=row_lower,
         row_upper=row_upper,
         units=n,
-        denominator=1 if covering else max(1, int(instance.constants[1])),
-        offset=0 if covering else int(instance.constants[0]),
+        denominator=1 if covering or ratio is not None else max(1, int(instance.constants[1])),
+        offset=0 if covering else q * int(instance.constants[0]) - p * int(instance.constants[1]),
     )

@@ -54,6 +54,8 @@ class Capability(Enum):
     """`Problem.coverage` is the instance in the normal form: incremental kernels run on it."""
     LINEAR = "linear model"
     """`Problem.linear_model` is an integer linear program with the same optimum."""
+    RATIO = "one ratio of linear functions"
+    """`optsum.linear.coverage_model` gives an integer program for each value of the ratio (precision, F1)."""
     BOUND = "bound"
     """`Problem.root_bound` is a proven limit that no selection can pass."""
     COMBINATORIAL_BOUND = "combinatorial bound"

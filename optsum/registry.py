@@ -88,13 +88,17 @@ class Registry(Generic[T]):
                 raise OptionError(
                     f"The {self.kind} {name} of {self._plugins[name].value} cannot be imported: {error!r}."
                 ) from error
-            if not (isinstance(plugin, type) and issubclass(plugin, _attribute(self.base))):
+            if not _derives(plugin, _attribute(self.base)):
                 raise OptionError(
                     f"The {self.kind} {name} of {self._plugins[name].value} cannot be used: it is no subclass of "
                     f"{self.base.replace(':', '.')}."
                 )
             return plugin
         raise unknown_name(self.kind, name, self.names())
+
+
+def _derives(plugin: object, base: type) -> bool:
+    return isinstance(plugin, type) and issubclass(plugin, base)
 
 
 def _attribute(path: str) -> Any:
@@ -116,10 +120,15 @@ STRATEGIES: Registry[Strategy] = Registry(
 )
 
 FORMULATIONS: Registry[Formulation] = Registry(
-    "formulation", {"extractive": "optsum.formulations.extractive:Extractive"}, "optsum.formulations"
+    "formulation",
+    {"extractive": "optsum.formulations.extractive:Extractive"},
+    "optsum.formulations",
+    "optsum.formulation:Formulation",
 )
 
-BACKENDS: Registry[Backend] = Registry("backend", {"highs": "optsum.solvers.highs:Highs"}, "optsum.backends")
+BACKENDS: Registry[Backend] = Registry(
+    "backend", {"highs": "optsum.solvers.highs:Highs"}, "optsum.backends", "optsum.backend:Backend"
+)
 
 
 def create_strategy(name: str, options: dict[str, Any]) -> Strategy:
@@ -130,9 +139,10 @@ def create_strategy(name: str, options: dict[str, Any]) -> Strategy:
     UnknownNameError
         For a name or an option that does not exist, with the nearest ones.
     """
-    cls = STRATEGIES.load(name)
-    known = [item.name for item in fields(cls)] if is_dataclass(cls) else []
+    cls: Any = STRATEGIES.load(name)
+    known: list[str] = [item.name for item in fields(cls)] if is_dataclass(cls) else []
     for option in options:
         if option not in known:
             raise unknown_name(f"option of the strategy {name}", option, known)
-    return cls(**options)
+    strategy: Strategy = cls(**options)
+    return strategy

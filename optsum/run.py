@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from math import isfinite, isnan
-from numbers import Integral, Real
+from numbers import Integral, Rational, Real
 from time import perf_counter
 from typing import Any
 
@@ -128,7 +128,7 @@ class Run:
         if units and not 0 <= units[0] <= units[-1] < self.problem.size:
             raise InputError(f"The selection {units} names a unit outside 0..{self.problem.size - 1}.")
         evaluation = self.problem.evaluate(units)
-        if evaluation.feasible and not isfinite(evaluation.key):
+        if evaluation.feasible and not isinstance(evaluation.key, Rational) and not isfinite(evaluation.key):
             raise InputError(
                 f"The objective of the selection {units} is {evaluation.key}, which nothing can be compared with: "
                 "let evaluate return a finite number, or a violation."

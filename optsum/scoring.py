@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from fractions import Fraction
-from math import prod
+from math import exp, log, prod
 
 from optsum.coverage import Combination, Coverage, Goal
 
@@ -77,5 +77,7 @@ def key_of(instance: Coverage, totals: tuple[int, ...], length: int) -> Fraction
 def value_of(instance: Coverage, key: Fraction) -> float:
     """Return the objective for people: the root of the power where the key is one."""
     if instance.goal is Goal.MAXIMIZE and instance.combination is Combination.PRODUCT:
+        if key and not float(key):  # too small for a float, its root is not
+            return exp((log(key.numerator) - log(key.denominator)) / sum(instance.weights))
         return float(float(key) ** (1 / sum(instance.weights)))
     return float(key)

@@ -62,7 +62,6 @@ class Highs(Backend):
         )
 
 
-
 def _run_in_thread(highs: Any) -> None:
     """Solve so that Ctrl-C need not wait for the end; that costs 1.5 ms."""
     highs.HandleUserInterrupt = True

@@ -10,11 +10,13 @@ from typing import ClassVar
 from optsum.backend import Backend, RawOutcome
 from optsum.errors import BackendError, OptionError
 from optsum.linear import LinearModel
-from optsum.problem import Capability, Problem, Sense
+from optsum.problem import Capability, Problem, Sense, require
 from optsum.registry import BACKENDS
 from optsum.result import Termination
 from optsum.run import Limits, Run, Stopped
 from optsum.strategy import Strategy
+
+from .dinkelbach import maximize_ratio
 
 __all__ = ["Milp", "backend_of"]
 
@@ -43,7 +45,7 @@ def backend_of(name: str) -> Backend:
 
 @dataclass(frozen=True)
 class Milp(Strategy):
-    """Integer linear programming.
+    """Integer linear programming; a short sequence of programs where the objective is one ratio (precision, F1).
 
     Parameters
     ----------
@@ -56,7 +58,6 @@ class Milp(Strategy):
 
     name: ClassVar[str] = "milp"
     about: ClassVar[str] = "integer linear programming on any solver (Hirao et al. 2017, eq. 3-8)"
-    requires: ClassVar[frozenset[Capability]] = frozenset({Capability.LINEAR})
     exact: ClassVar[bool] = True
 
     @property
@@ -66,7 +67,8 @@ class Milp(Strategy):
 
     def accept(self, problem: Problem) -> None:
         """Refuse a problem without a linear model, and a solver that cannot be used."""
-        super().accept(problem)
+        if Capability.RATIO not in problem.capabilities:
+            require(problem, frozenset({Capability.LINEAR}), "The strategy milp")
         backend_of(self.backend)
 
     def search(self, run: Run) -> None:
@@ -78,6 +80,9 @@ class Milp(Strategy):
             run.prove()
             return
         run.check()
+        if Capability.LINEAR not in problem.capabilities:
+            maximize_ratio(run, backend_of(self.backend), self.backend)
+            return
         limits = run.limits
         left = Limits(
             time_s=None if limits.time_s is None else run.remaining_s,

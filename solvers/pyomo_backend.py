@@ -1,4 +1,4 @@
-"""Any solver that Pyomo knows, on the readable model of the paper's equations."""
+"""Any solver that Pyomo knows, on the readable model of the paper's equations where there is one."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from optsum.errors import BackendError, UnsupportedError
 from optsum.problem import Problem, Sense
 from optsum.result import Termination
 from optsum.run import Limits
+
+from .pyomo_model import pyomo_model
 
 __all__ = ["PyomoBackend"]
 
@@ -65,9 +67,7 @@ class PyomoBackend(Backend):
             raise UnsupportedError(f"The backend pyomo:{self.solver} takes no node limit: use a time limit.")
         began = perf_counter()
         build = getattr(problem, "reference_model", None)
-        if build is None:
-            raise UnsupportedError(f"{type(problem).__name__} has no Pyomo model: use the backend highs.")
-        model = build()
+        model = build() if build is not None else pyomo_model(problem.linear_model)
         built = perf_counter()
         solver, newer = self._factory()
         try:

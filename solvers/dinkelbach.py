@@ -1,0 +1,81 @@
+"""One ratio with a varying denominator by a short sequence of integer programs (Dinkelbach 1967)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import floor
+
+from optsum.arrays import arrays_of
+from optsum.backend import Backend, RawOutcome
+from optsum.coverage import Coverage
+from optsum.errors import BackendError
+from optsum.greedy import climb, moves_of
+from optsum.linear import LinearModel, coverage_model
+from optsum.result import Termination
+from optsum.run import Limits, Run, Stopped
+from optsum.scoring import score
+
+__all__ = ["maximize_ratio"]
+
+
+@dataclass(frozen=True, eq=False)
+class _Round:
+    """What a backend needs of a problem: a linear model."""
+
+    linear_model: LinearModel
+
+
+def maximize_ratio(run: Run, backend: Backend, name: str) -> None:
+    r"""Solve :math:`\max q T - p D` at the incumbent's ratio p / q until nothing beats it.
+
+    Each round's answer is re-scored; the last one, whose optimum is 0, is the proof. The greedy selection gives the
+    first ratio, so two or three rounds are usual.
+    """
+    coverage = run.problem.coverage
+    _start(run, coverage)
+    rounds = 0
+    while True:
+        held = run.evaluation
+        ratio = Fraction(0) if held is None else Fraction(held.key)
+        model = coverage_model(coverage, ratio)
+        limits = Limits(time_s=None if run.limits.time_s is None else run.remaining_s, nodes=run.limits.nodes)
+        outcome = backend.solve(_Round(model), limits, run.seed)  # type: ignore[arg-type]
+        rounds += 1
+        run.count(nodes=outcome.nodes or 0)
+        run.statistics.update({**outcome.statistics, "rounds": rounds, "native_status": outcome.native})
+        surplus = _surplus(run, coverage, ratio, outcome)
+        if surplus > 0:
+            if outcome.selection is not None:
+                run.see(outcome.selection)
+            run.check()
+            continue
+        if outcome.infeasible or (
+            outcome.optimal and (outcome.bound is None or floor(outcome.bound + 1e-6) + model.offset <= 0)
+        ):
+            run.prove()
+            return
+        if outcome.termination is Termination.COMPLETED:
+            raise BackendError(f"{name} calls its answer optimal, but its own bound allows a better ratio.")
+        if outcome.termination is Termination.FAILED:
+            raise BackendError(f"{name} ended with the status {outcome.native!r}, which proves nothing.")
+        raise Stopped(outcome.termination)
+
+
+def _start(run: Run, coverage: Coverage) -> None:
+    arrays = arrays_of(coverage)
+    if arrays is not None:
+        chosen, evaluations = climb(arrays, *moves_of(coverage), single=False)
+        run.count(evaluations=evaluations)
+        run.see(chosen.nonzero()[0].tolist())
+    run.check()
+
+
+def _surplus(run: Run, coverage: Coverage, ratio: Fraction, outcome: RawOutcome) -> int:
+    """Return ``q T - p D`` of the answer, re-scored; 0 without one."""
+    if outcome.selection is None:
+        return 0
+    (top, bottom), _, violation = score(coverage, outcome.selection)
+    if violation:
+        raise BackendError(f"The answer of a solver breaks the limits by {violation}: it is no result.")
+    return ratio.denominator * top - ratio.numerator * bottom

@@ -1,0 +1,42 @@
+"""Any linear model as a Pyomo model, for objectives that no paper printed as equations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from optsum.linear import LinearModel
+from optsum.problem import Sense
+
+__all__ = ["pyomo_model"]
+
+
+def pyomo_model(model: LinearModel) -> Any:
+    """Return a `pyomo.environ.ConcreteModel` whose ``x[u]`` are the units and ``y[j]`` the other columns."""
+    import pyomo.environ as pyo
+
+    built = pyo.ConcreteModel("coverage")
+    built.x = pyo.Var(range(model.units), domain=pyo.Binary)
+    others = range(model.units, model.columns)
+    built.y = pyo.Var(others, domain=pyo.NonNegativeReals, bounds=lambda _, column: (0, int(model.upper[column])))
+    variable = [*built.x.values(), *built.y.values()]
+
+    def total(columns: Any, values: Any) -> Any:
+        terms = zip(columns.tolist(), values.tolist(), strict=True)
+        return pyo.quicksum(value * variable[column] for column, value in terms)
+
+    priced = np.flatnonzero(model.objective)
+    built.value = pyo.Objective(
+        expr=total(priced, model.objective[priced]),
+        sense=pyo.maximize if model.sense is Sense.MAXIMIZE else pyo.minimize,
+    )
+    built.rows = pyo.ConstraintList()
+    for row in range(model.rows):
+        entries = slice(model.row_start[row], model.row_start[row + 1])
+        if entries.start == entries.stop:
+            continue
+        lower, upper = model.row_lower[row], model.row_upper[row]
+        body = total(model.row_column[entries], model.row_value[entries])
+        built.rows.add((lower if np.isfinite(lower) else None, body, upper if np.isfinite(upper) else None))
+    return built

@@ -7,7 +7,9 @@ gains, with its t-th copy, as many hits as there are references with N(g, R_k) >
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import ClassVar
 
 from optsum.corpus.topic import Topic
@@ -15,7 +17,7 @@ from optsum.coverage_problem import CoverageProblem
 from optsum.errors import InputError, OptionError, UnsupportedError
 from optsum.formulation import Formulation, Spec, Task
 from optsum.metrics import Metric, parse_metric
-from optsum.ngrams import Counts, count
+from optsum.ngrams import Key, count
 from optsum.problem import Selection
 from optsum.text import Sentence, character_count, word_count
 
@@ -64,7 +66,6 @@ class Extractive(Formulation):
         """
         metric = _served(spec)
         distinct = spec.counts == "set"
-        tokens = spec.analyzer.tokens
         texts = [spec.analyzer.joined_tokens(reference) for reference in topic.references]
         references = [[count(text, part, distinct=distinct) for text in texts] for part in metric.components]
         wanted = [set().union(*counters) for counters in references]
@@ -73,28 +74,43 @@ class Extractive(Formulation):
                 f"The references of topic {topic.id!r} have no {metric} n-gram to count, so nothing can be optimized: "
                 "give it a reference with text, or another tokenizer."
             )
-        keep_unmatched = spec.keep_unmatched or spec.min_length > 0
-        length_of = _LENGTH_OF[spec.length_unit]
-        units: list[int] = []
-        lengths: list[int] = []
-        counts: list[list[Counts]] = [[] for _ in references]
-        for number, sentence in enumerate(topic.sentences):
-            length = length_of(sentence)
-            if length > spec.max_length and not spec.keep_overlong:
-                continue
-            words = tokens(sentence)
-            found = [count(words, part, distinct=distinct) for part in metric.components]
-            if keep_unmatched or not all(map(set.isdisjoint, wanted, found)):
-                units.append(number)
-                lengths.append(length)
-                for counters, counter in zip(counts, found, strict=True):
-                    counters.append(counter)
-        components = [Component(of, by) for of, by in zip(references, counts, strict=True)]
+        sentences = _candidates(topic, spec)
+        found = [[count(words, part, distinct=distinct) for part in metric.components] for _, _, words in sentences]
+        seams = _seams([words for _, _, words in sentences], wanted) if spec.boundaries == "joined" else []
+        joining = {sentence for i, j, _ in seams for sentence in (i, j)}
+        kept = [
+            sentence
+            for sentence, counters in enumerate(found)
+            if spec.keep_unmatched
+            or spec.min_length > 0
+            or sentence in joining
+            or not all(map(set.isdisjoint, wanted, counters))
+        ]
+        place = {sentence: unit for unit, sentence in enumerate(kept)}
+        units, lengths = [sentences[one][0] for one in kept], [sentences[one][1] for one in kept]
+        full = [bool(sentences[one][2]) for one in kept]
+        components = []
+        for part, of in enumerate(references):
+            counts = [found[one][part] for one in kept]
+            bigrams = spec.boundaries == "joined" and metric.components[part].size == 2
+            components.append(
+                Component(
+                    of,
+                    counts,
+                    # Joined, a summary of w words has w - 1 bigrams.
+                    [len(sentences[one][2]) for one in kept] if bigrams else [counter.total() for counter in counts],
+                    lost=1 if bigrams else 0,
+                    seams=[(place[i], place[j], key) for i, j, key in seams] if bigrams else (),
+                    between=partial(_between, full),
+                )
+            )
         objective, weights = objective_of(components, spec.measure, mean=spec.references == "mean", distinct=distinct)
         instance = objective.coverage(lengths, weights, min_length=spec.min_length, max_length=spec.max_length)
         plain = spec.measure == "recall" and spec.references == "pooled" and len(components) == 1
         reference_model = (
-            ReferenceModel(references[0], counts[0], lengths, spec.max_length, spec.min_length) if plain else None
+            ReferenceModel(references[0], components[0].units, lengths, spec.max_length, spec.min_length)
+            if plain and not seams
+            else None
         )
         return Extract(
             id=topic.id,
@@ -106,6 +122,42 @@ class Extractive(Formulation):
         )
 
 
+def _candidates(topic: Topic, spec: Spec) -> list[tuple[int, int, list[str]]]:
+    """Return number, length and tokens of every sentence that is not longer than the maximum."""
+    length_of = _LENGTH_OF[spec.length_unit]
+    tokens = spec.analyzer.tokens
+    return [
+        (number, length, tokens(sentence))
+        for number, sentence in enumerate(topic.sentences)
+        if (length := length_of(sentence)) <= spec.max_length or spec.keep_overlong
+    ]
+
+
+def _seams(sentences: Sequence[list[str]], wanted: Sequence[set[Key]]) -> list[tuple[int, int, Key]]:
+    """Return the reference bigrams that the end of one sentence and the start of a later one would make."""
+    follows: dict[str, set[str]] = {}
+    for first, second in (key for keys in wanted for key in keys if isinstance(key, tuple) and len(key) == 2):
+        follows.setdefault(first, set()).add(second)
+    starts: dict[str, list[int]] = {}
+    for number, words in enumerate(sentences):
+        if words:
+            starts.setdefault(words[0], []).append(number)
+    return [
+        (number, later, (words[-1], second))
+        for number, words in enumerate(sentences)
+        if words
+        for second in sorted(follows.get(words[-1], ()))
+        for later in starts.get(second, ())
+        if later > number
+    ]
+
+
+def _between(full: Sequence[bool], i: int, j: int) -> Sequence[int]:
+    """Return the units between two units that have tokens, and so part them."""
+    inner = range(i + 1, j)
+    return inner if all(full[i + 1 : j]) else tuple(unit for unit in inner if full[unit])
+
+
 def _served(spec: Spec) -> Metric:
     """Return the metric, or refuse what this formulation does not serve."""
     metric = parse_metric(spec.metric)
@@ -113,11 +165,17 @@ def _served(spec: Spec) -> Metric:
         raise UnsupportedError(
             f"The extractive formulation searches rouge-N and rouge-suK, not {metric}: choose one with --metric."
         )
-    if spec.boundaries != "sentence":
-        raise UnsupportedError(
-            f"The extractive formulation counts n-grams within sentences, not {spec.boundaries}: "
-            "leave --boundaries at sentence."
-        )
+    if spec.boundaries == "joined":
+        if any(part.kind != "ngram" or part.size > 2 for part in metric.components):
+            raise UnsupportedError(
+                f"n-grams across sentence ends are served for rouge-1 and rouge-2, not for {metric}: "
+                "leave --boundaries at sentence."
+            )
+        if spec.counts == "set" and spec.measure != "recall":
+            raise UnsupportedError(
+                f"n-grams across sentence ends with set counts are served for recall, not for {spec.measure}: "
+                "leave --boundaries at sentence."
+            )
     if spec.length_unit not in _LENGTH_OF:
         raise OptionError(f"There is no length unit {spec.length_unit!r}: use words, sentences or characters.")
     return metric

@@ -18,7 +18,7 @@ common multiple, so that one integer decides; the rest is a sum of ratios.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from math import lcm
@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from optsum.coverage import Combination, Coverage
+from optsum.coverage import Combination, Coverage, Joint
 from optsum.ngrams import Counts, Key
 
 __all__ = ["Component", "Objective", "gains_of", "objective_of"]
@@ -44,10 +44,22 @@ class Component:
     references : one counter a reference
     units : one counter a unit
         In set-based ROUGE every count is 1.
+    masses : one integer a unit
+        What the unit adds to the number of n-grams of the summary.
+    lost : int
+        By how much the n-grams of a non-empty summary are fewer than the sum of the masses.
+    seams : tuples of unit i, unit j, n-gram
+        n-grams across the end of i and the start of j, there if both are chosen and no unit between them is.
+    between : function of i and j
+        The units between two units that would part them.
     """
 
     references: Sequence[Counts]
     units: Sequence[Counts]
+    masses: Sequence[int]
+    lost: int = 0
+    seams: Sequence[tuple[int, int, Key]] = ()
+    between: Callable[[int, int], Sequence[int]] = lambda i, j: range(i + 1, j)
 
 
 class Objective:
@@ -59,12 +71,17 @@ class Objective:
         self.slots: list[int] = []
         self.available: list[int] = []
         self.entries: list[dict[int, int]] = [{} for _ in range(units)]
+        self.joints: list[Joint] = []
         self.constants = [0] * (2 * ratios)
         self.mass = np.zeros((2 * ratios, units), np.int64)
 
-    def cover(self, slot: int, part: int, gains: Mapping[Key, tuple[int, ...]], units: Sequence[Counts]) -> None:
+    def cover(self, slot: int, part: int, gains: Mapping[Key, tuple[int, ...]], component: Component) -> None:
         """Let the n-grams in `gains` feed a total; `part` tells apart the metrics that feed the same one."""
-        for entries, found in zip(self.entries, units, strict=True):
+        for i, j, key in component.seams:
+            if key in gains:
+                feature = self.feature(slot, part, key, gains[key], 1)
+                self.joints.append(Joint(feature, (i, j), component.between(i, j)))
+        for entries, found in zip(self.entries, component.units, strict=True):
             for key, copies in found.items():
                 if key in gains:
                     entries[self.feature(slot, part, key, gains[key], copies)] = copies
@@ -99,6 +116,7 @@ class Objective:
             slot=np.array(self.slots, np.int64),
             constants=np.array(self.constants, np.int64),
             mass=self.mass,
+            joints=tuple(self.joints),
             weights=weights,
             combination=Combination.RATIO if len(weights) == 1 else Combination.SUM,
             **others,
@@ -146,11 +164,11 @@ def objective_of(
     units = len(components[0].units)
     # One ratio a component, or one a component and reference.
     ratios = [
-        (part, [reference]) if mean else (part, list(component.references))
+        (part, references)
         for part, component in enumerate(components)
-        for reference in (component.references if mean else [None])
+        for references in ([[one] for one in component.references] if mean else [component.references])
     ]
-    totals = [sum(reference.total() for reference in references) for _, references in ratios]  # type: ignore[union-attr]
+    totals = [sum(reference.total() for reference in references) for _, references in ratios]
     common = lcm(*(total for total in totals if total))
     if measure == "recall" and (len(ratios) == 1 or common * len(ratios) <= _LARGEST):
         objective = Objective(units, 1)
@@ -161,19 +179,20 @@ def objective_of(
             weights = [
                 common // total if len(ratios) > 1 and total else 1 for references, total in held for _ in references
             ]
-            objective.cover(0, part, gains_of(flat, weights), component.units)  # type: ignore[arg-type]
+            objective.cover(0, part, gains_of(flat, weights), component)
         return objective, (1,)
     objective = Objective(units, len(ratios))
     scale = 2 if measure == "f1" else 1  # F1 = 2 hits / (reference total + summary mass): hits count twice
     for ratio, (part, references) in enumerate(ratios):
         component, top, bottom = components[part], 2 * ratio, 2 * ratio + 1
-        objective.cover(top, part, gains_of(references, [scale] * len(references)), component.units)  # type: ignore[arg-type]
+        objective.cover(top, part, gains_of(references, [scale] * len(references)), component)
         objective.constants[bottom] = 0 if measure == "precision" else totals[ratio]
         if measure == "recall":
             continue
         if distinct:
             once = {key: (len(references),) for found in component.units for key in found}
-            objective.cover(bottom, part, once, component.units)
+            objective.cover(bottom, part, once, component)
         else:
-            objective.mass[bottom] = [len(references) * found.total() for found in component.units]
+            objective.mass[bottom] = [len(references) * mass for mass in component.masses]
+            objective.constants[bottom] -= len(references) * component.lost
     return objective, (1,) * len(ratios)

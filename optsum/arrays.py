@@ -146,7 +146,8 @@ def _fits(instance: Coverage) -> bool:
     else:
         for bottom in bottoms:
             denominator *= max(1, bottom)
-        numerator = sum(w * max(1, top) for w, top in zip(instance.weights, tops, strict=True)) * denominator
+        ratios = zip(instance.weights, tops, bottoms, strict=True)
+        numerator = sum(w * max(1, top) * (denominator // max(1, bottom)) for w, top, bottom in ratios)
     return numerator * denominator < _INT64_SAFE
 
 

@@ -65,8 +65,13 @@ class Joint:
 
     feature: int
     needs: tuple[int, ...]
-    vetoes: tuple[int, ...] = ()
+    vetoes: Sequence[int] = ()
     count: int = 1
+
+    @property
+    def seam(self) -> bool:
+        """Whether it joins two units and every unit between them vetoes it (n-grams across sentence ends)."""
+        return len(self.needs) == 2 and self.vetoes == range(self.needs[0] + 1, self.needs[1])
 
 
 def pack(rows: Iterable[Sequence[int]]) -> tuple[IntArray, IntArray]:
@@ -185,7 +190,8 @@ class Coverage:
         yield "a single ratio was announced", self.combination is Combination.RATIO and len(self.weights) != 1
         yield "a feature feeds a total that does not exist", _outside(self.slot, totals)
         yield "mass must have a row per total and a column per unit", self.mass.shape != (totals, n)
-        yield "a total is negative", bool((self.mass < 0).any() or (self.constants < 0).any())
+        # A denominator may start below 0: a joined text of w words has w - 1 bigrams. A ratio over nothing is 0.
+        yield "a numerator is negative", bool((self.mass < 0).any() or (self.constants[0::2] < 0).any())
         yield "there must be no parent, or one (or -1) for each unit", len(self.parents) not in {0, n}
         yield (
             "a parent must come before its children",
@@ -244,6 +250,7 @@ class Coverage:
             and self.combination is Combination.RATIO
             and not self.constant_denominator
             and bool((np.diff(self.level_start)[feeds] == 2).all())
+            and (int(self.constants[1]) >= 0 or not feeds.any())
             and not any(feeds[joint.feature] for joint in self.joints)
         )
 

@@ -22,7 +22,7 @@ _GRID = 10**6
 
 
 def ratio_bound(instance: Coverage) -> Fraction:
-    """Return a bound of the ratio of every non-empty selection, proven in integers.
+    """Return a bound of the ratio of every selection, proven in integers.
 
     Newton's method on the relaxation finds the multiplier; the last relaxation's duals prove it
     (`optsum.bounds.dual_bound`), whatever floating point did before.
@@ -32,7 +32,8 @@ def ratio_bound(instance: Coverage) -> Fraction:
     instance : Coverage
         With `Coverage.single_ratio`.
     """
-    guess = Fraction(0)
+    top, bottom = instance.constants.tolist()
+    guess = Fraction(top, bottom) if bottom > 0 else Fraction(0)  # the empty selection, which may be the best
     while True:
         model = coverage_model(instance, guess)
         relaxation = relax(model)
@@ -44,10 +45,10 @@ def ratio_bound(instance: Coverage) -> Fraction:
         if relaxation is None:
             return bound
         units = relaxation.columns[: model.units]
-        bottom = float(instance.constants[1] + instance.mass[1] @ units + _counted(instance, relaxation.columns))
+        below = float(instance.constants[1] + instance.mass[1] @ units + _counted(instance, relaxation.columns))
         # q T - p D at the maximizer, divided by q D, is how far its ratio lies above p / q.
         value = float(model.objective @ relaxation.columns) + model.offset
-        step = value / (guess.denominator * bottom) if bottom > 0 else float(surplus)
+        step = value / (guess.denominator * below) if below > 0 else float(surplus)
         following = Fraction(int(np.ceil((float(guess) + step) * _GRID)), _GRID)
         if following <= guess:
             return bound

@@ -113,7 +113,7 @@ def coverage_model(instance: Coverage, ratio: Fraction | None = None) -> LinearM
     ----------
     instance : Coverage
     ratio : Fraction p/q, optional
-        For a ratio T / D with a denominator that varies: the objective is ``q T - p D`` over the non-empty selections,
+        For a ratio T / D with a denominator that varies: the objective is ``q T - p D`` over the selections with D > 0,
         which some selection makes positive exactly if it has T / D > p / q (Dinkelbach 1967).
 
     Raises
@@ -159,9 +159,12 @@ def coverage_model(instance: Coverage, ratio: Fraction | None = None) -> LinearM
             rows.add(block, entry_unit[below], _ones(len(block)))
             rows.add(block, step, -_ones(len(block)))
             rows.close(len(block), -np.inf, 0)
-        if ratio is not None:
-            rows.add(np.zeros(n, np.int64), np.arange(n), _ones(n))
-            rows.close(1, 1.0, np.inf)
+        if ratio is not None and instance.constants[1] <= 0:
+            # A ratio over nothing is 0 and beats no ratio: only selections with D >= 1 can.
+            over = instance.mass[1].copy()
+            np.add.at(over, entry_unit[below], instance.level[instance.level_start[entry_feature[below]] + 1])
+            rows.add(np.zeros(n, np.int64), np.arange(n), over)
+            rows.close(1, 1.0 - float(instance.constants[1]), np.inf)
         rows.add(np.zeros(n, np.int64), np.arange(n), instance.lengths)
         limit = np.inf if instance.max_length >= NO_LIMIT else float(instance.max_length)
         rows.close(1, float(instance.min_length), limit)

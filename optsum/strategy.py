@@ -53,5 +53,6 @@ class Strategy(ABC):
     def search(self, run: Run) -> None:
         """Search `run.problem`.
 
-        Report selections with `run.see`, bounds with `run.raise_bound`, a proof with `run.prove`. Call `run.check` often, and let `optsum.run.Stopped` pass.
+        Report selections with `run.see`, bounds with `run.raise_bound`, a proof with `run.prove`; call `run.check`
+        often, and let `optsum.run.Stopped` pass.
         """

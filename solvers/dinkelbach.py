@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import floor
+
+import numpy as np
 
 from optsum.arrays import arrays_of
 from optsum.backend import Backend, RawOutcome
@@ -12,6 +14,7 @@ from optsum.coverage import Coverage
 from optsum.errors import BackendError
 from optsum.greedy import climb, moves_of
 from optsum.linear import LinearModel, coverage_model
+from optsum.problem import Sense
 from optsum.result import Termination
 from optsum.run import Limits, Run, Stopped
 from optsum.scoring import score
@@ -25,12 +28,18 @@ class _Round:
 
     linear_model: LinearModel
 
+    @property
+    def sense(self) -> Sense:
+        """Always to maximize."""
+        return self.linear_model.sense
+
 
 def maximize_ratio(run: Run, backend: Backend, name: str) -> None:
     r"""Solve :math:`\max q T - p D` at the incumbent's ratio p / q until nothing beats it.
 
     Each round's answer is re-scored; the last one, whose optimum is 0, is the proof. The greedy selection gives the
-    first ratio, so two or three rounds are usual.
+    first ratio, so two or three rounds are usual. While there is no incumbent the round maximizes T alone, over all
+    that is feasible.
     """
     coverage = run.problem.coverage
     _start(run, coverage)
@@ -38,16 +47,19 @@ def maximize_ratio(run: Run, backend: Backend, name: str) -> None:
     while True:
         held = run.evaluation
         ratio = Fraction(0) if held is None else Fraction(held.key)
-        model = coverage_model(coverage, ratio)
-        limits = Limits(time_s=None if run.limits.time_s is None else run.remaining_s, nodes=run.limits.nodes)
+        model = coverage_model(coverage, ratio) if held is not None else coverage_model(_only_tops(coverage))
+        limits = Limits(
+            time_s=None if run.limits.time_s is None else run.remaining_s,
+            nodes=None if run.limits.nodes is None else max(0, run.limits.nodes - run.nodes),
+        )
         outcome = backend.solve(_Round(model), limits, run.seed)  # type: ignore[arg-type]
         rounds += 1
         run.count(nodes=outcome.nodes or 0)
         run.statistics.update({**outcome.statistics, "rounds": rounds, "native_status": outcome.native})
-        surplus = _surplus(run, coverage, ratio, outcome)
+        surplus = _surplus(coverage, ratio, outcome)
+        if outcome.selection is not None:
+            run.see(outcome.selection)
         if surplus > 0:
-            if outcome.selection is not None:
-                run.see(outcome.selection)
             run.check()
             continue
         if outcome.infeasible or (
@@ -62,6 +74,17 @@ def maximize_ratio(run: Run, backend: Backend, name: str) -> None:
         raise Stopped(outcome.termination)
 
 
+def _only_tops(coverage: Coverage) -> Coverage:
+    """Return the instance with 1 for a denominator."""
+    return replace(
+        coverage,
+        constants=np.array([coverage.constants[0], 1]),
+        mass=np.vstack([coverage.mass[0], np.zeros_like(coverage.mass[1])]),
+        level=np.where(np.repeat(coverage.slot == 1, np.diff(coverage.level_start)), 0, coverage.level),
+        slot=np.zeros_like(coverage.slot),
+    )
+
+
 def _start(run: Run, coverage: Coverage) -> None:
     arrays = arrays_of(coverage)
     if arrays is not None:
@@ -71,7 +94,7 @@ def _start(run: Run, coverage: Coverage) -> None:
     run.check()
 
 
-def _surplus(run: Run, coverage: Coverage, ratio: Fraction, outcome: RawOutcome) -> int:
+def _surplus(coverage: Coverage, ratio: Fraction, outcome: RawOutcome) -> int:
     """Return ``q T - p D`` of the answer, re-scored; 0 without one."""
     if outcome.selection is None:
         return 0

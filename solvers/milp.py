@@ -132,7 +132,8 @@ class Milp(Strategy):
                 run.detail, bound = f"the bound {outcome.bound:.6g} of {self.backend} is wrong and was ignored", None
                 if outcome.optimal:
                     raise BackendError(
-                        f"{self.backend} claims optimality with a bound of {outcome.bound:.6g}, which its own answer passes."
+                        f"{self.backend} claims optimality with a bound of {outcome.bound:.6g}, "
+                        "which its own answer passes."
                     )
             else:
                 run.raise_bound(bound)

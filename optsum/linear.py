@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 
 from optsum.coverage import NO_LIMIT, Coverage, Goal, IntArray
 from optsum.errors import UnsupportedError
+from optsum.linear_joints import JointColumns
 from optsum.problem import Sense
+from optsum.rows import Rows
 
 __all__ = ["LinearModel", "coverage_model"]
 
@@ -61,42 +63,6 @@ class LinearModel:
         return len(self.row_lower)
 
 
-class _Rows:
-    """Rows under construction, in blocks of arrays."""
-
-    def __init__(self) -> None:
-        self.row: list[IntArray] = []
-        self.column: list[IntArray] = []
-        self.value: list[IntArray] = []
-        self.lower: list[NDArray[np.float64]] = []
-        self.upper: list[NDArray[np.float64]] = []
-        self.count = 0
-
-    def add(self, row: IntArray, column: IntArray, value: IntArray) -> None:
-        """Add entries of the rows of the current block, numbered from 0 within it."""
-        self.row.append(row + self.count)
-        self.column.append(column)
-        self.value.append(value)
-
-    def close(self, rows: int, lower: float | IntArray, upper: float | IntArray) -> None:
-        """End a block of `rows` rows."""
-        self.lower.append(np.broadcast_to(np.asarray(lower, np.float64), (rows,)))
-        self.upper.append(np.broadcast_to(np.asarray(upper, np.float64), (rows,)))
-        self.count += rows
-
-    def arrays(self) -> tuple[IntArray, IntArray, IntArray, NDArray[np.float64], NDArray[np.float64]]:
-        """Return row_start, row_column, row_value, row_lower, row_upper."""
-        row = np.concatenate(self.row) if self.row else np.zeros(0, np.int64)
-        order = np.argsort(row, kind="stable")
-        start = np.zeros(self.count + 1, np.int64)
-        np.cumsum(np.bincount(row, minlength=self.count), out=start[1:])
-        column = np.concatenate(self.column) if self.column else np.zeros(0, np.int64)
-        value = np.concatenate(self.value) if self.value else np.zeros(0, np.int64)
-        lower = np.concatenate(self.lower) if self.lower else np.zeros(0)
-        upper = np.concatenate(self.upper) if self.upper else np.zeros(0)
-        return start, column[order], value[order], lower, upper
-
-
 def _ones(count: int) -> IntArray:
     return np.ones(count, np.int64)
 
@@ -107,7 +73,7 @@ def coverage_model(instance: Coverage, ratio: Fraction | None = None) -> LinearM
     Hirao et al. 2017, eq. 3-8, with the references merged: one column per unit, one continuous column per step of
     a feature's gain table and one row per feature, ``sum of its steps <= sum of its copies``. Gains never grow, so
     steps fill in order and are integral at an optimum. An occurrence of several units (Hirao et al. 2017,
-    compressive, eq. 8-9) is a continuous column m with ``m <= x_v`` and ``m <= 1 - x_u``.
+    compressive, eq. 8-9) is a continuous column (`optsum.linear_joints`).
 
     Parameters
     ----------
@@ -130,22 +96,21 @@ def coverage_model(instance: Coverage, ratio: Fraction | None = None) -> LinearM
             "choose another strategy (optsum list strategies)."
         )
     covering = instance.goal is Goal.MINIMIZE
-    n, joints = instance.size, instance.joints
+    n = instance.size
     full = np.diff(instance.level_start) - 1
     steps = np.zeros(0, np.int64) if covering else np.delete(np.diff(instance.level), instance.level_start[1:-1] - 1)
-    first_joint, first_step = n, n + len(joints)
+    joints = JointColumns(instance.joints, n, n)
+    first_step = n + joints.size
     columns = first_step + len(steps)
 
-    rows = _Rows()
+    rows = Rows()
     entry_unit = np.repeat(np.arange(n), np.diff(instance.unit_start))
     entry_feature = instance.unit_feature
     copies = np.minimum(instance.unit_count, full[entry_feature])
     below = instance.slot[entry_feature] == 1  # feeds the denominator
     rows.add(entry_feature[~below], entry_unit[~below], copies[~below] if covering else -copies[~below])
-    if joints:
-        feature = np.array([joint.feature for joint in joints], np.int64)
-        count = np.minimum(np.array([joint.count for joint in joints], np.int64), full[feature])
-        rows.add(feature, first_joint + np.arange(len(joints)), count if covering else -count)
+    held = np.minimum(joints.count, full[joints.feature])
+    rows.add(joints.feature, joints.column, held if covering else -held)
     if covering:
         rows.close(instance.features, full, np.inf)
     else:
@@ -168,14 +133,7 @@ def coverage_model(instance: Coverage, ratio: Fraction | None = None) -> LinearM
         rows.add(np.zeros(n, np.int64), np.arange(n), instance.lengths)
         limit = np.inf if instance.max_length >= NO_LIMIT else float(instance.max_length)
         rows.close(1, float(instance.min_length), limit)
-    for index, joint in enumerate(joints):
-        needs, vetoes = np.array(joint.needs, np.int64), np.array(joint.vetoes, np.int64)
-        for units, sign, limit in ((needs, -1, 0.0), (vetoes, 1, 1.0)):
-            if len(units):
-                block = np.arange(len(units))
-                rows.add(block, np.full(len(units), first_joint + index), _ones(len(units)))
-                rows.add(block, units, sign * _ones(len(units)))
-                rows.close(len(units), -np.inf, limit)
+    joints.add_rows(rows)
     children = np.flatnonzero(instance.parents >= 0) if len(instance.parents) else np.zeros(0, np.int64)
     if len(children):
         block = np.arange(len(children))

@@ -1,0 +1,125 @@
+"""Covers: the fewest source sentences from which an abstract can be made.
+
+Hirao et al. 2004 (Text Summarization Challenge 3), section 3.1.1. To each sentence i of a human abstract correspond
+alternative sets of source sentences A_i1, A_i2, ...; whoever extracts all of one set has what the abstract says
+there. The smallest set of sentences that holds an alternative for every i is the "correct extract", and its size h is
+the number of sentences that a system is asked for.
+
+A unit is a source sentence, a feature an abstract sentence that needs one copy, an occurrence an alternative.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from optsum.alternatives import SentenceId, alternatives_of, in_order, texts_of
+from optsum.corpus.topic import Topic
+from optsum.cover_program import CoverProblem
+from optsum.coverage import Coverage, Goal, Joint
+from optsum.errors import InputError
+from optsum.formulation import Formulation, Spec, Task
+from optsum.problem import Selection
+from optsum.text import Sentence, character_count, word_count
+
+from .cover_model import CoverModel
+
+__all__ = ["Cover", "CoverTask"]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class CoverTask(Task):
+    """A cover task: `units` are what the input calls the sentences.
+
+    Attributes
+    ----------
+    texts : mapping
+        Text of each sentence that has one.
+    length_unit : str
+    """
+
+    texts: Mapping[SentenceId, Sentence] = field(repr=False)
+    length_unit: str
+
+    def length(self, selection: Selection) -> int | None:
+        """Return the length of the chosen sentences; None if one has no text."""
+        texts = self.decode(selection)
+        return None if texts is None else sum(_length(text, self.length_unit) for text in texts)
+
+    def decode(self, selection: Selection) -> tuple[Sentence, ...] | None:
+        """Return the chosen sentences; None if one has no text."""
+        names = self.name_units(selection)
+        return tuple(self.texts[name] for name in names) if self.texts and self.texts.keys() >= set(names) else None
+
+
+class Cover(Formulation):
+    """Alternatives of abstract sentences."""
+
+    name: ClassVar[str] = "cover"
+    about: ClassVar[str] = "fewest sentences from which an abstract can be made (TSC3, Hirao et al. 2004)"
+
+    def build(self, topic: Topic, spec: Spec) -> CoverTask:
+        """Return the problem of a topic.
+
+        Units are the sentences that some alternative names, in document order; those that are in no document follow
+        in natural order of their names. Baselines that must see every sentence get all of the documents.
+
+        Raises
+        ------
+        InputError
+            If the topic has no alternatives that can be used (`optsum.alternatives.alternatives_of`), or sentences
+            are to be weighted by length and there is no text.
+        """
+        alternatives = alternatives_of(topic, spec.uncoverable)
+        texts = texts_of(topic)
+        named = alternatives.corresponding
+        units: tuple[SentenceId, ...] = (
+            *(unit for unit in texts if unit in named or spec.keep_unmatched),
+            *in_order(named - texts.keys()),
+        )
+        number = {unit: place for place, unit in enumerate(units)}
+        clauses = [[tuple(sorted(number[unit] for unit in chosen)) for chosen in sets] for sets in alternatives.sets]
+        lengths = _weights(topic, units, texts, spec)
+        occurrences: list[dict[int, int]] = [{} for _ in units]
+        joints = []
+        for feature, clause in enumerate(clauses):
+            for chosen in clause:
+                if len(chosen) == 1:
+                    occurrences[chosen[0]][feature] = 1
+                else:
+                    joints.append(Joint(feature, chosen))
+        instance = Coverage.of(lengths, occurrences, [[1]] * len(clauses), joints=tuple(joints), goal=Goal.MINIMIZE)
+        return CoverTask(
+            id=topic.id,
+            problem=CoverProblem.of(instance, reference_model=CoverModel(clauses, lengths)),
+            units=units,
+            references=topic.references,
+            analyzer=spec.analyzer,
+            notes={"uncoverable": list(alternatives.uncoverable)} if alternatives.uncoverable else {},
+            texts=texts,
+            length_unit=spec.length_unit,
+        )
+
+
+def _weights(
+    topic: Topic, units: tuple[SentenceId, ...], texts: Mapping[SentenceId, Sentence], spec: Spec
+) -> list[int]:
+    if spec.weights == "one":
+        return [1] * len(units)
+    if not texts.keys() >= set(units):
+        raise InputError(
+            f"Topic {topic.id!r} has no text for each sentence of its cover, so they have no length: leave --weights "
+            "at one."
+        )
+    return [_length(texts[unit], spec.length_unit) for unit in units]
+
+
+def _length(sentence: Sentence, unit: str) -> int:
+    match unit:
+        case "words":
+            return word_count(sentence)
+        case "characters":
+            return character_count(sentence)
+        case _:
+            return 1

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
         UnknownNameError,
         UnsupportedError,
     )
+    from optsum.optima import Optima
+    from optsum.oracles import Oracles, enumerate_optima
     from optsum.pipeline import solve, solve_all
     from optsum.problem import Capability, Evaluation, Problem, Sense
     from optsum.result import Result, Status, Termination
@@ -43,7 +45,9 @@ _HOME = {
     "Evaluation": "optsum.problem",
     "InputError": "optsum.errors",
     "Limits": "optsum.run",
+    "Optima": "optsum.optima",
     "OptionError": "optsum.errors",
+    "Oracles": "optsum.oracles",
     "OptsumError": "optsum.errors",
     "Problem": "optsum.problem",
     "Result": "optsum.result",
@@ -58,6 +62,7 @@ _HOME = {
     "UnsupportedError": "optsum.errors",
     "as_topic": "optsum.corpus.topic",
     "compare": "optsum.comparison",
+    "enumerate_optima": "optsum.oracles",
     "read_systems": "optsum.corpus.systems",
     "read_topics": "optsum.corpus.jsonl",
     "rouge": "optsum.rouge_score",
@@ -75,8 +80,10 @@ __all__ = [
     "Evaluation",
     "InputError",
     "Limits",
+    "Optima",
     "OptionError",
     "OptsumError",
+    "Oracles",
     "Problem",
     "Result",
     "Run",
@@ -91,6 +98,7 @@ __all__ = [
     "__version__",
     "as_topic",
     "compare",
+    "enumerate_optima",
     "read_systems",
     "read_topics",
     "rouge",

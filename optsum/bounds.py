@@ -53,7 +53,7 @@ def dual_bound(model: LinearModel, duals: NDArray[np.float64]) -> int:
     widths = np.diff(model.row_start)
     spread = np.repeat(np.abs(scaled), widths) * np.abs(model.row_value)
     magnitude = float(np.abs(scaled) @ np.abs(side)) + float(spread.sum())
-    magnitude += SCALE * float(np.abs(model.objective) @ model.upper)
+    magnitude += SCALE * float(np.abs(model.objective) @ model.upper) + float(np.abs(scaled).max(initial=0.0))
     exact = np.int64 if magnitude < _INT64_SAFE else object  # Python integers where int64 might not hold
     multiplier = _exact(scaled, exact)
     reduced = sign * SCALE * model.objective.astype(exact)

@@ -1,4 +1,7 @@
-"""Options: one typed description of what to do, filled from keywords, a TOML file and the command line alike."""
+"""Options: one typed description of what to do, filled from keywords, a TOML file and the command line alike.
+
+Nothing heavy is imported before an option is used, so that ``optsum solve --help`` answers at once.
+"""
 
 from __future__ import annotations
 
@@ -8,28 +11,43 @@ import tomllib
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
 
-from optsum.coverage import NO_LIMIT
 from optsum.errors import OptionError
-from optsum.formulation import Spec
+from optsum.metrics import parse_metric
 from optsum.names import unknown_name
 from optsum.presets import PRESETS
-from optsum.run import Limits
-from optsum.text import Analyzer, load_stopwords
 
-__all__ = ["Options", "read_config", "resolve"]
+if TYPE_CHECKING:
+    from optsum.formulation import Spec
+    from optsum.run import Limits
+    from optsum.strategy import Strategy
+    from optsum.text import Analyzer
 
-_NOT_IN_HASH = {"workers"}
-"""Options that cannot change a result."""
+__all__ = ["Options", "ScoreOptions", "read_config", "resolve", "resolve_score"]
+
+_NOT_IN_HASH = {"preset", "workers"}
+"""Options that cannot change a result; what a preset sets is in the options themselves."""
+
+_LONGEST: Final = 10**12
+"""Lengths beyond it would leave the range of the kernels' integers."""
 
 
-class Options(BaseModel):
-    """Every option, with its default; names as on the command line (``--max-length`` is ``max_length``)."""
+class _Model(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    @field_validator("*", mode="before")
+    @classmethod
+    def _true_is_no_number(cls, value: Any, info: ValidationInfo) -> Any:
+        if isinstance(value, bool) and cls.model_fields[str(info.field_name)].annotation is not bool:
+            raise ValueError("input should not be true or false")
+        return value
+
+
+class Options(_Model):
+    """Every option of a search; names as on the command line (``--max-length`` is ``max_length``)."""
 
     formulation: str = Field("extractive", description="what the units are (optsum list formulations)")
     strategy: str = Field("milp", description="how to search (optsum list strategies)")
@@ -39,8 +57,8 @@ class Options(BaseModel):
     references: Literal["pooled", "each", "mean"] = Field(
         "pooled", description="all references together, one problem for each, or the mean over them"
     )
-    max_length: int | None = Field(None, ge=0, description="longest summary, in the length unit")
-    min_length: int = Field(0, ge=0, description="shortest summary, in the length unit")
+    max_length: int | None = Field(None, ge=0, le=_LONGEST, description="longest summary, in the length unit")
+    min_length: int = Field(0, ge=0, le=_LONGEST, description="shortest summary, in the length unit")
     length_unit: Literal["words", "sentences", "characters"] = Field(
         "words", description="what lengths count; words are blank-separated"
     )
@@ -54,6 +72,12 @@ class Options(BaseModel):
         "sentence", description="n-grams of the summary within sentences, or across their ends"
     )
     keep_unmatched: bool = Field(default=False, description="keep sentences without any counted n-gram as units")
+    weights: Literal["one", "length"] = Field(
+        "one", description="cover: every sentence counts one, or its length in the length unit"
+    )
+    uncoverable: Literal["error", "skip"] = Field(
+        "error", description="cover: an abstract sentence without any alternative is an error, or left out and reported"
+    )
     preset: str | None = Field(None, description="a set of options from a paper (optsum list presets)")
     time_limit: float | None = Field(None, ge=0, description="seconds of search per problem")
     node_limit: int | None = Field(None, ge=0, description="nodes of the search tree per problem")
@@ -65,10 +89,7 @@ class Options(BaseModel):
 
     def analyzer(self) -> Analyzer:
         """Return the text analysis that the objective counts with."""
-        keep = self.stopwords in {"keep", "drop"}
-        return Analyzer(
-            self.tokenizer or "rouge", self.stem, self.stopwords if keep else load_stopwords(self.stopwords)
-        )
+        return _analyzer(self.tokenizer or "rouge", self.stem, self.stopwords)
 
     def spec(self, *, pretokenized: bool = False) -> Spec:
         """Return what is optimized.
@@ -84,6 +105,8 @@ class Options(BaseModel):
 
     def limits(self) -> Limits:
         """Return when to stop early."""
+        from optsum.run import Limits
+
         return Limits(
             time_s=self.time_limit,
             evaluations=self.evaluation_limit,
@@ -92,9 +115,14 @@ class Options(BaseModel):
             target=self.target,
         )
 
-    def strategy_options(self) -> dict[str, Any]:
-        """Return the options of the strategy itself."""
-        return {"backend": self.backend} if self.strategy == "milp" else {}
+    @property
+    def covers(self) -> bool:
+        """Whether lengths are minimized; then there is no metric, and no length limit."""
+        return self.formulation == "cover"
+
+    def searcher(self) -> Strategy:
+        """Return the strategy, with its own options set."""
+        return _searcher(self.strategy, self.backend)
 
     @property
     def config_hash(self) -> str:
@@ -103,7 +131,45 @@ class Options(BaseModel):
 
 
 @lru_cache(maxsize=64)
+def _searcher(strategy: str, backend: str) -> Strategy:
+    from optsum.registry import create_strategy
+
+    return create_strategy(strategy, {"backend": backend} if strategy == "milp" else {})
+
+
+class ScoreOptions(_Model):
+    """Every option of scoring."""
+
+    metric: str = Field("rouge-1+rouge-2+rouge-l", description="one metric, or several joined by +")
+    references: Literal["pooled", "mean", "best"] = Field(
+        "pooled", description="all references together, the mean over them, or the best of them"
+    )
+    tokenizer: str | None = Field(
+        None, description="rouge (default), blank, unicode, or tokens (default for pre-tokenized topics)"
+    )
+    stem: bool = Field(default=False, description="Porter stemming as ROUGE-1.5.5 -m does")
+    stopwords: str = Field("keep", description="keep, drop (SMART list), or a file with one word a line")
+    counts: Literal["clipped", "set"] = Field("clipped", description="count each n-gram as often as it occurs, or once")
+    max_words: int | None = Field(None, ge=1, description="cut summaries and references after so many words")
+    preset: str | None = Field(None, description="a set of options from a paper (optsum list presets)")
+
+    def analyzer(self, *, pretokenized: bool = False) -> Analyzer:
+        """Return the text analysis that n-grams are counted with."""
+        return _analyzer(self.tokenizer or ("tokens" if pretokenized else "rouge"), self.stem, self.stopwords)
+
+
+@lru_cache(maxsize=64)
+def _analyzer(tokenizer: str, stem: bool, stopwords: str) -> Analyzer:
+    from optsum.text import Analyzer, load_stopwords
+
+    return Analyzer(tokenizer, stem, stopwords if stopwords in {"keep", "drop"} else load_stopwords(stopwords))
+
+
+@lru_cache(maxsize=64)
 def _spec(options: Options) -> Spec:
+    from optsum.coverage import NO_LIMIT
+    from optsum.formulation import Spec
+
     return Spec(
         analyzer=options.analyzer(),
         metric=options.metric,
@@ -115,6 +181,8 @@ def _spec(options: Options) -> Spec:
         min_length=options.min_length,
         length_unit=options.length_unit,
         keep_unmatched=options.keep_unmatched,
+        weights=options.weights,
+        uncoverable=options.uncoverable,
     )
 
 
@@ -124,34 +192,43 @@ def _hash(options: Options) -> str:
     return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()[:12]
 
 
+_ONLY_IN: Final = {"strategies": "compare", "exact": "compare"}
+"""Options of one command that are no field of a model."""
+
+
 def read_config(path: str | Path) -> dict[str, Any]:
     """Read options from a TOML file; hyphens and underscores in names are the same.
+
+    One file serves every command: it may set any option that some command has, and each takes what it knows.
 
     Raises
     ------
     OptionError
-        If the file cannot be read, is no TOML, or sets an option twice.
+        If the file cannot be read, is no TOML, sets an option twice, or sets one that no command has.
     """
     try:
         with Path(path).open("rb") as file:
             table = tomllib.load(file)
-    except OSError as error:
-        raise OptionError(f"The configuration {path} cannot be read: {error.strerror}.") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (OSError, ValueError) as error:
+        if isinstance(error, OSError):
+            raise OptionError(f"The configuration {path} cannot be read: {error.strerror or error}.") from error
         raise OptionError(f"The configuration {path} is no TOML: {error}.") from error
     options: dict[str, Any] = {}
+    known = dict.fromkeys([*Options.model_fields, *ScoreOptions.model_fields, *_ONLY_IN])
     for key, value in table.items():
         name = key.replace("-", "_")
         if name in options:
             raise OptionError(f"The configuration {path} sets {name} twice.")
-        if name not in Options.model_fields:
-            raise unknown_name(f"option in {path}", key, Options.model_fields)
+        if name not in known:
+            raise unknown_name(f"option in {path}", key, known)
         options[name] = value
     return options
 
 
-def resolve(given: Mapping[str, Any] | None = None, *, config: str | Path | None = None) -> Options:
-    """Return the options: defaults, then the preset's, then the file's, then those given.
+def resolve(
+    given: Mapping[str, Any] | None = None, *, config: str | Path | None = None, strategy: str | None = None
+) -> Options:
+    """Return the options of a search: defaults, then the preset's, then the file's, then those given.
 
     Parameters
     ----------
@@ -160,6 +237,8 @@ def resolve(given: Mapping[str, Any] | None = None, *, config: str | Path | None
         preset.
     config : path, optional
         A TOML file with the same names.
+    strategy : str, optional
+        The strategy where none is given anywhere.
 
     Raises
     ------
@@ -168,39 +247,57 @@ def resolve(given: Mapping[str, Any] | None = None, *, config: str | Path | None
     OptionError
         For a value that is impossible, options that contradict one another, or no length limit where one is needed.
     """
-    values = {name: value for name, value in (given or {}).items() if value is not None}
-    for name in values:
-        if name not in Options.model_fields:
-            raise unknown_name("option", name, Options.model_fields)
-    if config is not None:
-        values = {**read_config(config), **values}
-    if (preset := values.get("preset")) is not None:
-        if preset not in PRESETS:
-            raise unknown_name("preset", preset, PRESETS)
-        values = {**PRESETS[preset].options, **values}
-    try:
-        return _validated(frozenset(values.items()))
-    except TypeError:  # a value that cannot be hashed is wrong anyway; let the model say so
-        return _validate(values)
-
-
-@lru_cache(maxsize=64)
-def _validated(items: frozenset[tuple[str, Any]]) -> Options:
-    return _validate(dict(items))
-
-
-def _validate(values: dict[str, Any]) -> Options:
-    try:
-        options = Options(**values)
-    except ValidationError as error:
-        first = error.errors()[0]
-        name = str(first["loc"][0])
-        raise OptionError(
-            f"The option {name} cannot be {first['input']!r}: {first['msg'][:1].lower()}{first['msg'][1:]}."
-        ) from None
-    if options.max_length is None and options.measure == "recall":
+    options = _merged(Options, given, config)
+    if strategy is not None and "strategy" not in options.model_fields_set:
+        options = options.model_copy(update={"strategy": strategy})
+    if options.covers:
+        _check_cover(options)
+    elif options.max_length is None and options.measure == "recall":
         raise OptionError("Recall only grows with the length, so it needs a limit: give --max-length N, or a --preset.")
     if options.max_length is not None and options.min_length > options.max_length:
         raise OptionError(f"The minimum length {options.min_length} is above the maximum length {options.max_length}.")
-    options.spec()  # refuses an unknown tokenizer, or a stop word file that cannot be read, before any work
+    # These refuse unknown names, a stop word file that cannot be read, and limits that nothing could keep.
+    parse_metric(options.metric)
+    options.spec()
+    options.limits()
     return options
+
+
+def _check_cover(options: Options) -> None:
+    if options.max_length is not None or options.min_length:
+        raise OptionError("A cover is as short as it can be, so it takes no --max-length and no --min-length.")
+    if options.references == "each":
+        raise OptionError("A cover is of the one abstract that the topic's alternatives are for: leave --references.")
+
+
+def resolve_score(given: Mapping[str, Any] | None = None, *, config: str | Path | None = None) -> ScoreOptions:
+    """Return the options of scoring, as `resolve` does those of a search."""
+    options = _merged(ScoreOptions, given, config)
+    parse_metric(options.metric)
+    options.analyzer()
+    return options
+
+
+M = TypeVar("M", bound=_Model)
+
+
+def _merged(model: type[M], given: Mapping[str, Any] | None, config: str | Path | None) -> M:
+    values = {name: value for name, value in (given or {}).items() if value is not None}
+    for name in values:
+        if name not in model.model_fields:
+            raise unknown_name("option", name, model.model_fields)
+    if config is not None:
+        values = {**read_config(config), **values}
+    if (preset := values.get("preset")) is not None:
+        if not isinstance(preset, str) or preset not in PRESETS:
+            raise unknown_name("preset", preset, PRESETS)
+        values = {**PRESETS[preset].options, **values}
+    try:
+        # A file or a preset may set options of other commands.
+        return model(**{name: value for name, value in values.items() if name in model.model_fields})
+    except ValidationError as error:
+        first = error.errors()[0]
+        reason = first["msg"].removeprefix("Value error, ")
+        raise OptionError(
+            f"The option {first['loc'][0]} cannot be {first['input']!r:.80}: {reason[:1].lower()}{reason[1:]}."
+        ) from None

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from optsum.corpus.topic import Topic
@@ -40,6 +41,10 @@ class Spec:
         Keep sentences that share no counted n-gram with a reference among the units.
     keep_overlong : bool
         Keep sentences longer than the maximum among the units; a lead stops at them.
+    weights : str
+        Cover: "one" or "length", what a sentence counts.
+    uncoverable : str
+        Cover: "error" or "skip", what is done about an abstract sentence without any alternative.
     """
 
     analyzer: Analyzer
@@ -53,6 +58,8 @@ class Spec:
     length_unit: str = "words"
     keep_unmatched: bool = False
     keep_overlong: bool = False
+    weights: str = "one"
+    uncoverable: str = "error"
 
     def with_all_units(self) -> Spec:
         """Return the same specification with every sentence a unit, as baselines need it."""
@@ -73,6 +80,8 @@ class Task:
         Those that the objective is about.
     analyzer : Analyzer
         What the objective counts with; the finished text is scored with it too.
+    notes : mapping
+        What building found and a result should say; becomes part of its statistics.
     """
 
     id: str
@@ -80,13 +89,18 @@ class Task:
     units: tuple[Any, ...]
     references: tuple[tuple[Sentence, ...], ...]
     analyzer: Analyzer
+    notes: Mapping[str, Any] = field(default_factory=dict)
 
     def name_units(self, selection: Selection) -> tuple[Any, ...]:
         """Return a selection in the numbering of the input, in document order."""
         return tuple(self.units[unit] for unit in selection)
 
-    def decode(self, selection: Selection) -> tuple[Sentence, ...]:
-        """Return the text of a selection, in document order."""
+    def length(self, selection: Selection) -> int | None:
+        """Return the length of a selection, in the length unit; None where that needs a text that the input lacks."""
+        return self.problem.length(selection)
+
+    def decode(self, selection: Selection) -> tuple[Sentence, ...] | None:
+        """Return the text of a selection, in document order; None where the input has none."""
         raise NotImplementedError(type(self).__name__)
 
 

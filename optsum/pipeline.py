@@ -3,49 +3,34 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from optsum._version import __version__
 from optsum.config import Options, resolve
-from optsum.corpus.jsonl import BadTopic
 from optsum.corpus.topic import Topic, as_topic
 from optsum.coverage_problem import CoverageProblem
-from optsum.errors import InputError, OptionError, OptsumError
+from optsum.errors import OptionError
 from optsum.formulation import Formulation, Task
 from optsum.metrics import parse_metric
-from optsum.registry import FORMULATIONS, create_strategy
-from optsum.result import Result, Status, Termination
+from optsum.per_topic import AnyTopic, attempt, each_topic, problems
+from optsum.registry import FORMULATIONS
+from optsum.result import Result
 from optsum.rouge_score import rouge_all
 from optsum.searching import search
-from optsum.strategy import Strategy
+from optsum.warm import take_seconds, warm_up
 
-__all__ = ["build", "error_result", "problems", "run_task", "solve", "solve_all"]
+__all__ = ["build", "finished", "run_task", "solve", "solve_all", "solve_topics"]
 
 _REPORTED = ("rouge-1", "rouge-2", "rouge-l")
-
-
-@lru_cache(maxsize=64)
-def _strategy(options: Options) -> Strategy:
-    return create_strategy(options.strategy, options.strategy_options())
 
 
 @lru_cache(maxsize=8)
 def _formulation(name: str) -> Formulation:
     return FORMULATIONS.load(name)()
-
-
-def problems(topic: Topic, options: Options) -> Iterator[Topic]:
-    """Yield a topic as the problems it makes: itself, or ``id#r`` for each reference r (``references="each"``)."""
-    if options.references == "each" and topic.references:
-        for number, reference in enumerate(topic.references):
-            yield replace(topic, id=f"{topic.id}#{number}", references=(reference,))
-    else:
-        yield topic
 
 
 def build(topic: Topic, options: Options) -> Task:
@@ -57,7 +42,7 @@ def build(topic: Topic, options: Options) -> Task:
         If the topic cannot be a problem, or the formulation does not serve the options.
     """
     spec = options.spec(pretokenized=_pretokenized(topic))
-    if _strategy(options).all_units:
+    if options.searcher().all_units:
         spec = spec.with_all_units()
     return _formulation(options.formulation).build(topic, spec)
 
@@ -78,52 +63,57 @@ def run_task(task: Task, options: Options, *, began: float | None = None) -> Res
     # A topic's randomness depends on its id, not on its place in the file or on the worker that gets it.
     seed = options.seed + zlib.crc32(task.id.encode("utf-8", "surrogatepass"))
     built = perf_counter()
-    result = search(task.problem, _strategy(options), options.limits(), seed)
-    finished: dict[str, Any] = {}
+    result = search(task.problem, options.searcher(), options.limits(), seed)
+    return finished(task, options, result, began=began, built=built)
+
+
+def finished(task: Task, options: Options, result: Result, *, began: float, built: float) -> Result:
+    """Return the result of a search with all that the topic adds: the units' names, the text and its scores.
+
+    Parameters
+    ----------
+    began, built : float
+        `time.perf_counter` when the work on the topic began, and when its problem was there.
+    """
+    found: dict[str, Any] = {}
     if result.selection is not None:
+        found["selection"] = task.name_units(result.selection)
+        found["length"] = task.length(result.selection)
         sentences = task.decode(result.selection)
-        scores = rouge_all(
-            sentences,
-            task.references,
-            dict.fromkeys([*(part.name for part in parse_metric(options.metric).components), *_REPORTED]),
-            analyzer=task.analyzer,
-        )
-        finished["selection"] = task.name_units(result.selection)
-        finished["summary"] = tuple(text if isinstance(text, str) else " ".join(text) for text in sentences)
-        finished["rouge"] = {
-            name: {"recall": score.recall, "precision": score.precision, "f1": score.f1}
-            for name, score in scores.items()
-        }
-        if isinstance(task.problem, CoverageProblem) and task.problem.instance.ratios == 1:
-            finished["numerator"], finished["denominator"] = task.problem.totals(result.selection)
+        if sentences is not None:
+            found["summary"] = tuple(text if isinstance(text, str) else " ".join(text) for text in sentences)
+        if sentences is not None and task.references:
+            scores = rouge_all(
+                sentences,
+                task.references,
+                dict.fromkeys([*(part.name for part in parse_metric(options.metric).components), *_REPORTED]),
+                analyzer=task.analyzer,
+            )
+            found["rouge"] = {
+                name: {"recall": score.recall, "precision": score.precision, "f1": score.f1}
+                for name, score in scores.items()
+            }
+        problem = task.problem
+        if isinstance(problem, CoverageProblem) and problem.instance.ratios == 1 and not options.covers:
+            found["numerator"], found["denominator"] = problem.totals(result.selection)
     ended = perf_counter()
     return replace(
         result,
         id=task.id,
         formulation=options.formulation,
-        metric=options.metric,
+        metric=None if options.covers else options.metric,
         seed=options.seed,
         seconds=ended - began,
-        statistics={**result.statistics, "text_s": built - began, "search_s": result.seconds},
+        statistics={
+            **result.statistics,
+            **task.notes,
+            "text_s": built - began,
+            "search_s": result.seconds,
+            **({"warm_up_s": warm} if (warm := take_seconds()) else {}),
+        },
         config_hash=options.config_hash,
-        **finished,
-    )
-
-
-def error_result(name: str | None, reason: str, options: Options) -> Result:
-    """Return the row of a topic that could not be searched."""
-    return Result(
-        id=name,
-        formulation=options.formulation,
-        strategy=options.strategy,
-        backend=_strategy(options).backend_name,
-        metric=options.metric,
-        status=Status.ERROR,
-        termination=Termination.FAILED,
-        seed=options.seed,
-        version=__version__,
-        config_hash=options.config_hash,
-        error=reason,
+        extra={name: result.statistics[name] for name in ("feasible",) if name in result.statistics},
+        **found,
     )
 
 
@@ -157,8 +147,9 @@ def solve(topic: Topic | Mapping[str, Any], *, config: str | Path | None = None,
     >>> result.selection, result.numerator, result.denominator
     ((1,), 2, 3)
     """
-    began = perf_counter()
     resolved = resolve(options, config=config)
+    warm_up(resolved)
+    began = perf_counter()
     parts = list(problems(as_topic(topic), resolved))
     if len(parts) != 1:
         raise OptionError(
@@ -168,7 +159,7 @@ def solve(topic: Topic | Mapping[str, Any], *, config: str | Path | None = None,
 
 
 def solve_all(
-    topics: Iterable[Topic | BadTopic | Mapping[str, Any]],
+    topics: Iterable[AnyTopic],
     *,
     config: str | Path | None = None,
     **options: Any,
@@ -186,40 +177,22 @@ def solve_all(
     ------
     Result
         One a problem. A topic that cannot be used is a result too (``status`` "error"), and costs the others
-        nothing.
+        nothing. After Ctrl-C comes what was done by then, and then KeyboardInterrupt.
 
     Raises
     ------
-    OptionError
-        At once, if the options cannot be used.
+    OptsumError
+        At once, if the options cannot be used, or the solver is missing.
     """
-    resolved = resolve(options, config=config)
-    _strategy(resolved)  # refuses an unknown strategy or solver before any work
-    _formulation(resolved.formulation)
-    if resolved.workers > 1:
-        from optsum.workers import map_ordered
-
-        return (result for batch in map_ordered(_solved, topics, resolved) for result in batch)
-    return (result for topic in topics for result in _solved(topic, resolved))
+    batches = solve_topics(topics, resolve(options, config=config))
+    return (result for batch in batches for result in batch)
 
 
-def _solved(topic: Topic | BadTopic | Mapping[str, Any], options: Options) -> list[Result]:
-    """Return the results of one topic, errors included."""
-    if isinstance(topic, BadTopic):
-        return [error_result(topic.id, f"{topic.source}: {topic.error}", options)]
-    try:
-        parts = list(problems(as_topic(topic), options))
-    except InputError as error:
-        named = topic.get("id") if isinstance(topic, Mapping) else None
-        return [error_result(named if isinstance(named, str) else None, str(error), options)]
-    results = []
-    for part in parts:
-        began = perf_counter()
-        try:
-            results.append(run_task(build(part, options), options, began=began))
-        except OptsumError as error:
-            where = f"{part.source}: " if part.source else ""
-            results.append(error_result(part.id, f"{where}{error}", options))
-        if results[-1].termination is Termination.INTERRUPTED:
-            break
-    return results
+def solve_topics(topics: Iterable[AnyTopic], options: Options) -> Generator[list[Result], None, None]:
+    """Solve topics as `solve_all` does, but yield the results of each topic together."""
+    return each_topic(topics, [options], partial(_solve_part, options=options))
+
+
+def _solve_part(part: Topic, options: Options) -> list[Result]:
+    began = perf_counter()
+    return [attempt(part, options, lambda: run_task(build(part, options), options, began=began))]

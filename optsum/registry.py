@@ -110,6 +110,7 @@ STRATEGIES: Registry[Strategy] = Registry(
     "strategy",
     {
         "milp": "optsum.solvers.milp:Milp",
+        "branch-and-bound": "optsum.solvers.branch_and_bound:BranchAndBound",
         "exhaustive": "optsum.solvers.exhaustive:Exhaustive",
         "greedy": "optsum.heuristics.greedy:Greedy",
         "lead": "optsum.heuristics.baselines:Lead",
@@ -121,7 +122,10 @@ STRATEGIES: Registry[Strategy] = Registry(
 
 FORMULATIONS: Registry[Formulation] = Registry(
     "formulation",
-    {"extractive": "optsum.formulations.extractive:Extractive"},
+    {
+        "extractive": "optsum.formulations.extractive:Extractive",
+        "cover": "optsum.formulations.cover:Cover",
+    },
     "optsum.formulations",
     "optsum.formulation:Formulation",
 )

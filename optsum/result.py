@@ -40,6 +40,8 @@ class Termination(Enum):
     """By itself: proven, or nothing left to try."""
     TIME_LIMIT = "time_limit"
     """`Limits.time_s` ran out."""
+    MEMORY_LIMIT = "memory_limit"
+    """There is no room for more; what was found by then is kept."""
     NODE_LIMIT = "node_limit"
     """`Limits.nodes` was reached."""
     EVALUATION_LIMIT = "evaluation_limit"
@@ -110,6 +112,8 @@ class Result:
     seed : int or None
     version, config_hash : str or None
     error : str or None
+    extra : mapping
+        Further fields of the row: what an enumeration or an exhaustive search adds.
     """
 
     strategy: str
@@ -139,6 +143,7 @@ class Result:
     version: str | None = None
     config_hash: str | None = None
     error: str | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Refuse contradictions, so that no row ever claims two things."""
@@ -149,8 +154,10 @@ class Result:
             "an error says why, and nothing else does": (self.status is Status.ERROR) != (self.error is not None),
             "an error and a failed search are the same": (self.status is Status.ERROR)
             != (self.termination is Termination.FAILED),
+            # An enumeration may know the optimum and still run out of time for all sets that reach it.
             "what is proven needs no more time": self.status in {Status.OPTIMAL, Status.INFEASIBLE}
-            and self.termination not in {Termination.COMPLETED, *_GOOD_ENOUGH},
+            and self.termination not in {Termination.COMPLETED, *_GOOD_ENOUGH}
+            and "count" not in self.extra,
             "what is good enough is held": not holds and self.termination in _GOOD_ENOUGH,
             "an optimum is its own bound": self.status is Status.OPTIMAL and self.gap not in {0, None},
             "a ratio has a numerator and a denominator": (self.numerator is None) != (self.denominator is None),
@@ -186,7 +193,7 @@ class Result:
         row["rouge"] = None if self.rouge is None else {name: dict(values) for name, values in self.rouge.items()}
         row["statistics"] = dict(self.statistics)
         row["trace"] = [list(dataclasses.astuple(point)) for point in self.trace]
-        return row
+        return {**row, **self.extra}
 
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> Result:
@@ -208,6 +215,7 @@ class Result:
             if row.get("summary") is not None:
                 values["summary"] = tuple(row["summary"])
             values["trace"] = tuple(TracePoint(*point) for point in row.get("trace") or ())
+            values["extra"] = {name: value for name, value in row.items() if name not in {*_FIELDS, "gap"}}
             return cls(**values)
         except (KeyError, TypeError, ValueError) as error:
             if isinstance(error, InputError):
@@ -219,10 +227,10 @@ def _listed(unit: Any) -> Any:
     return list(unit) if isinstance(unit, tuple) else unit
 
 
-_FIELDS = {item.name for item in dataclasses.fields(Result)}
+_FIELDS = [item.name for item in dataclasses.fields(Result) if item.name != "extra"]
 _FIRST = (
     "id", "formulation", "strategy", "backend", "metric", "status", "termination", "objective", "bound", "gap",
     "numerator", "denominator", "selection", "length", "summary", "rouge", "seconds", "seed", "evaluations", "nodes",
     "version", "config_hash", "error",
 )  # fmt: skip
-_ROW_ORDER = (*_FIRST, *(item.name for item in dataclasses.fields(Result) if item.name not in _FIRST))
+_ROW_ORDER = (*_FIRST, *(name for name in _FIELDS if name not in _FIRST))

@@ -137,7 +137,7 @@ class Run:
         better = self.problem.sense.better
         if evaluation.feasible and (self.evaluation is None or better(evaluation.key, self.evaluation.key)):
             self.selection, self.evaluation = units, evaluation
-            self.trace.append(TracePoint(self.elapsed, self.evaluations, evaluation.value))
+            self.trace.append(TracePoint(self.elapsed, self.evaluations, float(evaluation.value)))
             self._stop_if_good_enough()
         return evaluation
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from numbers import Rational
 from typing import Any
@@ -10,14 +11,15 @@ from typing import Any
 import numpy as np
 
 from optsum._version import __version__
-from optsum.errors import OptionError
+from optsum.errors import BackendError, OptionError
+from optsum.optima import Optima
 from optsum.problem import Capability, Key, Problem
 from optsum.registry import create_strategy
 from optsum.result import Result, Status, Termination
 from optsum.run import Limits, Run, Stopped
 from optsum.strategy import Strategy
 
-__all__ = ["search"]
+__all__ = ["result_of_sets", "search"]
 
 _PROOF_MAY_STAND = {Termination.COMPLETED, Termination.TARGET_REACHED, Termination.GAP_REACHED}
 
@@ -90,6 +92,23 @@ def search(
             termination = Termination.INTERRUPTED
         run.statistics["bound_s"] = run.elapsed - began
     return _result(run, chosen, termination, detail)
+
+
+def result_of_sets(problem: Problem, strategy: Strategy, optima: Optima, seconds: float) -> Result:
+    """Return the first of the optima that a strategy enumerated as one result, scored afresh."""
+    run = Run(problem, Limits(), np.random.default_rng(0))
+    run.statistics.update(optima.statistics)
+    run.count(nodes=int(optima.statistics.get("nodes", 0)))
+    first = next(iter(optima), None)
+    if first is not None and not run.see(first).feasible:
+        raise BackendError(f"{strategy.name} gives a selection that breaks the limits: it is no result.")
+    if optima.proven:
+        run.prove()
+    elif Capability.BOUND in problem.capabilities:
+        run.raise_bound(problem.root_bound)
+    result = _result(run, strategy, Termination.COMPLETED, None)
+    # Whether all are there, and why not, is the enumeration's: the optimum may be proven all the same.
+    return replace(result, termination=Termination(optima.termination), seconds=seconds, extra={"count": optima.count})
 
 
 def _result(run: Run, strategy: Strategy, termination: Termination, detail: str | None) -> Result:

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import ClassVar
+from collections.abc import Callable
+from typing import TYPE_CHECKING, ClassVar
 
+from optsum.errors import UnsupportedError
 from optsum.problem import Capability, Problem, require
-from optsum.run import Run
+from optsum.run import Limits, Run
+
+if TYPE_CHECKING:
+    from optsum.optima import Optima
 
 __all__ = ["Strategy"]
 
@@ -56,3 +61,23 @@ class Strategy(ABC):
         Report selections with `run.see`, bounds with `run.raise_bound`, a proof with `run.prove`; call `run.check`
         often, and let `optsum.run.Stopped` pass.
         """
+
+    def enumerate(self, problem: Problem, limits: Limits, should_stop: Callable[[], bool] | None = None) -> Optima:
+        """Return all optima of a problem, or what is known of them when a limit is reached.
+
+        Parameters
+        ----------
+        problem : Problem
+        limits : Limits
+        should_stop : callable, optional
+            Called now and then; a true answer ends the work.
+
+        Raises
+        ------
+        UnsupportedError
+            If the strategy finds one optimum only, or cannot search the problem.
+        """
+        del problem, limits, should_stop
+        raise UnsupportedError(
+            f"The strategy {self.name} does not enumerate optima: use branch-and-bound or exhaustive."
+        )

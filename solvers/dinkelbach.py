@@ -60,6 +60,8 @@ def maximize_ratio(run: Run, backend: Backend, name: str) -> None:
         if outcome.selection is not None:
             run.see(outcome.selection)
         if surplus > 0:
+            if held is not None and run.evaluation is held:
+                raise BackendError(f"{name} found no better ratio where its program has one: it would search forever.")
             run.check()
             continue
         if outcome.infeasible or (

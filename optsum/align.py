@@ -1,0 +1,198 @@
+"""Alignments made from text: which source sentences, together, say what a sentence of a reference says.
+
+Hirao et al. 2004 (TSC3), Table 1, lists for each sentence of an abstract the sets of source sentences that correspond
+to it, as people found them. Where there are no people, a set corresponds here if the n-grams of its sentences, taken
+together, hold enough of those of the reference's sentence, and no smaller part of the set does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from decimal import Decimal
+from fractions import Fraction
+from math import ceil
+from typing import Any
+
+import numpy as np
+
+from optsum.corpus.jsonl import BadTopic
+from optsum.corpus.topic import Topic, as_topic
+from optsum.coverage import IntArray
+from optsum.errors import InputError, OptionError, UnsupportedError
+from optsum.metrics import Metric, parse_metric
+from optsum.ngrams import Counts, count
+from optsum.text import Analyzer
+
+__all__ = ["align", "corresponding_sets"]
+
+
+def align(
+    topics: Iterable[Topic | BadTopic | Mapping[str, Any]],
+    *,
+    metric: str = "rouge-1",
+    threshold: float = 0.5,
+    max_sentences: int = 3,
+    tokenizer: str | None = None,
+    stem: bool = True,
+    stopwords: str | frozenset[str] = "drop",
+) -> Iterator[Topic | BadTopic]:
+    """Add a cover to topics: for each sentence of a reference the smallest sets of source sentences that hold it.
+
+    A set holds a sentence of a reference if
+
+        sum over n-grams of min(count in the sentence, count in the set) >= threshold * n-grams of the sentence.
+
+    Parameters
+    ----------
+    topics : iterable
+        Topics, their JSON form, or what `optsum.read_topics` yields.
+    metric : str
+        "rouge-N" or "rouge-suK": what is counted.
+    threshold : float
+        In (0, 1]: the share of a sentence's n-grams that a set must hold.
+    max_sentences : int
+        Largest set that is looked for. The number of sets can grow with this power of the number of sentences.
+    tokenizer, stem, stopwords
+        How sentences become tokens (`optsum.text.Analyzer`); the defaults count English content words. With
+        ``tokenizer=None`` pre-tokenized topics are used as they are, and others as "rouge" does.
+
+    Yields
+    ------
+    Topic or BadTopic
+        One for each reference: the topic with that reference alone and its cover, named ``id#r`` if there are
+        several. ``meta["align"]`` says how it was made. Sentences that no set holds have no alternative
+        (``--uncoverable`` says what happens to them). A topic that cannot be used comes out as a `BadTopic`.
+
+    Raises
+    ------
+    OptionError
+        At once, for a value that is impossible.
+    UnsupportedError
+        At once, for a metric that is not made of n-grams.
+
+    Examples
+    --------
+    >>> topic = {"id": "t", "documents": [["red cats", "cats sleep", "dogs"]], "references": [["Red cats sleep."]]}
+    >>> next(align([topic], threshold=0.9)).cover
+    (((0, 1),),)
+    """
+    parsed = parse_metric(metric)
+    if parsed.kind not in {"ngram", "skip"}:
+        raise UnsupportedError(f"Alignments count n-grams, and {parsed} is not made of them: use rouge-N or rouge-suK.")
+    if not 0 < threshold <= 1:
+        raise OptionError(f"The threshold is a share of n-grams, above 0 and at most 1, not {threshold}.")
+    if max_sentences < 1:
+        raise OptionError(f"A set of sentences has at least one, so max_sentences cannot be {max_sentences}.")
+    made = {"metric": parsed.name, "threshold": threshold, "max_sentences": max_sentences, "stem": stem}
+    raw = Analyzer(tokenizer or "rouge", stem, stopwords)
+    ready = raw if tokenizer is not None else Analyzer("tokens", stem, stopwords)
+    return (
+        aligned
+        for topic in topics
+        for aligned in _aligned(topic, parsed, Fraction(Decimal(str(threshold))), max_sentences, (raw, ready), made)
+    )
+
+
+def _aligned(
+    given: Topic | BadTopic | Mapping[str, Any],
+    metric: Metric,
+    threshold: Fraction,
+    max_sentences: int,
+    analyzers: tuple[Analyzer, Analyzer],
+    made: dict[str, Any],
+) -> Iterator[Topic | BadTopic]:
+    if isinstance(given, BadTopic):
+        yield given
+        return
+    try:
+        topic = as_topic(given)
+    except InputError as error:
+        named = given.get("id") if isinstance(given, Mapping) else None
+        yield BadTopic(named if isinstance(named, str) else None, "", str(error))
+        return
+    if not topic.sentences or not topic.references:
+        yield BadTopic(topic.id, topic.source, "there is no document or no reference to align; give both")
+        return
+    analyzer = analyzers[all(isinstance(sentence, tuple) for sentence in topic.sentences)]
+    source = [count(analyzer.tokens(sentence), metric) for sentence in topic.sentences]
+    for number, reference in enumerate(topic.references):
+        wanted = [count(analyzer.tokens(sentence), metric) for sentence in reference]
+        yield replace(
+            topic,
+            id=f"{topic.id}#{number}" if len(topic.references) > 1 else topic.id,
+            references=(reference,),
+            cover=tuple(corresponding_sets(counts, source, threshold, max_sentences) for counts in wanted),
+            meta={**topic.meta, "align": {**made, "reference": number}},
+        )
+
+
+def corresponding_sets(
+    wanted: Counts, source: Sequence[Counts], threshold: Fraction, max_sentences: int
+) -> tuple[tuple[int, ...], ...]:
+    """Return the minimal sets of source sentences that hold enough of the wanted n-grams.
+
+    Parameters
+    ----------
+    wanted : Counts
+        Of a sentence of the reference; without any n-gram nothing corresponds to it.
+    source : sequence of Counts
+        Of each source sentence.
+    threshold : Fraction
+    max_sentences : int
+
+    Returns
+    -------
+    tuple of tuple of int
+        Each sorted; those of fewest sentences first.
+    """
+    need = ceil(threshold * wanted.total())
+    if not need:
+        return ()
+    column = {key: place for place, key in enumerate(wanted)}
+    limits = np.array(list(wanted.values()), np.int64)
+    units = [unit for unit, counts in enumerate(source) if not counts.keys().isdisjoint(column)]
+    hits = np.zeros((len(units), len(column)), np.int64)
+    for row, unit in enumerate(units):
+        for key in source[unit].keys() & column.keys():
+            hits[row, column[key]] = source[unit][key]
+    found: list[tuple[int, ...]] = []
+    _extend(np.array(units, np.int64), hits, [], (limits, need), max_sentences, found)
+    return tuple(sorted(found, key=lambda units: (len(units), units)))
+
+
+def _extend(
+    units: IntArray,
+    hits: IntArray,
+    chosen: list[tuple[int, IntArray]],
+    goal: tuple[IntArray, int],
+    slots: int,
+    found: list[tuple[int, ...]],
+) -> None:
+    """Add to `found` the minimal sets of `chosen` and one to `slots` of `units`, each once.
+
+    Parameters
+    ----------
+    units, hits : (candidates,), (candidates, n-grams)
+    chosen : units and their hits, not enough by themselves
+    goal : copies wanted of each n-gram, and how many of them are needed in all
+    """
+    limits, need = goal
+    held = np.minimum(sum((row for _, row in chosen), np.zeros(len(limits), np.int64)), limits)
+    missing = need - int(held.sum())
+    gains = np.minimum(hits, limits - held).sum(axis=1)
+    order = np.argsort(-gains, kind="stable")
+    units, hits, gains = units[order], hits[order], gains[order]
+    useful, complete = np.count_nonzero(gains > 0), np.count_nonzero(gains >= missing)
+    minimal = np.ones(complete, np.bool_)
+    for place in range(len(chosen)):
+        others = sum((row for other, (_, row) in enumerate(chosen) if other != place), np.zeros_like(limits))
+        minimal &= np.minimum(hits[:complete] + others, limits).sum(axis=1) < need
+    already = [unit for unit, _ in chosen]
+    found.extend(tuple(sorted([*already, unit])) for unit in units[:complete][minimal].tolist())
+    if slots > 1:
+        # Gains only shrink as sentences are added: none after the first that is too small for all slots leads a set.
+        for place in range(complete, np.count_nonzero((gains > 0) & (gains * slots >= missing))):
+            chosen.append((int(units[place]), hits[place]))
+            _extend(units[place + 1 : useful], hits[place + 1 : useful], chosen, goal, slots - 1, found)
+            chosen.pop()

@@ -1,0 +1,116 @@
+"""The list of commands, and `main`."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Annotated, Any, Final
+
+import typer
+from typer.core import TyperGroup
+
+from optsum._version import __version__
+from optsum.cli.exits import DONE, FAILED, UNUSABLE, tell
+from optsum.cli.flags import Debug, command
+from optsum.unexpected import describe
+
+__all__ = ["main"]
+
+_COMMANDS: Final = {
+    "solve": "Find the best summary of each topic, and prove it.",
+    "enumerate": "Find all best summaries of each topic, and count them.",
+    "compare": "Run strategies side by side, and hold them to the optimum.",
+    "score": "Score systems by ROUGE, and correlate with human scores.",
+    "list": "List strategies, formulations, backends, metrics or presets.",
+}
+
+
+class _Group(TyperGroup):
+    """Loads a command when it is run, so that help answers at once."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        name, _, rest = super().resolve_command(ctx, args)
+        return name, None if name is None else _load(name), rest
+
+
+def _load(name: str) -> Any:
+    module = import_module(f"optsum.cli.{name}_command")
+    app = _typer()
+    app.command(name, help=f"{_COMMANDS[name]}\n\n{module.__doc__}")(command(module.run, module.FLAGS))
+    return typer.main.get_command(app)
+
+
+def _typer(**settings: Any) -> typer.Typer:
+    # Plain help: importing rich would take longer than everything else together.
+    return typer.Typer(
+        add_completion=False,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+        **settings,
+    )
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"optsum {__version__}")
+        raise typer.Exit
+
+
+def _top(
+    ctx: typer.Context,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="show the version")
+    ] = False,
+    debug: Debug = False,
+) -> None:
+    del version, debug  # their callbacks have done it
+    if ctx.invoked_subcommand is None:
+        typer.echo(ctx.get_help())
+
+
+def _app() -> typer.Typer:
+    app = _typer(
+        cls=_Group,
+        invoke_without_command=True,
+        help="Exact oracle summaries: how good could a summary of this text possibly be?",
+        epilog="Exit status: 0; 1 if a topic could not be done; 2 for options or files that cannot be used; "
+        "130 after Ctrl-C.",
+    )
+    app.callback()(_top)
+    for name, about in _COMMANDS.items():
+        app.command(name, help=about)(_stub)
+    return app
+
+
+def _stub() -> None:
+    """Stand for a command in the list of commands."""
+
+
+def _warn(message: Warning | str, *_: object, **__: object) -> None:
+    tell(f"warning: {message}", DONE)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run optsum, and return the exit status.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        Those of the command line, if not given.
+    """
+    if hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(errors="replace")  # a console that lacks a character shows another
+    try:
+        with warnings.catch_warnings():
+            warnings.showwarning = _warn
+            app = typer.main.get_command(_app())
+            status = app.main(None if arguments is None else list(arguments), "optsum", standalone_mode=False)
+    except Exception as error:  # noqa: BLE001 - typer's own, about arguments, have no class that all versions share
+        if hasattr(error, "format_message"):
+            path = getattr(getattr(error, "ctx", None), "command_path", "optsum")
+            return tell(f"{error.format_message().rstrip('.')} (see {path} --help)", UNUSABLE)
+        return tell(describe(error), FAILED)
+    return status if isinstance(status, int) else DONE

@@ -1,0 +1,54 @@
+"""A table is printed, one line a strategy; -o writes the rows of all runs.
+
+The ratio is objective / optimum (the other way round when minimizing). The strategy of --exact computes the optima. It
+is run too if it is not listed; none leaves the ratios against the best bound, which makes them lower limits.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from optsum.cli.flags import Config, Flags, Output
+from optsum.config import Options
+
+__all__ = ["FLAGS", "run"]
+
+FLAGS = Flags(Options, without={"strategy"})
+
+
+def run(
+    topics: Annotated[str, typer.Argument(metavar="TOPICS", help="JSON Lines file; - for the standard input")],
+    options: dict[str, Any],
+    strategies: Annotated[
+        str | None,
+        typer.Option(metavar="NAME,NAME", help="strategies to compare (optsum list strategies) [greedy,lead,random]"),
+    ] = None,
+    exact: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="strategy that computes the optima, or none [milp]"),
+    ] = None,
+    output: Output = None,
+    config: Config = None,
+) -> int:
+    """Compare strategies on all topics of a file."""
+    from optsum.cli.each_topic import EachTopic
+    from optsum.cli.exits import FAILED
+    from optsum.comparison import Comparison, Plan, by_problem, compare_topics
+
+    plan = Plan.of(strategies, exact, config=config, **options)
+    work = EachTopic(topics, output, inputs=[config, plan.ways[0].stopwords], ways=plan.ways)
+    table = Comparison(plan, keep_results=False)
+    interrupted = False
+    try:
+        for results in work.run(lambda source: compare_topics(source, plan)):
+            for problem in by_problem(results):
+                table.add(problem)
+    except KeyboardInterrupt:
+        interrupted = True
+    if table.problems or not interrupted:
+        table.show()
+    if interrupted:
+        return work.interrupted()
+    return max(work.status(), FAILED if table.contradictions else 0)

@@ -1,0 +1,60 @@
+"""Exit statuses, and the one line on the standard error output that goes with those that are not 0."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Final
+
+from optsum.errors import OptsumError
+from optsum.unexpected import describe
+
+__all__ = ["BROKEN_PIPE", "DONE", "FAILED", "INTERRUPTED", "UNUSABLE", "guarded", "tell"]
+
+DONE: Final = 0
+FAILED: Final = 1
+"""A topic became an error row, or something unexpected happened."""
+UNUSABLE: Final = 2
+"""Options or files that cannot be used."""
+INTERRUPTED: Final = 130
+"""Ctrl-C."""
+BROKEN_PIPE: Final = 141
+"""Who read the standard output has left, as ``head`` does."""
+
+
+def tell(message: object, status: int) -> int:
+    """Print one line on the standard error output, and return the status."""
+    if sys.stderr is not None:
+        print("optsum:", " ".join(str(message).split()), file=sys.stderr, flush=True)  # noqa: T201
+    return status
+
+
+def guarded(command: Callable[[], int]) -> int:
+    """Run a command; whatever happens, answer with a status and at most one line, never with a traceback."""
+    try:
+        status = command()
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except KeyboardInterrupt:
+        return tell("interrupted", INTERRUPTED)
+    except BrokenPipeError:
+        _discard_output()
+        return BROKEN_PIPE
+    except OptsumError as error:
+        return tell(describe(error), UNUSABLE)
+    except OSError as error:
+        _discard_output()
+        describe(error)
+        where = f" {error.filename}" if error.filename else ""
+        return tell(f"a file or the output{where} cannot be used: {error.strerror or error}", UNUSABLE)
+    except Exception as error:  # noqa: BLE001 - nobody wants a traceback who did not ask for it
+        return tell(describe(error), FAILED)
+    return status
+
+
+def _discard_output() -> None:
+    """Let Python flush what is left of the standard output at its end without another error."""
+    with suppress(OSError, ValueError, AttributeError):  # it may be no real file
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

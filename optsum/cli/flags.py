@@ -1,0 +1,98 @@
+"""Flags made of the fields of the options, so that names, defaults and help stand in one place."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from types import NoneType
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, get_args, get_origin
+
+import typer
+
+from optsum.cli.exits import guarded
+from optsum.unexpected import show_tracebacks
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+    from pydantic.fields import FieldInfo
+
+__all__ = ["Config", "Debug", "Flags", "Output", "command"]
+
+
+def _debug(asked: bool) -> None:
+    if asked:
+        show_tracebacks()
+
+
+Debug: TypeAlias = Annotated[bool, typer.Option("--debug", callback=_debug, is_eager=True, help="show tracebacks")]
+
+Config: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--config", metavar="FILE.toml", help="options by name, as here without the dashes; what is given here wins"
+    ),
+]
+
+Output: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--output", "-o", metavar="FILE", help="rows, as JSON Lines; - for the standard output"),
+]
+
+
+@dataclass(frozen=True)
+class Flags:
+    """The fields of a model that are flags of a command."""
+
+    model: type[BaseModel]
+    without: Collection[str] = ()
+
+    def parameters(self) -> list[inspect.Parameter]:
+        """Return a parameter for each field; None stands for "not given"."""
+        return [
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=_annotation(name, field))
+            for name, field in self.model.model_fields.items()
+            if name not in self.without
+        ]
+
+
+def _annotation(name: str, field: FieldInfo) -> Any:
+    """Return what typer makes a flag of."""
+    kind: Any = next((each for each in get_args(field.annotation) if each is not NoneType), field.annotation)
+    if get_origin(field.annotation) is Literal:
+        kind, metavar = str, "|".join(get_args(field.annotation))
+    else:
+        metavar = {int: "N", float: "X"}.get(kind, name.rpartition("_")[2].upper())
+    flag = f"--{name.replace('_', '-')}"
+    about = field.description or ""
+    if kind is bool:
+        flag, metavar = f"{flag}/--no-{flag[2:]}", ""
+    elif field.default is not None:
+        about += f" [{field.default}]"
+    return Annotated[kind | None, typer.Option(flag, help=about, metavar=metavar or None)]
+
+
+def command(run: Callable[..., int], flags: Flags | None) -> Callable[..., int]:
+    """Return a function for typer.
+
+    It has the parameters of `run`, a flag for every option, and --debug, and calls `run` with what was given as
+    `options`, if there are any flags. It answers with an exit status.
+    """
+    own = inspect.signature(run, eval_str=True).parameters
+    extra = flags.parameters() if flags is not None else []
+    debug = inspect.Parameter("debug", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=Debug)
+
+    def function(**values: Any) -> int:
+        values.pop("debug")
+        given = {"options": {each.name: values.pop(each.name) for each in extra}} if flags is not None else {}
+        return guarded(lambda: run(**values, **given))
+
+    function.__annotations__ = {}
+    function.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [
+            *(each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for name, each in own.items() if name != "options"),
+            *extra,
+            debug,
+        ]
+    )
+    return function

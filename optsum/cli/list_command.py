@@ -1,0 +1,26 @@
+"""Solvers are tried on a tiny problem, so that "usable" means that they work here."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from optsum.cli.exits import DONE
+
+__all__ = ["FLAGS", "run"]
+
+FLAGS = None
+
+
+def run(
+    kind: Annotated[str, typer.Argument(metavar="KIND", help="strategies, formulations, backends, metrics or presets")],
+) -> int:
+    """List what there is."""
+    from optsum.listing import LISTS
+    from optsum.names import unknown_name
+
+    if kind not in LISTS:
+        raise unknown_name("list", kind, LISTS)
+    LISTS[kind]().show()
+    return DONE

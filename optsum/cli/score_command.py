@@ -1,0 +1,66 @@
+"""Tables are printed: means of each system, and correlations if there are human scores. -o writes a row a summary.
+
+TOPICS is as for optsum solve. SYSTEMS holds one summary a line: {"topic_id": ..., "system": ..., "summary": [sentence,
+...], "human": {name: number}}; an extract may have "selection", a list of sentence numbers, instead.
+"""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from typing import Annotated, Any
+
+import typer
+
+from optsum.cli.exits import DONE, FAILED, INTERRUPTED, tell
+from optsum.cli.flags import Config, Flags, Output
+from optsum.config import ScoreOptions, resolve_score
+
+__all__ = ["FLAGS", "run"]
+
+FLAGS = Flags(ScoreOptions)
+
+
+def run(
+    topics: Annotated[str, typer.Argument(metavar="TOPICS", help="JSON Lines file of topics; - for standard input")],
+    systems: Annotated[str, typer.Argument(metavar="SYSTEMS", help="JSON Lines file of summaries")],
+    options: dict[str, Any],
+    output: Output = None,
+    config: Config = None,
+) -> int:
+    """Score all summaries of a file."""
+    resolved = resolve_score(options, config=config)
+
+    from optsum.cli.interrupts import Interrupts
+    from optsum.corpus.jsonl import read_topics
+    from optsum.corpus.rows import RowWriter
+    from optsum.corpus.systems import read_systems
+    from optsum.progress import bar, count_lines
+    from optsum.score_tables import score_tables
+    from optsum.system_scores import SystemScores, score_rows
+    from optsum.tables import counted
+
+    scores = SystemScores(resolved)
+    first_error = None
+    of_topics, of_systems = read_topics(topics), read_systems(systems)
+    inputs = [topics, systems, *filter(None, [config]), resolved.stopwords]
+    try:
+        with ExitStack() as stack:
+            writer = stack.enter_context(RowWriter(output, inputs=inputs)) if output else None
+            interrupts = stack.enter_context(Interrupts())
+            advance = stack.enter_context(bar("topics", lambda: count_lines(topics)))
+            for rows in interrupts.pull(score_rows(of_topics, of_systems, resolved), parallel=False):
+                scores.add(rows)
+                for row in rows:
+                    first_error = first_error or row["error"]
+                    if writer is not None:
+                        writer.write(row)
+                advance()
+    except KeyboardInterrupt:
+        return tell(f"interrupted; {counted(scores.summaries, 'summary')} scored", INTERRUPTED)
+    for number, table in enumerate(score_tables(scores)):
+        if number:
+            print()  # noqa: T201
+        table.show()
+    if scores.failed:
+        return tell(f"{scores.failed} could not be scored, the first: {first_error}", FAILED)
+    return DONE

@@ -1,0 +1,387 @@
+"""Strategies side by side: the same topics, the exact optimum beside every answer."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from copy import copy
+from dataclasses import asdict, dataclass, field, replace
+from fractions import Fraction
+from functools import cached_property, partial
+from importlib import import_module
+from itertools import groupby
+from math import fsum
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from optsum.config import Options, read_config, resolve
+from optsum.errors import OptionError, OptsumError
+from optsum.formulation import Task
+from optsum.names import unknown_name
+from optsum.per_topic import AnyTopic, attempt, each_topic
+from optsum.pipeline import build, run_task
+from optsum.problem import Key, Problem
+from optsum.registry import STRATEGIES
+from optsum.result import Result, Status, Termination
+
+if TYPE_CHECKING:
+    from optsum.corpus.topic import Topic
+
+__all__ = ["Comparison", "ComparisonRow", "Plan", "by_problem", "compare", "compare_topics"]
+
+_DEFAULT = ("greedy", "lead", "random")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is compared.
+
+    Attributes
+    ----------
+    ways : tuple of Options
+        The same options for each strategy, the exact one first.
+    exact : str or None
+        The strategy whose proven optimum the others are held against.
+    """
+
+    ways: tuple[Options, ...]
+    exact: str | None
+
+    @property
+    def strategies(self) -> list[str]:
+        """Names in the order of the table."""
+        return [way.strategy for way in self.ways]
+
+    @classmethod
+    def of(
+        cls,
+        strategies: Sequence[str] | str | None = None,
+        exact: str | None = None,
+        *,
+        config: str | Path | None = None,
+        **options: Any,
+    ) -> Plan:
+        """Resolve the options; see `compare`."""
+        file = read_config(config) if config is not None else {}
+        strategies = _names(strategies if strategies is not None else file.get("strategies", _DEFAULT))
+        exact = exact if exact is not None else file.get("exact", "milp")
+        exact = None if exact == "none" else exact
+        base = resolve(options, config=config)
+        for name in [*strategies, *([exact] if exact else [])]:
+            if name not in STRATEGIES.names():
+                raise unknown_name("strategy", name, STRATEGIES)
+        if exact is not None and not STRATEGIES.load(exact).exact:
+            able = ", ".join(name for name in STRATEGIES if STRATEGIES.load(name).exact)
+            raise OptionError(f"The strategy {exact} proves nothing: for --exact choose {able}, or none.")
+        names = [*([exact] if exact else []), *(name for name in strategies if name != exact)]
+        return cls(tuple(base.model_copy(update={"strategy": name}) for name in names), exact)
+
+
+def _names(given: object) -> list[str]:
+    names = given.split(",") if isinstance(given, str) else given
+    if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
+        raise OptionError(f"The strategies {given!r:.80} are no list of names: give them as greedy,lead.")
+    names = [name.strip() for name in names if name.strip()]
+    if not names:
+        raise OptionError("There is no strategy to compare: name at least one.")
+    for name in names:
+        if names.count(name) > 1:
+            raise OptionError(f"The strategy {name} is named twice: name each once.")
+    return names
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComparisonRow:
+    """What one strategy did on all problems.
+
+    Attributes
+    ----------
+    strategy : str
+    problems, solved, failed : int
+        A problem is solved by a selection within the limits, or by the proof that there is none.
+    mean_objective : float or None
+        Over the problems for which there is a selection.
+    mean_ratio, min_ratio : float or None
+        Approximation ratio: objective / optimum when maximizing, optimum / objective when minimizing; 1 where both
+        are 0.
+    ratios, guaranteed : int
+        How many ratios there are, and how many of them are against the best bound, because the optimum is not known:
+        those are guaranteed lower limits.
+    reached, optima : int
+        Problems where the selection is proven to be optimal, of those whose optimum is known. Compared exactly.
+    mean_seconds, median_seconds : float or None
+        From text to answer, without a bound that is computed only as a certificate.
+    """
+
+    strategy: str
+    problems: int
+    solved: int
+    failed: int
+    mean_objective: float | None
+    mean_ratio: float | None
+    min_ratio: float | None
+    ratios: int
+    guaranteed: int
+    reached: int
+    optima: int
+    mean_seconds: float | None
+    median_seconds: float | None
+
+
+@dataclass
+class _Tally:
+    """What is kept of a strategy's results: numbers, no texts."""
+
+    problems: int = 0
+    solved: int = 0
+    guaranteed: int = 0
+    reached: int = 0
+    objectives: array[float] = field(default_factory=lambda: array("d"))
+    ratios: array[float] = field(default_factory=lambda: array("d"))
+    seconds: array[float] = field(default_factory=lambda: array("d"))
+
+
+class Comparison:
+    """The table that `compare` returns; ``print(table)`` shows it.
+
+    Attributes
+    ----------
+    plan : Plan
+    results : list of Result
+        All of them, problem by problem, if they are kept.
+    problems : int
+        Problems that every strategy was tried on.
+    optima : int
+        Problems whose optimum is known.
+    contradictions : list of str
+        Ids of problems where two strategies claim what cannot both be true. There are none unless a solver is wrong.
+    """
+
+    def __init__(self, plan: Plan, *, keep_results: bool = True) -> None:
+        self.plan = plan
+        self.results: list[Result] = []
+        self.problems = 0
+        self.optima = 0
+        self.contradictions: list[str] = []
+        self._keep = keep_results
+        self._tallies = {name: _Tally() for name in plan.strategies}
+
+    def add(self, results: Sequence[Result]) -> None:
+        """Take in the results of one problem by all strategies; one that was interrupted is kept, but not counted."""
+        if self._keep:
+            self.results += results
+        if [result.strategy for result in results] != self.plan.strategies or any(
+            result.termination is Termination.INTERRUPTED for result in results
+        ):
+            return
+        self.problems += 1
+        optimum, bounds, consistent = _claims(results)
+        self.optima += optimum is not None
+        if not consistent:
+            self.contradictions.append(results[0].id or "?")
+        for result in results:
+            tally = self._tallies[result.strategy]
+            tally.problems += 1
+            tally.solved += result.selection is not None or result.status is Status.INFEASIBLE
+            if result.status is not Status.ERROR:
+                tally.seconds.append(_seconds(result))
+            if result.objective is None or (key := result.key) is None:
+                continue
+            tally.objectives.append(result.objective)
+            tally.reached += key == optimum
+            if optimum is not None:
+                tally.ratios.append(_ratio(key, optimum))
+            elif bounds:
+                tally.ratios.append(max(_ratio(key, bound) for bound in bounds))
+                tally.guaranteed += 1
+
+    @property
+    def rows(self) -> list[ComparisonRow]:
+        """One row a strategy."""
+        return [
+            ComparisonRow(
+                strategy=name,
+                problems=tally.problems,
+                solved=tally.solved,
+                failed=tally.problems - tally.solved,
+                mean_objective=_mean(tally.objectives),
+                mean_ratio=_mean(tally.ratios),
+                min_ratio=min(tally.ratios, default=None),
+                ratios=len(tally.ratios),
+                guaranteed=tally.guaranteed,
+                reached=tally.reached,
+                optima=self.optima,
+                mean_seconds=_mean(tally.seconds),
+                median_seconds=median(tally.seconds) if tally.seconds else None,
+            )
+            for name, tally in self._tallies.items()
+        ]
+
+    def __str__(self) -> str:
+        from optsum.tables import comparison_table
+
+        return comparison_table(self).text()
+
+    def show(self) -> None:
+        """Print the table, fitted to the terminal if there is one."""
+        from optsum.tables import comparison_table
+
+        comparison_table(self).show()
+
+    def to_pandas(self) -> Any:
+        """Return the rows as a `pandas.DataFrame`.
+
+        Raises
+        ------
+        OptsumError
+            If pandas is not installed.
+        """
+        try:
+            pandas = import_module("pandas")
+        except ImportError:
+            raise OptsumError("A data frame needs pandas: pip install 'optsum[report]'.") from None
+        return pandas.DataFrame([asdict(row) for row in self.rows])
+
+
+def _claims(results: Sequence[Result]) -> tuple[Key | None, list[Key], bool]:
+    """Return the optimum, if it is known, all bounds, and whether all that is claimed can be true together."""
+    keys = [key for result in results if (key := result.key) is not None]
+    bounds = [bound for result in results if (bound := result.bound_key) is not None]
+    optima = {key for result in results if result.status is Status.OPTIMAL and (key := result.key) is not None}
+    # A selection that attains a bound is optimal, whichever strategies found the two.
+    optima |= {key for key in keys if key in bounds}
+    # Bounds lie above all selections when maximizing, below when minimizing.
+    sides = {bound > key for key in keys for bound in bounds if bound != key}
+    infeasible = any(result.status is Status.INFEASIBLE for result in results)
+    consistent = len(optima) <= 1 and len(sides) <= 1 and not (infeasible and keys)
+    return (optima.pop() if len(optima) == 1 else None), bounds, consistent
+
+
+def _seconds(result: Result) -> float:
+    statistics = result.statistics
+    return float(statistics["text_s"] + statistics["search_s"] - statistics.get("bound_s", 0.0))
+
+
+def _mean(values: array[float]) -> float | None:
+    return fsum(values) / len(values) if values else None
+
+
+def _ratio(key: Key, best: Key) -> float:
+    """Return how close a value is to one that is at least as good: the smaller over the larger, whatever the sense."""
+    small, large = min(key, best), max(key, best)
+    if large == 0:
+        return 1.0
+    return float(Fraction(small) / Fraction(large)) if small > 0 else 0.0
+
+
+def compare(
+    topics: Iterable[AnyTopic],
+    strategies: Sequence[str] | str | None = None,
+    exact: str | None = None,
+    *,
+    config: str | Path | None = None,
+    keep_results: bool = True,
+    **options: Any,
+) -> Comparison:
+    """Run strategies on the same topics and hold them against the exact optimum.
+
+    Parameters
+    ----------
+    topics : iterable
+        As for `optsum.solve_all`.
+    strategies : sequence of str, or str
+        Names, or names joined by commas (``optsum list strategies``); greedy, lead and random if not given.
+    exact : str
+        The strategy that computes the optima, run too if it is not listed: "milp" if not given; "none" for none, which
+        leaves the ratios against the best bound.
+    config : path, optional
+        A TOML file of options, `strategies` and `exact` among them.
+    keep_results : bool
+        Whether every result stays in memory, as ``table.results``.
+    **options
+        As for `optsum.solve`, but for `strategy`; ``backend`` is the one of "milp".
+
+    Returns
+    -------
+    Comparison
+
+    Raises
+    ------
+    OptsumError
+        At once, if the options cannot be used, or a solver is missing.
+
+    Examples
+    --------
+    >>> topic = {"id": "t", "documents": [["a b c", "a b d", "d"]], "references": [["a b c d"]]}
+    >>> table = compare([topic], strategies=["greedy"], exact="exhaustive", max_length=4)
+    >>> [(row.strategy, row.mean_objective, row.mean_ratio, row.reached) for row in table.rows]
+    [('exhaustive', 1.0, 1.0, 1), ('greedy', 1.0, 1.0, 1)]
+    """
+    plan = Plan.of(strategies, exact, config=config, **options)
+    table = Comparison(plan, keep_results=keep_results)
+    for results in compare_topics(topics, plan):
+        for problem in by_problem(results):
+            table.add(problem)
+    return table
+
+
+def by_problem(results: Iterable[Result]) -> Iterator[list[Result]]:
+    """Split the results of a topic into those of its problems."""
+    for _, group in groupby(results, key=lambda result: result.id):
+        yield list(group)
+
+
+def compare_topics(topics: Iterable[AnyTopic], plan: Plan) -> Generator[list[Result], None, None]:
+    """Run all strategies on each topic, and yield the results of each topic together.
+
+    What strategies have in common is computed once (the problem, for each set of units; the root bound), but what a
+    strategy needs for its answer is always its own work, so that times can be compared.
+    """
+    return each_topic(topics, plan.ways, partial(_solve_part, ways=plan.ways))
+
+
+def _solve_part(part: Topic, ways: Sequence[Options]) -> list[Result]:
+    shared = _Shared(part)
+    results: list[Result] = []
+    for way in ways:
+        results.append(attempt(part, way, lambda way=way: shared.run(way)))  # type: ignore[misc]
+        if results[-1].termination is Termination.INTERRUPTED:
+            break
+    return results
+
+
+class _Shared:
+    """The problems of a topic, built once for each set of units."""
+
+    def __init__(self, topic: Topic) -> None:
+        self._topic = topic
+        self._tasks: dict[bool, tuple[Task, float]] = {}
+        self._bounds: dict[bool, Key] = {}
+
+    def run(self, options: Options) -> Result:
+        """Search with one strategy; the time of building counts for each."""
+        strategy = options.searcher()
+        units = strategy.all_units
+        if units not in self._tasks:
+            began = perf_counter()
+            self._tasks[units] = build(self._topic, options), perf_counter() - began
+        task, seconds = self._tasks[units]
+        problem = _without_memory(task.problem)
+        if units in self._bounds and not strategy.exact and options.gap is None:  # a certificate, no part of the search
+            problem.__dict__["root_bound"] = self._bounds[units]
+        result = run_task(replace(task, problem=problem), options, began=perf_counter() - seconds)
+        if "root_bound" in problem.__dict__:
+            self._bounds[units] = problem.__dict__["root_bound"]
+        return result
+
+
+def _without_memory(problem: Problem) -> Problem:
+    """Return the same problem without what earlier searches computed on it."""
+    fresh = copy(problem)
+    for base in type(problem).__mro__:
+        for name, attribute in vars(base).items():
+            if isinstance(attribute, cached_property):
+                fresh.__dict__.pop(name, None)
+    return fresh

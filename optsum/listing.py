@@ -1,0 +1,100 @@
+"""What there is to choose from, and whether it works here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from optsum.config import Options, resolve
+from optsum.errors import OptsumError
+from optsum.presets import PRESETS
+from optsum.registry import BACKENDS, FORMULATIONS, STRATEGIES, Registry
+from optsum.tables import Column, TextTable
+from optsum.warm import warm_up
+
+__all__ = ["LISTS"]
+
+_THROUGH_PYOMO: Final = (
+    "highs", "scip_direct", "gurobi_direct", "cbc", "glpk", "cplex_direct", "xpress_direct", "mosek_direct",
+)  # fmt: skip
+"""Solvers that people have; Pyomo knows more."""
+
+_METRICS: Final = {
+    "rouge-1": "single words; rouge-2 pairs, rouge-3 triples, ... rouge-N",
+    "rouge-2": "pairs of words next to each other",
+    "rouge-N": "N words next to each other, N from 1 to 999",
+    "rouge-suK": "single words, and pairs with at most K words between them; K = 0 is rouge-1 and rouge-2 in one",
+    "rouge-l": "longest common subsequence, sentence by sentence; to be scored, not to be searched",
+    "rouge-1+rouge-2": "the sum of several",
+}
+
+
+def _failure(work: Callable[[], object]) -> str:
+    """Return why something does not work, or nothing."""
+    try:
+        work()
+    except OptsumError as error:
+        return str(error)
+    return ""
+
+
+def _named(registry: Registry[Any]) -> list[list[str]]:
+    rows = []
+    for name in registry:
+        reason = _failure(lambda name=name: registry.load(name))  # type: ignore[misc]
+        rows.append([name, reason or registry.load(name).about])
+    return rows
+
+
+def _strategies() -> TextTable:
+    table = TextTable([Column("strategy"), Column("proves"), Column("about", long=True)])
+    for name, about in _named(STRATEGIES):
+        usable = not _failure(lambda name=name: STRATEGIES.load(name))  # type: ignore[misc]
+        table.rows.append([name, ("yes" if STRATEGIES.load(name).exact else "no") if usable else "-", about])
+    return table
+
+
+def _formulations() -> TextTable:
+    return TextTable([Column("formulation"), Column("about", long=True)], _named(FORMULATIONS))
+
+
+def _backends() -> TextTable:
+    table = TextTable([Column("backend"), Column("usable"), Column("version"), Column("about", long=True)])
+    for name in BACKENDS:
+        backend = BACKENDS.load(name)()
+        state = backend.available()
+        works = state.usable and not (reason := _tried(name))
+        about = backend.about if works else f"{state.reason or reason}: {backend.install}"
+        table.rows.append([name, "yes" if works else "no", state.version, about])
+    for solver in _THROUGH_PYOMO:
+        reason = _tried(f"pyomo:{solver}")
+        table.rows.append([f"pyomo:{solver}", "no" if reason else "yes", "", reason or "the model in Pyomo"])
+    table.caption = ["pyomo:NAME takes any solver that Pyomo knows; 'pyomo help --solvers' names them."]
+    return table
+
+
+def _tried(backend: str) -> str:
+    options: Options = resolve({"strategy": "milp", "backend": backend, "max_length": 100})
+    return _failure(lambda: warm_up(options))
+
+
+def _metrics() -> TextTable:
+    rows = [[name, about] for name, about in _METRICS.items()]
+    return TextTable([Column("metric"), Column("about", long=True)], rows)
+
+
+def _presets() -> TextTable:
+    table = TextTable([Column("preset"), Column("about", long=True), Column("options", long=True)])
+    for name, preset in PRESETS.items():
+        options = " ".join(f"{option}={value}" for option, value in preset.options.items())
+        table.rows.append([name, preset.about, options])
+    return table
+
+
+LISTS: Final[Mapping[str, Callable[[], TextTable]]] = {
+    "strategies": _strategies,
+    "formulations": _formulations,
+    "backends": _backends,
+    "metrics": _metrics,
+    "presets": _presets,
+}

@@ -1,0 +1,196 @@
+"""All optima of a topic, in the input's own numbering."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from optsum.config import Options, resolve
+from optsum.corpus.topic import Topic, as_topic
+from optsum.errors import OptionError
+from optsum.formulation import Task
+from optsum.optima import Agreement, Optima
+from optsum.per_topic import AnyTopic, attempt, each_topic, problems
+from optsum.pipeline import build, finished
+from optsum.problem import Selection
+from optsum.result import Result
+from optsum.searching import result_of_sets
+from optsum.warm import warm_up
+
+__all__ = ["DEFAULT_STRATEGY", "Oracles", "enumerate_optima", "enumerate_topics"]
+
+DEFAULT_STRATEGY = "branch-and-bound"
+
+
+@dataclass(frozen=True, eq=False)
+class Oracles:
+    """The selections of a topic that no other beats.
+
+    Iteration yields sorted tuples of what the input calls the units, in a fixed order, each once; lazily, for there
+    may be 1e10 of them.
+
+    Attributes
+    ----------
+    result : Result
+        The first of them as one result: objective, bound, status, text.
+    optima : Optima
+        In the numbering of the problem's units.
+    units : tuple
+        What the input calls each of those.
+    """
+
+    result: Result
+    optima: Optima
+    units: tuple[Any, ...]
+
+    @property
+    def id(self) -> str | None:
+        """The topic."""
+        return self.result.id
+
+    @property
+    def count(self) -> int:
+        """How many there are, exact, of any size; a lower bound if not `complete`."""
+        return self.optima.count
+
+    @property
+    def complete(self) -> bool:
+        """Whether these are all."""
+        return self.optima.complete
+
+    @property
+    def always(self) -> tuple[Any, ...]:
+        """Units in every optimum."""
+        return self._names(self.optima.always)
+
+    @property
+    def never(self) -> tuple[Any, ...]:
+        """Units of the problem in no optimum."""
+        return self._names(self.optima.never(range(len(self.units))))
+
+    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+        return map(self._names, self.optima)
+
+    def sample(self, k: int, seed: int = 0) -> list[tuple[Any, ...]]:
+        """Draw `k` optima independently, each with the same probability."""
+        return [self._names(selection) for selection in self.optima.sample(k, seed)]
+
+    def share(self) -> dict[Any, Fraction]:
+        """Return the share of the optima that hold each unit; units in none are left out."""
+        return {self.units[unit]: share for unit, share in self.optima.share().items()}
+
+    def minimal(self) -> Oracles:
+        """Return only the optima that contain no other."""
+        return replace(self, optima=self.optima.minimal())
+
+    def agreement(self, system: Collection[Any]) -> Agreement:
+        """Compare a system's extract with all optima (Hirao et al. 2017, section 6.2.3).
+
+        Parameters
+        ----------
+        system : collection of units
+            In the numbering of the input; units that are none of the problem's count as selected too.
+        """
+        number = {name: unit for unit, name in enumerate(self.units)}
+        strangers = range(len(self.units), len(self.units) + len(set(system)))
+        spare = iter(strangers)
+        return self.optima.agreement({number[name] if name in number else next(spare) for name in set(system)})
+
+    def f_measure(self, system: Collection[Any]) -> float:
+        """F-measure of averaged precision and recall of a system's extract against all optima."""
+        return float(self.agreement(system).f_measure)
+
+    def jaccard(self) -> Fraction:
+        """Return the mean Jaccard index of two different optima; 1 if there is only one."""
+        return self.optima.jaccard()
+
+    def save(self, path: str | Path) -> None:
+        """Write the optima to a file (`optsum.optima.Optima.load` reads them, in the problem's numbering)."""
+        self.optima.save(path)
+
+    def to_result(self, *, max_solutions: int = 100, minimal: bool = False) -> Result:
+        """Return the row of an enumeration.
+
+        Parameters
+        ----------
+        max_solutions : int
+            How many of the optima are listed; 0 for none. Has nothing to do with `count`.
+        minimal : bool
+            List only optima that contain no other, and count them as ``minimal_count``.
+        """
+        listed = self.minimal() if minimal else self
+        extra: dict[str, Any] = {"count": self.count, "complete": self.complete, "units": len(self.units)}
+        if minimal:
+            extra["minimal_count"] = listed.count
+        if max_solutions:
+            extra["optima"] = [list(names) for names in islice(listed, max_solutions)]
+        return replace(
+            self.result,
+            extra={**self.result.extra, **extra, "always": list(self.always), "never": list(self.never)},
+        )
+
+    def _names(self, selection: Selection) -> tuple[Any, ...]:
+        return tuple(self.units[unit] for unit in selection)
+
+
+def enumerate_optima(
+    topic: Topic | Mapping[str, Any], *, config: str | Path | None = None, **options: Any
+) -> Oracles:
+    """Return all optima of one topic.
+
+    Parameters
+    ----------
+    topic, config, **options
+        As in `optsum.solve`; the strategy is branch-and-bound unless another is asked for.
+
+    Returns
+    -------
+    Oracles
+        At a limit, what is known by then: see ``complete`` and ``result``.
+
+    Raises
+    ------
+    InputError, OptionError, UnsupportedError
+        If the topic or the options cannot be used, or the strategy does not enumerate.
+
+    Examples
+    --------
+    >>> topic = {"id": "t", "documents": [["a b", "b c", "a c"]], "references": [["a b c"]]}
+    >>> optima = enumerate_optima(topic, max_length=4)
+    >>> optima.count, list(optima)
+    (3, [(0, 1), (0, 2), (1, 2)])
+    """
+    resolved = resolve(options, config=config, strategy=DEFAULT_STRATEGY)
+    warm_up(resolved)
+    parts = list(problems(as_topic(topic), resolved))
+    if len(parts) != 1:
+        raise OptionError('A topic with several references is several problems with references="each": give one.')
+    began = perf_counter()
+    return _enumerate(build(parts[0], resolved), resolved, began)
+
+
+def enumerate_topics(
+    topics: Iterable[AnyTopic], options: Options, *, max_solutions: int = 100, minimal: bool = False
+) -> Generator[list[Result], None, None]:
+    """Enumerate the optima of topics one after another; yields the rows of each topic together."""
+    shape = partial(Oracles.to_result, max_solutions=max_solutions, minimal=minimal)
+    return each_topic(topics, [options], partial(_enumerate_part, options=options, shape=shape))
+
+
+def _enumerate_part(part: Topic, options: Options, shape: Callable[[Oracles], Result]) -> list[Result]:
+    began = perf_counter()
+    return [attempt(part, options, lambda: shape(_enumerate(build(part, options), options, began)))]
+
+
+def _enumerate(task: Task, options: Options, began: float) -> Oracles:
+    built = perf_counter()
+    strategy = options.searcher()
+    optima = strategy.enumerate(task.problem, options.limits())
+    result = result_of_sets(task.problem, strategy, optima, perf_counter() - built)
+    return Oracles(finished(task, options, result, began=began, built=built), optima, task.units)

@@ -1,0 +1,76 @@
+"""How far the work is: a bar on the terminal, nothing in a pipe."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+__all__ = ["bar", "count_lines", "on_terminal", "say"]
+
+_BLOCK = 1 << 20
+
+
+def on_terminal() -> bool:
+    """Return whether people watch the standard error output."""
+    return sys.stderr is not None and sys.stderr.isatty()
+
+
+def say(message: str) -> None:
+    """Tell people on a terminal, and nobody else."""
+    if on_terminal():
+        print(message, file=sys.stderr, flush=True)  # noqa: T201 - that is what it is for
+
+
+@contextmanager
+def bar(what: str, count: Callable[[], int | None]) -> Iterator[Callable[[], None]]:
+    """Show a progress bar; call what it gives once for each that is done.
+
+    Parameters
+    ----------
+    what : str
+        What is counted: "topics".
+    count : callable
+        Returns how many there will be, or None if that is not known; asked only if a bar is shown.
+    """
+    if not on_terminal():
+        yield lambda: None
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    total = count()
+    columns = [
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn(what),
+        TimeElapsedColumn(),
+        *([TextColumn("left"), TimeRemainingColumn()] if total else []),
+    ]
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(what, total=total)
+        yield lambda: progress.advance(task)
+
+
+def count_lines(path: str) -> int | None:
+    """Return how many lines that are not blank a plain file has; None where only reading it would tell."""
+    try:
+        if path == "-" or not stat.S_ISREG(os.stat(path).st_mode):  # noqa: PTH116
+            return None
+        with Path(path).open("rb") as file:
+            if file.read(2) == b"\x1f\x8b":
+                return None
+            file.seek(0)
+            return sum(not line.isspace() for line in file)
+    except OSError:
+        return None

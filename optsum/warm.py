@@ -1,0 +1,121 @@
+"""What is done once per process before the first timed topic: solvers are loaded, kernels compiled.
+
+A strategy is run on a tiny topic with the options as they are but for their limits. That loads everything the first
+real topic would otherwise be charged for, and refuses at once what cannot work on any topic: a solver that is not
+installed, a metric that the formulation does not serve.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from optsum.corpus.topic import as_topic
+from optsum.errors import InputError, OptsumError
+
+if TYPE_CHECKING:
+    from optsum.config import Options
+
+__all__ = ["take_seconds", "warm_up"]
+
+_TOPIC = as_topic(
+    {
+        "id": "warm-up",
+        "documents": [["the oracle reads all the references", "the summary reads the document", "the end is near"]],
+        "references": [["the oracle reads the document to the end"], ["all the references are near"]],
+        "cover": [[[0], [1, 2]]],
+    }
+)
+
+_ready: set[Options] = set()
+_unreported: list[float] = []
+
+
+def warm_up(options: Options, *, announce: Callable[[], None] | None = None) -> float:
+    """Make a process ready for a search; a second time costs nothing.
+
+    Parameters
+    ----------
+    options : Options
+    announce : callable, optional
+        Called if kernels must be compiled, which happens once a machine and takes many seconds.
+
+    Returns
+    -------
+    float
+        Seconds it took.
+
+    Raises
+    ------
+    OptsumError
+        If the options cannot work on any topic: a solver that cannot be used, a combination that is not served.
+    """
+    began = perf_counter()
+    small = _fitting(options)
+    if small in _ready:
+        return 0.0
+    from optsum.pipeline import build, run_task
+
+    with _listening(announce):
+        try:
+            run_task(build(_TOPIC, small), small)
+        except InputError:
+            pass  # this formulation wants topics of another kind
+        except OptsumError:
+            raise
+        except Exception:  # noqa: BLE001, S110 - whatever it is will be the row of each topic that it concerns
+            pass
+    _ready.add(small)
+    seconds = perf_counter() - began
+    _unreported.append(seconds)
+    return seconds
+
+
+def take_seconds() -> float:
+    """Return the seconds that were spent since they were last taken, so that they are reported once."""
+    taken = sum(_unreported)
+    _unreported.clear()
+    return taken
+
+
+def _fitting(options: Options) -> Options:
+    """Return the options with limits that the tiny topic can be searched in."""
+    limits = {
+        "max_length": options.max_length and 1000,
+        "min_length": 0,
+        # Whether there is a limit matters (not every solver takes each kind), its value does not.
+        "time_limit": None if options.time_limit is None else 600.0,
+        "node_limit": None if options.node_limit is None else 1000,
+        "evaluation_limit": None if options.evaluation_limit is None else 1_000_000,
+        "gap": None if options.gap is None else 0.0,
+        "target": None,
+        "seed": 0,
+        "workers": 1,
+        "preset": None,
+    }
+    return options.model_copy(update=limits)
+
+
+def _listening(announce: Callable[[], None] | None) -> AbstractContextManager[Any]:
+    """Call `announce` when numba starts to compile, as it does not where it finds kernels in its cache."""
+    if announce is None:
+        return nullcontext()
+    from numba.core import event
+
+    class Announcer(event.Listener):  # type: ignore[misc]
+        def __init__(self, announce: Callable[[], None]) -> None:
+            self.announce: Callable[[], None] | None = announce
+
+        def on_start(self, event: Any) -> None:
+            del event
+            if self.announce is not None:
+                self.announce()
+                self.announce = None
+
+        def on_end(self, event: Any) -> None:
+            del event
+
+    listener: AbstractContextManager[Any] = event.install_listener("numba:compile", Announcer(announce))
+    return listener

@@ -1,0 +1,94 @@
+"""Branch and bound: one optimum proven, or all of them as a decision diagram."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+from optsum.coverage import Coverage
+from optsum.errors import BackendError, OptionError
+from optsum.optima import Optima
+from optsum.problem import Capability, Problem, require
+from optsum.result import Termination
+from optsum.run import Limits, Run, Stopped
+from optsum.strategy import Strategy
+
+__all__ = ["BranchAndBound"]
+
+
+@dataclass(frozen=True)
+class BranchAndBound(Strategy):
+    """Depth-first search with a bound at every node.
+
+    Parameters
+    ----------
+    bound : {"lagrangian", "knapsack"}
+        "lagrangian": the bound of the linear relaxation in integers, fixing, merging of equal states. "knapsack": the
+        paper's baseline (Hirao et al. 2017, Algorithms 1-3), without a minimum length only.
+    """
+
+    bound: str = "lagrangian"
+
+    name: ClassVar[str] = "branch-and-bound"
+    about: ClassVar[str] = "proves one optimum, or enumerates all, with Lagrangian bounds (or --bound knapsack)"
+    requires: ClassVar[frozenset[Capability]] = frozenset({Capability.COMBINATORIAL_BOUND})
+    exact: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        """Refuse an unknown bound."""
+        if self.bound not in {"lagrangian", "knapsack"}:
+            raise OptionError(f"There is no bound {self.bound!r}: use lagrangian or knapsack.")
+
+    def search(self, run: Run) -> None:
+        """Find one optimum and prove it."""
+        from .exact import solve_knapsack_one, solve_one
+
+        coverage = run.problem.coverage
+        solve = solve_knapsack_one if self.bound == "knapsack" else solve_one
+        answer = solve(coverage, _limits(run.limits, run.remaining_s, lambda: _stops(run)))
+        statistics = answer.statistics.as_dict()
+        run.count(nodes=statistics["nodes"])
+        run.statistics.update(statistics)
+        if answer.selection is not None:
+            found = run.see(answer.selection)
+            if not found.feasible or Fraction(found.key) != _value(coverage, answer.value):
+                raise BackendError(
+                    f"branch-and-bound claims {answer.value} for a selection that is worth {found.value}: it is no result."
+                )
+            run.raise_bound(_value(coverage, answer.bound))
+        if answer.termination != "completed":
+            raise Stopped(Termination(answer.termination))
+        run.prove()
+
+    def enumerate(self, problem: Problem, limits: Limits, should_stop: Callable[[], bool] | None = None) -> Optima:
+        """Return all optima."""
+        from .exact import solve_all, solve_knapsack_all
+
+        require(problem, self.requires, "Enumeration by branch-and-bound")
+        solve = solve_knapsack_all if self.bound == "knapsack" else solve_all
+        return solve(problem.coverage, _limits(limits, limits.time_s, should_stop))
+
+
+def _limits(limits: Limits, seconds: float | None, should_stop: Callable[[], bool] | None):  # type: ignore[no-untyped-def]
+    from .exact import Limits as Effort
+
+    return Effort(
+        seconds=None if seconds in {None, float("inf")} else seconds, frames=limits.nodes, should_stop=should_stop
+    )
+
+
+def _stops(run: Run) -> bool:
+    """Whether the caller of the search wants it to end."""
+    try:
+        run.check()
+    except Stopped as stop:
+        if stop.termination is Termination.INTERRUPTED:
+            return True
+    return False
+
+
+def _value(coverage: Coverage, numerator: int) -> Fraction:
+    bottom = int(coverage.constants[1])
+    return Fraction(numerator, bottom) if bottom > 0 else Fraction(0)

@@ -1,0 +1,38 @@
+"""The exact engine: all optima of recall instances, faster than a MILP solver finds one.
+
+=================  ==================================================================================================
+module             idea
+=================  ==================================================================================================
+`solve`            what to call: `solve_all`, `solve_one`
+`knapsack`         the baseline, Algorithms 1-3 of Hirao et al. 2017: `solve_knapsack_all`, `..._one`
+`feasible`         the number of feasible extracts: `count_feasible`
+`arrays`           the instance of the kernels, and its reduction once units are decided
+`root_lp`          multipliers from the linear relaxation
+`lagrangian`       the integer bound, and the units it decides
+`order`            which unit to decide next
+`search`, `state`  depth-first search with merging of equal states; its arrays
+`effort`           when to give up and split
+`store`            the nodes of the decision diagram
+`primal`           a good set at once
+`engine`           all of it together
+=================  ==================================================================================================
+"""
+
+from __future__ import annotations
+
+from .engine import Limits, Statistics
+from .feasible import count_feasible
+from .knapsack import knapsack_bound, solve_knapsack_all, solve_knapsack_one
+from .solve import Answer, solve_all, solve_one
+
+__all__ = [
+    "Answer",
+    "Limits",
+    "Statistics",
+    "count_feasible",
+    "knapsack_bound",
+    "solve_all",
+    "solve_knapsack_all",
+    "solve_knapsack_one",
+    "solve_one",
+]

@@ -1,0 +1,325 @@
+"""Exact optima of one instance: bound, levels, fixing, search, splitting.
+
+The root relaxation gives prices, the prices an integer bound. Then targets are tried from the bound downwards: all
+sets of at least the target's value are enumerated, and the first target that has any has exactly the optima, since
+the one above had none. Where values are large numbers (weighted gains), the optimum is closed in first, by searches
+that stop at one set. A subtree is searched with a limited number of frames; if they do not suffice it is split at
+its first unit and each half gets prices of its own (`effort`).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Final
+
+import numpy as np
+
+from optsum.coverage import Coverage
+from optsum.diagram import EMPTY_FAMILY, EMPTY_SET
+
+from .arrays import DROPPED, FREE, TAKEN, Core, core_of, reduced
+from .effort import Effort
+from .lagrangian import decide, grain_of
+from .order import branching_order
+from .primal import good_set
+from .root_lp import Relaxation
+from .search import DONE, FOUND
+from .state import Search
+from .store import NodeStore
+
+__all__ = ["Engine", "Limits", "Statistics", "Stopped"]
+
+_NODE_BYTES: Final = 400
+"""Memory of a diagram node while everything is done with it that can be done."""
+
+
+_POOL: Final[list[Relaxation]] = []
+"""The process's relaxations: making a HiGHS object takes longer than solving a small model."""
+
+_SHRINK: Final = 2.0
+"""A relaxation is made anew once a core has this many times fewer units."""
+
+_DEEPEST: Final = 200
+"""Splits on one way, at most."""
+
+
+class Stopped(Exception):  # noqa: N818 - not an error: a limit was reached
+    """A limit was reached; `reason` names it as `Result.termination` does."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What stops a run.
+
+    Attributes
+    ----------
+    seconds, frames : None for no limit
+    memory : int
+        Bytes for diagram nodes.
+    should_stop : called regularly (about every 20 ms); a true answer ends the run
+    """
+
+    seconds: float | None = None
+    frames: int | None = None
+    memory: int = 1_500_000_000
+    should_stop: Callable[[], bool] | None = None
+
+
+@dataclass
+class Statistics:
+    """What a run did.
+
+    Attributes
+    ----------
+    levels : targets tried
+    nodes : frames of the depth-first search
+    merged : frames that met an equal state
+    relaxations : linear programs solved
+    splits : subtrees split
+    core : undecided units after fixing at the root, last target
+    diagram : nodes of the answer
+    seconds : by phase: ``total``, ``relaxation``, ``search``
+    """
+
+    levels: int = 0
+    nodes: int = 0
+    merged: int = 0
+    relaxations: int = 0
+    splits: int = 0
+    core: int = 0
+    diagram: int = 0
+    seconds: dict[str, float] = field(default_factory=lambda: {"total": 0.0, "relaxation": 0.0, "search": 0.0})
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain data."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class _Node:
+    """A subtree.
+
+    Attributes
+    ----------
+    core : what is undecided, with prices
+    relaxed : the ancestor whose relaxation gives prices; it is number `rank` of the relaxations at hand
+    taken : units taken since that ancestor
+    """
+
+    core: Core
+    relaxed: Core
+    rank: int
+    taken: tuple[int, ...]
+
+
+class Engine:
+    """The state of one run; use `solve_all` and `solve_one`.
+
+    Attributes
+    ----------
+    divisor : int
+        Values of the engine times this are values of the instance (without the numerator's constant).
+    feasible : bool
+        Whether any set meets the length limits.
+    upper : int
+        Bound of the root; the caller lowers it as targets fail.
+    """
+
+    def __init__(self, coverage: Coverage, limits: Limits) -> None:
+        self._started = time.perf_counter()
+        self._limits = limits
+        self._core, self.divisor = core_of(coverage)
+        self.store = NodeStore()
+        self.statistics = Statistics()
+        self._relaxations = _POOL
+        self._root = self._priced()
+        bound, _, _ = decide(self._root, 0, grain_of(self._root)) if self._core.high >= 0 else (-1, None, 0)
+        self.feasible = bound >= 0
+        self.upper = bound // self._core.scale
+
+    def all_of(self, target: int) -> tuple[int, str | None]:
+        """Enumerate every set of value >= `target`.
+
+        Returns
+        -------
+        node : int
+            In `store`.
+        reason : str or None
+            None if the node holds all of them, otherwise the limit that was reached.
+        """
+        self.statistics.levels += 1
+        self._stopped: str | None = None
+        node = self._explore(_Node(self._root, self._core, 0, ()), target, 0)
+        return node, self._stopped
+
+    def one_of(self, target: int) -> tuple[int, ...] | None:
+        """Find one set of value >= `target`; None if there is none.
+
+        Raises
+        ------
+        Stopped
+        """
+        self.statistics.levels += 1
+        return self._find(_Node(self._root, self._core, 0, ()), target, 0)
+
+    def guess(self) -> tuple[tuple[int, ...], int]:
+        """Return a good set and its value (`primal.good_set`)."""
+        return good_set(self._root)
+
+    def value_of(self, units: tuple[int, ...]) -> int:
+        """Value of a set of units."""
+        return reduced(self._core, np.isin(self._core.ids, units).astype(np.int8)).base
+
+    def finish(self) -> Statistics:
+        """Close the books."""
+        self.statistics.seconds["total"] = time.perf_counter() - self._started
+        return self.statistics
+
+    def _loaded(self, core: Core, rank: int) -> Relaxation:
+        """Relaxation number `rank`, with the model of a core."""
+        if rank < len(self._relaxations):
+            self._relaxations[rank].load(core)
+        else:
+            self._relaxations.append(Relaxation(core))
+        return self._relaxations[rank]
+
+    @contextmanager
+    def _relaxing(self) -> Iterator[None]:
+        """Count a relaxation and its time."""
+        started = time.perf_counter()
+        self.statistics.relaxations += 1
+        try:
+            yield
+        except KeyboardInterrupt:
+            raise Stopped("interrupted") from None
+        finally:
+            self.statistics.seconds["relaxation"] += time.perf_counter() - started
+
+    def _priced(self) -> Core:
+        """Return the root core with the prices of its relaxation."""
+        core = self._core
+        if not len(core.price):
+            return core
+        with self._relaxing():
+            price = self._loaded(core, 0).prices()
+        return core if price is None else replace(core, price=price)
+
+    def _check(self) -> None:
+        limits = self._limits
+        if limits.seconds is not None and time.perf_counter() - self._started > limits.seconds:
+            raise Stopped("time_limit")
+        if limits.frames is not None and self.statistics.nodes >= limits.frames:
+            raise Stopped("node_limit")
+        if self.store.used * _NODE_BYTES > limits.memory:
+            raise Stopped("memory_limit")
+        if limits.should_stop is not None and limits.should_stop():
+            raise Stopped("interrupted")
+
+    def _fixed(self, core: Core, target: int) -> tuple[Core | None, list[int]]:
+        """Decide what the bound decides, again and again; None if nothing reaches the target."""
+        taken: list[int] = []
+        while True:
+            if core.high < 0:
+                return None, taken
+            bound, state, moved = decide(core, target, grain_of(core))
+            if bound < target * core.scale:
+                return None, taken
+            if not moved:
+                return core, taken
+            taken += core.ids[state == TAKEN].tolist()
+            core = reduced(core, state)
+
+    def _children(self, node: _Node, core: Core, taken: list[int], unit: int) -> Iterator[tuple[int, _Node]]:
+        """Both halves of a core, the one with the unit first, each with prices of its own.
+
+        The relaxation is warm: it is the one of an ancestor, with bounds changed, until half of the ancestor's
+        units are decided.
+        """
+        if _SHRINK * core.size < node.relaxed.size:
+            node = _Node(core, core, node.rank + 1, ())
+            own: tuple[int, ...] = ()
+        else:
+            own = (*node.taken, *taken)
+        number = int(core.ids[unit])
+        free = np.delete(core.ids, unit)
+        for choice in (TAKEN, DROPPED):
+            if choice == TAKEN and core.lengths[unit] > core.high:
+                continue
+            now = (*own, number) if choice == TAKEN else own
+            with self._relaxing():
+                if node.rank >= len(self._relaxations) or self._relaxations[node.rank].core is not node.relaxed:
+                    self._loaded(node.relaxed, node.rank)
+                child = self._relaxations[node.rank].reduced(free, now)
+            yield choice, _Node(child, node.relaxed, node.rank, now)
+
+    def _run(self, search: Search, effort: Effort) -> int:
+        """Run a search until it is done or has used its effort."""
+        started = time.perf_counter()
+        frames, merged = search.frames, search.hits
+        try:
+            return effort.run(search, self._check)
+        except KeyboardInterrupt:
+            raise Stopped("interrupted") from None
+        finally:
+            self.statistics.nodes += search.frames - frames
+            self.statistics.merged += search.hits - merged
+            self.statistics.seconds["search"] += time.perf_counter() - started
+
+    def _explore(self, whole: _Node, target: int, depth: int) -> int:
+        """Node of all sets of a core that reach the target."""
+        core, taken = self._fixed(whole.core, target)
+        if core is None:
+            return EMPTY_FAMILY
+        if depth == 0:
+            self.statistics.core = core.size
+        order = branching_order(core)
+        search = Search(core, order, target, False, self.store)
+        try:
+            answer = self._run(search, Effort(endless=depth >= _DEEPEST))
+        except Stopped as stopped:
+            self._stopped = stopped.reason
+            return self.store.add_all(taken, search.partial())
+        if answer == DONE:
+            return self.store.add_all(taken, search.root)
+        self.statistics.splits += 1
+        unit = int(order[0])
+        nodes = {TAKEN: EMPTY_FAMILY, DROPPED: EMPTY_FAMILY}
+        try:
+            for choice, child in self._children(whole, core, taken, unit):
+                nodes[choice] = self._explore(child, target, depth + 1)
+                if self._stopped is not None:
+                    break
+        except Stopped as stopped:
+            self._stopped = stopped.reason
+        node = self.store.node(int(core.ids[unit]), nodes[DROPPED], nodes[TAKEN])
+        return self.store.add_all(taken, node)
+
+    def _find(self, whole: _Node, target: int, depth: int) -> tuple[int, ...] | None:
+        """One set of a core that reaches the target."""
+        core, taken = self._fixed(whole.core, target)
+        if core is None:
+            return None
+        if depth == 0:
+            self.statistics.core = core.size
+        order = branching_order(core)
+        search = Search(core, order, target, True, self.store)
+        answer = self._run(search, Effort(endless=depth >= _DEEPEST))
+        if answer == FOUND:
+            return (*taken, *search.path())
+        if answer == DONE:
+            return tuple(taken) if search.root == EMPTY_SET else None
+        self.statistics.splits += 1
+        unit = int(order[0])
+        for choice, child in self._children(whole, core, taken, unit):
+            found = self._find(child, target, depth + 1)
+            if found is not None:
+                own = (int(core.ids[unit]),) if choice == TAKEN else ()
+                return (*taken, *own, *found)
+        return None

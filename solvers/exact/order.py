@@ -1,0 +1,54 @@
+"""The order in which units are decided."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from optsum.coverage import IntArray
+
+from .arrays import Core
+
+__all__ = ["branching_order"]
+
+
+@njit(cache=True)
+def _weights(lengths, start, feature, count, table_start, table, price, scale):  # type: ignore[no-untyped-def]
+    n, m = len(lengths), len(price)
+    copies = np.zeros(m, np.int64)
+    for k in range(len(feature)):
+        copies[feature[k]] += count[k]
+    weight = np.zeros(m, np.float64)
+    for f in range(m):
+        first_gain = table[table_start[f] + 1] * scale
+        margin = scale // 100
+        if price[f] > margin and price[f] < first_gain - margin:
+            weight[f] = 1.0 / np.sqrt(copies[f])
+    out = np.empty(n, np.float64)
+    for i in range(n):
+        total = 0.05
+        for k in range(start[i], start[i + 1]):
+            total += weight[feature[k]] * count[k]
+        out[i] = -total * lengths[i]
+    return out
+
+
+def branching_order(core: Core) -> IntArray:
+    """Units in the order of decision: those first that make the bound of the rest tight soonest.
+
+    The Lagrangian bound is loose on features whose price lies strictly between nothing and the gain of the first
+    copy: they are paid for in part whatever happens. Long units that hold many copies of such features come first,
+    each copy counting by one over the square root of all copies there are. On the hardest real instances this order
+    needed an eighth of the time of "length times fractionality of the relaxation".
+    """
+    weights = _weights(
+        core.lengths,
+        core.start,
+        core.feature,
+        core.count,
+        core.table_start,
+        core.table,
+        core.price,
+        core.scale,
+    )
+    return np.argsort(weights, kind="stable")

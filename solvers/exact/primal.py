@@ -1,0 +1,92 @@
+"""A good set at once: the best of the Lagrangian knapsack's own solution and greedy selection."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from .arrays import TAKEN, Core, reduced
+from .lagrangian import grain_of, profits, suffix_table
+
+__all__ = ["good_set"]
+
+
+@njit(cache=True)
+def _knapsack_set(lengths, profit, low, high, grain, state):  # type: ignore[no-untyped-def]
+    """Trace one best filling of the knapsack."""
+    K = suffix_table(lengths, profit, low, high, grain)
+    room = high // grain
+    left = high
+    for i in range(len(lengths)):
+        w = lengths[i] // grain
+        if room >= w and left >= lengths[i] and K[i + 1, room - w] + profit[i] >= K[i + 1, room]:
+            state[i] = 1
+            room -= w
+            left -= lengths[i]
+
+
+@njit(cache=True)
+def _fill_greedily(lengths, mass, start, feature, count, table_start, table, high, state):  # type: ignore[no-untyped-def]
+    """Add the unit of most gain a length, as long as one fits and gains."""
+    n = len(lengths)
+    have = np.zeros(len(table_start) - 1, np.int64)
+    used = 0
+    for i in range(n):
+        if state[i] == 1:
+            used += lengths[i]
+            for k in range(start[i], start[i + 1]):
+                have[feature[k]] += count[k]
+    while True:
+        best = -1
+        best_gain = np.int64(0)
+        for i in range(n):
+            if state[i] == 1 or used + lengths[i] > high:
+                continue
+            gain = mass[i]
+            for k in range(start[i], start[i + 1]):
+                f = feature[k]
+                top = table_start[f + 1] - table_start[f] - 1
+                gain += (
+                    table[table_start[f] + min(have[f] + count[k], top)] - table[table_start[f] + min(have[f], top)]
+                )
+            if gain > 0 and (best < 0 or float(gain) * lengths[best] > float(best_gain) * lengths[i]):
+                best = i
+                best_gain = gain
+        if best < 0:
+            return
+        state[best] = 1
+        used += lengths[best]
+        for k in range(start[best], start[best + 1]):
+            have[feature[k]] += count[k]
+
+
+def good_set(core: Core) -> tuple[tuple[int, ...], int]:
+    """Return a feasible set and its value.
+
+    With a least length only the knapsack's solution, filled up, is tried: it meets the limit by itself. The caller
+    has seen to it that some set is feasible and that the knapsack's grain is 1 wherever there is a least length.
+    """
+    profit = profits(core.mass, core.start, core.feature, core.count, core.price, core.scale)
+    best: tuple[tuple[int, ...], int] = ((), core.base)
+    for from_knapsack in (True, False):
+        state = np.zeros(core.size, np.int8)
+        if from_knapsack:
+            _knapsack_set(core.lengths, profit, core.low, core.high, grain_of(core), state)
+        elif core.low > 0:
+            break
+        _fill_greedily(
+            core.lengths,
+            core.mass,
+            core.start,
+            core.feature,
+            core.count,
+            core.table_start,
+            core.table,
+            core.high,
+            state,
+        )
+        value = reduced(core, state).base
+        units = tuple(sorted(core.ids[state == TAKEN].tolist()))
+        if from_knapsack or value > best[1]:
+            best = (units, value)
+    return best

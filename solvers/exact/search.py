@@ -1,0 +1,335 @@
+"""Depth-first search over the units of one core, with equal states merged into a decision diagram.
+
+A frame at depth d has decided units 0..d-1 of `order`; its arrays are
+
+    room[d]   length that may still be added
+    slack[d]  scale * base + sum_f max over c in [v_f, v_f + R_f] of (scale * table_f(c) - p_f c) + profits taken
+              (v_f copies taken so far, R_f copies in the undecided units: `have` and `left`)
+    gain[d]   value of the units taken
+    key_a/b   128 bits: exclusive or over the features that still matter of a random word for their state
+
+and the bound of a frame is ``slack[d] + K[d, room]`` (`lagrangian.suffix_table`): below scale * target it is cut.
+
+The state of a feature is what its future gains depend on: nothing once its table is flat or no copy is left; only
+the slope while the table is linear over all copies that are left; otherwise v_f. Two frames of the same depth, gain,
+key and *effective room* (the largest total that the undecided units can fill) have the same completions, so the
+second one takes the diagram node of the first. From the moment gain >= target every completion that fits is in: such
+"open" frames depend on depth and room alone. Keys are equal by accident with probability 2^-128 a pair.
+
+Diagram nodes are (unit, without, with) as in `optsum.diagram`: node 0 is the empty family, node 1 the family of the
+empty set; a node whose `with` branch is empty is replaced by its `without` branch; equal nodes are shared.
+
+The kernel stops after a number of frames and can be called again: everything it knows is in its arrays.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from .arrays import _mix
+from .lagrangian import net
+
+__all__ = ["DONE", "FOUND", "FULL", "PAUSED", "fill_reach", "random_words", "run_search", "segment_ends"]
+
+DONE = 0
+PAUSED = 1
+FULL = 2
+FOUND = 3
+
+
+@njit(cache=True)
+def segment_ends(table_start, table):  # type: ignore[no-untyped-def]
+    """For each count c of each feature the last count up to which the table goes on with c's slope."""
+    ends = np.empty(len(table), np.int64)
+    for f in range(len(table_start) - 1):
+        first, last = table_start[f], table_start[f + 1] - 1
+        ends[last] = last - first
+        for t in range(last - 1, first - 1, -1):
+            ends[t] = t + 1 - first
+            if t + 2 <= last and table[t + 2] - table[t + 1] == table[t + 1] - table[t]:
+                ends[t] = ends[t + 1]
+    return ends
+
+
+@njit(cache=True)
+def random_words(size, seed):  # type: ignore[no-untyped-def]
+    """Four words a table entry: two for "count is c", two for "slope is that of the piece ending at c"."""
+    words = np.empty((size, 4), np.uint64)
+    for i in range(size):
+        for k in range(4):
+            words[i, k] = _mix(np.uint64(seed) + np.uint64(4 * i + k))
+    return words
+
+
+@njit(cache=True)
+def fill_reach(lengths, room):  # type: ignore[no-untyped-def]
+    """``reach[d, c]``: the largest total <= c of lengths of units d.. ."""
+    n = len(lengths)
+    reach = np.zeros((n + 1, room + 1), np.int32)
+    for d in range(n - 1, -1, -1):
+        w = lengths[d]
+        for c in range(room + 1):
+            reach[d, c] = reach[d + 1, c]
+            if c >= w:
+                reach[d, c] = max(reach[d, c], w + reach[d + 1, c - w])
+    return reach
+
+
+@njit(cache=True, inline="always")
+def _word(words, ends, table_start, f, v, left, which):  # type: ignore[no-untyped-def]
+    """Contribution of feature f to the key."""
+    top = table_start[f + 1] - table_start[f] - 1
+    if left == 0 or v >= top:
+        return np.uint64(0)
+    at = table_start[f] + v
+    if v + left <= ends[at]:
+        return words[table_start[f] + ends[at], which + 2]
+    return words[at, which]
+
+
+@njit(cache=True)
+def make_node(nodes, node_slots, counters, unit, without, with_):  # type: ignore[no-untyped-def]
+    """Node for (unit, without, with), shared if it exists. The caller has seen to it that there is room."""
+    if with_ == 0:
+        return without
+    mask = len(node_slots) - 1
+    h = _mix(_mix(np.uint64(unit)) ^ (np.uint64(without) << np.uint64(32)) ^ np.uint64(with_))
+    at = np.int64(h & np.uint64(mask))
+    while node_slots[at] >= 0:
+        x = node_slots[at]
+        if nodes[x, 0] == unit and nodes[x, 1] == without and nodes[x, 2] == with_:
+            return np.int64(x)
+        at = (at + 1) & mask
+    x = counters[0]
+    counters[0] += 1
+    nodes[x, 0] = unit
+    nodes[x, 1] = without
+    nodes[x, 2] = with_
+    node_slots[at] = x
+    return x
+
+
+@njit(cache=True)
+def run_search(  # type: ignore[no-untyped-def]
+    ids,
+    lengths,
+    start,
+    feature,
+    count,
+    mass,
+    table_start,
+    table,
+    price,
+    profit,
+    best,
+    scale,
+    low,
+    high,
+    grain,
+    K,
+    reach,
+    words,
+    ends,
+    target,
+    first_only,
+    have,
+    left,
+    frame,
+    keys,
+    stage,
+    memo_key,
+    memo_node,
+    nodes,
+    node_slots,
+    counters,
+    budget,
+):
+    """Search on from where the arrays stand.
+
+    Parameters
+    ----------
+    frame : (n + 1, 6) int64
+        room, slack, gain, open (0/1), result of the `with` branch, memo slot.
+    keys : (n + 1, 4) uint64
+        Feature key (two words) and memo key (two words).
+    stage : (n + 1,) int8
+        0 entering, 1 back from `with`, 2 back from `without`.
+    memo_key, memo_node : (slots, 2) uint64, (slots,) int32
+        Open addressing over eight places, the last of them overwritten; -1 marks an empty slot.
+    nodes, node_slots : (capacity, 3) int32, (slots,) int32
+    counters : (6,) int64
+        nodes in use, depth, frames entered, value returned, hits, frames that became nodes.
+
+    Returns
+    -------
+    DONE (the root node is ``counters[3]``), PAUSED (budget used), FULL (no room for nodes), FOUND (`first_only` and
+    ``stage`` holds the way to a set).
+    """
+    n = len(lengths)
+    goal = target * scale
+    d = counters[1]
+    result = counters[3]
+    spent = 0
+    slots = len(memo_node)
+    mask = np.uint64(slots - 1)
+    capacity = len(nodes) - n - 2
+    while True:
+        if stage[d] == 0:
+            # Enter.
+            if spent >= budget or counters[0] >= capacity:
+                counters[1] = d
+                counters[3] = result
+                return 1 if spent >= budget else 2
+            spent += 1
+            counters[2] += 1
+            room = frame[d, 0]
+            if frame[d, 3] == 0 and frame[d, 2] >= target:
+                frame[d, 3] = 1
+            opened = frame[d, 3]
+            if first_only and opened and (high - room >= low):
+                counters[1] = d
+                return 3
+            result = -1
+            if d == n:
+                result = 1 if (opened and high - room >= low) else 0
+            elif opened == 0 and frame[d, 1] + K[d, room // grain] < goal:
+                result = 0
+            elif low > 0 and grain == 1 and K[d, room] < -(2**60):
+                result = 0
+            if result < 0:
+                filled = np.int64(reach[d, room]) if (low <= 0 and len(reach) > 0) else room
+                a = np.uint64(d) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(filled)
+                if opened:
+                    a = _mix(a ^ np.uint64(0x5555555555555555))
+                    b = _mix(a)
+                else:
+                    a = _mix(a) + np.uint64(frame[d, 2])
+                    b = _mix(a ^ np.uint64(0x1234567812345678)) ^ keys[d, 1]
+                    a = _mix(a) ^ keys[d, 0]
+                keys[d, 2] = a
+                keys[d, 3] = b
+                at = _mix(a ^ b) & mask
+                place = np.int64(at)
+                for probe in range(8):
+                    place = np.int64((at + np.uint64(probe)) & mask)
+                    if memo_node[place] < 0:
+                        break
+                    if memo_key[place, 0] == a and memo_key[place, 1] == b:
+                        result = np.int64(memo_node[place])
+                        counters[4] += 1
+                        break
+                frame[d, 5] = place
+            if result < 0:
+                w = lengths[d]
+                take = room >= w and (
+                    opened == 1 or frame[d, 1] + profit[d] + K[d + 1, (room - w) // grain] >= goal
+                )
+                stage[d] = 1
+                frame[d, 4] = 0
+                if take:
+                    frame[d + 1, 0] = room - w
+                    frame[d + 1, 3] = opened
+                    if opened == 0:
+                        slack = frame[d, 1] + profit[d]
+                        gain = frame[d, 2] + mass[d]
+                        ka, kb = keys[d, 0], keys[d, 1]
+                        for k in range(start[d], start[d + 1]):
+                            f = feature[k]
+                            c = count[k]
+                            v = have[f]
+                            r = left[f]
+                            first = table_start[f]
+                            top = table_start[f + 1] - first - 1
+                            gain += table[first + min(v + c, top)] - table[first + min(v, top)]
+                            if best[f] < v + c:
+                                was = min(max(best[f], v), v + r)
+                                slack += net(table_start, table, price, scale, f, v + c) - net(
+                                    table_start, table, price, scale, f, was
+                                )
+                            ka ^= _word(words, ends, table_start, f, v, r, 0) ^ _word(
+                                words, ends, table_start, f, v + c, r - c, 0
+                            )
+                            kb ^= _word(words, ends, table_start, f, v, r, 1) ^ _word(
+                                words, ends, table_start, f, v + c, r - c, 1
+                            )
+                            have[f] = v + c
+                            left[f] = r - c
+                        frame[d + 1, 1] = slack
+                        frame[d + 1, 2] = gain
+                        keys[d + 1, 0] = ka
+                        keys[d + 1, 1] = kb
+                    d += 1
+                    stage[d] = 0
+                    continue
+                if opened == 0:
+                    for k in range(start[d], start[d + 1]):
+                        left[feature[k]] -= count[k]
+                result = 0
+                # falls through to stage 1 with the `with` branch empty
+            else:
+                # Known: go back up.
+                if d == 0:
+                    counters[1] = 0
+                    counters[3] = result
+                    return 0
+                d -= 1
+                if stage[d] == 1 and frame[d, 3] == 0:
+                    for k in range(start[d], start[d + 1]):
+                        have[feature[k]] -= count[k]
+        if stage[d] == 1:
+            # `have` is as before the unit, `left` without it.
+            frame[d, 4] = result
+            room = frame[d, 0]
+            opened = frame[d, 3]
+            if opened == 1 or frame[d, 1] + K[d + 1, room // grain] >= goal:
+                stage[d] = 2
+                frame[d + 1, 0] = room
+                frame[d + 1, 3] = opened
+                if opened == 0:
+                    slack = frame[d, 1]
+                    ka, kb = keys[d, 0], keys[d, 1]
+                    for k in range(start[d], start[d + 1]):
+                        f = feature[k]
+                        c = count[k]
+                        v = have[f]
+                        r = left[f]
+                        if best[f] > v + r:
+                            slack += net(table_start, table, price, scale, f, v + r) - net(
+                                table_start, table, price, scale, f, min(best[f], v + r + c)
+                            )
+                        ka ^= _word(words, ends, table_start, f, v, r + c, 0) ^ _word(
+                            words, ends, table_start, f, v, r, 0
+                        )
+                        kb ^= _word(words, ends, table_start, f, v, r + c, 1) ^ _word(
+                            words, ends, table_start, f, v, r, 1
+                        )
+                    frame[d + 1, 1] = slack
+                    frame[d + 1, 2] = frame[d, 2]
+                    keys[d + 1, 0] = ka
+                    keys[d + 1, 1] = kb
+                d += 1
+                stage[d] = 0
+                continue
+            result = 0
+            stage[d] = 2
+        # Stage 2: both branches known.
+        if frame[d, 3] == 0:
+            for k in range(start[d], start[d + 1]):
+                left[feature[k]] += count[k]
+        if frame[d, 4] != 0:
+            result = make_node(nodes, node_slots, counters, ids[d], result, frame[d, 4])
+        if result != 0:
+            counters[5] += 1
+        place = frame[d, 5]
+        memo_key[place, 0] = keys[d, 2]
+        memo_key[place, 1] = keys[d, 3]
+        memo_node[place] = result
+        if d == 0:
+            counters[1] = 0
+            counters[3] = result
+            return 0
+        d -= 1
+        if stage[d] == 1 and frame[d, 3] == 0:
+            for k in range(start[d], start[d + 1]):
+                have[feature[k]] -= count[k]

@@ -1,0 +1,128 @@
+"""The functions of the exact engine: all optima, or one optimum, of a coverage instance."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from optsum.coverage import Coverage
+from optsum.diagram import EMPTY_FAMILY, Diagram
+from optsum.optima import Optima
+
+from .engine import Engine, Limits, Statistics, Stopped
+
+__all__ = ["Answer", "solve_all", "solve_one"]
+
+_NARROW: Final = 64
+"""Up to this distance between bound and a good set the targets are tried one by one."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One set, and what is known about it.
+
+    Attributes
+    ----------
+    selection : sorted units, or None if no set meets the length limits
+    value, bound : int
+        Numerators; equal if and only if the set is proven to be an optimum.
+    termination : str
+        ``completed`` or the limit that was reached.
+    statistics : Statistics
+    """
+
+    selection: tuple[int, ...] | None
+    value: int
+    bound: int
+    termination: str
+    statistics: Statistics
+
+    @property
+    def proven(self) -> bool:
+        """Whether the value is the optimum (or there is no feasible set)."""
+        return self.termination == "completed"
+
+
+def _optimum(engine: Engine) -> tuple[tuple[int, ...], int, int, str]:
+    """Close the gap between a good set and the bound: set, value, bound, termination."""
+    selection, value = engine.guess()
+    upper = engine.upper
+    try:
+        while value < upper:
+            gap = upper - value
+            target = upper if gap <= _NARROW else upper - gap // 4
+            found = engine.one_of(target)
+            if found is None:
+                upper = target - 1
+            else:
+                selection, value = found, engine.value_of(found)
+    except Stopped as stopped:
+        return selection, value, upper, stopped.reason
+    return selection, value, value, "completed"
+
+
+def solve_one(coverage: Coverage, limits: Limits | None = None) -> Answer:
+    """Find one optimum of a coverage instance and prove it.
+
+    Parameters
+    ----------
+    coverage : Coverage
+        Recall (a constant denominator) with occurrences decided by single units; a minimum length is allowed.
+    limits : Limits
+
+    Raises
+    ------
+    UnsupportedError
+        For any other instance.
+    """
+    engine = Engine(coverage, limits or Limits())
+    if not engine.feasible:
+        return Answer(None, 0, 0, "completed", engine.finish())
+    selection, value, upper, termination = _optimum(engine)
+    constant = int(coverage.constants[0])
+    return Answer(
+        tuple(sorted(selection)),
+        value * engine.divisor + constant,
+        upper * engine.divisor + constant,
+        termination,
+        engine.finish(),
+    )
+
+
+def solve_all(coverage: Coverage, limits: Limits | None = None) -> Optima:
+    """Find all optima of a coverage instance.
+
+    Parameters and errors are those of `solve_one`. If a limit is reached, the answer says what is proven: with
+    ``value == bound`` the optimum is known and the sets are some of the optima; otherwise the only set is a good one.
+    """
+    engine = Engine(coverage, limits or Limits())
+    constant = int(coverage.constants[0])
+    if not engine.feasible:
+        return Optima(Diagram.of_sets([]), 0, 0, complete=True, statistics=engine.finish().as_dict())
+    upper, reason, node = engine.upper, None, EMPTY_FAMILY
+    guess, value = (), -1
+    if upper > _NARROW:
+        guess, value = engine.guess()
+        if upper - value > _NARROW:
+            guess, value, upper, termination = _optimum(engine)
+            reason = None if termination == "completed" else termination
+    while reason is None and node == EMPTY_FAMILY:
+        node, reason = engine.all_of(upper)
+        if node == EMPTY_FAMILY and reason is None:
+            upper -= 1
+    if node == EMPTY_FAMILY:
+        if value < 0:
+            guess, value = engine.guess()
+        diagram = Diagram.of_sets([guess])
+    else:
+        value, diagram = upper, engine.store.diagram(node)
+    statistics = engine.finish()
+    statistics.diagram = len(diagram.nodes)
+    return Optima(
+        diagram,
+        value * engine.divisor + constant,
+        upper * engine.divisor + constant,
+        complete=reason is None,
+        termination=reason or "completed",
+        statistics=statistics.as_dict(),
+    )

@@ -52,6 +52,9 @@ class Options(_Model):
     formulation: str = Field("extractive", description="what the units are (optsum list formulations)")
     strategy: str = Field("milp", description="how to search (optsum list strategies)")
     backend: str = Field("highs", description="MILP solver, or pyomo:NAME (optsum list backends)")
+    bound: Literal["lagrangian", "knapsack"] = Field(
+        "lagrangian", description="of branch-and-bound; knapsack is the paper's (Hirao et al. 2017)"
+    )
     metric: str = Field("rouge-1", description="rouge-N or rouge-suK")
     measure: Literal["recall", "precision", "f1"] = Field("recall", description="what of the metric is maximized")
     references: Literal["pooled", "each", "mean"] = Field(
@@ -122,7 +125,7 @@ class Options(_Model):
 
     def searcher(self) -> Strategy:
         """Return the strategy, with its own options set."""
-        return _searcher(self.strategy, self.backend)
+        return _searcher(self.strategy, self.backend, self.bound)
 
     @property
     def config_hash(self) -> str:
@@ -131,10 +134,11 @@ class Options(_Model):
 
 
 @lru_cache(maxsize=64)
-def _searcher(strategy: str, backend: str) -> Strategy:
+def _searcher(strategy: str, backend: str, bound: str) -> Strategy:
     from optsum.registry import create_strategy
 
-    return create_strategy(strategy, {"backend": backend} if strategy == "milp" else {})
+    own = {"milp": {"backend": backend}, "branch-and-bound": {"bound": bound}}
+    return create_strategy(strategy, own.get(strategy, {}))
 
 
 class ScoreOptions(_Model):

@@ -139,9 +139,7 @@ class Oracles:
         return tuple(self.units[unit] for unit in selection)
 
 
-def enumerate_optima(
-    topic: Topic | Mapping[str, Any], *, config: str | Path | None = None, **options: Any
-) -> Oracles:
+def enumerate_optima(topic: Topic | Mapping[str, Any], *, config: str | Path | None = None, **options: Any) -> Oracles:
     """Return all optima of one topic.
 
     Parameters

@@ -15,7 +15,17 @@ if TYPE_CHECKING:
     from optsum.comparison import Comparison
     from optsum.config import Options
 
-__all__ = ["Column", "TextTable", "comparison_table", "counted", "headline", "number", "optima_table", "results_table", "seconds"]
+__all__ = [
+    "Column",
+    "TextTable",
+    "comparison_table",
+    "counted",
+    "headline",
+    "number",
+    "optima_table",
+    "results_table",
+    "seconds",
+]
 
 _WIDE = 10_000
 

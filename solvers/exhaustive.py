@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from optsum.coverage import Coverage
-from optsum.problem import Capability
-from optsum.run import Run
+from optsum.coverage import Coverage, IntArray
+from optsum.errors import UnsupportedError
+from optsum.optima import Optima
+from optsum.problem import Capability, Problem, require
+from optsum.run import Limits, Run, Stopped
 from optsum.strategy import Strategy
+
+if TYPE_CHECKING:
+    from optsum.arrays import Arrays
+
+    from .exhaustive_kernel import Walk
 
 __all__ = ["Exhaustive"]
 
 _CHUNK = 1 << 21
 """Selections between two looks at the limits; about a tenth of a second."""
+
+_LARGEST_LIST = 50_000_000
+"""Numbers that a list of ties may have."""
 
 
 @dataclass(frozen=True)
@@ -42,17 +53,65 @@ class Exhaustive(Strategy):
                 return
         self._one_by_one(run)
 
+    def enumerate(self, problem: Problem, limits: Limits, should_stop: Callable[[], bool] | None = None) -> Optima:
+        """Visit every selection, and once more to list those that tie with the best."""
+        from optsum.arrays import arrays_of
+
+        from .exhaustive_kernel import DONE, LISTED, TIES, advance, again
+
+        require(problem, frozenset({Capability.COVERAGE}), "Enumeration by exhaustive search")
+        run = Run(
+            problem,
+            limits,
+            np.random.default_rng(0),
+            on_progress=lambda _: None if should_stop is None else not should_stop(),
+        )
+        sortable, order, arranged = _arranged(problem.coverage)
+        arrays = arrays_of(arranged)
+        if arrays is None:
+            raise UnsupportedError("The numbers of this instance are too large to be enumerated by exhaustive search.")
+        reason = "completed"
+        sets: list[list[int]] = []
+        try:
+            run.see(())
+            empty = run.evaluation
+            done = self._walk(run, arrays, sortable, order)
+            ties = int(done.scalars[TIES])
+            rows = min(ties, _LARGEST_LIST // (problem.size + 1))
+            walk = again(arrays, done, rows)
+            while not walk.scalars[DONE]:
+                run.check()
+                advance(arrays, walk, _CHUNK, sortable)
+            listed = walk.listed[: int(walk.scalars[LISTED])]
+            sets = [sorted(order[row[1 : row[0] + 1]].tolist()) for row in listed]
+            if empty is not None and run.evaluation is not None and empty.key == run.evaluation.key:
+                sets.append([])
+            reason = "completed" if rows == ties else "memory_limit"
+        except Stopped as stopped:
+            reason = stopped.termination.value
+        except KeyboardInterrupt:
+            reason = "interrupted"
+        if not sets and run.selection is not None:
+            sets = [list(run.selection)]
+        proven = run.proven
+        return Optima.of_sets(
+            sets, 0 if proven else -1, 0, complete=reason == "completed", termination=reason, statistics=run.statistics
+        )
+
     def _on_arrays(self, run: Run, coverage: Coverage) -> bool:
         from optsum.arrays import arrays_of
 
-        from .exhaustive_kernel import BEST_CHANGED, DONE, FEASIBLE, TIES, VISITED, advance, start
-
-        # Shortest first, so that the first unit that does not fit ends a level; parents must stay before children.
-        sortable = coverage.singletons
-        order = np.argsort(coverage.lengths, kind="stable") if sortable else np.arange(coverage.size)
-        arrays = arrays_of(coverage if not sortable else _reordered(coverage, order))
+        sortable, order, arranged = _arranged(coverage)
+        arrays = arrays_of(arranged)
         if arrays is None:
             return False
+        self._walk(run, arrays, sortable, order)
+        return True
+
+    @staticmethod
+    def _walk(run: Run, arrays: Arrays, sortable: bool, order: IntArray) -> Walk:
+        from .exhaustive_kernel import BEST_CHANGED, DONE, FEASIBLE, TIES, VISITED, advance, start
+
         search = start(arrays)
         while not search.scalars[DONE]:
             run.check()
@@ -66,7 +125,7 @@ class Exhaustive(Strategy):
         run.statistics["feasible"] = int(search.scalars[FEASIBLE])
         run.statistics["best_selections"] = int(search.scalars[TIES])
         run.prove()
-        return True
+        return search
 
     def _one_by_one(self, run: Run) -> None:
         problem = run.problem
@@ -90,10 +149,19 @@ class Exhaustive(Strategy):
         run.prove()
 
 
-def _reordered(coverage: Coverage, order: np.ndarray[Any, Any]) -> Coverage:
-    """Return an instance of singleton occurrences with its units in another order."""
-    from dataclasses import replace
+def _arranged(coverage: Coverage) -> tuple[bool, IntArray, Coverage]:
+    """Return whether the units could be sorted by length, their order, and the instance in that order.
 
+    Shortest first, so that the first unit that does not fit ends a level; parents must stay before children.
+    """
+    if not coverage.singletons:
+        return False, np.arange(coverage.size), coverage
+    order = np.argsort(coverage.lengths, kind="stable")
+    return True, order, _reordered(coverage, order)
+
+
+def _reordered(coverage: Coverage, order: IntArray) -> Coverage:
+    """Return an instance of singleton occurrences with its units in another order."""
     widths = np.diff(coverage.unit_start)[order]
     entries = np.concatenate(
         [np.arange(coverage.unit_start[unit], coverage.unit_start[unit + 1]) for unit in order]

@@ -14,28 +14,52 @@ from numba import njit
 from optsum.arrays import LENGTH, MISSING, Arrays, State, empty_state, flip, value_pair
 from optsum.coverage import IntArray
 
-__all__ = ["BEST_CHANGED", "DONE", "FEASIBLE", "TIES", "VISITED", "Walk", "advance", "start"]
+__all__ = ["BEST_CHANGED", "DONE", "FEASIBLE", "LISTED", "TIES", "VISITED", "Walk", "advance", "again", "start"]
 
 DONE, VISITED, FEASIBLE, TIES, BEST_CHANGED = 0, 1, 2, 3, 4
-_DEPTH, _UNIT, _TOP, _BOTTOM, _HELD = 5, 6, 7, 8, 9
+_DEPTH, _UNIT, _TOP, _BOTTOM, _HELD, LISTED = 5, 6, 7, 8, 9, 10
 
 
 class Walk(NamedTuple):
-    """Where the walk is, and the best selection so far."""
+    """Where the walk is, the best selection so far, and those that tie with the first best one.
+
+    `listed` holds a row for each tie while there are rows left: its number of units, then the units.
+    """
 
     state: State
     path: IntArray
     best: IntArray
     scalars: IntArray
+    listed: IntArray
 
 
-def start(arrays: Arrays) -> Walk:
-    """Return a walk that stands at the empty selection, which is not counted but has to be beaten if it is feasible."""
+def start(arrays: Arrays, rows: int = 0) -> Walk:
+    """Return a walk that stands at the empty selection, which is not counted but has to be beaten if it is feasible.
+
+    Parameters
+    ----------
+    rows : int
+        How many ties are to be listed; `again` starts the walk that does it.
+    """
     n = len(arrays.lengths)
-    walk = Walk(empty_state(arrays), np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(10, np.int64))
+    walk = Walk(
+        empty_state(arrays),
+        np.zeros(n, np.int64),
+        np.zeros(n, np.int64),
+        np.zeros(11, np.int64),
+        np.zeros((rows, n + 1), np.int64),
+    )
     if arrays.min_length == 0 and walk.state.scalars[MISSING] == 0:
         top, bottom = value_pair(arrays, walk.state)
         walk.scalars[[_HELD, _TOP, _BOTTOM]] = 1, top, bottom
+    return walk
+
+
+def again(arrays: Arrays, done: Walk, rows: int) -> Walk:
+    """Return a new walk that lists what ties with the best of one that is done."""
+    walk = start(arrays, rows)
+    best = [_HELD, _TOP, _BOTTOM]
+    walk.scalars[best] = done.scalars[best]
     return walk
 
 
@@ -77,6 +101,11 @@ def advance(arrays: Any, walk: Any, visits: int, ascending: bool) -> None:
                     walk.best[:] = state.chosen
                 elif ahead == 0:
                     scalars[TIES] += 1
+                    row = scalars[LISTED]
+                    if row < len(walk.listed):
+                        walk.listed[row, 0] = depth
+                        walk.listed[row, 1 : depth + 1] = path[:depth]
+                        scalars[LISTED] += 1
             continue
         if depth == 0:
             scalars[DONE] = 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, floor
+from math import ceil, floor, isfinite
 from typing import ClassVar
 
 from optsum.backend import Backend, RawOutcome
@@ -102,6 +102,8 @@ class Milp(Strategy):
     def _check(self, run: Run, model: LinearModel, outcome: RawOutcome) -> None:
         """Re-score a solver's answer, and refuse one whose claim does not hold."""
         selection = outcome.selection or ()
+        if not set(selection) <= set(range(run.problem.size)):
+            raise BackendError(f"The answer of {self.backend} names units that do not exist: it is no result.")
         evaluation = run.problem.evaluate(selection)
         if not evaluation.feasible:
             raise BackendError(
@@ -123,7 +125,7 @@ class Milp(Strategy):
     def _conclude(self, run: Run, model: LinearModel, outcome: RawOutcome) -> None:
         held, better = run.evaluation, run.problem.sense.better
         bound = None
-        if outcome.bound is not None:
+        if outcome.bound is not None and isfinite(outcome.bound):
             down = run.problem.sense is Sense.MAXIMIZE
             integer = floor(outcome.bound + _TOLERANCE) if down else ceil(outcome.bound - _TOLERANCE)
             bound = Fraction(integer + model.offset, model.denominator)
@@ -139,15 +141,17 @@ class Milp(Strategy):
                 run.raise_bound(bound)
         if outcome.infeasible and held is None:
             run.prove()
-        elif outcome.optimal and held is not None:
+        elif outcome.optimal and held is not None and (bound is not None or outcome.selection is not None):
             # With a gap limit "optimal" means within that gap; only a bound that agrees is a proof.
-            if bound is None or not better(bound, held.key):
+            agrees = run.limits.gap is None if bound is None else not better(bound, held.key)
+            if agrees:
                 run.prove()
             elif run.limits.gap is not None:
                 raise Stopped(Termination.GAP_REACHED)
             else:
                 raise BackendError(
-                    f"{self.backend} calls {float(held.key):.6g} optimal, but its own bound is {float(bound):.6g}."
+                    f"{self.backend} calls {float(held.key):.6g} optimal, but its own bound is {outcome.bound:.6g} "
+                    f"/ {model.denominator}."
                 )
         elif outcome.termination is not Termination.COMPLETED:
             raise Stopped(outcome.termination)

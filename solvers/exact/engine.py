@@ -39,7 +39,7 @@ _NODE_BYTES: Final = 400
 _POOL: Final[list[Relaxation]] = []
 """The process's relaxations: making a HiGHS object takes longer than solving a small model."""
 
-_SHRINK: Final = 2.0
+_SHRINK: Final = 1.6
 """A relaxation is made anew once a core has this many times fewer units."""
 
 _DEEPEST: Final = 200

@@ -1,0 +1,26 @@
+"""Conformance suites for third parties: whether a problem or a strategy is what it claims to be.
+
+Plain Python and numpy, so nothing needs to be installed to run them; a failed check raises `ConformanceError`, an
+`AssertionError` whose sentence names the instance, so pytest shows it as it is.
+
+>>> from optsum.testing import check_strategy
+>>> check_strategy("greedy", instances=1)
+"""
+
+from optsum.testing.enumeration import Enumeration, brute_force
+from optsum.testing.failure import ConformanceError
+from optsum.testing.instances import KINDS, OwnMetric, random_coverage, random_topic
+from optsum.testing.problems import check_problem
+from optsum.testing.strategies import check_strategy
+
+__all__ = [
+    "KINDS",
+    "ConformanceError",
+    "Enumeration",
+    "OwnMetric",
+    "brute_force",
+    "check_problem",
+    "check_strategy",
+    "random_coverage",
+    "random_topic",
+]

@@ -1,0 +1,239 @@
+"""Small random instances of every kind, with the corners that searches stumble over."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Final
+
+import numpy as np
+
+from optsum.coverage import NO_LIMIT, Combination, Coverage, Goal, Joint
+from optsum.errors import OptionError
+from optsum.problem import Evaluation, Problem, Selection
+
+__all__ = ["KINDS", "OwnMetric", "random_coverage", "random_topic"]
+
+KINDS: Final = (
+    "recall",  # extracts: several references, clipped, no minimum length
+    "window",  # the same with a minimum length, which may be out of reach
+    "compressive",  # parents, and occurrences that several units decide, some vetoed
+    "cover",  # the shortest selection that reaches every feature, by alternatives
+    "precision",  # a linear denominator, which may start below 0
+    "f1",  # a linear denominator with a constant
+    "set",  # a denominator that is a coverage itself
+    "sum",  # a weighted sum of ratios, anything in them
+    "product",  # a weighted geometric mean of ratios, anything in them
+    "huge",  # products beyond 64 bits
+)
+"""Kinds of `random_coverage`."""
+
+
+def random_coverage(rng: np.random.Generator, *, kind: str = "recall", units: int = 7) -> Coverage:
+    """Return a random instance.
+
+    Duplicate and zero-length units, units without any feature, repeated occurrences, features that gain nothing,
+    instances without units or features, limits that nothing or everything fits: all of them occur.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+        The same state gives the same instance.
+    kind : str
+        One of `KINDS`.
+    units : int
+        The most units the instance may have.
+
+    Raises
+    ------
+    OptionError
+        For another kind.
+    """
+    if kind not in KINDS:
+        raise OptionError(f"There is no kind of instance {kind!r}: use {', '.join(KINDS)}.")
+    n = int(rng.integers(0, units + 1)) if rng.random() < 0.25 else units
+    return _Draw(rng, n).make(kind)
+
+
+class _Draw:
+    """The parts of one instance."""
+
+    def __init__(self, rng: np.random.Generator, n: int) -> None:
+        self.rng = rng
+        self.n = n
+        self.features = self.below(9)
+        self.lengths = [self.below(10) for _ in range(n)]
+        self.rows = [self.row() for _ in range(n)]
+        for unit in range(1, n):
+            if self.rng.random() < 0.15:  # the same sentence in another document
+                twin = self.below(unit)
+                self.lengths[unit], self.rows[unit] = self.lengths[twin], dict(self.rows[twin])
+
+    def below(self, stop: int) -> int:
+        return int(self.rng.integers(0, stop))
+
+    def row(self) -> dict[int, int]:
+        """Draw how many copies of which features a unit holds."""
+        held = self.rng.permutation(self.features)[: self.below(5)]
+        return {int(feature): 1 + self.below(3) for feature in held}
+
+    def gains(self, scale: int = 1) -> list[list[int]]:
+        """Gain tables of clipped counts in one to four references."""
+        references = [[self.below(4) for _ in range(self.features)] for _ in range(1 + self.below(4))]
+        return [
+            [scale * sum(count >= copy for count in counts) for copy in range(1, max(counts) + 1)]
+            for counts in zip(*references, strict=True)
+        ]
+
+    def limits(self, minimum: bool = False) -> dict[str, Any]:
+        total = sum(self.lengths)
+        most = (NO_LIMIT, 0, self.below(total + 1), total // 2, total // 3)[self.below(5)]
+        least = min(most, 1 + self.below(total + 2)) if minimum else 0
+        return {"max_length": most, "min_length": least}
+
+    def parents(self) -> list[int]:
+        return [int(self.rng.integers(-1, unit)) if unit and self.below(2) else -1 for unit in range(self.n)]
+
+    def joints(self, vetoes: bool = True) -> tuple[Joint, ...]:
+        made = []
+        for _ in range(self.below(7) if self.n and self.features else 0):
+            order = self.rng.permutation(self.n).tolist()
+            needs = 1 + self.below(min(3, self.n))
+            banned = order[needs : needs + self.below(3)] if vetoes else []
+            made.append(Joint(self.below(self.features), tuple(order[:needs]), tuple(banned), 1 + self.below(2)))
+        return tuple(made)
+
+    def make(self, kind: str) -> Coverage:
+        match kind:
+            case "recall" | "window" | "compressive":
+                return self.recall(kind)
+            case "cover":
+                return self.cover()
+            case "precision" | "f1":
+                return self.linear_denominator(kind == "f1")
+            case "set":
+                return self.set_counts()
+            case "sum" | "product":
+                return self.ratios(Combination.SUM if kind == "sum" else Combination.PRODUCT, 12, 4)
+        # Beyond 64 bits: by the weights, by the constants, or by a large recall denominator alone.
+        match self.below(3):
+            case 0:
+                return self.ratios(Combination.SUM, 2**40, 2**20)
+            case 1:
+                return self.ratios(Combination.PRODUCT, 12, 40)
+        return Coverage.of(
+            self.lengths, self.rows, self.gains(2**32), constants=(0, 2**60), **self.limits(self.below(2) == 1)
+        )
+
+    def recall(self, kind: str) -> Coverage:
+        gains = self.gains()
+        total = sum(map(sum, gains)) + self.below(5)
+        extra: dict[str, Any] = self.limits(minimum=kind == "window")
+        if kind == "compressive":
+            extra |= {"parents": self.parents(), "joints": self.joints()}
+        elif self.below(4) == 0:  # units that are worth something by themselves
+            mass = [[self.below(3) for _ in range(self.n)], [0] * self.n]
+            extra["mass"] = mass
+            total += sum(mass[0])
+        return Coverage.of(self.lengths, self.rows, gains, constants=(self.below(2), max(1, total)), **extra)
+
+    def cover(self) -> Coverage:
+        lengths = [1] * self.n if self.below(3) else self.lengths
+        rows: list[dict[int, int]] = [{} for _ in range(self.n)]
+        joints = []
+        for feature in range(self.features):
+            for _ in range(1 + self.below(3) if self.below(12) else 0):  # now and then a feature out of reach
+                wanted = self.rng.permutation(self.n)[: 1 + self.below(3)].tolist()
+                if len(wanted) == 1:
+                    rows[wanted[0]][feature] = 1 + self.below(2)
+                elif wanted:
+                    joints.append(Joint(feature, tuple(wanted)))
+        gains = [[1] if self.below(4) else [1, 1] for _ in range(self.features)]
+        parents = self.parents() if self.below(4) == 0 else []
+        return Coverage.of(lengths, rows, gains, parents=parents, joints=tuple(joints), goal=Goal.MINIMIZE)
+
+    def linear_denominator(self, f1: bool) -> Coverage:
+        gains = self.gains(2 if f1 else 1)
+        mass = [[0] * self.n, [sum(row.values()) + self.below(4) for row in self.rows]]
+        total = sum(map(sum, gains)) + self.below(5) if f1 else -max(0, self.below(6) - 3)
+        return Coverage.of(
+            self.lengths, self.rows, gains, constants=(0, total), mass=mass, **self.limits(self.below(3) == 0)
+        )
+
+    def set_counts(self) -> Coverage:
+        """Every n-gram counts once: those of the reference above, all of the summary's below."""
+        in_reference = [self.below(2) for _ in range(self.features)]
+        number = [feature + sum(in_reference[:feature]) for feature in range(self.features)]
+        rows = [
+            {place + step: 1 for held in row for place in [number[held]] for step in range(1 + in_reference[held])}
+            for row in self.rows
+        ]
+        slots = [slot for held in in_reference for slot in ([1, 0] if held else [1])]
+        double = 1 + self.below(2)  # 2: F1, over the reference's n-grams as well
+        gains = [[double] if slot == 0 else [1] for slot in slots]
+        constants = (0, 0) if double == 1 else (0, sum(in_reference))
+        return Coverage.of(
+            self.lengths, rows, gains, slots=slots, constants=constants, **self.limits(self.below(3) == 0)
+        )
+
+    def ratios(self, combination: Combination, most: int, heaviest: int) -> Coverage:
+        count = 1 + self.below(3)
+        mass = [[self.below(4) if self.below(3) == 0 else 0 for _ in range(self.n)] for _ in range(2 * count)]
+        return Coverage.of(
+            self.lengths,
+            self.rows,
+            self.gains(),
+            slots=[self.below(2 * count) for _ in range(self.features)],
+            constants=[self.below(most) for _ in range(2 * count)],
+            mass=mass,
+            weights=tuple(1 + self.below(heaviest) for _ in range(count)),
+            combination=combination,
+            parents=self.parents() if self.below(3) == 0 else (),
+            joints=self.joints() if self.below(3) == 0 else (),
+            **self.limits(self.below(3) == 0),
+        )
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class OwnMetric(Problem):
+    """A problem that implements nothing but `evaluate`, as a user's own metric does.
+
+    The objective is the number of different words of a selection, less one for every ``"bad"``: neither monotone nor
+    in the normal form.
+
+    Attributes
+    ----------
+    words : one sequence of strings a unit
+    """
+
+    words: Sequence[Sequence[str]]
+
+    def evaluate(self, selection: Selection) -> Evaluation:
+        """Count."""
+        found = [word for unit in selection for word in self.words[unit]]
+        key = Fraction(len(set(found)) - found.count("bad"))
+        return Evaluation(key, self.excess(selection), float(key))
+
+
+def random_topic(rng: np.random.Generator, *, name: str = "random", sentences: int = 8) -> dict[str, Any]:
+    """Return a random topic in its JSON form, from a vocabulary so small that everything repeats.
+
+    Parameters
+    ----------
+    name : str
+        Its id.
+    sentences : int
+        The most sentences; some may be empty, some the same.
+    """
+    vocabulary = "a b c d e f"[: 3 + 2 * int(rng.integers(1, 5))].split()
+
+    def sentence(most: int) -> str:
+        return " ".join(rng.choice(vocabulary, int(rng.integers(0, most + 1))).tolist())
+
+    texts = [sentence(6) for _ in range(int(rng.integers(1, sentences + 1)))]
+    texts += [texts[0]] * (len(texts) < sentences and int(rng.integers(0, 3)) == 0)
+    cut = int(rng.integers(0, len(texts) + 1))
+    references = [[sentence(9) for _ in range(int(rng.integers(1, 4)))] for _ in range(int(rng.integers(1, 4)))]
+    references[0].append(" ".join(vocabulary))  # so that there is always something to count
+    return {"id": name, "documents": [texts[:cut], texts[cut:]], "references": references}

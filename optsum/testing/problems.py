@@ -1,0 +1,187 @@
+"""`check_problem`: whether a problem keeps the contract that every strategy relies on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from numbers import Rational
+
+import numpy as np
+
+from optsum.errors import UnsupportedError
+from optsum.problem import Capability, Evaluation, Problem, Selection, Sense
+from optsum.testing.enumeration import Enumeration, brute_force
+from optsum.testing.failure import expect
+from optsum.testing.models import check_linear_model
+from optsum.testing.states import check_states
+
+__all__ = ["check_problem"]
+
+_ENUMERABLE = 12
+_SAMPLES = 24
+
+
+def check_problem(problem: Problem, *, name: str = "problem", seed: int = 0) -> None:
+    """Check a problem; every ability that it declares is checked too.
+
+    * evaluation: the same selection always has the same value; values are ordered as keys are; nothing is feasible
+      outside the length limits;
+    * moves: each flips existing units, once; every unit can be reached; a selection that only its length makes
+      infeasible stays so (no move loses a parent);
+    * repair: ends feasible, or changes nothing;
+    * coverage arrays: the incremental state equals fresh evaluation after random flips;
+    * bound: no feasible selection passes it;
+    * linear model: it has the enumerated optimum, and agrees with `Problem.evaluate` at single selections;
+    * an ability that is not declared is refused by `UnsupportedError`.
+
+    Problems of up to 12 units are enumerated; of larger ones samples are looked at.
+
+    Parameters
+    ----------
+    problem : Problem
+    name : str
+        What failures call it.
+    seed : int
+        Of the samples.
+
+    Raises
+    ------
+    ConformanceError
+        With a sentence that names the first check that failed.
+    """
+    where = f"{name} (seed {seed})"
+    rng = np.random.default_rng(seed)
+    _check_shape(problem, where)
+    _evaluated(problem, (), where)
+    truth = brute_force(problem) if problem.size <= _ENUMERABLE else None
+    sample = _sample(problem, rng)
+    evaluations = {selection: _evaluated(problem, selection, where) for selection in sample}
+    _check_values(evaluations, where)
+    _check_moves(problem, sample, where)
+    _check_repair(problem, sample, rng, where)
+    abilities: dict[Capability, Callable[[], object]] = {
+        Capability.COVERAGE: lambda: problem.coverage,
+        Capability.BOUND: lambda: problem.root_bound,
+        Capability.LINEAR: lambda: problem.linear_model,
+    }
+    for capability, ask in abilities.items():
+        if capability not in problem.capabilities:
+            _check_refused(ask, capability, where)
+    if Capability.COVERAGE in problem.capabilities:
+        check_states(problem, rng, where)
+    if Capability.BOUND in problem.capabilities:
+        _check_bound(problem, evaluations, truth, where)
+    if Capability.LINEAR in problem.capabilities:
+        check_linear_model(problem, evaluations, truth, where)
+    for selection, evaluation in evaluations.items():
+        expect(
+            problem.evaluate(selection) == evaluation, where, f"{selection} is worth something else after the checks."
+        )
+
+
+def _sample(problem: Problem, rng: np.random.Generator) -> list[Selection]:
+    """Return the empty selection, the full one, single units, random ones and repaired ones."""
+    n = problem.size
+    found: dict[Selection, None] = {(): None, tuple(range(n)): None}
+    for unit in rng.permutation(n)[:_SAMPLES].tolist():
+        found[(unit,)] = None
+    for _ in range(_SAMPLES):
+        selection = tuple(np.flatnonzero(rng.random(n) < rng.random()).tolist())
+        found[selection] = None
+        found[problem.repair(selection, rng)] = None
+    return list(found)
+
+
+def _check_shape(problem: Problem, where: str) -> None:
+    expect(problem.size == len(problem.lengths), where, "size is not the number of lengths.")
+    expect(all(length >= 0 for length in problem.lengths), where, "a length is negative.")
+    expect(problem.length(range(problem.size)) == sum(problem.lengths), where, "length does not add the lengths up.")
+
+
+def _evaluated(problem: Problem, selection: Selection, where: str) -> Evaluation:
+    evaluation = problem.evaluate(selection)
+    expect(isinstance(evaluation, Evaluation), where, f"evaluate({selection}) returns no Evaluation.")
+    expect(problem.evaluate(selection) == evaluation, where, f"evaluate({selection}) differs from call to call.")
+    expect(evaluation.violation >= 0, where, f"the violation of {selection} is negative.")
+    if evaluation.feasible:
+        excess = problem.excess(selection)
+        expect(excess == 0, where, f"{selection} is called feasible, {excess} outside the length limits.")
+    return evaluation
+
+
+def _check_values(evaluations: dict[Selection, Evaluation], where: str) -> None:
+    ordered = sorted(evaluations.items(), key=lambda item: item[1].key)
+    for (left, low), (right, high) in pairwise(ordered):
+        close = abs(low.value - high.value) <= 1e-9 * max(1.0, abs(low.value))
+        expect(
+            low.value < high.value or close, where, f"the values of {left} and {right} are not ordered as their keys."
+        )
+
+
+@dataclass(frozen=True)
+class _Length:
+    """What of a violation the length explains."""
+
+    problem: Problem
+
+    def alone(self, selection: Selection) -> bool:
+        return self.problem.evaluate(selection).violation == self.problem.excess(selection)
+
+
+def _check_moves(problem: Problem, sample: list[Selection], where: str) -> None:
+    length = _Length(problem)
+    for selection in sample:
+        closed = problem.sense is Sense.MAXIMIZE and length.alone(selection)
+        touched: set[int] = set()
+        for move in problem.moves(selection):
+            text = f"the move {move} from {selection}"
+            expect(len(move) > 0, where, f"a move from {selection} flips nothing.")
+            expect(len(set(move)) == len(move), where, f"{text} flips a unit twice.")
+            expect(set(move) <= set(range(problem.size)), where, f"{text} flips a unit that does not exist.")
+            touched.update(move)
+            after = tuple(sorted(set(selection).symmetric_difference(move)))
+            if closed:
+                expect(length.alone(after), where, f"{text} breaks more than the length limits.")
+        expect(touched == set(range(problem.size)), where, f"the moves from {selection} do not reach every unit.")
+
+
+def _check_repair(problem: Problem, sample: list[Selection], rng: np.random.Generator, where: str) -> None:
+    for selection in sample:
+        repaired = problem.repair(selection, rng)
+        expect(
+            repaired == tuple(sorted(set(repaired))), where, f"repair({selection}) is no sorted tuple: {repaired!r}."
+        )
+        expect(
+            repaired == selection or problem.evaluate(repaired).feasible,
+            where,
+            f"repair({selection}) changed it to {repaired}, which is not feasible either.",
+        )
+
+
+def _check_refused(ask: Callable[[], object], capability: Capability, where: str) -> None:
+    try:
+        ask()
+    except UnsupportedError:
+        return
+    expect(False, where, f"it offers a {capability.value} that its capabilities do not declare.")
+
+
+def _check_bound(
+    problem: Problem, evaluations: dict[Selection, Evaluation], truth: Enumeration | None, where: str
+) -> None:
+    bound = problem.root_bound
+    exact = isinstance(bound, Rational) or all(not isinstance(e.key, Fraction) for e in evaluations.values())
+    expect(exact, where, f"the bound {bound!r} is a float where objectives are exact.")
+    for selection, evaluation in evaluations.items():
+        if evaluation.feasible:
+            expect(
+                not problem.sense.better(evaluation.key, bound),
+                where,
+                f"{selection} is worth {evaluation.key} and passes the bound {bound}.",
+            )
+    if truth is not None and truth.best is not None:
+        expect(
+            not problem.sense.better(truth.best, bound), where, f"the optimum {truth.best} passes the bound {bound}."
+        )

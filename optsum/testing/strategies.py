@@ -1,0 +1,194 @@
+"""`check_strategy`: whether a strategy keeps the contract, on every kind of small instance."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from optsum.coverage import Coverage
+from optsum.errors import UnsupportedError
+from optsum.problem import Problem, Sense
+from optsum.registry import create_strategy
+from optsum.result import Result, Status, Termination
+from optsum.run import Limits
+from optsum.searching import search
+from optsum.strategy import Strategy
+from optsum.testing.claims import check_claims
+from optsum.testing.enumeration import Enumeration, brute_force
+from optsum.testing.failure import expect
+from optsum.testing.instances import KINDS, OwnMetric, random_coverage
+from optsum.testing.watched import Watched, fingerprint, watched
+
+__all__ = ["check_strategy"]
+
+_ENUMERABLE = 14
+_FAR = 1e300
+
+
+def check_strategy(
+    strategy: str | Strategy,
+    *,
+    instances: int = 3,
+    seed: int = 0,
+    problems: Mapping[str, Problem] | None = None,
+    **options: Any,
+) -> None:
+    """Check a strategy.
+
+    On empty, single-unit, all-ties and infeasible instances, on random ones of every kind, and on a user's own
+    metric:
+
+    * a problem that the strategy cannot serve is refused by `UnsupportedError` before anything is evaluated;
+    * what is reported is feasible, worth what the problem says, and never better than the true optimum;
+    * "optimal" and "infeasible" are true, and said by exact strategies alone, which say them whenever they complete;
+    * no bound is passed by the true optimum;
+    * the trace improves step by step and ends with the result, which survives JSON both ways;
+    * the same seed gives the same result, and the problem is as it was;
+    * tiny limits, a target, a gap, Ctrl-C and a callback that says stop end the search cleanly, under their own name.
+
+    Parameters
+    ----------
+    strategy : str or Strategy
+        A name with its `options`, or a strategy.
+    instances : int
+        Random instances of each kind.
+    seed : int
+        The first instance of each kind is made from this seed, the next from the one after it, ...
+    problems : mapping of name to Problem, optional
+        More problems to try, of at most 14 units: those of a third party's formulation, say.
+
+    Raises
+    ------
+    ConformanceError
+        With a sentence that names the instance and the first check that failed.
+    """
+    chosen = create_strategy(strategy, options) if isinstance(strategy, str) else strategy
+    for name, problem in _problems(instances, seed, problems or {}):
+        where = f"{chosen.name} on {name}"
+        try:
+            chosen.accept(problem)
+        except UnsupportedError:
+            _check_refusal(chosen, problem, where)
+        else:
+            _check_served(chosen, problem, seed, where)
+
+
+def _problems(instances: int, seed: int, others: Mapping[str, Problem]) -> Iterator[tuple[str, Problem]]:
+    corners: dict[str, Coverage] = {
+        "an instance without units": Coverage.of([], [], []),
+        "an infeasible instance without units": Coverage.of([], [], [], min_length=1),
+        "a single unit": Coverage.of([3], [{0: 2}], [[2, 1]], constants=(0, 4), max_length=3),
+        "a single unit that is too long": Coverage.of([3], [{0: 2}], [[2, 1]], constants=(0, 4), max_length=2),
+        "units that are all alike": Coverage.of([2] * 6, [{0: 1}] * 6, [[1, 1, 1]], constants=(0, 3), max_length=5),
+        "units without length": Coverage.of([0] * 4, [{0: 1}, {1: 1}, {}, {0: 2}], [[1], [1]], max_length=0),
+        "units that gain nothing": Coverage.of([1, 2], [{}, {}], [], max_length=2),
+        "a minimum length out of reach": Coverage.of([3, 4], [{0: 1}, {0: 1}], [[1]], max_length=9, min_length=8),
+    }
+    for name, instance in corners.items():
+        yield name, watched(instance)
+    for kind in KINDS:
+        for number in range(seed, seed + instances):
+            made = random_coverage(np.random.default_rng(number), kind=kind)
+            yield f"random_coverage(default_rng({number}), kind={kind!r})", watched(made)
+    words = [["a", "b"], ["b", "bad"], ["c"], ["bad"], ["a", "c", "d"]]
+    for sense in Sense:
+        own = OwnMetric(lengths=(2, 2, 1, 1, 3), max_length=5, min_length=1, words=words, sense=sense)
+        yield f"a metric of one's own, to {sense.value}", own
+    yield from others.items()
+
+
+def _check_refusal(strategy: Strategy, problem: Problem, where: str) -> None:
+    calls = len(problem.calls) if isinstance(problem, Watched) else 0
+    try:
+        search(problem, strategy)
+    except UnsupportedError as error:
+        expect(str(error).strip(), where, "it is refused without a word.")
+    else:
+        expect(False, where, "accept refuses the problem, but it was searched all the same.")
+    if isinstance(problem, Watched):
+        expect(len(problem.calls) == calls, where, "it is refused only after something was evaluated.")
+
+
+def _check_served(strategy: Strategy, problem: Problem, seed: int, where: str) -> None:
+    truth = brute_force(problem) if problem.size <= _ENUMERABLE else None
+    expect(truth, where, f"{problem.size} units are too many for this suite.")
+    assert truth is not None  # noqa: S101 - for the type checker
+    before = fingerprint(problem)
+    result = search(problem, strategy, seed=seed)
+    check_claims(strategy, problem, result, truth, where)
+    expect(
+        result.termination is Termination.COMPLETED, where, f"without limits it ended with {result.termination.value}."
+    )
+    expect(result.seed == seed, where, "the result has another seed.")
+    again = search(problem, strategy, seed=seed)
+    expect(_essence(again) == _essence(result), where, f"seed {seed} gives another result the second time.")
+    expect(fingerprint(problem) == before, where, "the search changed the problem.")
+    _check_limits(strategy, problem, truth, where)
+    if isinstance(problem, Watched):
+        _check_interrupt(strategy, problem, truth, where)
+
+
+def _essence(result: Result) -> tuple[Any, ...]:
+    """Return what must not differ from run to run."""
+    return (
+        result.status,
+        result.termination,
+        result.objective_exact,
+        result.bound_exact,
+        result.selection,
+        result.evaluations,
+        result.nodes,
+    )
+
+
+def _check_limits(strategy: Strategy, problem: Problem, truth: Enumeration, where: str) -> None:
+    enough = -_FAR if problem.sense is Sense.MAXIMIZE else _FAR
+    done = Termination.COMPLETED
+    cases: list[tuple[Limits, set[Termination]]] = [
+        (Limits(time_s=0), {Termination.TIME_LIMIT}),
+        (Limits(time_s=60.0), {done}),
+        (Limits(evaluations=0), {Termination.EVALUATION_LIMIT}),
+        (Limits(evaluations=1), {Termination.EVALUATION_LIMIT, done}),
+        (Limits(evaluations=3), {Termination.EVALUATION_LIMIT, done}),
+        (Limits(nodes=0), {Termination.NODE_LIMIT}),
+        (Limits(nodes=1), {Termination.NODE_LIMIT, done}),
+        (Limits(target=-enough), {done}),
+        (Limits(target=enough), {Termination.TARGET_REACHED}),
+        (Limits(gap=_FAR), {Termination.GAP_REACHED, done}),
+    ]
+    for limits, allowed in cases:
+        text = f"{where}, {limits}"
+        try:
+            result = search(problem, strategy, limits)
+        except UnsupportedError:
+            expect(limits.nodes is not None, text, "the limit is refused, which is for node limits alone.")
+            continue
+        check_claims(strategy, problem, result, truth, text)
+        fine = result.termination in allowed
+        if result.status in {Status.NO_SOLUTION, Status.INFEASIBLE} and limits.target == enough:
+            fine = result.termination is done
+        expect(fine, text, f"it ended with {result.termination.value}.")
+
+    stopped = search(problem, strategy, on_progress=lambda _: False)
+    check_claims(strategy, problem, stopped, truth, where)
+    expect(
+        stopped.termination is Termination.INTERRUPTED,
+        where,
+        f"a callback that says stop ended it with {stopped.termination.value}.",
+    )
+
+
+def _check_interrupt(strategy: Strategy, problem: Watched, truth: Enumeration, where: str) -> None:
+    """Press Ctrl-C during each of the first evaluations."""
+    for allowed in range(3):
+        copy = watched(problem.instance, interrupt_after=allowed)
+        result = search(copy, strategy)
+        text = f"{where}, Ctrl-C after {allowed} evaluations"
+        interrupted = len(copy.calls) > allowed
+        expected = Termination.INTERRUPTED if interrupted else Termination.COMPLETED
+        expect(result.termination is expected, text, f"it ended with {result.termination.value}.")
+        check_claims(strategy, watched(problem.instance), result, truth, text)
+        if interrupted and allowed == 0:
+            expect(result.selection is None, text, "it holds a selection that nobody evaluated.")

@@ -224,7 +224,7 @@ def read_config(path: str | Path) -> dict[str, Any]:
         if name in options:
             raise OptionError(f"The configuration {path} sets {name} twice.")
         if name not in known:
-            raise unknown_name(f"option in {path}", key, known)
+            raise OptionError(f"{path}: {unknown_name('option', key, known)}")
         options[name] = value
     return options
 

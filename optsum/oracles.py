@@ -13,19 +13,18 @@ from typing import Any
 
 from optsum.config import Options, resolve
 from optsum.corpus.topic import Topic, as_topic
-from optsum.errors import OptionError
+from optsum.errors import OptionError, UnsupportedError
 from optsum.formulation import Task
 from optsum.optima import Agreement, Optima
 from optsum.per_topic import AnyTopic, attempt, each_topic, problems
 from optsum.pipeline import build, finished
 from optsum.problem import Selection
+from optsum.registry import STRATEGIES
 from optsum.result import Result
 from optsum.searching import result_of_sets
 from optsum.warm import warm_up
 
-__all__ = ["DEFAULT_STRATEGY", "Oracles", "enumerate_optima", "enumerate_topics"]
-
-DEFAULT_STRATEGY = "branch-and-bound"
+__all__ = ["Oracles", "enumerate_optima", "enumerate_topics", "resolve_enumeration"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,6 +138,21 @@ class Oracles:
         return tuple(self.units[unit] for unit in selection)
 
 
+def resolve_enumeration(given: Mapping[str, Any], *, config: str | Path | None = None) -> Options:
+    """Return the options of an enumeration: as `optsum.config.resolve`, by branch and bound if nothing else is said.
+
+    Raises
+    ------
+    UnsupportedError
+        If the strategy finds one optimum only.
+    """
+    options = resolve(given, config=config, strategy="branch-and-bound")
+    if not options.searcher().enumerates:
+        able = " or ".join(name for name in STRATEGIES if STRATEGIES.load(name).enumerates)
+        raise UnsupportedError(f"The strategy {options.strategy} does not enumerate optima: use {able}.")
+    return options
+
+
 def enumerate_optima(topic: Topic | Mapping[str, Any], *, config: str | Path | None = None, **options: Any) -> Oracles:
     """Return all optima of one topic.
 
@@ -164,7 +178,7 @@ def enumerate_optima(topic: Topic | Mapping[str, Any], *, config: str | Path | N
     >>> optima.count, list(optima)
     (3, [(0, 1), (0, 2), (1, 2)])
     """
-    resolved = resolve(options, config=config, strategy=DEFAULT_STRATEGY)
+    resolved = resolve_enumeration(options, config=config)
     warm_up(resolved)
     parts = list(problems(as_topic(topic), resolved))
     if len(parts) != 1:

@@ -29,6 +29,8 @@ class Strategy(ABC):
         What a problem must offer.
     exact : bool
         Whether a search that completes proves its answer.
+    enumerates : bool
+        Whether `enumerate` is there.
     all_units : bool
         Whether it must see every sentence as a unit, also those that can add nothing.
     """
@@ -37,6 +39,7 @@ class Strategy(ABC):
     about: ClassVar[str]
     requires: ClassVar[frozenset[Capability]] = frozenset()
     exact: ClassVar[bool] = False
+    enumerates: ClassVar[bool] = False
     all_units: ClassVar[bool] = False
 
     @property
@@ -78,6 +81,4 @@ class Strategy(ABC):
             If the strategy finds one optimum only, or cannot search the problem.
         """
         del problem, limits, should_stop
-        raise UnsupportedError(
-            f"The strategy {self.name} does not enumerate optima: use branch-and-bound or exhaustive."
-        )
+        raise UnsupportedError(f"The strategy {self.name} does not enumerate optima.")

@@ -213,7 +213,8 @@ def comparison_table(comparison: Comparison) -> TextTable:
     exact = comparison.plan.exact
     backend = comparison.plan.ways[0].searcher().backend_name if exact else None
     by = f" (exact: {exact}{f' on {backend}' if backend else ''})" if exact else ""
-    table.caption.append(f"optimal: solved to the optimum, of {comparison.optima} whose optimum is known{by}.")
+    if comparison.optima:
+        table.caption.append(f"optimal: solved to the optimum, of {comparison.optima} whose optimum is known{by}.")
     if guaranteed:
         table.caption.append(
             f"≥: for {counted(guaranteed, 'problem')} without a known optimum the ratio is against the best bound, "

@@ -35,6 +35,7 @@ class BranchAndBound(Strategy):
     about: ClassVar[str] = "proves one optimum, or enumerates all, with Lagrangian bounds (or --bound knapsack)"
     requires: ClassVar[frozenset[Capability]] = frozenset({Capability.COMBINATORIAL_BOUND})
     exact: ClassVar[bool] = True
+    enumerates: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         """Refuse an unknown bound."""

@@ -43,6 +43,7 @@ class Exhaustive(Strategy):
     name: ClassVar[str] = "exhaustive"
     about: ClassVar[str] = "every selection within the limits; proves, for small instances"
     exact: ClassVar[bool] = True
+    enumerates: ClassVar[bool] = True
 
     def search(self, run: Run) -> None:
         """Visit every selection."""

@@ -33,12 +33,11 @@ def run(
 ) -> int:
     """Enumerate the optima of all topics of a file."""
     from optsum.cli.each_topic import EachTopic
-    from optsum.config import resolve
-    from optsum.oracles import DEFAULT_STRATEGY, enumerate_topics
+    from optsum.oracles import enumerate_topics, resolve_enumeration
     from optsum.result import Result
     from optsum.tables import headline, optima_table
 
-    resolved = resolve(options, config=config, strategy=DEFAULT_STRATEGY)
+    resolved = resolve_enumeration(options, config=config)
     terminal = sys.stdout is not None and sys.stdout.isatty()
     output = output or (None if terminal else "-")
     work = EachTopic(topics, output, inputs=[config, resolved.stopwords], ways=[resolved])

@@ -16,8 +16,8 @@ from .state import Search
 
 __all__ = ["Effort"]
 
-START: Final = 500
-FIRST: Final = 5_000
+START: Final = 300
+FIRST: Final = 1_500
 SLICE: Final = 100_000
 LONGEST: Final = 150_000
 FRUITFUL: Final = 0.3

@@ -1,0 +1,174 @@
+"""All optima of a topic: in the input's numbering, through the library and the command line."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import optsum
+from optsum.cli import main
+from optsum.result import Result
+from optsum.rouge_score import rouge
+
+WORDS = "ab bc cd de ef".split()
+
+
+def topic_of(rng: np.random.Generator, number: int) -> dict[str, Any]:
+    def text(most: int) -> str:
+        return " ".join(rng.choice(WORDS, size=rng.integers(1, most)).tolist())
+
+    sentences = [text(6) for _ in range(rng.integers(1, 8))]
+    if rng.random() < 0.3:
+        sentences.append(sentences[0])
+    references = [[text(8) for _ in range(rng.integers(1, 3))] for _ in range(rng.integers(1, 4))]
+    return {"id": str(number), "documents": [sentences], "references": references}
+
+
+def best_by_text(topic: dict[str, Any], metric: str, shortest: int, longest: int) -> tuple[Fraction, set[tuple[int, ...]]]:
+    """Score every selection from its text. Sentences without a match are no units unless there is a minimum."""
+    sentences = topic["documents"][0]
+
+    def recall(units: tuple[int, ...]) -> Fraction:
+        text = [sentences[unit] for unit in units]
+        score = rouge(text, topic["references"], metric, boundaries="sentence", last_unigram=True)
+        return score.exact("recall")
+
+    units = [u for u in range(len(sentences)) if shortest > 0 or recall((u,)) > 0]
+    found: dict[tuple[int, ...], Fraction] = {}
+    for size in range(len(units) + 1):
+        for chosen in combinations(units, size):
+            if shortest <= sum(len(sentences[unit].split()) for unit in chosen) <= longest:
+                found[chosen] = recall(chosen)
+    best = max(found.values(), default=Fraction(-1))
+    return best, {chosen for chosen, value in found.items() if value == best}
+
+
+@pytest.mark.parametrize("strategy", ["branch-and-bound", "exhaustive"])
+def test_same_sets_as_from_text(strategy: str) -> None:
+    rng = np.random.default_rng(7)
+    several = 0
+    for number in range(150):
+        topic = topic_of(rng, number)
+        metric = str(rng.choice(["rouge-1", "rouge-2", "rouge-su0"]))
+        longest = int(rng.integers(1, 16))
+        shortest = int(rng.integers(1, longest + 1)) if rng.random() < 0.4 else 0
+        best, sets = best_by_text(topic, metric, shortest, longest)
+        try:
+            optima = optsum.enumerate_optima(
+                topic, metric=metric, max_length=longest, min_length=shortest, strategy=strategy
+            )
+        except optsum.InputError:  # no reference n-gram to count
+            assert best <= 0
+            continue
+        assert optima.complete
+        assert set(optima) == sets, (topic, metric, shortest, longest)
+        assert optima.count == len(sets) == len(list(optima))
+        several += len(sets) > 1
+        if not sets:
+            assert optima.result.status is optsum.Status.INFEASIBLE
+            continue
+        assert optima.result.key == best
+        assert optima.result.status is optsum.Status.OPTIMAL
+        assert optima.always == tuple(sorted(set.intersection(*map(set, sets))))
+        assert set(optima.never).isdisjoint(set().union(*map(set, sets)))
+        for chosen in optima.minimal():
+            assert not any(set(other) < set(chosen) for other in sets)
+    assert several > 30
+
+
+def test_paper_example_of_f_measure() -> None:
+    # Hirao et al. 2017, section 6.2.3: S = {1, 2, 3, 4}, O1 = {1, 2, 5, 6}, O2 = {1, 2, 3}.
+    sets = optsum.Optima.of_sets([(1, 2, 5, 6), (1, 2, 3)], value=1)
+    agreement = sets.agreement({1, 2, 3, 4})
+    assert (agreement.precision, agreement.recall) == (Fraction(5, 8), Fraction(3, 4))
+    assert float(agreement.f_measure) == pytest.approx(0.6818, abs=5e-5)
+    first, second = (optsum.Optima.of_sets([one], value=1).agreement({1, 2, 3, 4}) for one in ((1, 2, 5, 6), (1, 2, 3)))
+    assert (first.precision, first.recall, first.f_measure) == (Fraction(1, 2),) * 3
+    assert (second.precision, second.recall) == (Fraction(3, 4), 1)
+    assert float(second.f_measure) == pytest.approx(0.857, abs=5e-4)
+
+
+def test_units_are_those_of_the_input() -> None:
+    topic = {
+        "id": "t",
+        "documents": [["no match here", "a b"], ["nothing", "b a", "c"]],
+        "references": [["a b c"]],
+    }
+    optima = optsum.enumerate_optima(topic, max_length=3)
+    assert list(optima) == [(1, 4), (3, 4)]
+    assert optima.share() == {1: Fraction(1, 2), 3: Fraction(1, 2), 4: Fraction(1)}
+    assert optima.always == (4,)
+    assert optima.never == ()
+    # Unit 0 is none of the problem's, but a system may have chosen it.
+    assert optima.agreement([0, 4]).precision == Fraction(1, 2)
+    assert optima.agreement([4]).precision == 1
+
+
+def test_a_limit_says_what_is_known() -> None:
+    rng = np.random.default_rng(0)
+    words = [f"w{number}" for number in range(60)]
+    sentences = [" ".join(rng.choice(words, size=8).tolist()) for _ in range(120)]
+    references = [[" ".join(rng.choice(words, size=60).tolist())] for _ in range(4)]
+    topic = {"id": "hard", "documents": [sentences], "references": references}
+    optima = optsum.enumerate_optima(topic, max_length=160, node_limit=1)
+    assert not optima.complete
+    row = optima.to_result()
+    assert row.termination is optsum.Termination.NODE_LIMIT
+    assert row.status is optsum.Status.FEASIBLE
+    assert row.key is not None
+    assert row.bound_key is not None
+    assert row.bound_key > row.key
+    assert optsum.solve(topic, strategy="greedy", max_length=160).bound_key >= row.key
+
+
+def test_one_optimum_only() -> None:
+    topic = {"id": "t", "documents": [["a b"]], "references": [["a"]]}
+    with pytest.raises(optsum.UnsupportedError, match="does not enumerate"):
+        optsum.enumerate_optima(topic, max_length=3, strategy="greedy")
+    with pytest.raises(optsum.UnsupportedError, match="knapsack"):
+        optsum.enumerate_optima(topic, max_length=3, min_length=1, bound="knapsack")
+
+
+def run_cli(tmp_path: Path, *arguments: str) -> list[dict[str, Any]]:
+    topics = tmp_path / "topics.jsonl"
+    lines = [
+        {"id": "one", "documents": [["a b", "b c", "a c", "d"]], "references": [["a b c"]]},
+        {"id": "none", "documents": [["x"]], "references": [[""]]},
+    ]
+    topics.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    out = tmp_path / "out.jsonl"
+    assert main(["enumerate", str(topics), "-o", str(out), *arguments]) == 1
+    return [json.loads(line) for line in out.read_text().splitlines()]
+
+
+def test_rows(tmp_path: Path) -> None:
+    one, none = run_cli(tmp_path, "--max-length", "4")
+    assert (one["count"], one["complete"], one["status"]) == (3, True, "optimal")
+    assert one["optima"] == [[0, 1], [0, 2], [1, 2]]
+    assert (one["always"], one["never"]) == ([], [])
+    assert one["numerator"], one["denominator"] == (3, 3)
+    assert none["status"] == "error"
+    assert Result.from_row(one).to_row() == one
+
+
+def test_count_does_not_depend_on_the_list(tmp_path: Path) -> None:
+    assert (row := run_cli(tmp_path, "--max-length", "4", "--max-solutions", "1")[0])["count"] == 3
+    assert row["optima"] == [[0, 1]]
+    row = run_cli(tmp_path, "--max-length", "4", "--count-only")[0]
+    assert "optima" not in row
+    assert row["count"] == 3
+    row = run_cli(tmp_path, "--max-length", "6", "--minimal")[0]
+    assert (row["count"], row["minimal_count"], len(row["optima"])) == (4, 3, 3)
+
+
+def test_a_strategy_that_finds_one_is_refused_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    topics = tmp_path / "topics.jsonl"
+    topics.write_text(json.dumps({"id": "one", "documents": [["a"]], "references": [["a"]]}) + "\n")
+    assert main(["enumerate", str(topics), "--max-length", "3", "--strategy", "greedy"]) == 2
+    assert "does not enumerate" in capsys.readouterr().err

@@ -68,6 +68,15 @@ class Joint:
     vetoes: Sequence[int] = ()
     count: int = 1
 
+    @property
+    def seam(self) -> bool:
+        """Whether it joins two units and every unit between them vetoes it (n-grams across sentence ends)."""
+        return (
+            len(self.needs) == 2
+            and self.needs[0] < self.needs[1]
+            and self.vetoes == range(self.needs[0] + 1, self.needs[1])
+        )
+
 
 def pack(rows: Iterable[Sequence[int]]) -> tuple[IntArray, IntArray]:
     """Store rows of integers one after another.

@@ -87,6 +87,8 @@ class CoverageProblem(Problem):
         """Restore missing parents, then drop and add closed moves at random until the lengths fit."""
         if self.instance.goal is Goal.MINIMIZE:
             return self._complete(selection, rng)
+        if not (self.instance.parents >= 0).any():
+            return super().repair(selection, rng)
         chosen = set(self.instance.closure(selection))
         for wanted in (False, True):  # first drop what is too long, then fill up to the minimum
             for unit in rng.permutation(self.size).tolist():

@@ -61,14 +61,15 @@ class Ordered:
         if number is None:
             if len(self.nodes) + len(self._memo) >= self._max_nodes:
                 raise UnsupportedError(
-                    f"The optima need more than {self._max_nodes} nodes in one order of the units; draw a sample instead."
+                    f"The optima need more than {self._max_nodes} nodes in one order of the units; "
+                    "draw a sample instead."
                 )
             number = self._number[key] = len(self.nodes)
             self.nodes.append(key)
         return number
 
     def union(self, f: int, g: int) -> int:
-        """Sets of f or g."""
+        """Return the sets of f or g."""
         if f == g or g == EMPTY_FAMILY:
             return f
         if f == EMPTY_FAMILY:
@@ -86,7 +87,7 @@ class Ordered:
         return self._memo[key]
 
     def added(self, unit: int, f: int) -> int:
-        """Sets of f, none of which holds the unit, with the unit added."""
+        """Return the sets of f, none of which holds the unit, with the unit added."""
         u, f0, f1 = self.nodes[f]
         if u > unit:
             return self.node(unit, EMPTY_FAMILY, f)
@@ -102,7 +103,7 @@ class Ordered:
         return f == EMPTY_SET
 
     def without_supersets(self, f: int, g: int) -> int:
-        """Sets of f that contain no set of g."""
+        """Return the sets of f that contain no set of g."""
         if g == EMPTY_FAMILY or f == EMPTY_FAMILY:
             return f
         if f == g or self.holds_empty(g):
@@ -123,7 +124,7 @@ class Ordered:
         return self._memo[key]
 
     def minimal(self, f: int) -> int:
-        """Sets of f that contain no other set of f."""
+        """Return the sets of f that contain no other set of f."""
         if f <= EMPTY_SET:
             return f
         if self.holds_empty(f):

@@ -36,12 +36,14 @@ class JointColumns:
         self.first = first
         column: dict[tuple[tuple[int, ...], Sequence[int]], int] = {}
         copies: dict[tuple[int, int], int] = {}
+        self.occurrences: list[Joint] = []
         for joint in joints:
             vetoes = joint.vetoes if isinstance(joint.vetoes, range) else tuple(joint.vetoes)
             number = column.setdefault((joint.needs, vetoes), len(column))
+            if number == len(self.occurrences):
+                self.occurrences.append(joint)
             copies[joint.feature, number] = copies.get((joint.feature, number), 0) + joint.count
-        self.occurrences = list(column)
-        self.seams = np.array([_is_seam(*occurrence) for occurrence in self.occurrences], np.bool_)
+        self.seams = np.array([joint.seam for joint in self.occurrences], np.bool_)
         self.feature = np.array([feature for feature, _ in copies], np.int64)
         self.column = first + np.array([number for _, number in copies], np.int64)
         self.count = np.array(list(copies.values()), np.int64)
@@ -53,10 +55,10 @@ class JointColumns:
 
     def add_rows(self, rows: Rows) -> None:
         """Tie the columns to the units."""
-        for number, (needs, vetoes) in enumerate(self.occurrences):
+        for number, joint in enumerate(self.occurrences):
             if not self.seams[number]:
-                self._tie(rows, number, np.array(needs, np.int64), -1, 0.0)
-                self._tie(rows, number, np.array(vetoes, np.int64), 1, 1.0)
+                self._tie(rows, number, np.array(joint.needs, np.int64), -1, 0.0)
+                self._tie(rows, number, np.array(joint.vetoes, np.int64), 1, 1.0)
         if self.seams.any():
             self._chain(rows)
 
@@ -69,7 +71,7 @@ class JointColumns:
 
     def _chain(self, rows: Rows) -> None:
         numbers = np.flatnonzero(self.seams)
-        ends = np.array([self.occurrences[number][0] for number in numbers], np.int64).reshape(-1, 2)
+        ends = np.array([self.occurrences[number].needs for number in numbers], np.int64).reshape(-1, 2)
         unit, one = np.arange(self.units), np.ones(self.units, np.int64)
         arc, arcs = self.first + numbers, np.ones(len(numbers), np.int64)
         spans = self.first + len(self.occurrences) + unit
@@ -86,7 +88,3 @@ class JointColumns:
         rows.add(unit, spans, one)
         rows.add(unit, unit, one)
         rows.close(self.units, -np.inf, 1.0)
-
-
-def _is_seam(needs: tuple[int, ...], vetoes: Sequence[int]) -> bool:
-    return len(needs) == 2 and needs[0] < needs[1] and vetoes == range(needs[0] + 1, needs[1])

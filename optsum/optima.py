@@ -79,7 +79,7 @@ class Optima:
     statistics: Mapping[str, Any] = field(default_factory=dict)
 
     @staticmethod
-    def of_sets(  # noqa: PLR0913 - the attributes
+    def of_sets(
         sets: Iterable[Sequence[int]],
         value: int,
         bound: int | None = None,

@@ -19,6 +19,7 @@ import numpy as np
 
 from optsum.coverage import NO_LIMIT
 from optsum.errors import UnsupportedError
+from optsum.fitting import fit
 
 if TYPE_CHECKING:
     from optsum.coverage import Coverage
@@ -137,22 +138,26 @@ class Problem(ABC):
             yield (unit,)
 
     def repair(self, selection: Selection, rng: np.random.Generator) -> Selection:
-        """Make a selection fit: by default drop units at random, then add units at random.
+        """Make a selection fit: by default drop units at random, or add units at random.
 
-        Returns a feasible selection, or the given one where none was found.
+        Where that ends outside the window, the window is reached by dynamic programming (`optsum.fitting.fit`), so
+        that a window that can be reached is. Returns a feasible selection, or the given one where none was found.
         """
         kept = list(selection)
         rng.shuffle(kept)
-        while kept and self.length(kept) > self.max_length:
-            kept.pop()
         outside = sorted(set(range(self.size)).difference(kept))
         rng.shuffle(outside)
+        fitting = list(kept)
+        while fitting and self.length(fitting) > self.max_length:
+            fitting.pop()
         for unit in outside:
-            if self.length(kept) >= self.min_length:
+            if self.length(fitting) >= self.min_length:
                 break
-            if self.length(kept) + self.lengths[unit] <= self.max_length:
-                kept.append(unit)
-        repaired = tuple(sorted(kept))
+            if self.length(fitting) + self.lengths[unit] <= self.max_length:
+                fitting.append(unit)
+        if self.excess(fitting):
+            fitting = fit(self.lengths, kept, outside, self.min_length, self.max_length) or []
+        repaired = tuple(sorted(fitting))
         return repaired if self.evaluate(repaired).feasible else selection
 
     # --- abilities: defined where `capabilities` names them -------------------------------------------------------

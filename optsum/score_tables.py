@@ -62,6 +62,6 @@ def _agreements(scores: SystemScores) -> TextTable:
     table.caption = [
         "r is Pearson's, rho is Spearman's.",
         "system: over systems, each by its means over topics.",
-        "summary: over the systems of one topic; the mean over topics.",
+        "summary: over the systems of one topic; the mean over the topics where it is defined.",
     ]
     return table

@@ -1,0 +1,118 @@
+# Everything from Python 3.11 or newer, its venv module, and make. Two environments are made here:
+#   .venv       the sources, editable    demo, dev, lint, docs, bench
+#   .venv-test  the wheel, as users get it    test
+# PYTHON=... chooses the interpreter: make demo PYTHON=python3.12
+
+DEMO := examples/data/news.jsonl --strategies exhaustive,greedy,lead,random --exact milp --max-length 75
+
+# The same variable as for the tests.
+DATA ?= $(OPTSUM_DATA)
+
+DEV := .venv
+TEST := .venv-test
+
+ifndef PYTHON
+PYTHON := $(shell for python in python3.11 python3 python3.12 python3.13 python3.14; do \
+	"$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo "$$python" && break; done)
+endif
+
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# Advice of mkdocs-material to its users, longer than what the build itself says.
+export NO_MKDOCS_2_WARNING := 1
+# What is set outside for another project must not reach these environments.
+unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help demo test dev lint docs bench data wheel clean
+
+help:
+	@echo "make demo    install here, and compare strategies on a small corpus"
+	@echo "make test    build the wheel, install it in a fresh environment, run every check and test"
+	@echo "make dev     install the sources (editable) with the tools for developers"
+	@echo "make lint    style, types and layout"
+	@echo "make docs    build the documentation into site/"
+	@echo "make bench   run the benchmarks on DATA=FOLDER (benchmarks/README.md)"
+	@echo "make clean   remove everything that these commands made"
+
+# $(call new_venv,FOLDER)
+define new_venv
+	@test -n "$(PYTHON)" || { echo "optsum needs Python 3.11 or newer, and none was found: sudo apt install python3 python3-venv, or make PYTHON=/path/to/python." >&2; exit 1; }
+	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "optsum needs Python 3.11 or newer, and $(PYTHON) is not: make PYTHON=/path/to/python." >&2; exit 1; }
+	@"$(PYTHON)" -c 'import ensurepip, venv' 2>/dev/null || { echo "$(PYTHON) cannot make virtual environments, because its venv module is missing: sudo apt install python3-venv." >&2; exit 1; }
+	@echo "Making $(1) with $$("$(PYTHON)" --version) and installing what optsum needs; the first time takes a minute or two."
+	@rm -rf $(1)
+	@"$(PYTHON)" -m venv $(1)
+endef
+
+# $(call lint,FOLDER): quick checks of the sources, with the tools in that environment
+define lint
+	$(1)/bin/ruff check .
+	$(1)/bin/ruff format --check .
+	$(1)/bin/mypy
+	$(1)/bin/pytest -q tests/test_layout.py tests/test_packaging.py
+endef
+
+$(DEV)/.installed: pyproject.toml
+	$(call new_venv,$(DEV))
+	@$(DEV)/bin/pip install --quiet --editable .
+	@touch $@
+
+$(DEV)/.developer: $(DEV)/.installed
+	@$(DEV)/bin/pip install --quiet --editable '.[dev,docs]'
+	@touch $@
+
+$(TEST)/.created: pyproject.toml
+	$(call new_venv,$(TEST))
+	@touch $@
+
+# build/ from an earlier build would bring back modules that are gone from the sources.
+wheel: $(TEST)/.created
+	@rm -rf build dist
+	$(TEST)/bin/pip wheel --quiet --no-deps --wheel-dir dist .
+
+$(TEST)/.installed: $(TEST)/.created | wheel
+	$(TEST)/bin/pip install --quiet "$$(echo dist/optsum-*.whl)[dev,docs]"
+	@touch $@
+
+# The packages around optsum are installed afresh when pyproject.toml changes, optsum itself every time.
+# Without PYTHONSAFEPATH, `python -c` in a test's own process would find the sources before the installed wheel.
+test: export OPTSUM_WHEEL := 1
+test: export PYTHONSAFEPATH := 1
+test: $(TEST)/.installed
+	$(TEST)/bin/pip install --quiet --no-deps --force-reinstall dist/optsum-*.whl
+	$(call lint,$(TEST))
+	$(TEST)/bin/mkdocs build --strict
+	$(TEST)/bin/pytest -m "not slow"
+	$(TEST)/bin/pytest -m slow
+
+demo: $(DEV)/.installed
+	$(DEV)/bin/optsum compare $(DEMO)
+	@echo
+	@echo "Where to look next:"
+	@echo "  examples/data/README.md            what these topics are; examples/data/news.jsonl is the format of yours"
+	@echo "  docs/tutorials/first-oracle.md     the same in Python, step by step"
+	@echo "  .venv/bin/optsum solve examples/data/news.jsonl --max-length 75 -o oracles.jsonl"
+	@echo "  .venv/bin/optsum --help"
+
+dev: $(DEV)/.developer
+	@echo "Ready: . $(DEV)/bin/activate"
+
+lint: $(DEV)/.developer
+	$(call lint,$(DEV))
+
+docs: $(DEV)/.developer
+	$(DEV)/bin/mkdocs build --strict
+	@echo "Open site/index.html"
+
+# Every program among the files in benchmarks/; the others are what they share.
+bench: data $(DEV)/.developer
+	@set -e; for program in $$(grep -l __main__ benchmarks/*.py); do \
+		echo "== $$program"; $(DEV)/bin/python $$program "$(DATA)"; done
+
+data:
+	@test -d "$(DATA)" || { echo "There is no folder '$(DATA)': make bench DATA=FOLDER, with a folder for each data set in it (benchmarks/README.md)." >&2; exit 1; }
+
+clean:
+	rm -rf $(DEV) $(TEST) build dist site demo-output optsum.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

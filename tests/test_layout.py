@@ -1,0 +1,185 @@
+"""The rules that let every tool work from the sources, enforced on the syntax trees.
+
+The folders ``formulations/``, ``solvers/`` and ``heuristics/`` are installed as ``optsum.formulations`` and so on. In
+the sources they lie beside the core, so a module there may import the core absolutely and its own siblings
+relatively, and nothing else of the project; the core reaches the folders only through the strings of its registry.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+FOLDERS = ("formulations", "heuristics", "solvers")
+CORE = "optsum"
+REGISTRY = "optsum/registry.py"
+LONGEST = 400
+
+ROOT = Path(__file__).resolve().parent.parent
+
+pytestmark = pytest.mark.skipif(
+    not all((ROOT / folder).is_dir() for folder in (CORE, *FOLDERS)),
+    reason="the source tree is not beside the tests",
+)
+
+
+def import_faults(path: str, source: str) -> list[str]:
+    """Return what a module imports against the rule; `path` is relative to the project."""
+    tree = ast.parse(source)
+    found = _core_faults(path, tree) if path.startswith(f"{CORE}/") else _folder_faults(path, tree)
+    return [f"{path}:{line}: {what}" for line, what in found]
+
+
+def _imports(tree: ast.AST) -> Iterator[tuple[int, int, str]]:
+    """Yield line, number of leading dots and dotted name of everything that is imported, wherever it stands."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, 0, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from (
+                (node.lineno, node.level, f"{node.module}.{alias.name}" if node.module else alias.name)
+                for alias in node.names
+            )
+
+
+def _folder_of(name: str) -> str | None:
+    """Return the folder that an absolute dotted name leads into."""
+    parts = name.split(".")
+    first = parts[1] if parts[0] == CORE and len(parts) > 1 else parts[0]
+    return first if first in FOLDERS else None
+
+
+def _folder_faults(path: str, tree: ast.AST) -> Iterator[tuple[int, str]]:
+    home = path.split("/", maxsplit=1)[0]
+    depth = path.count("/")  # dots that stay inside the folder
+    for line, dots, name in _imports(tree):
+        if dots > depth:
+            yield line, f"{'.' * dots}{name} leaves {home}/: import the core absolutely, from {CORE}.…"
+        elif not dots and (folder := _folder_of(name)) == home:
+            yield line, f"{name} is a sibling: import it relatively"
+        elif not dots and folder:
+            yield line, f"{name} is of {folder}/, which {home}/ must not import: share it through the core"
+
+
+def _core_faults(path: str, tree: ast.AST) -> Iterator[tuple[int, str]]:
+    packages = path.split("/")[:-1]
+    for line, dots, name in _imports(tree):
+        absolute = ".".join([*packages[: len(packages) - dots + 1], name]) if dots else name
+        if folder := _folder_of(absolute):
+            yield line, f"the core must not import {folder}/: name it in {REGISTRY}"
+    if path != REGISTRY:
+        into_folder = re.compile(rf"{CORE}\.({'|'.join(FOLDERS)})\.\w[\w.:]*")
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and into_folder.fullmatch(node.value):
+                yield node.lineno, f"{node.value!r} belongs into {REGISTRY}"
+
+
+def length_faults(path: str, source: str) -> list[str]:
+    """Return a complaint about a file that is too long."""
+    lines = len(source.splitlines())
+    return [f"{path}: {lines} lines, more than {LONGEST}: split it by job"] if lines > LONGEST else []
+
+
+def all_faults(path: str, source: str) -> list[str]:
+    """Return a complaint about a public module with public names but no ``__all__``."""
+    name = path.rsplit("/", 1)[-1].removesuffix(".py")
+    if name.startswith("_") and name != "__init__":
+        return []
+    names = {name for statement in ast.parse(source).body for name in _bound(statement)}
+    public = sorted(name for name in names if not name.startswith("_"))
+    return [f"{path}: no __all__ for {', '.join(public)}"] if public and "__all__" not in names else []
+
+
+def _bound(statement: ast.stmt) -> Iterator[str]:
+    """Yield the names that a statement of a module defines; what it imports is the business of other modules."""
+    if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        yield statement.name
+    elif isinstance(statement, ast.Assign):
+        yield from (target.id for target in statement.targets if isinstance(target, ast.Name))
+    elif isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
+        yield statement.target.id
+
+
+def _sources(*folders: str) -> list[tuple[str, str]]:
+    files = sorted(file for folder in folders for file in (ROOT / folder).rglob("*.py"))
+    return [(file.relative_to(ROOT).as_posix(), file.read_text(encoding="utf-8")) for file in files]
+
+
+def test_imports_follow_the_rule() -> None:
+    sources = _sources(CORE, *FOLDERS)
+    assert {path.split("/")[0] for path, _ in sources} == {CORE, *FOLDERS}
+    assert [fault for path, source in sources for fault in import_faults(path, source)] == []
+
+
+def test_no_file_is_too_long() -> None:
+    sources = _sources(CORE, *FOLDERS, "tests", "benchmarks", "examples")
+    assert [fault for path, source in sources for fault in length_faults(path, source)] == []
+
+
+def test_public_modules_say_what_is_public() -> None:
+    sources = _sources(CORE, *FOLDERS)
+    assert [fault for path, source in sources for fault in all_faults(path, source)] == []
+
+
+@pytest.mark.parametrize(
+    ("path", "source"),
+    [
+        ("solvers/milp.py", "from heuristics.greedy import Greedy"),
+        ("solvers/milp.py", "from optsum.heuristics.greedy import Greedy"),
+        ("solvers/milp.py", "import optsum.formulations.extractive as e"),
+        ("solvers/milp.py", "from optsum import heuristics"),
+        ("solvers/milp.py", "from optsum.solvers.highs import Highs"),
+        ("solvers/milp.py", "from solvers.highs import Highs"),
+        ("solvers/milp.py", "from ..problem import Problem"),
+        ("solvers/milp.py", "from .. import problem"),
+        ("solvers/exact/engine.py", "from ...problem import Problem"),
+        ("heuristics/vns.py", "def f():\n    from optsum.solvers import milp"),
+        ("heuristics/vns.py", "if TYPE_CHECKING:\n    from optsum.solvers.milp import Milp"),
+        ("optsum/run.py", "from optsum.solvers.milp import Milp"),
+        ("optsum/run.py", "import optsum.solvers"),
+        ("optsum/run.py", "from optsum import solvers"),
+        ("optsum/run.py", "from solvers import milp"),
+        ("optsum/run.py", "from .solvers import milp"),
+        ("optsum/run.py", "from . import heuristics"),
+        ("optsum/corpus/rows.py", "from ..heuristics import vns"),
+        ("optsum/run.py", "import_module('optsum.solvers.milp')"),
+        ("optsum/run.py", "NAME = 'optsum.solvers.milp:Milp'"),
+        ("optsum/registry.py", "from optsum.solvers.milp import Milp"),
+    ],
+)
+def test_a_forbidden_import_is_found(path: str, source: str) -> None:
+    assert len(import_faults(path, source)) == 1
+
+
+@pytest.mark.parametrize(
+    ("path", "source"),
+    [
+        ("solvers/milp.py", "from optsum.problem import Problem\nfrom .highs import Highs\nimport numpy as np"),
+        ("solvers/exact/engine.py", "from ..milp import Milp\nfrom .search import x\nfrom . import store"),
+        ("optsum/run.py", "from optsum.problem import Problem\nfrom optsum.formulation import Spec"),
+        ("optsum/corpus/rows.py", "from . import topic\nfrom ..problem import Problem"),
+        ("optsum/run.py", '"""See `optsum.solvers.milp` for one."""'),
+        ("optsum/registry.py", "NAME = 'optsum.solvers.milp:Milp'"),
+    ],
+)
+def test_an_allowed_import_passes(path: str, source: str) -> None:
+    assert import_faults(path, source) == []
+
+
+def test_a_long_file_is_found() -> None:
+    assert length_faults("optsum/a.py", "\n" * (LONGEST + 1))
+    assert not length_faults("optsum/a.py", "\n" * LONGEST)
+
+
+def test_a_missing_all_is_found() -> None:
+    assert all_faults("optsum/a.py", "def public(): ...")
+    assert all_faults("optsum/a.py", "NAME: int = 1")
+    assert all_faults("optsum/__init__.py", "NAME = 1")
+    assert not all_faults("optsum/a.py", "__all__ = ['public']\ndef public(): ...")
+    assert not all_faults("optsum/a.py", "def _private(): ...")
+    assert not all_faults("optsum/_a.py", "def public(): ...")
+    assert not all_faults("optsum/__init__.py", '"""Nothing here."""')

@@ -1,0 +1,146 @@
+"""What is listed is what is there: packages, data files, dependencies, and the wheel itself."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterable, Mapping
+from fnmatch import fnmatch
+from importlib import import_module
+from importlib.metadata import distribution
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+FOLDERS = {"optsum": "optsum", "formulations": "optsum.formulations", "heuristics": "optsum.heuristics",
+           "solvers": "optsum.solvers"}  # fmt: skip
+
+if not (ROOT / "pyproject.toml").is_file():
+    pytest.skip("the source tree is not beside the tests", allow_module_level=True)
+
+PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+SETUPTOOLS: dict[str, Any] = PROJECT["tool"]["setuptools"]
+
+NAMED_OTHERWISE = {"pysat": "python-sat"}
+"""Import name -> name of the distribution."""
+
+in_wheel = pytest.mark.skipif(
+    os.environ.get("OPTSUM_WHEEL") != "1", reason="only `make test` runs the tests against a wheel"
+)
+
+
+def packages_in(root: Path, folders: Mapping[str, str]) -> dict[str, Path]:
+    """Return the import name and folder of every package below `folders` (folder -> import name)."""
+    return {
+        ".".join([name, *init.parent.relative_to(root / folder).parts]): init.parent
+        for folder, name in folders.items()
+        for init in sorted((root / folder).rglob("__init__.py"))
+    }
+
+
+def data_faults(packages: Mapping[str, Path], patterns: Mapping[str, list[str]]) -> list[str]:
+    """Return data files that no pattern names, and patterns that name no file."""
+    faults = []
+    for name, folder in packages.items():
+        wanted = patterns.get(name, [])
+        data = [file.name for file in folder.iterdir() if file.is_file() and file.suffix != ".py"]
+        faults += [f"{name}: no pattern names {file}" for file in data if not _matches(file, wanted)]
+        faults += [f"{name}: {pattern} names no file" for pattern in wanted if not _matching(data, pattern)]
+    return faults + [f"{name} is no package" for name in patterns if name not in packages]
+
+
+def _matches(file: str, patterns: Iterable[str]) -> bool:
+    return any(fnmatch(file, pattern) for pattern in patterns)
+
+
+def _matching(files: Iterable[str], pattern: str) -> list[str]:
+    return [file for file in files if fnmatch(file, pattern)]
+
+
+def imported_in(source: str) -> set[str]:
+    """Return the top-level names of everything that a module imports absolutely, wherever it stands."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            found.update(alias.name.split(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and not node.level and node.module:
+            found.add(node.module.split(".")[0])
+    return found
+
+
+def test_the_package_list_is_the_tree() -> None:
+    assert sorted(SETUPTOOLS["packages"]) == sorted(packages_in(ROOT, FOLDERS))
+    assert {name: folder for folder, name in FOLDERS.items()} == SETUPTOOLS["package-dir"]
+
+
+def test_data_patterns_are_the_data() -> None:
+    assert data_faults(packages_in(ROOT, FOLDERS), SETUPTOOLS["package-data"]) == []
+
+
+def test_every_import_is_declared() -> None:
+    declared = [*PROJECT["project"]["dependencies"]]
+    for extra, requirements in PROJECT["project"]["optional-dependencies"].items():
+        declared += requirements if extra not in {"dev", "docs"} else []
+    names = {re.split(r"[^\w.-]", requirement)[0].lower() for requirement in declared}
+    files = [file for folder in FOLDERS for file in (ROOT / folder).rglob("*.py")]
+    imported = {name for file in files for name in imported_in(file.read_text(encoding="utf-8"))}
+    imported = {NAMED_OTHERWISE.get(name, name) for name in imported}
+    assert imported - set(sys.stdlib_module_names) - names == {"optsum"}
+
+
+def test_the_checkers_find_faults(tmp_path: Path) -> None:
+    for folder in ("core", "core/part", "side"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "__init__.py").touch()
+    (tmp_path / "core" / "data.txt").touch()
+    packages = packages_in(tmp_path, {"core": "p", "side": "p.side"})
+    assert sorted(packages) == ["p", "p.part", "p.side"]
+    assert data_faults(packages, {}) == ["p: no pattern names data.txt"]
+    assert data_faults(packages, {"p": ["*.txt", "*.csv"]}) == ["p: *.csv names no file"]
+    assert data_faults(packages, {"p": ["*.txt"], "q": ["*"]}) == ["q is no package"]
+    assert data_faults(packages, {"p": ["*.txt"]}) == []
+    assert imported_in("import a.b\nfrom c.d import e\nfrom . import f\ndef g():\n    import h") == {"a", "c", "h"}
+
+
+@in_wheel
+@pytest.mark.parametrize("package", sorted(SETUPTOOLS["packages"]))
+def test_the_tests_see_the_installed_package(package: str) -> None:
+    file = Path(import_module(package).__file__ or "")
+    assert "site-packages" in file.parts
+    assert ROOT not in [folder.resolve() for folder in map(Path, sys.path)]
+    assert file == Path(str(distribution("optsum").locate_file(package.replace(".", "/")))) / "__init__.py"
+
+
+@in_wheel
+def test_other_processes_see_it_too() -> None:
+    code = "import optsum; print(optsum.__file__)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert "site-packages" in Path(done.stdout).parts
+
+
+@in_wheel
+def test_the_wheel_holds_every_file() -> None:
+    sources = {
+        f"{name.replace('.', '/')}/{file.name}"
+        for name, folder in packages_in(ROOT, FOLDERS).items()
+        for file in folder.iterdir()
+        if file.is_file()
+    }
+    installed = {str(file) for file in distribution("optsum").files or () if file.suffix != ".pyc"}
+    inside = {file for file in installed if file.startswith("optsum/")}
+    assert inside == sources
+    assert any(file.endswith("licenses/LICENSE") for file in installed)
+
+
+def test_the_version_is_one() -> None:
+    from optsum import __version__
+
+    assert distribution("optsum").version == __version__
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert f"## [{__version__}]" in changes or "## [Unreleased]" in changes

@@ -1,0 +1,74 @@
+"""What is not needed is not loaded: `import optsum` and `optsum --help` answer at once.
+
+Nothing is timed here, because a busy machine would decide; the modules that cost the time are named instead.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import optsum
+
+HEAVY = ("deap", "highspy", "loky", "networkx", "nltk", "numba", "numpy", "pandas", "pyomo", "scipy", "sentencex")
+
+_LOADED = "import json, sys; print(json.dumps(sorted({name.split('.')[0] for name in sys.modules})))"
+_HELP = """
+import contextlib, io, sys
+sys.argv = ["optsum", *{arguments!r}]
+from optsum.cli import main
+with contextlib.suppress(SystemExit), contextlib.redirect_stdout(io.StringIO()) as shown:
+    main()
+assert "Usage" in shown.getvalue(), shown.getvalue()
+"""
+
+
+def loaded_after(code: str) -> set[str]:
+    """Return the top-level modules that a fresh interpreter has loaded after some code."""
+    done = subprocess.run([sys.executable, "-c", f"{code}\n{_LOADED}"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return set(json.loads(done.stdout))
+
+
+def test_importing_optsum_loads_nothing_heavy() -> None:
+    loaded = loaded_after("import optsum; assert optsum.__version__; assert 'solve' in dir(optsum)")
+    assert "optsum" in loaded
+    assert loaded.intersection((*HEAVY, "pydantic", "rich", "typer")) == set()
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["solve", "--help"], ["compare", "--help"]], ids=" ".join)
+def test_help_loads_nothing_heavy(arguments: list[str]) -> None:
+    loaded = loaded_after(_HELP.format(arguments=arguments))
+    assert "typer" in loaded
+    assert loaded.intersection(HEAVY) == set()
+
+
+def test_what_is_loaded_is_seen() -> None:
+    assert "numpy" in loaded_after("from optsum import CoverageProblem")
+
+
+@pytest.mark.parametrize("name", optsum.__all__)
+def test_every_public_name_is_there(name: str) -> None:
+    assert getattr(optsum, name) is not None
+    assert name in dir(optsum)
+
+
+def test_an_unknown_name_is_refused() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'slove'"):
+        _ = optsum.slove
+
+
+def test_type_checkers_see_the_same_names() -> None:
+    """The imports under TYPE_CHECKING, which only type checkers read, are those that happen."""
+    tree = ast.parse(Path(optsum.__file__ or "").read_text(encoding="utf-8"))
+    guarded = next(node for node in tree.body if isinstance(node, ast.If))
+    seen = {
+        alias.name: node.module for node in guarded.body if isinstance(node, ast.ImportFrom) for alias in node.names
+    }
+    assert seen == optsum._HOME
+    assert sorted([*seen, "__version__"]) == sorted(optsum.__all__)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
-from optsum.problem import Move, Problem, Selection
+from optsum.problem import Move, Problem, Selection, Sense
 from optsum.run import Run
 from optsum.strategy import Strategy
 
@@ -31,7 +31,10 @@ class Lead(Strategy):
 
 @dataclass(frozen=True)
 class Random(Strategy):
-    """Units in random order, each taken if it still fits."""
+    """Units in random order, each taken if it still fits; until everything is covered, where that is asked.
+
+    A draw that misses a minimum length is repaired (`optsum.problem.Problem.repair`).
+    """
 
     name: ClassVar[str] = "random"
     about: ClassVar[str] = "sentences in random order, each taken if it fits; looks at no reference"
@@ -39,9 +42,13 @@ class Random(Strategy):
 
     def search(self, run: Run) -> None:
         """Draw one selection."""
-        moves = list(run.problem.moves(()))
-        order = run.rng.permutation(len(moves)).tolist()
-        run.see(_fill(run.problem, (moves[place] for place in order), stop=False))
+        problem = run.problem
+        drawn: Selection = ()
+        if problem.sense is Sense.MAXIMIZE:
+            moves = list(problem.moves(()))
+            order = run.rng.permutation(len(moves)).tolist()
+            drawn = _fill(problem, (moves[place] for place in order), stop=False)
+        run.see(problem.repair(drawn, run.rng))
 
 
 def _fill(problem: Problem, moves: Iterable[Move], *, stop: bool) -> Selection:

@@ -21,7 +21,7 @@ class Greedy(Strategy):
     Hirao et al. 2017 (Enumeration of Extractive Oracle Summaries), Algorithm 2, after Khuller et al. 1999. Line 5 of
     the printed algorithm adds the length of a sentence even if it is then rejected; meant is that a rejected one
     leaves the length as it was, and so it is done here. Units that gain nothing are not taken, unless a minimum
-    length asks for more.
+    length asks for more; a climb that ends below the minimum is repaired (`optsum.problem.Problem.repair`).
 
     For recall, n-grams within sentences and no minimum length the objective is monotone and submodular, and its
     value is at least :math:`\frac{1}{2}(1 - \frac{1}{e})` of the optimum. Elsewhere there is no guarantee.
@@ -35,28 +35,34 @@ class Greedy(Strategy):
     def search(self, run: Run) -> None:
         """Search once."""
         run.see(())
-        if Capability.COVERAGE in run.problem.capabilities and self._on_arrays(run, run.problem.coverage):
-            return
-        self._one_by_one(run)
+        on_arrays = Capability.COVERAGE in run.problem.capabilities
+        last = self._on_arrays(run, run.problem.coverage) if on_arrays else None
+        if last is None:
+            last = self._one_by_one(run)
+        if run.evaluation is None:  # the climb ended below the minimum
+            run.see(run.problem.repair(last, run.rng))
 
     @staticmethod
-    def _on_arrays(run: Run, coverage: Coverage) -> bool:
+    def _on_arrays(run: Run, coverage: Coverage) -> Selection | None:
+        """Return where the climb ended; None if the kernels cannot hold the instance."""
         from optsum.arrays import arrays_of
         from optsum.greedy import climb, moves_of
 
         arrays = arrays_of(coverage)
         if arrays is None:
-            return False
+            return None
         move_start, move_unit = moves_of(coverage)
+        ends = []
         for single in (False, True):
-            selection, evaluations = climb(arrays, move_start, move_unit, single)
+            chosen, evaluations = climb(arrays, move_start, move_unit, single)
             run.count(evaluations=int(evaluations))
-            run.see(selection.nonzero()[0])
+            ends.append(tuple(chosen.nonzero()[0].tolist()))
+            run.see(ends[-1])
             run.check()
-        return True
+        return ends[0]
 
     @staticmethod
-    def _one_by_one(run: Run) -> None:
+    def _one_by_one(run: Run) -> Selection:
         problem = run.problem
         selection: Selection = ()
         held = problem.evaluate(selection)
@@ -84,5 +90,5 @@ class Greedy(Strategy):
                 if best is None or density > best[0]:
                     best = (density, evaluation, candidate)
             if best is None or (best[0] <= 0 and not short):
-                return
+                return selection
             _, held, selection = best

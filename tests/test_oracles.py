@@ -30,7 +30,9 @@ def topic_of(rng: np.random.Generator, number: int) -> dict[str, Any]:
     return {"id": str(number), "documents": [sentences], "references": references}
 
 
-def best_by_text(topic: dict[str, Any], metric: str, shortest: int, longest: int) -> tuple[Fraction, set[tuple[int, ...]]]:
+def best_by_text(
+    topic: dict[str, Any], metric: str, shortest: int, longest: int
+) -> tuple[Fraction, set[tuple[int, ...]]]:
     """Score every selection from its text. Sentences without a match are no units unless there is a minimum."""
     sentences = topic["documents"][0]
 

@@ -1,0 +1,58 @@
+"""Small random covers, and what brute force finds of them."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from itertools import combinations
+
+from optsum.coverage import Coverage, Goal, Joint
+
+Clauses = list[list[tuple[int, ...]]]
+
+
+def cover_of(clauses: Clauses, lengths: Sequence[int]) -> Coverage:
+    """The normal form of clauses, written down independently of the formulation."""
+    occurrences: list[dict[int, int]] = [{} for _ in lengths]
+    joints = []
+    for feature, clause in enumerate(clauses):
+        for alternative in clause:
+            if len(alternative) == 1:
+                occurrences[alternative[0]][feature] = 1
+            else:
+                joints.append(Joint(feature, alternative))
+    return Coverage.of(lengths, occurrences, [[1]] * len(clauses), joints=tuple(joints), goal=Goal.MINIMIZE)
+
+
+def random_clauses(
+    rng: random.Random, *, units: int, clauses: int, alternatives: int = 4, sentences: int = 4
+) -> Clauses:
+    """Each clause with up to `alternatives`, each of up to `sentences` units, overlapping as they will."""
+    made: Clauses = []
+    for _ in range(clauses):
+        sets = {
+            tuple(sorted(rng.sample(range(units), rng.randint(1, min(units, sentences)))))
+            for _ in range(rng.randint(1, alternatives))
+        }
+        made.append(sorted(sets))
+    return made
+
+
+def random_lengths(rng: random.Random, units: int) -> list[int]:
+    """All one; or any; or any, with units that have no length."""
+    least = rng.choice([None, 1, 0])
+    return [1 if least is None else rng.randint(least, 5) for _ in range(units)]
+
+
+def brute_force(clauses: Clauses, lengths: Sequence[int]) -> tuple[int, list[tuple[int, ...]]]:
+    """The minimum length of a cover, and all covers that have it."""
+    units = range(len(lengths))
+    sets = [[set(alternative) for alternative in clause] for clause in clauses]
+    covers = [
+        chosen
+        for size in range(len(lengths) + 1)
+        for chosen in combinations(units, size)
+        if all(any(alternative.issubset(chosen) for alternative in clause) for clause in sets)
+    ]
+    least = min(sum(lengths[unit] for unit in chosen) for chosen in covers)
+    return least, sorted(chosen for chosen in covers if sum(lengths[unit] for unit in chosen) == least)

@@ -1,0 +1,158 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from optsum.config import Options, ScoreOptions, read_config, resolve, resolve_score
+from optsum.errors import OptionError, UnknownNameError
+from optsum.presets import PRESETS
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Any:
+    def write(text: str | bytes) -> Path:
+        path = tmp_path / "options.toml"
+        path.write_bytes(text.encode() if isinstance(text, str) else text)
+        return path
+
+    return write
+
+
+def test_defaults_are_those_of_the_paper() -> None:
+    options = resolve({"max_length": 100})
+    assert (options.formulation, options.strategy, options.backend) == ("extractive", "milp", "highs")
+    assert (options.metric, options.measure, options.references) == ("rouge-1", "recall", "pooled")
+    assert (options.counts, options.boundaries, options.tokenizer) == ("clipped", "sentence", None)
+    assert (options.stem, options.stopwords, options.workers, options.time_limit) == (False, "keep", 1, None)
+
+
+def test_what_is_given_wins_over_the_file_and_the_file_over_the_preset(file: Any) -> None:
+    path = file('preset = "hirao-r2"\nmax-length = 60\nstem = false\n')
+    options = resolve({"max_length": 50, "seed": None}, config=path)
+    assert options.metric == "rouge-2"  # of the preset
+    assert options.stem is False  # of the file
+    assert options.max_length == 50  # given
+    assert options.seed == 0  # None is "not given"
+
+
+def test_a_given_preset_gives_way_to_the_file(file: Any) -> None:
+    options = resolve({"preset": "hirao-r1"}, config=file("max_length = 7"))
+    assert (options.max_length, options.stopwords) == (7, "drop")
+
+
+def test_hyphens_and_underscores_are_the_same(file: Any) -> None:
+    assert read_config(file("max-length = 1\nmin_length = 0")) == {"max_length": 1, "min_length": 0}
+
+
+def test_one_file_serves_all_commands(file: Any) -> None:
+    path = file('max-length = 9\nmax-words = 20\nmetric = "rouge-2"\nexact = "none"\nstrategies = ["lead"]')
+    assert resolve(config=path).max_length == 9
+    assert resolve_score(config=path) == ScoreOptions(metric="rouge-2", max_words=20)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("max-lenght = 3", "no option 'max-lenght'; did you mean max_length"),
+        ("[solve]\nmax-length = 3", "no option 'solve'"),
+        ("max-length = 3\nmax_length = 4", "sets max_length twice"),
+        ("max-length = ", "is no TOML"),
+        (b"metric = '\xff'", "is no TOML"),
+    ],
+)
+def test_a_file_that_cannot_be_used_is_named(file: Any, text: str | bytes, reason: str) -> None:
+    path = file(text)
+    with pytest.raises(OptionError, match=reason) as caught:
+        resolve(config=path)
+    assert str(path) in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["nosuch.toml", "."])
+def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, name: str) -> None:
+    with pytest.raises(OptionError, match="cannot be read"):
+        resolve(config=tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    ("values", "reason"),
+    [
+        ({"max_length": -1}, "max_length cannot be -1: input should be greater than or equal to 0"),
+        ({"max_length": 10**30}, "less than or equal to"),
+        ({"max_length": "many"}, "max_length cannot be 'many'"),
+        ({"max_length": 2.5}, "max_length cannot be 2.5"),
+        ({"max_length": True}, "max_length cannot be True"),
+        ({"max_length": [3]}, "max_length cannot be"),
+        ({"max_length": 3, "time_limit": float("nan")}, "time_limit cannot be nan"),
+        ({"max_length": 3, "time_limit": float("inf")}, "time_limit cannot be inf"),
+        ({"max_length": 3, "time_limit": -1}, "time_limit cannot be -1"),
+        ({"max_length": 3, "stem": 2}, "stem cannot be 2"),
+        ({"max_length": 3, "measure": "f2"}, "'recall', 'precision' or 'f1'"),
+        ({"max_length": 3, "workers": 0}, "workers cannot be 0"),
+        ({"max_length": 3, "seed": -1}, "seed cannot be -1"),
+        ({"max_length": 3, "min_length": 4}, "minimum length 4 is above the maximum length 3"),
+        ({}, "Recall only grows with the length"),
+        ({"max_length": 3, "stopwords": "no/such/file"}, "cannot be read"),
+    ],
+)
+def test_impossible_values_are_refused_in_one_sentence(values: dict[str, Any], reason: str) -> None:
+    with pytest.raises((OptionError, ValueError), match=reason) as caught:
+        resolve(values)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("values", "near"),
+    [
+        ({"max_lenght": 3}, "max_length"),
+        ({"max_length": 3, "tokenizer": "unicod"}, "unicode"),
+        ({"max_length": 3, "metric": "rouge2"}, "rouge-2"),
+        ({"preset": "hirao-r3"}, "hirao-r"),
+        ({"preset": ["hirao-r1"]}, "hirao-r1"),
+    ],
+)
+def test_unknown_names_are_refused_with_the_nearest(values: dict[str, Any], near: str) -> None:
+    with pytest.raises(UnknownNameError, match=near):
+        resolve(values)
+
+
+@pytest.mark.parametrize("measure", ["precision", "f1"])
+def test_precision_and_f1_need_no_length(measure: str) -> None:
+    assert resolve({"measure": measure}).max_length is None
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    options = resolve({"max_length": np.int64(5), "gap": np.float64(0.5), "stem": np.True_})
+    assert (options.max_length, options.gap, options.stem) == (5, 0.5, True)
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_every_preset_can_be_used(name: str) -> None:
+    resolve({"preset": name})
+    resolve_score({"preset": name})
+
+
+def test_the_hash_is_of_what_can_change_a_result() -> None:
+    base = resolve({"preset": "hirao-r1"})
+    assert base.config_hash == resolve({"preset": "hirao-r1", "workers": 2}).config_hash
+    assert base.config_hash == resolve(dict(PRESETS["hirao-r1"].options)).config_hash
+    others = [{"max_length": 99}, {"stem": False}, {"seed": 1}, {"strategy": "greedy"}, {"time_limit": 1.0}]
+    assert len({resolve({"preset": "hirao-r1", **other}).config_hash for other in ({}, *others)}) == 6
+
+
+@pytest.mark.parametrize("model", [Options, ScoreOptions])
+def test_every_option_says_what_it_is(model: type[Options]) -> None:
+    for name, field in model.model_fields.items():
+        assert field.description, name
+        assert not field.description.endswith("."), name
+
+
+def test_scoring_options_are_checked_too() -> None:
+    with pytest.raises(UnknownNameError, match="rouge-2"):
+        resolve_score({"metric": "rouge-2x"})
+    with pytest.raises(UnknownNameError, match="max_words"):
+        resolve_score({"max_word": 3})
+    with pytest.raises(OptionError, match="max_words cannot be 0"):
+        resolve_score({"max_words": 0})

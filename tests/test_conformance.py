@@ -1,0 +1,489 @@
+"""Tests of the tests: every check of `optsum.testing` fails on a problem or a strategy that is broken in its way."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib.util
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+
+from optsum import arrays, searching
+from optsum.coverage import Coverage
+from optsum.coverage_problem import CoverageProblem
+from optsum.errors import UnsupportedError
+from optsum.problem import Capability, Evaluation, Problem, Selection, Sense
+from optsum.result import Result, Status, Termination, TracePoint
+from optsum.run import Run
+from optsum.strategy import Strategy
+from optsum.testing import ConformanceError, OwnMetric, check_problem, check_strategy, random_coverage
+
+INSTANCE = Coverage.of(
+    [3, 2, 4, 1],
+    [{0: 1, 1: 2}, {1: 1}, {2: 2}, {0: 2, 2: 1}],
+    [[2, 1], [3, 1], [2]],
+    constants=(0, 12),
+    max_length=7,
+    parents=[-1, 0, -1, 2],
+)
+
+
+class Base(CoverageProblem):
+    """To be broken."""
+
+    @classmethod
+    def make(cls, instance: Coverage = INSTANCE) -> CoverageProblem:
+        return cls.of(instance)
+
+
+class Drifting(Base):
+    def evaluate(self, selection: Selection) -> Evaluation:
+        found = super().evaluate(selection)
+        self.__dict__["calls"] = self.__dict__.get("calls", 0) + 1
+        return replace(found, key=found.key + self.__dict__["calls"])
+
+
+class Late(Base):
+    """Right until something else was asked."""
+
+    def evaluate(self, selection: Selection) -> Evaluation:
+        found = super().evaluate(selection)
+        return replace(found, key=found.key + Fraction("linear_model" in self.__dict__))
+
+
+class Negative(Base):
+    def evaluate(self, selection: Selection) -> Evaluation:
+        return replace(super().evaluate(selection), violation=-1)
+
+
+class Lax(Base):
+    def evaluate(self, selection: Selection) -> Evaluation:
+        return replace(super().evaluate(selection), violation=0)
+
+
+class Unordered(Base):
+    def evaluate(self, selection: Selection) -> Evaluation:
+        found = super().evaluate(selection)
+        return replace(found, value=-found.value)
+
+
+class NoEvaluation(Base):
+    def evaluate(self, selection: Selection) -> Any:
+        return 3
+
+
+class Orphaning(Base):
+    """Moves single units, whatever their parents."""
+
+    def moves(self, selection: Selection) -> Iterator[tuple[int, ...]]:
+        return ((unit,) for unit in range(self.size))
+
+
+class Stuck(Base):
+    def moves(self, selection: Selection) -> Iterator[tuple[int, ...]]:
+        return (move for move in super().moves(selection) if 3 not in move)
+
+
+class Idle(Base):
+    def moves(self, selection: Selection) -> Iterator[tuple[int, ...]]:
+        yield ()
+
+
+class Doubling(Base):
+    def moves(self, selection: Selection) -> Iterator[tuple[int, ...]]:
+        return (move * 2 for move in super().moves(selection))
+
+
+class Beyond(Base):
+    def moves(self, selection: Selection) -> Iterator[tuple[int, ...]]:
+        return ((*move, self.size) for move in super().moves(selection))
+
+
+class Spoiling(Base):
+    def repair(self, selection: Selection, rng: np.random.Generator) -> Selection:
+        return tuple(range(self.size)) if selection != tuple(range(self.size)) else (1,)
+
+
+class Shuffling(Base):
+    def repair(self, selection: Selection, rng: np.random.Generator) -> Selection:
+        return super().repair(selection, rng)[::-1]
+
+
+class Bold(Base):
+    @property
+    def root_bound(self) -> Fraction:  # type: ignore[override]
+        return Fraction(1, 2)
+
+
+class Inexact(Base):
+    @property
+    def root_bound(self) -> float:  # type: ignore[override]
+        return 1.0
+
+
+class Modest(Base):
+    """Offers a bound that it does not declare."""
+
+    @property
+    def capabilities(self) -> frozenset[Capability]:
+        return super().capabilities - {Capability.BOUND}
+
+
+class Boastful(OwnMetric):
+    @property
+    def capabilities(self) -> frozenset[Capability]:
+        return frozenset({Capability.BOUND})
+
+
+class OtherModel(Base):
+    """The model forgets the parents."""
+
+    @property
+    def linear_model(self) -> Any:  # type: ignore[override]
+        from optsum.linear import coverage_model
+
+        return coverage_model(replace(self.instance, parents=np.zeros(0, np.int64)))
+
+
+class OtherGains(Base):
+    @property
+    def linear_model(self) -> Any:  # type: ignore[override]
+        model = super().linear_model
+        return replace(model, objective=model.objective * 2)
+
+
+class Tight(Base):
+    """The model is infeasible where the problem is not."""
+
+    @property
+    def linear_model(self) -> Any:  # type: ignore[override]
+        from optsum.linear import coverage_model
+
+        return coverage_model(replace(self.instance, max_length=3))
+
+    @property
+    def root_bound(self) -> Fraction:  # type: ignore[override]
+        return Fraction(1)
+
+
+BROKEN: list[tuple[type[Base], str]] = [
+    (Drifting, "differs from call to call"),
+    (Late, "worth something else after the checks|the linear model|disagree|order is lost"),
+    (Negative, "the violation of .* is negative"),
+    (Lax, "is called feasible, 3 outside the length limits"),
+    (Unordered, "are not ordered as their keys"),
+    (NoEvaluation, "returns no Evaluation"),
+    (Orphaning, "breaks more than the length limits"),
+    (Stuck, "do not reach every unit"),
+    (Idle, "flips nothing"),
+    (Doubling, "flips a unit twice"),
+    (Beyond, "flips a unit that does not exist"),
+    (Spoiling, "which is not feasible either"),
+    (Shuffling, "is no sorted tuple"),
+    (Bold, "passes the bound 1/2"),
+    (Inexact, "is a float where objectives are exact"),
+    (Modest, "offers a bound that its capabilities do not declare"),
+    (OtherModel, "the linear model"),
+    (OtherGains, "instead of .*, in the model's integers"),
+    (Tight, "the linear model"),
+]
+
+
+def test_the_problem_that_is_broken_below_is_whole() -> None:
+    check_problem(Base.make(), name="whole")
+
+
+@pytest.mark.parametrize(("broken", "match"), BROKEN, ids=[broken.__name__ for broken, _ in BROKEN])
+def test_broken_problems_fail(broken: type[Base], match: str) -> None:
+    with pytest.raises(ConformanceError, match=match) as failure:
+        check_problem(broken.make(), name="the instance", seed=7)
+    assert str(failure.value).startswith("the instance (seed 7): ")
+
+
+def test_a_bound_that_is_declared_but_missing_fails() -> None:
+    with pytest.raises(UnsupportedError, match="Boastful has no bound"):
+        check_problem(Boastful(lengths=(1,), words=[["a"]]))
+
+
+@pytest.mark.parametrize("kernel", ["flip", "value_pair", "empty_state"])
+def test_a_broken_kernel_fails(kernel: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    real: Callable[..., Any] = getattr(arrays, kernel)
+
+    def flip(instance: Any, state: Any, unit: int) -> None:
+        real(instance, state, unit)
+        state.totals[0] += unit == 3
+
+    def value_pair(instance: Any, state: Any) -> tuple[int, int]:
+        top, bottom = real(instance, state)
+        return -top, bottom
+
+    def empty_state(instance: Any) -> Any:
+        state = real(instance)
+        state.scalars[arrays.LENGTH] = 1
+        return state
+
+    monkeypatch.setattr(arrays, kernel, {"flip": flip, "value_pair": value_pair, "empty_state": empty_state}[kernel])
+    with pytest.raises(ConformanceError, match=r"^broken kernel \(seed 0\): the state after flips"):
+        check_problem(Base.make(), name="broken kernel")
+
+
+# --- strategies -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Walk(Strategy):
+    """A whole strategy, exact: to be broken."""
+
+    name: ClassVar[str] = "walk"
+    about: ClassVar[str] = "a test"
+    exact: ClassVar[bool] = True
+
+    def search(self, run: Run) -> None:
+        from optsum.testing.enumeration import selections
+
+        for selection in selections(run.problem.size):
+            run.check()
+            run.see(selection)
+        run.prove()
+
+
+class Early(Walk):
+    """Proves before it has looked at everything."""
+
+    def search(self, run: Run) -> None:
+        run.see(())
+        run.prove()
+
+
+class Claiming(Walk):
+    exact: ClassVar[bool] = False
+
+
+class Unproven(Walk):
+    def search(self, run: Run) -> None:
+        run.see(())
+
+
+class Fickle(Walk):
+    """Its own randomness instead of the run's."""
+
+    exact: ClassVar[bool] = False
+    state: ClassVar[list[int]] = [0]
+
+    def search(self, run: Run) -> None:
+        self.state[0] += 1
+        run.count(evaluations=self.state[0])
+        run.see(())
+
+
+class Deaf(Walk):
+    """Looks at no limit."""
+
+    def search(self, run: Run) -> None:
+        from optsum.run import Stopped
+
+        try:
+            super().search(run)
+        except Stopped:
+            run.see(())
+
+
+class Swallowing(Walk):
+    """Takes Ctrl-C for itself."""
+
+    exact: ClassVar[bool] = False
+
+    def search(self, run: Run) -> None:
+        try:
+            run.see(())
+            run.see(range(run.problem.size))
+        except KeyboardInterrupt:
+            run.selection, run.evaluation, run.trace = None, None, []
+
+
+class Changing(Walk):
+    def search(self, run: Run) -> None:
+        super().search(run)
+        if isinstance(run.problem, CoverageProblem) and run.problem.size:
+            run.problem.coverage.lengths[0] = 0
+
+
+class Wishful(Walk):
+    """Raises a bound that is none."""
+
+    exact: ClassVar[bool] = False
+
+    def search(self, run: Run) -> None:
+        run.see(())
+        run.raise_bound(0 if run.problem.sense is Sense.MAXIMIZE else 10**6)
+
+
+class Peeking(Walk):
+    """Refuses, but only after it evaluated something."""
+
+    def accept(self, problem: Problem) -> None:
+        problem.evaluate(())
+        raise UnsupportedError("no")
+
+
+class Speechless(Walk):
+    def accept(self, problem: Problem) -> None:
+        raise UnsupportedError("")
+
+
+class Forging(Walk):
+    """Writes into the run what it never saw."""
+
+    exact: ClassVar[bool] = False
+
+    def search(self, run: Run) -> None:
+        run.see(())
+        if run.evaluation is not None and run.problem.size:
+            run.selection = (0,)
+
+
+class Infeasible(Forging):
+    def search(self, run: Run) -> None:
+        run.see(())
+        run.selection = tuple(range(run.problem.size))
+        run.evaluation = replace(run.problem.evaluate(run.selection), violation=0)
+        run.trace = [TracePoint(0.0, 0, float(run.evaluation.value))]
+
+
+class Backwards(Walk):
+    def search(self, run: Run) -> None:
+        super().search(run)
+        run.trace.reverse()
+
+
+class Unwritable(Walk):
+    def search(self, run: Run) -> None:
+        super().search(run)
+        run.statistics["rng"] = run.rng
+
+
+class Late2(Walk):
+    """Says that it stopped at a limit that nobody set."""
+
+    def search(self, run: Run) -> None:
+        from optsum.run import Stopped
+
+        super().search(run)
+        raise Stopped(Termination.NODE_LIMIT)
+
+
+BROKEN_STRATEGIES: list[tuple[type[Walk], str]] = [
+    (Early, "is called optimal; the optimum is|is called infeasible"),
+    (Claiming, "a strategy that is not exact claims"),
+    (Unproven, "an exact strategy completed with"),
+    (Fickle, "seed 0 gives another result the second time"),
+    (Deaf, "an exact strategy completed with|it ended with completed"),
+    (Swallowing, "Ctrl-C after . evaluations: it ended with completed"),
+    (Changing, "the search changed the problem|is not .* long|seed 0 gives another result"),
+    (Wishful, "passes the bound 0"),
+    (Peeking, "only after something was evaluated"),
+    (Speechless, "refused without a word"),
+    (Forging, "the objective is 0, but"),
+    (Infeasible, "is not feasible"),
+    (Backwards, "the trace falls back|the trace does not end with the result"),
+    (Unwritable, "the result is no JSON"),
+    (Late2, "without limits it ended with node_limit"),
+]
+
+
+def test_the_strategy_that_is_broken_below_is_whole() -> None:
+    check_strategy(Walk(), instances=2)
+    check_strategy(Walk(), instances=1, seed=50, problems={"mine": Base.make()})
+
+
+@pytest.mark.parametrize(
+    ("broken", "match"), BROKEN_STRATEGIES, ids=[broken.__name__ for broken, _ in BROKEN_STRATEGIES]
+)
+def test_broken_strategies_fail(broken: type[Walk], match: str) -> None:
+    with pytest.raises(ConformanceError, match=match) as failure:
+        check_strategy(broken(), instances=2)
+    assert str(failure.value).startswith("walk on ")
+
+
+def test_failures_name_an_instance_that_can_be_made_again() -> None:
+    class Never(Walk):
+        """Fails on random instances alone."""
+
+        exact: ClassVar[bool] = False
+
+        def search(self, run: Run) -> None:
+            run.see(())
+            if run.problem.size == 7:
+                run.bound = Fraction(-1)
+
+    with pytest.raises(ConformanceError) as failure:
+        check_strategy(Never(), instances=5, seed=3)
+    name = str(failure.value).removeprefix("walk on ").partition(":")[0]
+    instance = eval(name, {"random_coverage": random_coverage, "default_rng": np.random.default_rng})  # noqa: S307
+    with pytest.raises(ConformanceError, match="walk on again: the true optimum"):
+        check_strategy(Never(), instances=0, problems={"again": CoverageProblem.of(instance)})
+
+
+def test_a_strategy_that_searches_what_it_refuses_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = searching.search
+
+    def forgetful(problem: Problem, strategy: Strategy, *others: Any, **named: Any) -> Result:
+        return real(problem, Walk())
+
+    class Refusing(Walk):
+        def accept(self, problem: Problem) -> None:
+            raise UnsupportedError("no")
+
+    monkeypatch.setattr("optsum.testing.strategies.search", forgetful)
+    with pytest.raises(ConformanceError, match="but it was searched all the same"):
+        check_strategy(Refusing(), instances=1)
+
+
+def test_problems_too_large_to_enumerate_are_refused() -> None:
+    big = CoverageProblem.of(Coverage.of([1] * 15, [{}] * 15, []))
+    with pytest.raises(ConformanceError, match="walk on big: 15 units are too many for this suite"):
+        check_strategy(Walk(), instances=0, problems={"big": big})
+
+
+def test_a_result_that_only_looks_right_fails() -> None:
+    """The checks of a result one by one, on results that no search would make."""
+    from optsum.testing.claims import check_claims
+    from optsum.testing.enumeration import brute_force
+
+    problem = Base.make()
+    truth, good = brute_force(problem), searching.search(problem, Walk())
+    check_claims(Walk(), problem, good, truth, "good")
+    twisted: dict[str, dict[str, Any]] = {
+        "names the strategy": {"strategy": "other"},
+        "took negative time": {"seconds": -1.0},
+        "a counter is negative": {"nodes": -1},
+        "is not sorted": {"selection": (good.selection or ())[::-1]},
+        "long": {"length": 99},
+        "there is no bound": {"bound": None, "bound_exact": None},
+        "do not go together": {"trace": ()},
+        "goes back in time": {"trace": (TracePoint(9.0, 1, 0.0), *good.trace)},
+        "counts evaluations backwards": {"trace": (TracePoint(0.0, 999, 0.0), *good.trace)},
+        "goes on after the end": {"seconds": 0.0},
+        "it failed": {"status": Status.ERROR, "termination": Termination.FAILED, "error": "x", "selection": None,
+                      "objective": None, "trace": ()},
+        "is called infeasible": {"status": Status.INFEASIBLE, "selection": None, "objective": None, "trace": ()},
+    }  # fmt: skip
+    for match, change in twisted.items():
+        with pytest.raises(ConformanceError, match=match):
+            check_claims(Walk(), problem, dataclasses.replace(good, **change), truth, "twisted")
+
+
+def test_the_suites_need_nothing_that_only_developers_have() -> None:
+    code = (
+        "import sys; from optsum.testing import check_strategy; check_strategy('greedy', instances=1);"
+        "print([name for name in ('pytest', 'hypothesis') if name in sys.modules])"
+    )
+    found = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
+    assert found.strip() == "[]"
+    assert importlib.util.find_spec("hypothesis") is not None, "or the line above proves nothing"

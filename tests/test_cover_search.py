@@ -1,0 +1,251 @@
+"""Branch and bound for covers, and every other exact strategy, against brute force; large instances; limits."""
+
+from __future__ import annotations
+
+import random
+import sys
+from time import process_time
+
+import pytest
+from cover_instances import brute_force, cover_of, random_clauses, random_lengths
+
+from optsum.clauses import canonical, clauses_of, interchangeable, members
+from optsum.cover_program import CoverProblem
+from optsum.coverage import Coverage, Goal, Joint
+from optsum.errors import UnsupportedError
+from optsum.result import Status
+from optsum.run import Limits, Run, Stopped
+from optsum.searching import search
+from optsum.solvers.covers import enumerate_covers, quick_cover, solve_cover
+from optsum.strategy import Strategy
+
+
+class CoverStrategy(Strategy):
+    """`solve_cover` by itself, as a strategy."""
+
+    name = "cover search"
+    about = "for this test"
+    exact = True
+
+    def search(self, run: Run) -> None:
+        solve_cover(run)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_all_exact_strategies_equal_brute_force(seed: int) -> None:
+    rng = random.Random(seed)
+    for number in range(100):
+        units = rng.randint(1, 12)
+        lengths = [1] * units if number % 2 else random_lengths(rng, units)
+        clauses = random_clauses(rng, units=units, clauses=rng.randint(1, 8))
+        least, covers = brute_force(clauses, lengths)
+        problem = CoverProblem.of(cover_of(clauses, lengths))
+
+        optima = enumerate_covers(problem.coverage)
+        assert (optima.value, optima.bound, optima.complete) == (least, least, True), (seed, number)
+        assert (optima.count, sorted(optima)) == (len(covers), covers), (seed, number)
+
+        for strategy in (CoverStrategy(), "milp", "exhaustive"):
+            result = search(problem, strategy)
+            assert (result.status, result.objective) == (Status.OPTIMAL, least), (seed, number, strategy)
+            assert result.selection in covers, (seed, number, strategy)
+            if strategy == "exhaustive":
+                # The empty selection is not counted there; it is a cover only of nothing.
+                assert result.statistics["best_selections"] == len(covers), (seed, number)
+
+
+def test_the_milp_model_is_right_without_the_tighter_rows_too() -> None:
+    from optsum.coverage_problem import CoverageProblem
+
+    rng = random.Random(5)
+    for _ in range(100):
+        clauses = random_clauses(rng, units=9, clauses=6)
+        lengths = random_lengths(rng, 9)
+        instance = cover_of(clauses, lengths)
+        general, tight = search(CoverageProblem.of(instance), "milp"), search(CoverProblem.of(instance), "milp")
+        assert general.objective == tight.objective == brute_force(clauses, lengths)[0]
+        assert CoverageProblem.of(instance).root_bound <= CoverProblem.of(instance).root_bound <= general.objective
+
+
+def test_counts_beyond_any_list() -> None:
+    # A chain: neighbours overlap, so the parts are not independent, and there are far too many covers to list.
+    clauses = [[(2 * i,), (2 * i + 1,)] for i in range(200)] + [[(i, i + 2), (i + 1, i + 3)] for i in range(0, 396, 4)]
+    optima = enumerate_covers(cover_of(clauses, [1] * 400))
+    # 99 blocks of two clauses that a block's two alternatives satisfy by themselves; two clauses are left alone.
+    assert (optima.value, optima.count) == (200, 2**99 * 2**2)
+    assert len(set(optima.sample(20))) == 20
+    assert all(len(chosen) == 200 for chosen in optima.sample(20))
+
+
+def test_units_without_length_multiply_the_minimum_covers() -> None:
+    clauses = [[(0,)], [(1, 2), (3,)]]
+    lengths = [1, 0, 1, 1, 0]
+    least, covers = brute_force(clauses, lengths)
+    optima = enumerate_covers(cover_of(clauses, lengths))
+    assert (optima.value, sorted(optima)) == (least, covers)
+    assert (0, 1, 4, 3) not in covers
+    assert (0, 3) in covers
+    assert (0, 1, 3, 4) in covers
+
+
+def test_nothing_covers() -> None:
+    nothing = Coverage.of([1, 1], [{0: 1}, {}], [[1], [1]], goal=Goal.MINIMIZE)
+    assert enumerate_covers(nothing).count == 0
+    assert search(CoverProblem.of(nothing), CoverStrategy()).status is Status.INFEASIBLE
+    assert search(CoverProblem.of(nothing), "milp").status is Status.INFEASIBLE
+
+
+def test_nothing_to_cover() -> None:
+    empty = Coverage.of([1, 1], [{}, {}], [], goal=Goal.MINIMIZE)
+    assert list(enumerate_covers(empty)) == [()]
+    assert search(CoverProblem.of(empty), CoverStrategy()).selection == ()
+
+
+@pytest.mark.parametrize(
+    "instance",
+    [
+        Coverage.of([1], [{0: 1}], [[1]], max_length=1),
+        Coverage.of([1, 1], [{0: 1}, {0: 1}], [[1, 1]], goal=Goal.MINIMIZE),
+        Coverage.of([1, 1], [{0: 1}, {0: 1}], [[1]], parents=[-1, 0], goal=Goal.MINIMIZE),
+        Coverage.of([1, 1], [{}, {}], [[1]], joints=(Joint(0, (0,), vetoes=(1,)),), goal=Goal.MINIMIZE),
+    ],
+    ids=["maximum", "two copies", "parents", "vetoes"],
+)
+def test_what_is_no_cover_is_refused(instance: Coverage) -> None:
+    with pytest.raises(UnsupportedError, match="covers only"):
+        enumerate_covers(instance)
+
+
+def synthetic(rng: random.Random, sources: int, abstract: int) -> Coverage:
+    """Each abstract sentence with 1 to 8 alternatives of 1 to 4 sentences."""
+    return cover_of(random_clauses(rng, units=sources, clauses=abstract, alternatives=8), [1] * sources)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_large_topic_is_proven_in_five_seconds(seed: int) -> None:
+    instance = synthetic(random.Random(seed), 1000, 60)
+    problem = CoverProblem.of(instance)
+    began = process_time()
+    one = search(problem, CoverStrategy())
+    assert process_time() - began < 5
+    began = process_time()
+    every = enumerate_covers(instance)
+    assert process_time() - began < 5
+    began = process_time()
+    milp = search(problem, "milp")
+    assert process_time() - began < 5
+    assert one.status is milp.status is Status.OPTIMAL
+    assert one.objective == milp.objective == every.value
+    assert every.complete
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_crowded_topics_agree_with_milp(seed: int) -> None:
+    # Few sentences for many alternatives: this is where the search has to branch.
+    rng = random.Random(seed)
+    lengths = [1] * 60 if seed % 2 else [rng.randint(1, 30) for _ in range(60)]
+    instance = cover_of(random_clauses(rng, units=60, clauses=40, alternatives=8), lengths)
+    optima = enumerate_covers(instance)
+    assert optima.statistics["nodes"] > 5
+    assert optima.value == search(CoverProblem.of(instance), "milp").objective
+    assert optima.count == len(set(optima))
+
+
+@pytest.mark.parametrize("limits", [Limits(nodes=1), Limits(time_s=0.0)], ids=["nodes", "time"])
+def test_a_limit_ends_the_search_with_what_is_proven(limits: Limits) -> None:
+    rng = random.Random(1)
+    instance = cover_of(random_clauses(rng, units=60, clauses=40, alternatives=8), [1] * 60)
+    truth = enumerate_covers(instance)
+    stopped = enumerate_covers(instance, limits)
+    assert not stopped.complete
+    assert stopped.termination == ("node_limit" if limits.nodes else "time_limit")
+    assert stopped.bound <= truth.value <= stopped.value
+    assert stopped.count == 1
+    result = search(CoverProblem.of(instance), CoverStrategy(), limits)
+    assert result.termination.value == stopped.termination
+    assert result.bound is None or result.bound <= truth.value
+
+
+def test_all_covers_cut_short_keep_the_proven_minimum() -> None:
+    rng = random.Random(3)
+    instance = cover_of(random_clauses(rng, units=60, clauses=40, alternatives=8), [1] * 60)
+    truth = enumerate_covers(instance)
+    asked = 0
+
+    def stop() -> bool:
+        nonlocal asked
+        asked += 1
+        return asked > nodes_of_one
+
+    run = Run(CoverProblem.of(instance), Limits(), rng=None)  # type: ignore[arg-type]
+    solve_cover(run)
+    nodes_of_one = run.nodes
+    stopped = enumerate_covers(instance, should_stop=stop)
+    assert (stopped.complete, stopped.termination) == (False, "interrupted")
+    assert stopped.value == stopped.bound == truth.value
+    assert next(iter(stopped)) in set(truth)
+
+
+def test_an_interruption_keeps_a_cover(monkeypatch: pytest.MonkeyPatch) -> None:
+    from optsum.solvers import covers
+
+    def interrupt(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(covers, "minimum_covers", interrupt)
+    stopped = enumerate_covers(cover_of([[(0,), (1,)]], [1, 1]))
+    assert (stopped.termination, stopped.count, stopped.complete) == ("interrupted", 1, False)
+
+
+def test_a_stop_inside_the_search_passes(monkeypatch: pytest.MonkeyPatch) -> None:
+    instance = synthetic(random.Random(0), 200, 40)
+    run = Run(CoverProblem.of(instance), Limits(nodes=2), rng=None)  # type: ignore[arg-type]
+    with pytest.raises(Stopped):
+        solve_cover(run)
+    assert run.evaluation is not None
+    assert run.evaluation.feasible
+    assert not run.proven
+
+
+def test_the_recursion_limit_is_put_back() -> None:
+    before = sys.getrecursionlimit()
+    # Excluding 3,000 sentences one after another nests thousands of calls.
+    clauses = [[(i, i + 1) for i in range(0, 1500)], [(i, i + 1500) for i in range(1500)]]
+    optima = enumerate_covers(cover_of(clauses, [1] * 3000))
+    assert optima.value == 3
+    assert sys.getrecursionlimit() == before
+
+
+def test_the_same_search_twice_gives_the_same_covers_in_the_same_order() -> None:
+    instance = synthetic(random.Random(9), 100, 12)
+    assert list(enumerate_covers(instance)) == list(enumerate_covers(instance))
+
+
+def test_the_quick_cover_covers_and_nothing_of_it_is_idle() -> None:
+    rng = random.Random(2)
+    for _ in range(100):
+        clauses = random_clauses(rng, units=12, clauses=8)
+        lengths = [rng.randint(1, 5) for _ in range(12)]
+        chosen = set(members(quick_cover(clauses_of(cover_of(clauses, lengths)), lengths)))
+
+        def covers(units: set[int], clauses: list[list[tuple[int, ...]]] = clauses) -> bool:
+            return all(any(units.issuperset(alternative) for alternative in clause) for clause in clauses)
+
+        assert covers(chosen)
+        assert not any(covers(chosen - {unit}) for unit in chosen)
+
+
+def test_sentences_that_say_the_same_are_searched_once() -> None:
+    # 40 sentences of which any two will do, and 30 of which any one will do.
+    clauses = [[(i, j) for i in range(40) for j in range(i)], [(40 + i,) for i in range(30)]]
+    instance = cover_of([[tuple(sorted(a)) for a in clause] for clause in clauses], [1] * 70)
+    kept, _ = interchangeable(canonical(clauses_of(instance)), [1] * 70)
+    assert sorted(map(len, kept)) == [1, 1]
+    optima = enumerate_covers(instance)
+    assert (optima.value, optima.count) == (3, 40 * 39 // 2 * 30)
+
+
+def test_of_sentences_that_say_the_same_the_shortest_is_kept() -> None:
+    instance = cover_of([[(0,), (1,), (2,)]], [5, 3, 3])
+    assert sorted(enumerate_covers(instance)) == [(1,), (2,)]
+    assert search(CoverProblem.of(instance), "milp").objective == 3

@@ -1,0 +1,211 @@
+"""The exact engine against brute force, against the baseline, and at its limits."""
+
+from __future__ import annotations
+
+import random
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from exact_instances import brute_force, random_instance, value_of
+from optsum.solvers.exact import Limits, effort, engine, solve_all, solve_knapsack_all, solve_one
+
+from optsum.coverage import NO_LIMIT, Coverage, Goal, Joint
+from optsum.errors import UnsupportedError
+from optsum.optima import Optima
+
+
+def assert_same_as_brute_force(instance: Coverage, name: object) -> None:
+    best, sets = brute_force(instance)
+    optima, one = solve_all(instance), solve_one(instance)
+    assert optima.complete, name
+    if best is None:
+        assert (optima.count, one.selection, one.proven) == (0, None, True), name
+        return
+    assert (optima.value, optima.bound, optima.count) == (best, best, len(sets)), name
+    assert sorted(optima) == sets, name
+    assert (one.value, one.bound, one.proven) == (best, best, True), name
+    assert one.selection in sets, name
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_equals_brute_force(seed: int) -> None:
+    rng = random.Random(seed)  # noqa: S311
+    for number in range(100):
+        assert_same_as_brute_force(random_instance(rng), (seed, number))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_equals_brute_force_with_large_gains(seed: int) -> None:
+    # Bound and optimum are millions apart here: the optimum is closed in before it is enumerated.
+    rng = random.Random(100 + seed)  # noqa: S311
+    for number in range(60):
+        assert_same_as_brute_force(random_instance(rng, large_gains=True), (seed, number))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_equals_brute_force_when_every_search_is_split(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(effort, "START", 2)
+    monkeypatch.setattr(effort, "FIRST", 3)
+    monkeypatch.setattr(effort, "LONGEST", 0)
+    rng = random.Random(200 + seed)  # noqa: S311
+    splits = 0
+    for number in range(60):
+        instance = random_instance(rng)
+        assert_same_as_brute_force(instance, (seed, number))
+        splits += solve_all(instance).statistics.get("splits", 0)
+    assert splits > 20
+
+
+def test_equals_brute_force_when_splitting_may_go_no_deeper(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, number in (("START", 2), ("FIRST", 3), ("LONGEST", 0), ("SLICE", 4)):
+        monkeypatch.setattr(effort, name, number)
+    monkeypatch.setattr(engine, "_DEEPEST", 1)
+    rng = random.Random(300)  # noqa: S311
+    for number in range(60):
+        assert_same_as_brute_force(random_instance(rng), number)
+
+
+def medium_instance(seed: int, units: int = 60) -> Coverage:
+    rng = np.random.default_rng(seed)
+    rows = [
+        {int(f): int(rng.integers(1, 3)) for f in rng.choice(90, int(rng.integers(2, 12)), replace=False)}
+        for _ in range(units)
+    ]
+    gains = [sorted(rng.integers(1, 5, int(rng.integers(1, 4))).tolist(), reverse=True) for _ in range(90)]
+    lengths = rng.integers(3, 30, units).tolist()
+    return Coverage.of(lengths, rows, gains, constants=(0, 999), max_length=90)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_agrees_with_the_baseline(seed: int) -> None:
+    instance = medium_instance(seed, 40)
+    paper = solve_knapsack_all(instance)
+    optima = solve_all(instance)
+    assert paper.complete
+    assert (optima.value, sorted(optima)) == (paper.value, sorted(paper))
+
+
+def test_counts_beyond_64_bits() -> None:
+    # 100 units without gain and one that gains: the optima are all supersets that fit.
+    instance = Coverage.of([1] * 101, [{0: 1}, *[{}] * 100], [[7]], constants=(0, 7), max_length=101)
+    assert solve_all(instance).count == 2**100
+
+
+def test_constant_and_mass_of_the_numerator_count() -> None:
+    instance = Coverage.of(
+        [2, 2, 2], [{0: 1}, {0: 1}, {}], [[6]], constants=(5, 100), mass=[[0, 0, 3], [0, 0, 0]], max_length=4
+    )
+    optima = solve_all(instance)
+    assert (optima.value, sorted(optima)) == (14, [(0, 2), (1, 2)])
+
+
+def test_values_too_large_for_64_bits_are_refused() -> None:
+    instance = Coverage.of([1, 1], [{0: 1}, {1: 1}], [[2**59 + 1], [2**59]], constants=(0, 2**62), max_length=1)
+    with pytest.raises(UnsupportedError, match="beyond"):
+        solve_all(instance)
+
+
+def test_gains_are_divided_by_their_common_factor() -> None:
+    huge = 2**50 * 3 * 5
+    instance = Coverage.of([1, 1, 1], [{0: 1}, {1: 1}, {0: 1}], [[huge], [2 * huge]], constants=(0, 9), max_length=2)
+    optima = solve_all(instance)
+    assert (optima.value, sorted(optima)) == (3 * huge, [(0, 1), (1, 2)])
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"goal": Goal.MINIMIZE, "max_length": NO_LIMIT},
+        {"joints": (Joint(0, (0, 1)),)},
+        {"slots": [1, 0]},
+        {"parents": [-1, 0]},
+    ],
+)
+def test_other_instances_are_refused(change: dict[str, object]) -> None:
+    instance = Coverage.of([1, 1], [{0: 1}, {1: 1}], [[1], [1]], constants=(0, 2), **{"max_length": 1, **change})  # type: ignore[arg-type]
+    with pytest.raises(UnsupportedError, match="exact engine"):
+        solve_all(instance)
+
+
+@pytest.mark.parametrize(
+    ("limits", "reason"),
+    [
+        (Limits(frames=2000), "node_limit"),
+        (Limits(seconds=0.0), "time_limit"),
+        (Limits(memory=0), "memory_limit"),
+        (Limits(should_stop=lambda: True), "interrupted"),
+    ],
+)
+def test_limits_keep_what_is_known(limits: Limits, reason: str) -> None:
+    instance = hard_instance()
+    optima, one = solve_all(instance, limits), solve_one(instance, limits)
+    assert (optima.complete, optima.termination) == (False, reason)
+    assert optima.value <= optima.bound
+    for chosen in optima.sample(5, seed=1):
+        assert value_of(instance, chosen) == optima.value
+        assert instance.lengths[list(chosen)].sum() <= instance.max_length
+    assert one.selection is not None
+    assert value_of(instance, one.selection) == one.value <= one.bound
+    assert one.proven == (one.termination == "completed")
+
+
+def hard_instance() -> Coverage:
+    """Long enough that a few thousand nodes are not enough."""
+    return medium_instance(5, 120)
+
+
+def test_a_stopped_enumeration_has_only_optima() -> None:
+    instance = hard_instance()
+    whole = solve_all(instance)
+    assert whole.complete
+    seen = 0
+    nodes = whole.statistics["nodes"]
+    for share in (0.5, 0.9, 0.99):
+        part = solve_all(instance, Limits(frames=int(nodes * share)))
+        if part.proven and not part.complete:
+            assert set(part) <= set(whole)
+            seen += 1
+    assert seen
+
+
+def test_the_same_answer_every_time() -> None:
+    instance = medium_instance(3)
+    assert list(solve_all(instance)) == list(solve_all(instance))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "length"), [("opinosis", 20), ("gum", 50), ("realsumm", 60), ("summeval", 40)])
+@pytest.mark.parametrize("n", [1, 2])
+def test_bounds_agree_on_real_topics(
+    name: str, length: int, n: int, shared_data: Path, project_root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "path", [str(project_root / "benchmarks"), *sys.path])
+    from instances import coverage_of, parts, topics
+
+    compared = 0
+    for topic in topics(shared_data / name / "topics.jsonl"):
+        sentences, references = parts(topic)
+        for chosen in (references, references[:1]):
+            instance = coverage_of(sentences, chosen, n, length)
+            if not instance.size:
+                continue
+            optima = solve_all(instance)
+            paper = solve_knapsack_all(instance, Limits(frames=1_000))
+            assert optima.complete
+            if paper.complete:
+                compared += 1
+                assert (optima.value, optima.count) == (paper.value, paper.count), topic["id"]
+                assert sorted(optima) == sorted(paper), topic["id"]
+            else:
+                assert paper.value <= optima.value <= paper.bound
+    assert compared > 10
+
+
+def test_an_instance_without_units() -> None:
+    nothing = Coverage.of([], [], [[1]], constants=(0, 1), max_length=10)
+    optima = solve_all(nothing)
+    assert isinstance(optima, Optima)
+    assert (optima.value, list(optima)) == (0, [()])
+    assert solve_one(nothing).selection == ()

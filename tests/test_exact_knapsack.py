@@ -1,0 +1,54 @@
+"""The paper's branch and bound: bound, greedy start, the set of oracles."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from exact_instances import brute_force, random_instance, value_of
+from optsum.solvers.exact import Limits, knapsack_bound, solve_knapsack_all, solve_knapsack_one
+
+from optsum.coverage import Coverage
+from optsum.errors import UnsupportedError
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_finds_every_oracle(seed: int) -> None:
+    rng = random.Random(seed)  # noqa: S311
+    for number in range(60):
+        instance = random_instance(rng, windows=False)
+        best, sets = brute_force(instance)
+        optima, one = solve_knapsack_all(instance), solve_knapsack_one(instance)
+        assert (optima.value, optima.complete, sorted(optima)) == (best, True, sets), (seed, number)
+        assert one.value == one.bound == best, (seed, number)
+        assert one.selection in sets, (seed, number)
+        assert knapsack_bound(instance) >= value_of(instance, sets[0]), (seed, number)
+
+
+def test_the_bound_packs_by_density_and_takes_a_part_of_the_last() -> None:
+    # Gains 6, 5, 4 for 3, 4, 5 words; ten words of room: 6 + 5 + 4 * 3 // 5.
+    instance = Coverage.of([3, 4, 5], [{0: 1}, {1: 1}, {2: 1}], [[6], [5], [4]], constants=(0, 15), max_length=10)
+    assert knapsack_bound(instance) == 6 + 5 + 2
+
+
+def test_the_empty_set_is_an_oracle_where_nothing_fits() -> None:
+    instance = Coverage.of([5], [{0: 1}], [[1]], constants=(0, 1), max_length=4)
+    assert list(solve_knapsack_all(instance)) == [()]
+
+
+def test_windows_are_refused() -> None:
+    instance = Coverage.of([5], [{0: 1}], [[1]], constants=(0, 1), max_length=9, min_length=5)
+    with pytest.raises(UnsupportedError, match="minimum length"):
+        solve_knapsack_all(instance)
+
+
+def test_sets_checked_are_counted_and_limited() -> None:
+    rng = random.Random(3)  # noqa: S311
+    rows = [{rng.randrange(40): 1, 40 + rng.randrange(40): 1} for _ in range(40)]
+    instance = Coverage.of([rng.randint(1, 9) for _ in rows], rows, [[1]] * 80, constants=(0, 80), max_length=30)
+    whole = solve_knapsack_all(instance)
+    assert whole.statistics["nodes"] > 100
+    stopped = solve_knapsack_all(instance, Limits(frames=100))
+    assert (stopped.termination, stopped.complete) == ("node_limit", False)
+    assert stopped.statistics["nodes"] == 100
+    assert stopped.value <= stopped.bound

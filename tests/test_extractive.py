@@ -1,0 +1,221 @@
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import chain
+from typing import Any
+
+import numpy as np
+import pytest
+
+from optsum import solve, solve_all
+from optsum.coverage_problem import CoverageProblem
+from optsum.errors import InputError, OptsumError, UnsupportedError
+from optsum.formulation import Spec
+from optsum.formulations.extractive import Extract, Extractive
+from optsum.metrics import parse_metric
+from optsum.corpus.topic import as_topic
+from optsum.rouge_score import rouge
+from optsum.testing import check_problem, random_topic
+from optsum.testing.enumeration import selections
+from optsum.text import Analyzer
+
+TOPIC: dict[str, Any] = {
+    "id": "t",
+    "documents": [["a a a", "b c", "x y z"], ["c", "", "a b c d e f"]],
+    "references": [["a a b"], ["a", "c"]],
+}
+
+
+def build(topic: dict[str, Any] = TOPIC, **spec: Any) -> Extract:
+    return Extractive().build(as_topic(topic), Spec(analyzer=Analyzer(), **spec))
+
+
+def instance(task: Extract) -> Any:
+    assert isinstance(task.problem, CoverageProblem)
+    return task.problem.instance
+
+
+def test_the_paper_s_terms_by_hand() -> None:
+    """Gains: a 2 then 1, b 1, c 1; of 3 + 2 reference unigrams."""
+    task = build(max_length=5)
+    made = instance(task)
+    assert task.units == (0, 1, 3), "2 and 4 match nothing, 5 is too long"
+    assert made.lengths.tolist() == [3, 2, 1]
+    assert made.constants.tolist() == [0, 5]
+    assert task.problem.evaluate((0,)).key == Fraction(3, 5), "the third a is clipped"
+    assert task.problem.evaluate((0, 1)).key == Fraction(5, 5)
+    assert task.problem.evaluate((1, 2)).key == Fraction(2, 5)
+    assert task.decode((0, 2)) == ("a a a", "c")
+    assert task.name_units((0, 2)) == (0, 3)
+
+
+@pytest.mark.parametrize(
+    ("spec", "units"),
+    [
+        ({"max_length": 2}, (1, 3)),
+        ({"max_length": 0}, ()),
+        ({}, (0, 1, 3, 5)),
+        ({"max_length": 5, "keep_unmatched": True}, (0, 1, 2, 3, 4)),
+        ({"max_length": 5, "min_length": 1}, (0, 1, 2, 3, 4)),
+        ({"max_length": 2, "keep_unmatched": True, "keep_overlong": True}, (0, 1, 2, 3, 4, 5)),
+        ({"max_length": 2, "length_unit": "sentences"}, (0, 1, 3, 5)),
+        ({"max_length": 5, "length_unit": "characters"}, (0, 1, 3)),
+        ({"max_length": 9, "metric": "rouge-2"}, (0, 5)),
+    ],
+)
+def test_which_sentences_are_units(spec: dict[str, Any], units: tuple[int, ...]) -> None:
+    assert build(**spec).units == units
+
+
+@pytest.mark.parametrize(
+    ("unit", "lengths"), [("words", [3, 2, 1, 6]), ("sentences", [1] * 4), ("characters", [5, 3, 1, 11])]
+)
+def test_lengths(unit: str, lengths: list[int]) -> None:
+    assert instance(build(length_unit=unit)).lengths.tolist() == lengths
+
+
+def test_references_without_anything_to_count_are_refused() -> None:
+    with pytest.raises(InputError, match="The references of topic 't' have no rouge-3 n-gram to count"):
+        build({**TOPIC, "references": [["a b"], ["c"]]}, metric="rouge-3")
+    with pytest.raises(UnsupportedError, match="not rouge-l"):
+        build(metric="rouge-l")
+
+
+def test_nothing_fits() -> None:
+    result = solve({**TOPIC, "documents": [["a b c"]]}, max_length=2)
+    assert (result.status.value, result.selection, result.objective, result.summary) == ("optimal", (), 0.0, ())
+    none = solve({**TOPIC, "documents": [[]]}, max_length=2)
+    assert (none.status.value, none.selection, none.objective) == ("optimal", (), 0.0)
+
+
+@pytest.mark.parametrize("strategy", ["milp", "exhaustive", "greedy", "lead", "random"])
+def test_a_minimum_out_of_reach(strategy: str) -> None:
+    result = solve(TOPIC, max_length=99, min_length=50, strategy=strategy)
+    exact = strategy in {"milp", "exhaustive"}
+    assert result.status.value == ("infeasible" if exact else "no_solution")
+    assert (result.selection, result.objective) == (None, None)
+
+
+def test_each_reference_is_a_problem_of_its_own() -> None:
+    results = list(solve_all([TOPIC], references="each", max_length=3))
+    assert [result.id for result in results] == ["t#0", "t#1"]
+    assert [(result.numerator, result.denominator) for result in results] == [(2, 3), (1, 2)]
+
+
+CASES: dict[str, dict[str, Any]] = {
+    "words": {"max_length": 7},
+    "characters": {"max_length": 15, "length_unit": "characters"},
+    "sentences": {"max_length": 2, "length_unit": "sentences", "metric": "rouge-2"},
+    "window": {"max_length": 9, "min_length": 6, "metric": "rouge-2"},
+    "window of sentences": {"max_length": 3, "min_length": 3, "length_unit": "sentences"},
+    "rouge-su0": {"max_length": 8, "metric": "rouge-su0"},
+    "rouge-su4": {"max_length": 8, "metric": "rouge-su4"},
+    "rouge-3": {"max_length": 12, "metric": "rouge-3"},
+    "precision": {"measure": "precision", "metric": "rouge-2"},
+    "precision in a window": {"measure": "precision", "max_length": 9, "min_length": 5},
+    "f1": {"measure": "f1"},
+    "f1 in words": {"measure": "f1", "max_length": 8, "metric": "rouge-su0"},
+    "set recall": {"counts": "set", "max_length": 7},
+    "set f1": {"counts": "set", "measure": "f1", "metric": "rouge-2"},
+    "set precision": {"counts": "set", "measure": "precision", "max_length": 9, "min_length": 4},
+    "sum": {"metric": "rouge-1+rouge-2", "max_length": 7},
+    "sum f1": {"metric": "rouge-1+rouge-2", "measure": "f1"},
+    "mean": {"references": "mean", "max_length": 7},
+    "mean f1": {"references": "mean", "measure": "f1", "max_length": 9},
+    "mean sum": {"references": "mean", "metric": "rouge-1+rouge-2", "max_length": 9, "counts": "set"},
+    "joined": {"boundaries": "joined", "metric": "rouge-2", "max_length": 8},
+    "joined rouge-1": {"boundaries": "joined", "max_length": 8},
+    "joined precision": {"boundaries": "joined", "metric": "rouge-2", "measure": "precision", "max_length": 9},
+    "joined window": {"boundaries": "joined", "metric": "rouge-2", "measure": "f1", "min_length": 4, "max_length": 9},
+    "joined sum": {"boundaries": "joined", "metric": "rouge-1+rouge-2", "max_length": 8},
+    "joined set": {"boundaries": "joined", "metric": "rouge-2", "counts": "set", "max_length": 8},
+    "joined mean": {"boundaries": "joined", "metric": "rouge-2", "references": "mean", "max_length": 8},
+}
+
+
+def text_value(summary: list[str], topic: dict[str, Any], options: dict[str, Any]) -> Fraction:
+    """Return the objective of a text, from the text alone, by the independent scorer."""
+    scores = [
+        rouge(
+            summary,
+            topic["references"],
+            part,
+            counts=options.get("counts", "clipped"),
+            references_mode=options.get("references", "pooled"),
+            boundaries=options.get("boundaries", "sentence"),
+            last_unigram=True,
+        ).exact(options.get("measure", "recall"))
+        for part in parse_metric(options.get("metric", "rouge-1")).components
+    ]
+    return sum(scores, Fraction(0)) / len(scores)
+
+
+def length(summary: list[str], options: dict[str, Any]) -> int:
+    unit = {"words": lambda s: len(s.split()), "characters": len, "sentences": lambda _: 1}
+    return sum(map(unit[options.get("length_unit", "words")], summary))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_optimum_is_the_best_text_there_is(name: str) -> None:
+    """Score every subset of the sentences as text, and compare with what the searches say."""
+    options = CASES[name]
+    outcomes = set()
+    for seed in range(20):
+        topic = random_topic(np.random.default_rng(seed), sentences=6)
+        sentences = list(chain.from_iterable(topic["documents"]))
+        texts = [[sentences[unit] for unit in chosen] for chosen in selections(len(sentences))]
+        low, high = options.get("min_length", 0), options.get("max_length", 10**6)
+        values = [text_value(text, topic, options) for text in texts if low <= length(text, options) <= high]
+        best = max(values, default=None)
+        for strategy in ("exhaustive", "milp", "greedy"):
+            try:
+                result = solve(topic, strategy=strategy, **options)
+            except UnsupportedError:
+                assert strategy == "milp", name
+                continue
+            except InputError as error:
+                assert "n-gram to count" in str(error)
+                assert not any(values)
+                outcomes.add("nothing to count")
+                continue
+            if result.selection is None:
+                assert strategy == "greedy" or best is None, (name, seed, strategy)
+                continue
+            assert result.summary is not None
+            assert list(result.summary) == [sentences[unit] for unit in result.selection]
+            assert result.length == length(list(result.summary), options)
+            assert low <= result.length <= high
+            assert result.key == text_value(list(result.summary), topic, options), (name, seed, strategy)
+            assert best is not None
+            assert result.key == best if strategy != "greedy" else result.key <= best, (name, seed, strategy)
+            assert result.bound_key is None or result.bound_key >= best
+            outcomes.add(strategy)
+    assert {"exhaustive", "greedy"} <= outcomes
+    assert "milp" in outcomes or "+" in options.get("metric", "") or options.get("references") == "mean"
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_problems_from_text_keep_the_contract(name: str) -> None:
+    for seed in range(4):
+        topic = as_topic(random_topic(np.random.default_rng(seed), name=f"{name} {seed}"))
+        defaults = {"max_length": 2**40}
+        try:
+            task = Extractive().build(topic, Spec(analyzer=Analyzer(), **{**defaults, **CASES[name]}))
+        except OptsumError as error:
+            assert "n-gram to count" in str(error)
+            continue
+        check_problem(task.problem, name=topic.id, seed=seed)
+
+
+def test_hits_and_counts_are_those_of_the_text() -> None:
+    for seed in range(30):
+        topic = random_topic(np.random.default_rng(seed))
+        for metric in ("rouge-1", "rouge-2", "rouge-su0"):
+            try:
+                result = solve(topic, metric=metric, max_length=9)
+            except InputError:
+                continue
+            assert result.summary is not None
+            score = rouge(list(result.summary), topic["references"], metric, boundaries="sentence", last_unigram=True)
+            assert (result.numerator, result.denominator) == (score.hits, score.reference_total)
+            assert result.objective == score.recall

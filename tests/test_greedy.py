@@ -1,0 +1,189 @@
+from __future__ import annotations
+
+from fractions import Fraction
+from math import e, inf
+
+import numpy as np
+import pytest
+
+from optsum.coverage import Coverage, Goal, Joint
+from optsum.coverage_problem import CoverageProblem
+from optsum.heuristics.greedy import Greedy
+from optsum.problem import Problem, Selection
+from optsum.result import Status
+from optsum.searching import search
+from optsum.testing import KINDS, OwnMetric, brute_force, check_problem, random_coverage
+
+
+def greedy(instance: Coverage) -> Selection:
+    result = search(CoverageProblem.of(instance), "greedy")
+    assert result.selection is not None
+    return result.selection
+
+
+def algorithm_2(problem: Problem) -> Selection:
+    """Hirao et al. 2017, Algorithm 2 as intended, word for word and without any shortcut."""
+    oracle: list[int] = []
+    left = list(range(problem.size))
+    length = 0
+    while left:
+        before = problem.evaluate(tuple(sorted(oracle))).key
+
+        def density(unit: int, before: Fraction = before) -> float | Fraction:  # type: ignore[assignment]
+            gain = Fraction(problem.evaluate(tuple(sorted([*oracle, unit]))).key) - before
+            return gain / problem.lengths[unit] if problem.lengths[unit] else (inf if gain else 0)
+
+        best = max(left, key=lambda unit: (density(unit), -unit))
+        left.remove(best)
+        if length + problem.lengths[best] <= problem.max_length and density(best) > 0:
+            oracle.append(best)
+            length += problem.lengths[best]
+    fitting = [unit for unit in range(problem.size) if problem.lengths[unit] <= problem.max_length]
+    single = max(fitting, key=lambda unit: (problem.evaluate((unit,)).key, -unit), default=None)
+    whole = tuple(sorted(oracle))
+    if single is not None and problem.evaluate((single,)).key > problem.evaluate(whole).key:
+        return (single,)
+    return whole
+
+
+def test_by_hand() -> None:
+    """Gains a 2 1, b 3, c 2, d 2 in at most 5 words.
+
+    Round 1: {a, b} 5/3, {b} 3/2, {c, d} 4/3, {a} 2/2: unit 0. Round 2, 2 words left: unit 1 gains 0, unit 3 gains 1/2;
+    unit 2 would gain 4/3 but needs 3 words. So 0 and 3, worth 6 of 10; the optimum is 1 and 2, worth 7.
+    """
+    instance = Coverage.of(
+        [3, 2, 3, 2], [{0: 1, 1: 1}, {1: 1}, {2: 1, 3: 1}, {0: 1}], [[2, 1], [3], [2], [2]],
+        constants=(0, 10), max_length=5,
+    )  # fmt: skip
+    result = search(CoverageProblem.of(instance), "greedy")
+    assert (result.selection, result.objective_exact) == ((0, 3), "3/5")
+    assert search(CoverageProblem.of(instance), "exhaustive").objective_exact == "7/10"
+
+
+def test_a_rejected_sentence_uses_up_no_length() -> None:
+    """The densest sentence left does not fit; as printed, its 5 words would count and the last would be rejected too."""
+    instance = Coverage.of([4, 5, 2], [{0: 1}, {1: 1}, {2: 1}], [[8], [9], [1]], constants=(0, 18), max_length=6)
+    assert greedy(instance) == (0, 2)
+
+
+def test_the_single_sentence_matters() -> None:
+    """One word worth 2 keeps the sentence of 10 words worth 10 out."""
+    instance = Coverage.of([1, 10], [{0: 1}, {1: 1}], [[2], [10]], constants=(0, 12), max_length=10)
+    result = search(CoverageProblem.of(instance), "greedy")
+    assert (result.selection, result.objective_exact) == ((1,), "5/6")
+    assert [point.objective for point in result.trace] == [0, pytest.approx(2 / 12), pytest.approx(10 / 12)]
+
+
+def test_ties_go_to_the_lowest_unit() -> None:
+    alike = Coverage.of([2] * 5, [{0: 1}] * 5, [[1] * 5], constants=(0, 5), max_length=6)
+    assert greedy(alike) == (0, 1, 2)
+    # 2/4, 3/6 and 1/2 are the same density in floating point as well.
+    halves = Coverage.of([4, 6, 2], [{0: 1}, {1: 1}, {2: 1}], [[2], [3], [1]], constants=(0, 6), max_length=4)
+    assert greedy(halves) == (0,)
+
+
+def test_what_gains_nothing_is_left_out_unless_a_minimum_asks() -> None:
+    instance = Coverage.of([2, 2, 2], [{0: 1}, {0: 1}, {}], [[3]], constants=(0, 3), max_length=6)
+    assert greedy(instance) == (0,)
+    filled = Coverage.of([2, 2, 2], [{0: 1}, {0: 1}, {}], [[3]], constants=(0, 3), max_length=6, min_length=3)
+    assert greedy(filled) == (0, 1)
+
+
+def test_what_costs_nothing_comes_first() -> None:
+    """Without that, the long sentence (density 9/3) would take the room before the blank one (gain 2)."""
+    instance = Coverage.of([3, 0, 3], [{0: 1}, {1: 1}, {2: 1}], [[9], [2], [9]], constants=(0, 20), max_length=3)
+    assert greedy(instance) == (0, 1)
+    order = Coverage.of([1, 0], [{0: 1, 1: 1}, {0: 1, 1: 1}], [[3], [3]], constants=(0, 6), max_length=1)
+    assert greedy(order) == (1,)
+
+
+def test_the_kernel_is_algorithm_2() -> None:
+    compared = 0
+    for seed in range(600):
+        problem = CoverageProblem.of(random_coverage(np.random.default_rng(seed), kind="recall", units=9))
+        if problem.instance.constants[0] or problem.instance.mass.any():
+            continue  # worth something without a feature, which the paper has not
+        assert search(problem, "greedy").selection == algorithm_2(problem), seed
+        compared += 1
+    assert compared > 150
+
+
+def test_at_least_half_of_one_minus_one_over_e() -> None:
+    """Khuller et al. 1999: recall, n-grams within sentences, no minimum length, zero-length units or not."""
+    worst = Fraction(1)
+    for seed in range(1000):
+        instance = random_coverage(np.random.default_rng(seed), kind="recall", units=6)
+        problem = CoverageProblem.of(instance)
+        optimum, result = brute_force(problem).best, search(problem, "greedy")
+        assert optimum is not None
+        assert result.key is not None
+        assert float(result.key) >= 0.5 * (1 - 1 / e) * float(optimum), seed
+        if optimum:
+            worst = min(worst, Fraction(result.key) / Fraction(optimum))
+    assert 0.5 < worst < 0.95, "the instances are hard enough to tell"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_greedy_finds_is_feasible(kind: str) -> None:
+    """A minimum that can be reached is reached; only closed or covering instances may defeat it."""
+    for seed in range(100):
+        problem = CoverageProblem.of(random_coverage(np.random.default_rng(seed), kind=kind))
+        result, truth = search(problem, "greedy"), brute_force(problem)
+        if result.selection is None:
+            assert truth.best is None or (problem.instance.parents >= 0).any(), (kind, seed)
+        assert result.status in {Status.FEASIBLE, Status.NO_SOLUTION}
+
+
+@pytest.mark.parametrize("kind", ["recall", "window", "f1"])
+def test_without_kernels_the_answer_is_the_same(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    problems = [
+        CoverageProblem.of(random_coverage(np.random.default_rng(seed), kind=kind, units=6)) for seed in range(80)
+    ]
+    problems = [problem for problem in problems if not problem.instance.min_length or kind == "window"]
+    found = [search(problem, "greedy") for problem in problems]
+    monkeypatch.setattr(Greedy, "_on_arrays", lambda *_: None)
+    for problem, result in zip(problems, found, strict=True):
+        other = search(problem, "greedy")
+        # One by one every candidate is seen, so what is reported may be better, never worse.
+        assert result.key is None or (other.key is not None and other.key >= result.key)
+
+
+def test_a_cover_is_bought_by_what_is_missing() -> None:
+    """Unit 2 brings 2 of 4 copies for 2, units 0 and 1 bring 1 for 1 each and 3 the last by a joint with 0."""
+    instance = Coverage.of(
+        [1, 1, 2, 1],
+        [{0: 1}, {1: 1}, {0: 1, 1: 1}, {}],
+        [[1], [1], [1]],
+        joints=(Joint(2, (0, 3)),),
+        goal=Goal.MINIMIZE,
+    )
+    result = search(CoverageProblem.of(instance), "greedy")
+    assert (result.selection, result.objective) == ((0, 1, 3), 3.0)
+
+
+def test_moves_bring_parents_and_partners_along() -> None:
+    chunks = Coverage.of(
+        [1, 1, 1, 1], [{}, {}, {0: 1}, {}], [[1], [5]], constants=(0, 6), max_length=4,
+        parents=[-1, 0, 1, -1], joints=(Joint(1, (2, 3)),),
+    )  # fmt: skip
+    assert greedy(chunks) == (0, 1, 2, 3)
+
+
+def test_a_cover_by_a_metric_of_one_s_own() -> None:
+    """A problem to minimize without arrays: what is missing counts first, then the length."""
+    from dataclasses import dataclass
+
+    from optsum.problem import Evaluation, Sense
+
+    @dataclass(frozen=True, eq=False, kw_only=True)
+    class Cover(OwnMetric):
+        def evaluate(self, selection: Selection) -> Evaluation:
+            missing = {"a", "b", "c"} - {word for unit in selection for word in self.words[unit]}
+            return Evaluation(self.length(selection), len(missing), float(self.length(selection)))
+
+    problem = Cover(lengths=(2, 1, 1, 9), words=[["a", "b"], ["b"], ["c"], ["a", "b", "c"]], sense=Sense.MINIMIZE)
+    check_problem(problem, name="cover of one's own")
+    result = search(problem, "greedy")
+    assert (result.selection, result.objective) == ((0, 2), 3.0), "three densities of 1: the lowest unit is taken"
+    assert search(problem, "exhaustive").objective == 3.0

@@ -1,0 +1,286 @@
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+
+from optsum.backend import Availability, Backend, RawOutcome
+from optsum.coverage import Coverage, Goal
+from optsum.coverage_problem import CoverageProblem
+from optsum.errors import BackendError
+from optsum.problem import Problem
+from optsum.result import Result, Status, Termination
+from optsum.run import Limits
+from optsum.searching import search
+from optsum.solvers.highs import Highs, _outcome
+from optsum.testing import brute_force, random_coverage
+
+# Optimum 4 of 6 by two of three sentences; the relaxation allows 5.
+INSTANCE = Coverage.of([3, 3, 3], [{0: 1}, {1: 1}, {2: 1}], [[2], [2], [2]], constants=(0, 6), max_length=8)
+COVER = Coverage.of([2, 3, 4], [{0: 1}, {1: 1}, {0: 1, 1: 1}], [[1], [1]], goal=Goal.MINIMIZE)
+DONE = Termination.COMPLETED
+
+
+@dataclass
+class Fake(Backend):
+    """Says what it is told to say."""
+
+    outcome: RawOutcome
+    asked: list[Limits] = field(default_factory=list)
+
+    name: ClassVar[str] = "fake"
+    about: ClassVar[str] = "a test"
+    install: ClassVar[str] = ""
+
+    def available(self) -> Availability:
+        return Availability(usable=True)
+
+    def solve(self, problem: Problem, limits: Limits, seed: int) -> RawOutcome:
+        self.asked.append(limits)
+        return self.outcome
+
+
+@pytest.fixture
+def answer(monkeypatch: pytest.MonkeyPatch) -> Any:
+    def given(instance: Coverage, limits: Limits | None = None, **claims: Any) -> Result:
+        fake = Fake(RawOutcome(**{"termination": DONE, "native": "whatever", **claims}))
+        monkeypatch.setattr("optsum.solvers.milp.backend_of", lambda name: fake)
+        return search(CoverageProblem.of(instance), "milp", limits)
+
+    return given
+
+
+@pytest.mark.parametrize("kind", ["recall", "window", "compressive", "cover", "precision", "f1", "set"])
+def test_the_optimum_is_the_enumerated_one(kind: str) -> None:
+    for seed in range(100, 150):
+        problem = CoverageProblem.of(random_coverage(np.random.default_rng(seed), kind=kind))
+        truth, result = brute_force(problem), search(problem, "milp")
+        assert result.key == truth.best, (kind, seed)
+        assert result.status is (Status.INFEASIBLE if truth.best is None else Status.OPTIMAL)
+        assert result.bound_key == truth.best
+        assert result.selection is None or result.selection in truth.optima
+
+
+def test_an_honest_answer_is_optimal(answer: Any) -> None:
+    result = answer(INSTANCE, optimal=True, selection=(0, 2), objective=4.0, bound=4.0, nodes=3)
+    assert (result.status, result.selection, result.bound_exact, result.nodes) == (Status.OPTIMAL, (0, 2), "2/3", 3)
+    assert result.statistics["native_status"] == "whatever"
+
+
+@pytest.mark.parametrize(
+    ("objective", "bound"),
+    [
+        (4.000000000000001, 4.0),
+        (3.9999999, 4.0000001),
+        (4.0, 4.9),
+        (None, 4.0),
+        (4.0, None),
+        (4.0, float("nan")),
+        (3.2, 4.0),
+    ],
+)
+def test_the_last_digits_of_a_solver_do_not_matter(answer: Any, objective: float | None, bound: float | None) -> None:
+    result = answer(INSTANCE, optimal=True, selection=(0, 2), objective=objective, bound=bound)
+    assert (result.status, result.objective_exact, result.bound_exact) == (Status.OPTIMAL, "2/3", "2/3")
+
+
+def test_minimizing_rounds_the_bound_up(answer: Any) -> None:
+    result = answer(COVER, optimal=True, selection=(2,), objective=4.0, bound=3.2)
+    assert (result.status, result.objective, result.bound) == (Status.OPTIMAL, 4.0, 4.0)
+    limit = answer(COVER, termination=Termination.TIME_LIMIT, selection=(0, 1), objective=5.0, bound=2.2)
+    assert (limit.status, limit.objective, limit.bound) == (Status.FEASIBLE, 5.0, 4.0), "the root bound is tighter"
+
+
+@pytest.mark.parametrize(
+    ("claims", "match"),
+    [
+        ({"selection": (0, 1, 2), "optimal": True}, "breaks the limits by 1: it is no result"),
+        ({"selection": (0, 9), "optimal": True}, "names units that do not exist"),
+        (
+            {"selection": (0,), "objective": 4.0, "optimal": True},
+            "claims an objective of 0.666667, but .* has 0.333333",
+        ),
+        ({"selection": (0, 1), "bound": 5.0, "optimal": True}, "calls 0.666667 optimal, but its own bound is 5 / 6"),
+        ({"selection": (0, 1), "bound": -4.0, "optimal": True}, "claims optimality with a bound of -4"),
+        ({"selection": (0, 1), "bound": 3.0, "optimal": True}, "claims optimality with a bound of 3"),
+        ({"selection": (0, 1), "termination": Termination.FAILED}, "'whatever', which proves nothing"),
+        ({"optimal": True}, "'whatever' without an answer that can be used"),
+        ({"infeasible": True}, "'whatever' without an answer that can be used"),
+        ({}, "'whatever' without an answer that can be used"),
+    ],
+)
+def test_a_solver_that_claims_too_much_is_an_error(answer: Any, claims: dict[str, Any], match: str) -> None:
+    with pytest.raises(BackendError, match=match):
+        answer(INSTANCE, **claims)
+
+
+def test_infeasibility_is_believed_where_nothing_feasible_is_known(answer: Any) -> None:
+    window = replace(INSTANCE, min_length=7)
+    result = answer(window, infeasible=True)
+    assert (result.status, result.selection, result.bound) == (Status.INFEASIBLE, None, None)
+
+
+def test_an_answer_may_be_worth_more_than_its_model_said(answer: Any) -> None:
+    """A solver's heuristic may leave steps unfilled that its sentences have earned."""
+    result = answer(INSTANCE, termination=Termination.TIME_LIMIT, selection=(0, 1), objective=2.0, bound=5.0)
+    assert (result.status, result.objective_exact, result.termination) == (
+        Status.FEASIBLE, "2/3", Termination.TIME_LIMIT,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("bound", [-5.0, 1.0, float("inf"), float("-inf"), float("nan")])
+def test_a_wrong_bound_at_a_limit_is_ignored(answer: Any, bound: float) -> None:
+    result = answer(INSTANCE, termination=Termination.TIME_LIMIT, selection=(0, 1), objective=4.0, bound=bound)
+    assert (result.status, result.bound_exact) == (Status.FEASIBLE, "5/6"), "the proven one of the relaxation"
+    if np.isfinite(bound):
+        assert result.detail is not None
+        assert "is wrong and was ignored" in result.detail
+
+
+def test_the_tighter_bound_is_reported(answer: Any) -> None:
+    limit = {"termination": Termination.TIME_LIMIT, "selection": (0,), "objective": 2.0}
+    assert answer(INSTANCE, **limit, bound=4.5).bound_exact == "2/3"
+    assert answer(INSTANCE, **limit, bound=6.0).bound_exact == "5/6"
+
+
+@pytest.mark.parametrize(
+    ("bound", "status"), [(4.0, Status.OPTIMAL), (4.9, Status.OPTIMAL), (5.0, Status.FEASIBLE), (None, Status.FEASIBLE)]
+)
+def test_within_a_gap_only_a_bound_that_agrees_proves(answer: Any, bound: float | None, status: Status) -> None:
+    result = answer(INSTANCE, Limits(gap=0.3), optimal=True, selection=(0, 1), objective=4.0, bound=bound)
+    assert result.status is status
+    if status is Status.FEASIBLE:
+        assert result.termination is Termination.GAP_REACHED
+
+
+@pytest.mark.parametrize("termination", [Termination.TIME_LIMIT, Termination.NODE_LIMIT, Termination.INTERRUPTED])
+def test_a_limit_without_an_answer(answer: Any, termination: Termination) -> None:
+    result = answer(replace(INSTANCE, min_length=1), termination=termination)
+    assert (result.status, result.termination, result.bound_exact) == (Status.NO_SOLUTION, termination, "5/6")
+
+
+def test_what_is_left_of_the_limits_is_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    fake = Fake(RawOutcome(termination=Termination.TIME_LIMIT))
+    monkeypatch.setattr("optsum.solvers.milp.backend_of", lambda name: fake)
+    search(CoverageProblem.of(INSTANCE), "milp", Limits(time_s=5, nodes=7, gap=0.5, evaluations=99, target=0.9))
+    (asked,) = fake.asked
+    assert asked.time_s is not None
+    assert 4 < asked.time_s <= 5
+    assert (asked.nodes, asked.gap, asked.evaluations, asked.target) == (7, 0.5, None, None)
+
+
+def test_an_instance_without_units_needs_no_solver(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("optsum.solvers.milp.backend_of", lambda name: Fake(RawOutcome(termination=DONE)))
+    empty = search(CoverageProblem.of(Coverage.of([], [], [])), "milp")
+    assert (empty.status, empty.selection) == (Status.OPTIMAL, ())
+    assert search(CoverageProblem.of(Coverage.of([], [], [], min_length=1)), "milp").status is Status.INFEASIBLE
+
+
+def test_a_ratio_s_last_round_is_not_believed_unchecked(answer: Any) -> None:
+    f1 = Coverage.of([1, 1], [{0: 1}, {1: 1}], [[2], [2]], constants=(0, 4), mass=[[0, 0], [1, 2]])
+    result = answer(f1, optimal=True, selection=(0, 1), objective=16.0, bound=16.0)
+    assert (result.status, result.objective_exact, result.statistics["rounds"]) == (Status.OPTIMAL, "4/7", 1)
+    with pytest.raises(BackendError, match="own bound allows a better ratio"):
+        answer(f1, optimal=True, selection=(0, 1), objective=16.0, bound=17.0)
+    with pytest.raises(BackendError, match="breaks the limits"):
+        answer(replace(f1, max_length=1), optimal=True, selection=(0, 1), objective=9.0, bound=9.0)
+    with pytest.raises(BackendError, match="which proves nothing"):
+        answer(f1, termination=Termination.FAILED)
+    limit = answer(f1, termination=Termination.TIME_LIMIT)
+    assert (limit.status, limit.termination) == (Status.FEASIBLE, Termination.TIME_LIMIT)
+    assert limit.bound_key is not None
+    assert limit.bound_key >= limit.key
+
+
+def test_rounds_that_do_not_advance_are_an_error(answer: Any) -> None:
+    """An answer that its program forbids (here over a denominator below 0) would be given forever."""
+    joined = Coverage.of([0, 3], [{}, {0: 1}], [[1]], constants=(0, -1), mass=[[0, 0], [0, 3]])
+    with pytest.raises(BackendError, match="it would search forever"):
+        answer(joined, optimal=True, selection=(0,))
+
+
+class Rounded:
+    """What HiGHS holds, with values that are integral but for the last digits."""
+
+    def __init__(self, real: Any, values: list[float]) -> None:
+        self.real, self.values = real, values
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.real, name)
+
+    def getSolution(self) -> Any:  # noqa: N802
+        return type("Solution", (), {"col_value": self.values})
+
+
+def test_columns_that_are_almost_one_are_chosen() -> None:
+    from optsum.lp import new_highs, pass_model
+
+    highs = new_highs()
+    pass_model(highs, CoverageProblem.of(INSTANCE).linear_model)
+    highs.run()
+    outcome = _outcome(Rounded(highs, [0.9999, 1e-9, 1.0000001, 0.3]), 3, {})
+    assert outcome.selection == (0, 2)
+    assert (outcome.termination, outcome.optimal, outcome.native) == (DONE, True, "Optimal")
+
+
+def test_highs_says_whether_it_can_be_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert Highs().available()
+    assert Highs().available().version.count(".") == 2
+    monkeypatch.setitem(sys.modules, "highspy", None)
+    missing = Highs().available()
+    assert not missing
+    assert "highspy cannot be imported" in missing.reason
+
+
+def hard(seed: int = 0, units: int = 400) -> Coverage:
+    """An instance that keeps HiGHS busy for a while."""
+    rng = np.random.default_rng(seed)
+    return Coverage.of(
+        rng.integers(20, 60, units).tolist(),
+        [{int(f): 1 for f in rng.choice(300, 12, replace=False)} for _ in range(units)],
+        [[int(gain)] for gain in rng.integers(1, 4, 300)],
+        constants=(0, 900),
+        max_length=700,
+    )
+
+
+def test_a_time_limit_ends_the_solver() -> None:
+    began = time.perf_counter()
+    result = search(CoverageProblem.of(hard()), "milp", Limits(time_s=1.0))
+    assert time.perf_counter() - began < 8
+    assert (result.termination, result.status) == (Termination.TIME_LIMIT, Status.FEASIBLE)
+    assert result.objective is not None
+    assert result.bound is not None
+    assert result.objective < result.bound <= 1
+
+
+def test_a_node_limit_ends_the_solver() -> None:
+    result = search(CoverageProblem.of(hard(units=120)), "milp", Limits(nodes=1, time_s=30))
+    assert result.termination is Termination.NODE_LIMIT
+    assert result.status in {Status.FEASIBLE, Status.NO_SOLUTION}
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows sends no SIGINT to one process alone")
+def test_ctrl_c_ends_the_solver_with_what_it_has() -> None:
+    code = (
+        "import sys; sys.path.insert(0, 'tests'); from test_milp import hard\n"
+        "from optsum.coverage_problem import CoverageProblem; from optsum.searching import search\n"
+        "problem = CoverageProblem.of(hard()); problem.linear_model; print('ready', flush=True)\n"
+        "result = search(problem, 'milp')\n"
+        "print(result.termination.value, result.status.value, result.objective <= result.bound)\n"
+    )
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    time.sleep(1.5)
+    process.send_signal(signal.SIGINT)
+    output, _ = process.communicate(timeout=60)
+    assert output == "interrupted feasible True\n"
+    assert process.returncode == 0

@@ -1,0 +1,129 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from optsum.coverage import Coverage, Goal
+from optsum.coverage_problem import CoverageProblem
+from optsum.errors import OptionError, UnsupportedError
+from optsum.problem import Capability, Evaluation, Sense, require
+from optsum.searching import search
+from optsum.testing import KINDS, OwnMetric, brute_force, check_problem, random_coverage
+
+WORDS = [["a", "b"], ["b", "bad"], ["c"], ["bad"], ["a", "c", "d"]]
+
+
+def own(**others: object) -> OwnMetric:
+    return OwnMetric(**{"lengths": (2, 2, 1, 1, 3), "max_length": 5, "words": WORDS, **others})  # type: ignore[arg-type]
+
+
+def test_a_metric_of_one_s_own_needs_evaluate_alone() -> None:
+    problem = own()
+    assert problem.capabilities == frozenset()
+    assert (problem.size, problem.sense) == (5, Sense.MAXIMIZE)
+    assert problem.length((0, 4)) == 5
+    assert [problem.excess(selection) for selection in ((), (0, 4), (0, 1, 4))] == [0, 0, 2]
+    assert list(problem.moves((1,))) == [(0,), (1,), (2,), (3,), (4,)]
+    check_problem(problem, name="own")
+    check_problem(own(min_length=5), name="own with a window")
+    check_problem(own(min_length=4, max_length=4, sense=Sense.MINIMIZE), name="own, minimized")
+
+
+@pytest.mark.parametrize("strategy", ["exhaustive", "greedy", "lead", "random"])
+def test_a_metric_of_one_s_own_is_searched(strategy: str) -> None:
+    problem = own()
+    result = search(problem, strategy)
+    assert (result.bound is None) == (strategy != "exhaustive")
+    assert result.objective == {"exhaustive": 4.0, "greedy": 4.0, "lead": 3.0}.get(strategy, result.objective)
+    if strategy == "exhaustive":
+        truth = brute_force(problem)
+        assert truth.optima == [(0, 4), (1, 4)]
+        assert result.selection in truth.optima
+        assert result.statistics["best_selections"] == 2
+        assert result.statistics["feasible"] == truth.feasible - 1, "the empty selection is not counted"
+
+
+def test_milp_refuses_a_metric_of_one_s_own_with_a_sentence() -> None:
+    class Silent(OwnMetric):
+        def evaluate(self, selection: tuple[int, ...]) -> Evaluation:
+            raise AssertionError("searched")
+
+    with pytest.raises(UnsupportedError, match="strategy milp needs a problem with linear model, which this one"):
+        search(Silent(lengths=(1,), words=[["a"]]), "milp")
+
+
+def test_abilities_that_are_missing_are_named() -> None:
+    for ability in ("coverage", "linear_model", "root_bound"):
+        with pytest.raises(UnsupportedError, match="OwnMetric has no"):
+            getattr(own(), ability)
+    with pytest.raises(UnsupportedError, match="It needs a problem with bound and coverage arrays"):
+        require(own(), frozenset({Capability.COVERAGE, Capability.BOUND}), "It")
+    require(own(), frozenset(), "It")
+
+
+def test_capabilities_follow_the_instance() -> None:
+    found: dict[str, set[frozenset[Capability]]] = {}
+    for kind in KINDS:
+        made = (random_coverage(np.random.default_rng(seed), kind=kind) for seed in range(40))
+        found[kind] = {CoverageProblem.of(one).capabilities for one in made if one.size}
+    linear = frozenset({Capability.COVERAGE, Capability.LINEAR, Capability.BOUND})
+    assert found["recall"] == found["window"] == {linear | {Capability.COMBINATORIAL_BOUND}}
+    assert found["cover"] == {linear}
+    assert found["precision"] == found["set"] == {frozenset({Capability.COVERAGE, Capability.RATIO, Capability.BOUND})}
+    assert linear in found["compressive"]
+    assert frozenset({Capability.COVERAGE}) in found["sum"] & found["product"]
+
+
+def test_the_sense_follows_the_goal() -> None:
+    assert CoverageProblem.of(Coverage.of([1], [{}], [])).sense is Sense.MAXIMIZE
+    assert CoverageProblem.of(Coverage.of([1], [{}], [], goal=Goal.MINIMIZE)).sense is Sense.MINIMIZE
+    assert Sense.MAXIMIZE.better(2, 1)
+    assert not Sense.MAXIMIZE.better(1, 1)
+    assert Sense.MINIMIZE.better(1, 2)
+    assert not Sense.MINIMIZE.better(1, 1)
+
+
+def test_default_repair_drops_until_it_fits_and_fills_to_the_minimum() -> None:
+    rng = np.random.default_rng(0)
+    problem = own(min_length=4)
+    for _ in range(50):
+        selection = tuple(np.flatnonzero(rng.random(5) < 0.5).tolist())
+        repaired = problem.repair(selection, rng)
+        assert 4 <= problem.length(repaired) <= 5
+        assert set(repaired) <= set(selection) or set(selection) <= set(repaired) or problem.excess(selection)
+    assert own(min_length=0).repair((0, 1), rng) == (0, 1) or own().length((0, 1)) > 5
+    impossible = OwnMetric(lengths=(4, 4), min_length=5, max_length=7, words=[["a"], ["b"]])
+    assert impossible.repair((0, 1), rng) == (0, 1)
+
+
+def test_repair_restores_parents() -> None:
+    forest = Coverage.of([1] * 4, [{}] * 4, [], parents=[-1, 0, 1, -1], max_length=3)
+    problem = CoverageProblem.of(forest)
+    rng = np.random.default_rng(0)
+    assert problem.repair((2,), rng) == (0, 1, 2)
+    for _ in range(20):
+        assert problem.evaluate(problem.repair((1, 2, 3), rng)).feasible
+
+
+def test_closed_moves_by_hand() -> None:
+    forest = CoverageProblem.of(Coverage.of([1] * 4, [{}] * 4, [], parents=[-1, 0, 1, -1]))
+    assert list(forest.moves(())) == [(0,), (0, 1), (0, 1, 2), (3,)]
+    assert list(forest.moves((0, 1))) == [(0, 1), (1,), (2,), (3,)]
+
+
+def test_repair_completes_covers() -> None:
+    rng = np.random.default_rng(3)
+    for seed in range(60):
+        problem = CoverageProblem.of(random_coverage(np.random.default_rng(seed), kind="cover"))
+        possible = brute_force(problem).best is not None
+        assert problem.evaluate(problem.repair((), rng)).feasible == possible
+
+
+def test_enumeration_refuses_what_it_cannot_do() -> None:
+    with pytest.raises(OptionError, match="21 units are too many"):
+        brute_force(CoverageProblem.of(Coverage.of([1] * 21, [{}] * 21, [])))
+
+
+def test_large_problems_are_sampled() -> None:
+    instance = random_coverage(np.random.default_rng(1), kind="recall", units=60)
+    check_problem(CoverageProblem.of(instance), name="sixty units")

@@ -1,0 +1,196 @@
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from optsum.corpus.topic import Topic, as_topic
+from optsum.coverage import Coverage
+from optsum.coverage_problem import CoverageProblem
+from optsum.errors import BackendError, InputError, UnsupportedError
+from optsum.formulation import Spec
+from optsum.formulations.extractive import Extractive
+from optsum.problem import Problem
+from optsum.result import Status, Termination
+from optsum.rouge_score import rouge
+from optsum.run import Limits
+from optsum.searching import search
+from optsum.solvers.pyomo_backend import PyomoBackend
+from optsum.testing import brute_force, check_strategy, random_coverage, random_topic
+from optsum.text import Analyzer
+
+METRICS = ("rouge-1", "rouge-2", "rouge-su0")
+UNITS = {"words": 3, "sentences": 1, "characters": 7}
+"""Length units, and how long a sentence of the random topics is in each, or so."""
+
+
+def random_spec(rng: np.random.Generator) -> Spec:
+    unit = str(rng.choice(list(UNITS)))
+    longest = UNITS[unit] * int(rng.integers(1, 6))
+    shortest = int(rng.integers(1, longest + 1)) if rng.random() < 0.4 else 0
+    return Spec(
+        analyzer=Analyzer(),
+        metric=str(rng.choice(METRICS)),
+        max_length=longest,
+        min_length=shortest,
+        length_unit=unit,
+    )
+
+
+def tasks(seed: int) -> list[Any]:
+    """One task of pooled references, or one a reference."""
+    rng = np.random.default_rng(seed)
+    topic = as_topic(random_topic(rng, name=f"seed {seed}"))
+    spec = random_spec(rng)
+    parts: list[Topic] = [topic]
+    if rng.random() < 0.3:
+        parts = [replace(topic, references=(reference,)) for reference in topic.references]
+    made = []
+    for part in parts:
+        try:
+            made.append((Extractive().build(part, spec), spec))
+        except InputError as error:
+            assert "n-gram to count" in str(error)
+    return made
+
+
+def agree(seed: int, seen: Counter[str]) -> int:
+    """Compare brute force, exhaustive search, HiGHS on arrays and HiGHS through Pyomo; return how many problems."""
+    compared = 0
+    for task, spec in tasks(seed):
+        name = f"seed {seed}: {spec.metric}, {spec.min_length} to {spec.max_length} {spec.length_unit}"
+        truth = brute_force(task.problem)
+        results = {
+            strategy: search(task.problem, strategy.partition("/")[0], **options)
+            for strategy, options in {
+                "exhaustive": {}, "milp": {}, "milp/pyomo": {"backend": "pyomo:highs"},
+            }.items()
+        }  # fmt: skip
+        for strategy, result in results.items():
+            assert result.key == truth.best, f"{name}: {strategy}"
+            assert result.status is (Status.INFEASIBLE if truth.best is None else Status.OPTIMAL), f"{name}: {strategy}"
+            if result.selection is None:
+                continue
+            assert result.selection in truth.optima, f"{name}: {strategy}"
+            text = task.decode(result.selection)
+            score = rouge(text, task.references, spec.metric, boundaries="sentence", last_unigram=True)
+            assert score.exact("recall") == result.key, f"{name}: {strategy}"
+        seen.update([spec.metric, spec.length_unit, "window" if spec.min_length else "maximum",
+                     "infeasible" if truth.best is None else "positive" if truth.best else "zero",
+                     f"{len(task.references)} references", f"{task.problem.size} units"])  # fmt: skip
+        compared += 1
+    return compared
+
+
+def test_all_ways_agree_on_random_topics() -> None:
+    seen: Counter[str] = Counter()
+    assert sum(agree(seed, seen) for seed in range(40)) >= 40
+
+
+@pytest.mark.slow
+def test_all_ways_agree_on_a_thousand_random_topics() -> None:
+    seen: Counter[str] = Counter()
+    compared = seed = 0
+    while compared < 1000:
+        compared += agree(10_000 + seed, seen)
+        seed += 1
+    for what in (*METRICS, *UNITS, "window", "maximum", "infeasible", "positive", "zero", "1 references",
+                 "3 references", "0 units", "8 units"):  # fmt: skip
+        assert seen[what] >= 10, (what, seen)
+
+
+@pytest.mark.slow
+def test_the_strategy_keeps_the_contract_on_text() -> None:
+    problems: dict[str, Problem] = {}
+    for seed in range(12):
+        for number, (task, _) in enumerate(tasks(seed)):
+            problems[f"seed {seed}, part {number}"] = task.problem
+    check_strategy("milp", instances=0, problems=problems, backend="pyomo:highs")
+
+
+def test_the_strategy_keeps_the_contract() -> None:
+    check_strategy("milp", instances=1, backend="pyomo:highs")
+
+
+@pytest.mark.parametrize("kind", ["recall", "window", "compressive", "cover", "f1", "set"])
+def test_what_no_paper_printed_is_served_through_the_linear_model(kind: str) -> None:
+    for seed in range(25):
+        problem = CoverageProblem.of(random_coverage(np.random.default_rng(seed), kind=kind))
+        result = search(problem, "milp", backend="pyomo:highs")
+        assert result.key == brute_force(problem).best, (kind, seed)
+
+
+def test_the_paper_s_model_by_hand() -> None:
+    """z_kj per reference k and n-gram j, eq. 3-8."""
+    topic = as_topic({"id": "t", "documents": [["a a a", "b c", "x"]], "references": [["a a b"], ["a", "c"]]})
+    task = Extractive().build(topic, Spec(analyzer=Analyzer(), max_length=4, min_length=2))
+    assert isinstance(task.problem, CoverageProblem)
+    assert task.problem.reference_model is not None
+    model = task.problem.reference_model()
+    assert len(model.x) == 3, "a minimum keeps the sentence that matches nothing"
+    assert len(model.z) == 4, "a and b of the first reference, a and c of the second"
+    bounds = sorted(str(constraint.expr) for constraint in model.clipped.values())
+    assert len(bounds) == 4
+    assert sum(text.endswith("<=  2") for text in bounds) == 1
+    result = search(task.problem, "milp", backend="pyomo:highs")
+    assert (result.objective_exact, result.backend) == ("3/5", "pyomo:highs")
+    assert result.selection in {(0,), (0, 2)}
+    assert {"build_s", "solve_s", "native_status"} <= set(result.statistics)
+
+
+@pytest.mark.parametrize(
+    "topic",
+    [
+        {"documents": [["", "  ", ""]], "references": [["a"]]},
+        {"documents": [[""]], "references": [["a"]]},
+        {"documents": [["b", "c"]], "references": [["a"]]},
+        {"documents": [["a", ""]], "references": [["a"]]},
+    ],
+    ids=["blank", "one blank", "nothing in common", "one of each"],
+)
+@pytest.mark.parametrize("limits", [{"max_length": 0}, {"max_length": 3}, {"max_length": 3, "min_length": 1}, {}])
+def test_degenerate_models(topic: dict[str, Any], limits: dict[str, int]) -> None:
+    """All lengths 0, no n-gram in common, no limit: constraints without a variable must not become errors."""
+    try:
+        made = as_topic({"id": "t", **topic})
+    except InputError:
+        pytest.skip("the reader refuses it")
+    for keep in (True, False):
+        task = Extractive().build(made, Spec(analyzer=Analyzer(), keep_unmatched=keep, **limits))
+        direct = search(task.problem, "milp")
+        through = search(task.problem, "milp", backend="pyomo:highs")
+        assert (through.status, through.key) == (direct.status, direct.key)
+        assert direct.key == brute_force(task.problem).best
+
+
+def test_limits_are_passed_on_or_refused() -> None:
+    ((task, _),) = tasks(4)[:1]
+    with pytest.raises(UnsupportedError, match="takes no node limit"):
+        search(task.problem, "milp", Limits(nodes=5), backend="pyomo:highs")
+    assert search(task.problem, "milp", Limits(time_s=60), backend="pyomo:highs").status is Status.OPTIMAL
+    from test_milp import hard
+
+    result = search(CoverageProblem.of(hard()), "milp", Limits(time_s=1.0), backend="pyomo:highs")
+    assert result.termination is Termination.TIME_LIMIT
+    assert result.bound is not None
+    assert result.objective is None or result.objective <= result.bound
+
+
+def test_availability_is_a_reason() -> None:
+    assert PyomoBackend("highs").available()
+    assert PyomoBackend("highs").available().version.startswith("1.")
+    unknown = PyomoBackend("nonsense").available()
+    assert not unknown
+    assert "Pyomo knows no solver 'nonsense'" in unknown.reason
+    missing = PyomoBackend("glpk").available()
+    assert missing or missing.reason
+
+
+def test_a_solver_that_is_missing_is_an_error() -> None:
+    if PyomoBackend("cplex").available():
+        pytest.skip("CPLEX is here")
+    with pytest.raises(BackendError, match="The solver cplex cannot be used through Pyomo"):
+        search(CoverageProblem.of(Coverage.of([1], [{0: 1}], [[1]])), "milp", backend="pyomo:cplex")

@@ -1,0 +1,154 @@
+from __future__ import annotations
+
+import importlib
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from optsum.errors import OptionError, UnknownNameError
+from optsum.registry import BACKENDS, FORMULATIONS, STRATEGIES, Registry, create_strategy
+from optsum.strategy import Strategy
+
+PLUGIN = '''
+from dataclasses import dataclass
+from typing import ClassVar
+from optsum.strategy import Strategy
+
+@dataclass(frozen=True)
+class Nothing(Strategy):
+    """Looks at the empty selection alone."""
+    patience: int = 3
+    name: ClassVar[str] = "nothing"
+    about: ClassVar[str] = "the empty selection"
+    def search(self, run):
+        run.see(())
+
+class Other:
+    pass
+
+def function():
+    pass
+'''
+
+ENTRIES = """[optsum.strategies]
+nothing = {module}:Nothing
+milp = {module}:Nothing
+broken = {module}_that_is_missing:Nothing
+absent = {module}:Nowhere
+wrong = {module}:Other
+callable = {module}:function
+"""
+
+
+def install(folder: Path, name: str, entries: str = ENTRIES) -> None:
+    """Put a distribution into a folder, as pip would."""
+    (folder / f"{name}.py").write_text(PLUGIN, encoding="utf-8")
+    info = folder / f"{name}-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n", encoding="utf-8")
+    (info / "entry_points.txt").write_text(entries.format(module=name), encoding="utf-8")
+
+
+@pytest.fixture
+def plugins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.syspath_prepend(str(tmp_path))
+    install(tmp_path, "optsum_plugin_one")
+    importlib.invalidate_caches()
+    return tmp_path
+
+
+def registry() -> Registry[Strategy]:
+    """Return a fresh one: the real ones read the entry points once."""
+    return Registry(STRATEGIES.kind, STRATEGIES._builtin, STRATEGIES.group, STRATEGIES.base)
+
+
+@pytest.mark.parametrize("names", [STRATEGIES, FORMULATIONS, BACKENDS], ids=["strategies", "formulations", "backends"])
+def test_everything_built_in_can_be_loaded_and_says_what_it_is(names: Registry[object]) -> None:
+    base = importlib.import_module(names.base.partition(":")[0])
+    for name in names._builtin:
+        loaded = names.load(name)
+        assert issubclass(loaded, getattr(base, names.base.partition(":")[2]))
+        assert loaded.name == name
+        about = loaded.about
+        assert about
+        assert "\n" not in about
+
+
+def test_the_built_in_ones_are_there() -> None:
+    assert {"milp", "exhaustive", "greedy", "lead", "random"} <= set(STRATEGIES)
+    assert "extractive" in FORMULATIONS.names()
+    assert "highs" in BACKENDS.names()
+
+
+def test_listing_names_imports_nothing_heavy() -> None:
+    code = (
+        "import sys, json; from optsum.registry import STRATEGIES, BACKENDS, FORMULATIONS;"
+        "names = [*STRATEGIES, *BACKENDS, *FORMULATIONS];"
+        "print(json.dumps([m for m in ('numpy', 'numba', 'highspy', 'pyomo') if m in sys.modules]))"
+    )
+    output = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
+    assert json.loads(output) == []
+
+
+def test_a_third_party_s_strategy_is_found_and_used(plugins: Path) -> None:
+    with pytest.warns(UserWarning, match="'milp' of optsum_plugin_one:Nothing is left out: that name is taken"):
+        names = registry().names()
+    assert names[: len(STRATEGIES._builtin)] == list(STRATEGIES._builtin)
+    assert names.count("milp") == 1
+    with pytest.warns(UserWarning, match="left out"):
+        loaded = registry().load("nothing")
+    assert loaded.name == "nothing"
+
+
+@pytest.mark.filterwarnings("ignore:The strategy 'milp'")
+@pytest.mark.parametrize(
+    ("name", "match"),
+    [
+        ("broken", "strategy broken of optsum_plugin_one_that_is_missing:Nothing cannot be imported: ModuleNotFound"),
+        ("absent", "strategy absent of optsum_plugin_one:Nowhere cannot be imported: AttributeError"),
+        ("wrong", r"strategy wrong of optsum_plugin_one:Other cannot be used: it is no subclass of optsum\.strategy"),
+        ("callable", "callable of optsum_plugin_one:function cannot be used"),
+    ],
+)
+def test_a_broken_plug_in_is_an_error_only_when_it_is_used(plugins: Path, name: str, match: str) -> None:
+    found = registry()
+    assert name in found.names()
+    assert found.load("greedy").name == "greedy"
+    with pytest.raises(OptionError, match=match):
+        found.load(name)
+
+
+@pytest.mark.filterwarnings("ignore:The strategy 'milp'")
+def test_a_name_that_two_third_parties_claim_goes_to_the_first(plugins: Path) -> None:
+    install(plugins, "optsum_plugin_two", "[optsum.strategies]\nnothing = {module}:Nothing\nmore = {module}:Nothing\n")
+    importlib.invalidate_caches()
+    with pytest.warns(UserWarning, match="The strategy 'nothing' of optsum_plugin_[a-z]*:Nothing is left out"):
+        names = registry().names()
+    assert names.count("nothing") == 1
+    assert "more" in names
+
+
+def test_unknown_names_list_near_ones() -> None:
+    with pytest.raises(UnknownNameError, match="there is no strategy 'exaustive'; did you mean exhaustive") as error:
+        STRATEGIES.load("exaustive")
+    assert isinstance(error.value, LookupError)
+    with pytest.raises(UnknownNameError, match="there is no backend 'zzz'; known: highs"):
+        BACKENDS.load("zzz")
+
+
+def test_options_of_a_strategy() -> None:
+    assert create_strategy("milp", {"backend": "pyomo:highs"}).backend_name == "pyomo:highs"
+    assert create_strategy("greedy", {}) == create_strategy("greedy", {})
+    with pytest.raises(UnknownNameError, match="no option of the strategy milp 'bakend'; did you mean backend"):
+        create_strategy("milp", {"bakend": "highs"})
+    with pytest.raises(UnknownNameError, match="no option of the strategy greedy"):
+        create_strategy("greedy", {"name": "milp"})
+
+
+def test_only_fields_are_options() -> None:
+    """A class variable is none, though dataclasses list it among their fields."""
+    with pytest.raises(UnknownNameError, match="no option of the strategy milp 'about'"):
+        create_strategy("milp", {"about": "x"})

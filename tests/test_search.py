@@ -1,0 +1,203 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+from optsum.coverage import Coverage
+from optsum.coverage_problem import CoverageProblem
+from optsum.errors import BackendError, OptionError, UnknownNameError, UnsupportedError
+from optsum.problem import Capability, Evaluation
+from optsum.result import Result, Status, Termination
+from optsum.run import Limits, Run
+from optsum.searching import search
+from optsum.strategy import Strategy
+from optsum.testing import OwnMetric, check_strategy, random_topic
+from optsum.testing.watched import watched
+
+# The bound of the relaxation is 5/6, the optimum 4/6: no shortcut proves it.
+INSTANCE = Coverage.of([3, 3, 3], [{0: 1}, {1: 1}, {2: 1}], [[2], [2], [2]], constants=(0, 6), max_length=8)
+
+
+@dataclass(frozen=True)
+class Scripted(Strategy):
+    """Does what it is told."""
+
+    name: ClassVar[str] = "scripted"
+    about: ClassVar[str] = "a test"
+    steps: Callable[[Run], None] = lambda run: None
+
+    def search(self, run: Run) -> None:
+        self.steps(run)
+
+
+@dataclass(frozen=True)
+class ScriptedExact(Scripted):
+    exact: ClassVar[bool] = True
+
+
+@pytest.mark.parametrize("name", ["exhaustive", "milp", "greedy", "lead", "random"])
+def test_built_in_strategies_keep_the_contract(name: str) -> None:
+    check_strategy(name, instances=6)
+
+
+def test_a_heuristic_carries_a_proven_bound() -> None:
+    result = search(CoverageProblem.of(INSTANCE), "greedy")
+    assert (result.status, result.termination) == (Status.FEASIBLE, Termination.COMPLETED)
+    assert (result.objective_exact, result.bound_exact) == ("2/3", "5/6")
+    assert result.gap == pytest.approx(0.25)
+    assert result.statistics["bound_s"] >= 0
+
+
+def test_an_exact_strategy_proves() -> None:
+    for name in ("milp", "exhaustive"):
+        result = search(CoverageProblem.of(INSTANCE), name)
+        assert (result.status, result.objective_exact, result.bound_exact, result.gap) == (
+            Status.OPTIMAL, "2/3", "2/3", 0.0,
+        )  # fmt: skip
+
+
+def test_what_a_strategy_did_not_prove_is_not_optimal() -> None:
+    problem = CoverageProblem.of(INSTANCE)
+    seen = search(problem, Scripted(lambda run: run.see((0, 1)) and None))
+    assert (seen.status, seen.selection) == (Status.FEASIBLE, (0, 1))
+    proven = search(problem, ScriptedExact(lambda run: (run.see((0, 1)), run.prove()) and None))
+    assert proven.status is Status.OPTIMAL
+    nothing = search(problem, Scripted())
+    assert (nothing.status, nothing.selection, nothing.objective) == (Status.NO_SOLUTION, None, None)
+    assert nothing.bound_exact == "5/6"
+
+
+def test_a_proof_before_a_limit_stands_and_one_after_is_none() -> None:
+    def then_stop(run: Run) -> None:
+        run.see((0, 1))
+        run.count(evaluations=10)
+        run.check()
+        run.prove()
+
+    result = search(CoverageProblem.of(INSTANCE), ScriptedExact(then_stop), Limits(evaluations=10))
+    assert (result.status, result.termination) == (Status.FEASIBLE, Termination.EVALUATION_LIMIT)
+
+
+def test_an_exact_search_that_reaches_the_bound_within_a_gap_is_optimal() -> None:
+    easy = Coverage.of([3, 2], [{0: 1}, {1: 1}], [[5], [4]], constants=(0, 9), max_length=5)
+    result = search(CoverageProblem.of(easy), "milp", Limits(gap=0.1))
+    assert (result.status, result.gap) == (Status.OPTIMAL, 0.0)
+    assert result.termination in {Termination.GAP_REACHED, Termination.COMPLETED}
+    greedy = search(CoverageProblem.of(easy), "greedy")
+    assert (greedy.status, greedy.gap) == (Status.FEASIBLE, 0.0), "a heuristic never says optimal"
+
+
+def test_ctrl_c_inside_a_strategy_keeps_the_incumbent() -> None:
+    def interrupted(run: Run) -> None:
+        run.see((0,))
+        raise KeyboardInterrupt
+
+    result = search(CoverageProblem.of(INSTANCE), ScriptedExact(interrupted))
+    assert (result.status, result.termination) == (Status.FEASIBLE, Termination.INTERRUPTED)
+    assert (result.selection, result.bound_exact) == ((0,), "5/6")
+
+
+def test_ctrl_c_while_the_bound_is_computed() -> None:
+    class Interrupted(CoverageProblem):
+        @property
+        def root_bound(self) -> Fraction:  # type: ignore[override]
+            raise KeyboardInterrupt
+
+    problem = Interrupted(instance=INSTANCE, lengths=(3, 3, 3), max_length=8)
+    result = search(problem, "greedy")
+    assert (result.termination, result.bound) == (Termination.INTERRUPTED, None)
+    assert result.objective_exact == "2/3"
+
+
+@pytest.mark.parametrize("strategy", ["milp", "exhaustive", "greedy", "lead", "random"])
+def test_limits_are_named(strategy: str) -> None:
+    problem = CoverageProblem.of(INSTANCE)
+    stopped = search(problem, strategy, on_progress=lambda run: False)
+    assert stopped.termination is Termination.INTERRUPTED
+    assert search(problem, strategy, Limits(time_s=0)).termination is Termination.TIME_LIMIT
+    assert search(problem, strategy, Limits(nodes=0)).termination is Termination.NODE_LIMIT
+    assert search(problem, strategy, Limits(evaluations=0)).termination is Termination.EVALUATION_LIMIT
+    reached = search(problem, strategy, Limits(target=0.3))
+    assert (reached.termination, reached.status) == (Termination.TARGET_REACHED, Status.FEASIBLE)
+    assert search(problem, strategy, Limits(target=0.7)).termination is Termination.COMPLETED
+    close = search(problem, strategy, Limits(gap=0.3))
+    assert close.gap is not None
+    assert close.gap <= 0.3
+    assert close.termination in {Termination.GAP_REACHED, Termination.COMPLETED}
+
+
+def test_long_searches_stop_in_time() -> None:
+    rng = np.random.default_rng(0)
+    big = Coverage.of(
+        rng.integers(1, 9, 60).tolist(),
+        [{int(f): 1 for f in rng.integers(0, 40, 6)} for _ in range(60)],
+        [[1]] * 40,
+        constants=(0, 40),
+        max_length=120,
+    )
+    result = search(CoverageProblem.of(big), "exhaustive", Limits(time_s=0.3))
+    assert result.termination is Termination.TIME_LIMIT
+    assert 0.3 <= result.seconds < 3
+    assert "feasible" not in result.statistics, "a count that is not complete is no count"
+    counted = search(CoverageProblem.of(big), "exhaustive", Limits(evaluations=1000))
+    assert counted.termination is Termination.EVALUATION_LIMIT
+    assert 1000 <= counted.evaluations <= 1002
+
+
+def test_refusals_come_before_any_evaluation() -> None:
+    problem = watched(Coverage.of([1], [{0: 1}], [[1]], constants=(0, 1, 0, 1), weights=(1, 1),
+                                  combination=_sum()))  # fmt: skip
+    assert Capability.LINEAR not in problem.capabilities
+    with pytest.raises(UnsupportedError, match="linear model"):
+        search(problem, "milp")
+    assert problem.calls == []
+    with pytest.raises(UnknownNameError):
+        search(problem, "milk")
+    with pytest.raises(UnknownNameError):
+        search(problem, "greedy", depth=3)
+    with pytest.raises(UnknownNameError, match="backend"):
+        search(CoverageProblem.of(INSTANCE), "milp", backend="gurobbi")
+    with pytest.raises(OptionError, match="go with a strategy's name"):
+        search(problem, Scripted(), backend="highs")
+    assert problem.calls == []
+
+
+def _sum() -> object:
+    from optsum.coverage import Combination
+
+    return Combination.SUM
+
+
+def test_a_missing_solver_is_an_error_with_a_sentence() -> None:
+    with pytest.raises(BackendError, match="no_such_solver"):
+        search(CoverageProblem.of(INSTANCE), "milp", backend="pyomo:no_such_solver")
+    with pytest.raises(OptionError, match="needs a solver's name after the colon"):
+        search(CoverageProblem.of(INSTANCE), "milp", backend="pyomo:")
+
+
+@pytest.mark.parametrize("number", [np.float32(0.25), np.float64(0.25), 0.25, np.int64(2), 2, Fraction(1, 4)])
+def test_keys_of_any_numeric_type_make_a_result(number: float) -> None:
+    class Constant(OwnMetric):
+        def evaluate(self, selection: tuple[int, ...]) -> Evaluation:
+            return Evaluation(number, 0, number)  # type: ignore[arg-type]
+
+    result = search(Constant(lengths=(1, 1), words=()), "exhaustive")
+    assert result.objective == float(number)
+    assert (result.objective_exact is None) == (type(number).__name__.startswith("float"))
+    assert Result.from_row(json.loads(json.dumps(result.to_row()))) == result
+
+
+def test_the_seed_decides_and_nothing_else_does() -> None:
+    from optsum import solve
+
+    topic = random_topic(np.random.default_rng(5), sentences=12)
+    first = [solve(topic, strategy="random", max_length=8, seed=seed).selection for seed in range(12)]
+    second = [solve(topic, strategy="random", max_length=8, seed=seed).selection for seed in range(12)]
+    assert first == second
+    assert len(set(first)) > 1

@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
 from typing import TypeAlias
 
 from optsum.corpus.topic import Topic
@@ -38,10 +40,10 @@ class Alternatives:
     sets: tuple[tuple[frozenset[SentenceId], ...], ...]
     uncoverable: tuple[int, ...]
 
-    @property
+    @cached_property
     def corresponding(self) -> frozenset[SentenceId]:
         """All source sentences of some alternative."""
-        return frozenset(unit for sets in self.sets for alternative in sets for unit in alternative)
+        return frozenset().union(*chain.from_iterable(self.sets))
 
 
 def alternatives_of(topic: Topic, uncoverable: str = "error") -> Alternatives:
@@ -120,7 +122,7 @@ def texts_of(topic: Topic) -> dict[SentenceId, Sentence]:
         If there are not as many different ids as sentences.
     """
     ids = topic.meta.get("sentence_ids", range(len(topic.sentences)))
-    usable = isinstance(ids, Sequence) and all(isinstance(name, int | str) for name in ids)
+    usable = isinstance(ids, Sequence) and not isinstance(ids, str) and all(isinstance(name, int | str) for name in ids)
     if not usable or len(set(ids)) != len(ids) or len(ids) != len(topic.sentences):
         raise InputError(
             f"In topic {topic.id!r} meta.sentence_ids does not name each of the {len(topic.sentences)} sentences once: "

@@ -6,7 +6,7 @@ apart; searches, solvers for satisfiability and file formats want them together 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import reduce
 from itertools import chain
 from operator import or_
@@ -17,7 +17,19 @@ import numpy as np
 from optsum.coverage import Coverage, Goal
 from optsum.errors import UnsupportedError
 
-__all__ = ["Bits", "Clause", "Clauses", "clauses_of", "interchangeable", "is_cover", "members", "support", "without"]
+__all__ = [
+    "Bits",
+    "Clause",
+    "Clauses",
+    "canonical",
+    "clauses_of",
+    "contains_one",
+    "interchangeable",
+    "is_cover",
+    "members",
+    "support",
+    "without",
+]
 
 Bits: TypeAlias = int
 """A set of units as one integer: bit u is unit u."""
@@ -44,6 +56,30 @@ def support(clauses: Iterable[Iterable[Bits]]) -> Bits:
 def without(clauses: Iterable[Iterable[Bits]], units: Bits) -> Clauses:
     """Return the clauses once `units` are ruled out; a clause may have no alternative left."""
     return tuple([tuple([alternative for alternative in clause if not alternative & units]) for clause in clauses])
+
+
+def contains_one(candidate: Bits, known: Collection[Bits]) -> bool:
+    """Whether the candidate contains one of the known sets: asked of its subsets where these are fewer."""
+    if isinstance(known, set) and 1 << candidate.bit_count() < len(known):
+        subset = candidate
+        while subset:
+            if subset in known:
+                return True
+            subset = (subset - 1) & candidate
+        return False
+    return any(small & candidate == small for small in known)
+
+
+def canonical(clauses: Iterable[Iterable[Bits]]) -> Clauses:
+    """Return the same clauses without alternatives that contain another of theirs, in a fixed order."""
+    minimal = []
+    for clause in clauses:
+        kept: set[Bits] = set()
+        for candidate in sorted(set(clause), key=int.bit_count):
+            if not contains_one(candidate, kept):
+                kept.add(candidate)
+        minimal.append(tuple(sorted(kept)))
+    return tuple(sorted(minimal))
 
 
 def is_cover(instance: Coverage) -> bool:

@@ -19,7 +19,7 @@ from functools import cached_property
 
 import numpy as np
 
-from optsum.clauses import Clauses, clauses_of, interchangeable, members
+from optsum.clauses import Clauses, canonical, clauses_of, interchangeable, members
 from optsum.coverage_problem import CoverageProblem
 from optsum.linear import LinearModel
 from optsum.problem import Sense
@@ -35,7 +35,7 @@ class CoverProblem(CoverageProblem):
     def linear_model(self) -> LinearModel:
         """The program, with one unit standing for all that are interchangeable."""
         lengths = self.instance.lengths.tolist()
-        clauses, _ = interchangeable(clauses_of(self.instance), lengths)
+        clauses, _ = interchangeable(canonical(clauses_of(self.instance)), lengths)
         return cover_program(clauses, range(self.size), lengths)[0]
 
 
@@ -47,6 +47,7 @@ def cover_program(
     Parameters
     ----------
     clauses : Clauses
+        No alternative contains another of its clause (`optsum.clauses.canonical`).
     units : sequence of int
         Units of the first columns, in order: at least those that occur.
     lengths : sequence of int

@@ -57,7 +57,9 @@ def bar(what: str, count: Callable[[], int | None]) -> Iterator[Callable[[], Non
         TimeElapsedColumn(),
         *([TextColumn("left"), TimeRemainingColumn()] if total else []),
     ]
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+    # Left to itself, rich would take over the standard output too, rows and all.
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, redirect_stdout=False, redirect_stderr=False) as progress:
         task = progress.add_task(what, total=total)
         yield lambda: progress.advance(task)
 

@@ -91,13 +91,13 @@ class TextTable:
 
         console = Console(highlight=False)
         for line in [self.title] if self.title else []:
-            console.print(line, style="bold", markup=False)
+            console.print(line, style="bold", markup=False, soft_wrap=True)
         table = self._rich()
         # Where the columns do not fit, lines are broken by the terminal: better than numbers that are cut.
         width = max(console.width, console.measure(table, options=console.options.update(max_width=_WIDE)).minimum)
         console.print(table, width=width, crop=False, soft_wrap=width > console.width)
         for line in self.caption:
-            console.print(line, style="dim", markup=False)
+            console.print(line, style="dim", markup=False, soft_wrap=True)
 
     def _rich(self) -> Any:
         from rich.box import SIMPLE_HEAD

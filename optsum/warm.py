@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from optsum.corpus.topic import as_topic
 from optsum.errors import InputError, OptsumError
+from optsum.result import Termination
 
 if TYPE_CHECKING:
     from optsum.config import Options
@@ -58,15 +59,18 @@ def warm_up(options: Options, *, announce: Callable[[], None] | None = None) -> 
         return 0.0
     from optsum.pipeline import build, run_task
 
+    interrupted = False
     with _listening(announce):
         try:
-            run_task(build(_TOPIC, small), small)
+            interrupted = run_task(build(_TOPIC, small), small).termination is Termination.INTERRUPTED
         except InputError:
             pass  # this formulation wants topics of another kind
         except OptsumError:
             raise
         except Exception:  # noqa: BLE001, S110 - whatever it is will be the row of each topic that it concerns
             pass
+    if interrupted:  # the search has swallowed it, as a search does
+        raise KeyboardInterrupt
     _ready.add(small)
     seconds = perf_counter() - began
     _unreported.append(seconds)

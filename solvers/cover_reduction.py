@@ -10,13 +10,13 @@ Only rules that lose no minimum cover are here, because ties are counted:
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import reduce
 from operator import and_
 
-from optsum.clauses import Bits, Clause, Clauses, support
+from optsum.clauses import Bits, Clause, Clauses, contains_one, support
 
-__all__ = ["canonical", "parts", "reduced", "take"]
+__all__ = ["parts", "reduced", "take"]
 
 _QUADRATIC = 600
 """Alternatives up to which clauses are compared pair by pair."""
@@ -39,33 +39,9 @@ def _minimal(touched: list[Bits], others: list[Bits]) -> Clause:
     resting = set(others)
     kept: list[Bits] = []
     for candidate in sorted(set(touched), key=int.bit_count):
-        if not _contains_one(candidate, resting) and not _contains_one(candidate, kept):
+        if not contains_one(candidate, resting) and not contains_one(candidate, kept):
             kept.append(candidate)
-    return (*kept, *[other for other in others if not _contains_one(other, kept)])
-
-
-def _contains_one(candidate: Bits, known: Collection[Bits]) -> bool:
-    """Whether the candidate contains one of the known sets: asked of its subsets where these are fewer."""
-    if isinstance(known, set) and 1 << candidate.bit_count() < len(known):
-        subset = candidate
-        while subset:
-            if subset in known:
-                return True
-            subset = (subset - 1) & candidate
-        return False
-    return any(small & candidate == small for small in known)
-
-
-def canonical(clauses: Iterable[Iterable[Bits]]) -> Clauses:
-    """Return the clauses with minimal alternatives only, which all functions here keep up."""
-    minimal = []
-    for clause in clauses:
-        kept: set[Bits] = set()
-        for candidate in sorted(set(clause), key=int.bit_count):
-            if not _contains_one(candidate, kept):
-                kept.add(candidate)
-        minimal.append(tuple(sorted(kept)))
-    return tuple(sorted(minimal))
+    return (*kept, *[other for other in others if not contains_one(other, kept)])
 
 
 def reduced(clauses: Iterable[Sequence[Bits]]) -> tuple[Bits, Clauses]:

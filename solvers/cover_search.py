@@ -22,13 +22,13 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from optsum.clauses import Bits, Clause, Clauses, clauses_of, interchangeable, members, support, without
+from optsum.clauses import Bits, Clause, Clauses, canonical, clauses_of, interchangeable, members, support, without
 from optsum.coverage import Coverage
 from optsum.diagram import EMPTY_FAMILY, EMPTY_SET, Diagram
 
 from .cover_bound import Relaxer, Shares
 from .cover_families import Families
-from .cover_reduction import canonical, parts, reduced, take
+from .cover_reduction import parts, reduced, take
 
 __all__ = ["CoverSearch", "MinimumCovers", "minimum_covers"]
 

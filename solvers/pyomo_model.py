@@ -20,6 +20,7 @@ def pyomo_model(model: LinearModel) -> Any:
     built.x = pyo.Var(range(model.units), domain=pyo.Binary)
     others = range(model.units, model.columns)
     built.y = pyo.Var(others, domain=pyo.NonNegativeReals, bounds=lambda _, column: (0, int(model.upper[column])))
+    built.nothing = pyo.Var(bounds=(0, 0))
     variable = [*built.x.values(), *built.y.values()]
 
     def total(columns: Any, values: Any) -> Any:
@@ -34,9 +35,12 @@ def pyomo_model(model: LinearModel) -> Any:
     built.rows = pyo.ConstraintList()
     for row in range(model.rows):
         entries = slice(model.row_start[row], model.row_start[row + 1])
-        if entries.start == entries.stop:
-            continue
         lower, upper = model.row_lower[row], model.row_upper[row]
-        body = total(model.row_column[entries], model.row_value[entries])
+        if model.row_value[entries].any():
+            body = total(model.row_column[entries], model.row_value[entries])
+        elif lower <= 0 <= upper:
+            continue
+        else:  # nothing can keep this row: the model is infeasible, and has to say so
+            body = built.nothing
         built.rows.add((lower if np.isfinite(lower) else None, body, upper if np.isfinite(upper) else None))
     return built

@@ -6,7 +6,8 @@ module             idea
 `solve`            what to call: `solve_all`, `solve_one`
 `knapsack`         the baseline, Algorithms 1-3 of Hirao et al. 2017: `solve_knapsack_all`, `..._one`
 `feasible`         the number of feasible extracts: `count_feasible`
-`arrays`           the instance of the kernels, and its reduction once units are decided
+`arrays`           the instance of the kernels
+`reduction`        what becomes of it once units are decided
 `root_lp`          multipliers from the linear relaxation
 `lagrangian`       the integer bound, and the units it decides
 `order`            which unit to decide next

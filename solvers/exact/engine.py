@@ -20,7 +20,7 @@ import numpy as np
 from optsum.coverage import Coverage
 from optsum.diagram import EMPTY_FAMILY, EMPTY_SET
 
-from .arrays import DROPPED, FREE, TAKEN, Core, core_of, reduced
+from .arrays import DROPPED, TAKEN, Core, core_of, reduced
 from .effort import Effort
 from .lagrangian import decide, grain_of
 from .order import branching_order

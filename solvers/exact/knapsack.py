@@ -11,6 +11,9 @@ The bound, packing sentences by gain a word as a fractional knapsack, holds for 
 a minimum length. Values are integers, so the fraction of the last sentence is rounded down.
 """
 
+# mypy: disable-error-code="no-untyped-def"
+# (numba infers the types of the kernels.)
+
 from __future__ import annotations
 
 import time
@@ -37,7 +40,7 @@ _FULL: Final = 2
 
 
 @njit(cache=True)
-def _gain(u, have, mass, start, feature, count, table_start, table):  # type: ignore[no-untyped-def]
+def _gain(u, have, mass, start, feature, count, table_start, table):
     """ROUGE'(R, V, {u}) times the denominator: what unit u adds to the copies in `have`."""
     gain = mass[u]
     for k in range(start[u], start[u + 1]):
@@ -48,7 +51,7 @@ def _gain(u, have, mass, start, feature, count, table_start, table):  # type: ig
 
 
 @njit(cache=True)
-def _bound(value, rest, room, have, lengths, mass, start, feature, count, table_start, table):  # type: ignore[no-untyped-def]
+def _bound(value, rest, room, have, lengths, mass, start, feature, count, table_start, table):
     """Algorithm 1 for a set of this value: pack the units of `rest` by density into the room."""
     gains = np.empty(len(rest), np.int64)
     density = np.empty(len(rest), np.float64)
@@ -67,7 +70,7 @@ def _bound(value, rest, room, have, lengths, mass, start, feature, count, table_
 
 
 @njit(cache=True)
-def _greedy(lengths, mass, start, feature, count, table_start, table, base, high):  # type: ignore[no-untyped-def]
+def _greedy(lengths, mass, start, feature, count, table_start, table, base, high):
     """Algorithm 2: the set by density, or the best single unit."""
     n = len(lengths)
     have = np.zeros(len(table_start) - 1, np.int64)
@@ -106,8 +109,24 @@ def _greedy(lengths, mass, start, feature, count, table_start, table, base, high
 
 @njit(cache=True)
 def _find_oracles(
-    order, lengths, mass, start, feature, count, table_start, table, every, have, chosen, path, value, room, found, state, budget
-):  # type: ignore[no-untyped-def]
+    order,
+    lengths,
+    mass,
+    start,
+    feature,
+    count,
+    table_start,
+    table,
+    every,
+    have,
+    chosen,
+    path,
+    value,
+    room,
+    found,
+    state,
+    budget,
+):
     """Algorithm 3, resumable.
 
     path : (n + 1,) positions in `order`: ``path[d]`` is the next to try at depth d; those above are chosen
@@ -192,7 +211,7 @@ def _arrays(core: Core) -> tuple[NDArray[np.int64], ...]:
 
 
 def _run(core: Core, every: bool, limits: Limits) -> tuple[list[tuple[int, ...]], int, int, str | None, Statistics]:
-    """Sets found, their value, the bound proven, the limit reached, statistics."""
+    """Return the sets found, their value, the bound proven, the limit reached, statistics."""
     began = time.perf_counter()
     n = core.size
     tau, greedy = _greedy(*_arrays(core), core.base, core.high)
@@ -211,9 +230,7 @@ def _run(core: Core, every: bool, limits: Limits) -> tuple[list[tuple[int, ...]]
     reason = None
     while True:
         budget = _SLICE if limits.frames is None else min(_SLICE, limits.frames - int(state[3]))
-        answer = _find_oracles(
-            order, *_arrays(core), every, have, chosen, path, value, room, found, state, budget
-        )
+        answer = _find_oracles(order, *_arrays(core), every, have, chosen, path, value, room, found, state, budget)
         if answer == _DONE:
             break
         if answer == _FULL:
@@ -277,6 +294,4 @@ def solve_knapsack_one(coverage: Coverage, limits: Limits | None = None) -> Answ
     core, divisor = _core(coverage)
     constant = int(coverage.constants[0])
     sets, value, bound, reason, statistics = _run(core, False, limits or Limits())
-    return Answer(
-        sets[0], value * divisor + constant, bound * divisor + constant, reason or "completed", statistics
-    )
+    return Answer(sets[0], value * divisor + constant, bound * divisor + constant, reason or "completed", statistics)

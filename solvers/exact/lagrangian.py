@@ -11,6 +11,9 @@ lengths. Knapsack tables from both ends give the bound with any one unit taken o
 Lengths may be divided by `grain` (rounded down) to keep the tables small; that only loosens the knapsack.
 """
 
+# mypy: disable-error-code="no-untyped-def"
+# (numba infers the types of the kernels.)
+
 from __future__ import annotations
 
 from typing import Final
@@ -37,7 +40,7 @@ def grain_of(core: Core) -> int:
 
 
 @njit(cache=True)
-def profits(mass, start, feature, count, price, scale):  # type: ignore[no-untyped-def]
+def profits(mass, start, feature, count, price, scale):
     """Profit of each unit under the prices."""
     out = np.empty(len(mass), np.int64)
     for i in range(len(mass)):
@@ -49,7 +52,7 @@ def profits(mass, start, feature, count, price, scale):  # type: ignore[no-untyp
 
 
 @njit(cache=True)
-def best_counts(table_start, table, price, scale):  # type: ignore[no-untyped-def]
+def best_counts(table_start, table, price, scale):
     """For each feature the largest c whose last step is still worth its price."""
     m = len(price)
     out = np.zeros(m, np.int64)
@@ -63,14 +66,14 @@ def best_counts(table_start, table, price, scale):  # type: ignore[no-untyped-de
 
 
 @njit(cache=True)
-def net(table_start, table, price, scale, f, c):  # type: ignore[no-untyped-def]
+def net(table_start, table, price, scale, f, c):
     """Return ``scale * table_f(c) - p_f c``."""
     top = table_start[f + 1] - table_start[f] - 1
     return table[table_start[f] + min(c, top)] * scale - price[f] * c
 
 
 @njit(cache=True)
-def suffix_table(lengths, profit, low, high, grain):  # type: ignore[no-untyped-def]
+def suffix_table(lengths, profit, low, high, grain):
     """Knapsack over units i.. : ``K[i, c]`` is the best profit with at most c length left of `high`.
 
     With a least length `low` (and grain 1) the total must reach it: selections that end too short are IMPOSSIBLE.
@@ -94,7 +97,7 @@ def suffix_table(lengths, profit, low, high, grain):  # type: ignore[no-untyped-
 @njit(cache=True)
 def _decide(
     lengths, mass, start, feature, count, table_start, table, price, scale, base, low, high, grain, target, state
-):  # type: ignore[no-untyped-def]
+):
     n, m = len(lengths), len(price)
     profit = profits(mass, start, feature, count, price, scale)
     best = best_counts(table_start, table, price, scale)

@@ -1,5 +1,8 @@
 """A good set at once: the best of the Lagrangian knapsack's own solution and greedy selection."""
 
+# mypy: disable-error-code="no-untyped-def"
+# (numba infers the types of the kernels.)
+
 from __future__ import annotations
 
 import numpy as np
@@ -12,7 +15,7 @@ __all__ = ["good_set"]
 
 
 @njit(cache=True)
-def _knapsack_set(lengths, profit, low, high, grain, state):  # type: ignore[no-untyped-def]
+def _knapsack_set(lengths, profit, low, high, grain, state):
     """Trace one best filling of the knapsack."""
     K = suffix_table(lengths, profit, low, high, grain)
     room = high // grain
@@ -26,7 +29,7 @@ def _knapsack_set(lengths, profit, low, high, grain, state):  # type: ignore[no-
 
 
 @njit(cache=True)
-def _fill_greedily(lengths, mass, start, feature, count, table_start, table, high, state):  # type: ignore[no-untyped-def]
+def _fill_greedily(lengths, mass, start, feature, count, table_start, table, high, state):
     """Add the unit of most gain a length, as long as one fits and gains."""
     n = len(lengths)
     have = np.zeros(len(table_start) - 1, np.int64)
@@ -46,9 +49,7 @@ def _fill_greedily(lengths, mass, start, feature, count, table_start, table, hig
             for k in range(start[i], start[i + 1]):
                 f = feature[k]
                 top = table_start[f + 1] - table_start[f] - 1
-                gain += (
-                    table[table_start[f] + min(have[f] + count[k], top)] - table[table_start[f] + min(have[f], top)]
-                )
+                gain += table[table_start[f] + min(have[f] + count[k], top)] - table[table_start[f] + min(have[f], top)]
             if gain > 0 and (best < 0 or float(gain) * lengths[best] > float(best_gain) * lengths[i]):
                 best = i
                 best_gain = gain

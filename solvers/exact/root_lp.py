@@ -9,6 +9,9 @@ The duals are only ever used as Lagrangian multipliers, where any values >= 0 gi
 the simplex method can harm exactness. An infeasibility reported by HiGHS is not used to prune.
 """
 
+# mypy: disable-error-code="no-untyped-def"
+# (numba infers the types of the kernels.)
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -28,7 +31,7 @@ _HUGE = 1e30
 
 
 @njit(cache=True)
-def _model(lengths, mass, start, feature, count, table_start, table):  # type: ignore[no-untyped-def]
+def _model(lengths, mass, start, feature, count, table_start, table):
     """Columns x then z, stored column by column; the last row is the length."""
     n, m = len(lengths), len(table_start) - 1
     pieces = 0

@@ -22,13 +22,16 @@ empty set; a node whose `with` branch is empty is replaced by its `without` bran
 The kernel stops after a number of frames and can be called again: everything it knows is in its arrays.
 """
 
+# mypy: disable-error-code="no-untyped-def"
+# (numba infers the types of the kernels.)
+
 from __future__ import annotations
 
 import numpy as np
 from numba import njit
 
-from .arrays import _mix
 from .lagrangian import net
+from .reduction import mix
 
 __all__ = ["DONE", "FOUND", "FULL", "PAUSED", "fill_reach", "random_words", "run_search", "segment_ends"]
 
@@ -39,7 +42,7 @@ FOUND = 3
 
 
 @njit(cache=True)
-def segment_ends(table_start, table):  # type: ignore[no-untyped-def]
+def segment_ends(table_start, table):
     """For each count c of each feature the last count up to which the table goes on with c's slope."""
     ends = np.empty(len(table), np.int64)
     for f in range(len(table_start) - 1):
@@ -53,17 +56,17 @@ def segment_ends(table_start, table):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def random_words(size, seed):  # type: ignore[no-untyped-def]
+def random_words(size, seed):
     """Four words a table entry: two for "count is c", two for "slope is that of the piece ending at c"."""
     words = np.empty((size, 4), np.uint64)
     for i in range(size):
         for k in range(4):
-            words[i, k] = _mix(np.uint64(seed) + np.uint64(4 * i + k))
+            words[i, k] = mix(np.uint64(seed) + np.uint64(4 * i + k))
     return words
 
 
 @njit(cache=True)
-def fill_reach(lengths, room):  # type: ignore[no-untyped-def]
+def fill_reach(lengths, room):
     """``reach[d, c]``: the largest total <= c of lengths of units d.. ."""
     n = len(lengths)
     reach = np.zeros((n + 1, room + 1), np.int32)
@@ -77,7 +80,7 @@ def fill_reach(lengths, room):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, inline="always")
-def _word(words, ends, table_start, f, v, left, which):  # type: ignore[no-untyped-def]
+def _word(words, ends, table_start, f, v, left, which):
     """Contribution of feature f to the key."""
     top = table_start[f + 1] - table_start[f] - 1
     if left == 0 or v >= top:
@@ -89,12 +92,12 @@ def _word(words, ends, table_start, f, v, left, which):  # type: ignore[no-untyp
 
 
 @njit(cache=True)
-def make_node(nodes, node_slots, counters, unit, without, with_):  # type: ignore[no-untyped-def]
+def make_node(nodes, node_slots, counters, unit, without, with_):
     """Node for (unit, without, with), shared if it exists. The caller has seen to it that there is room."""
     if with_ == 0:
         return without
     mask = len(node_slots) - 1
-    h = _mix(_mix(np.uint64(unit)) ^ (np.uint64(without) << np.uint64(32)) ^ np.uint64(with_))
+    h = mix(mix(np.uint64(unit)) ^ (np.uint64(without) << np.uint64(32)) ^ np.uint64(with_))
     at = np.int64(h & np.uint64(mask))
     while node_slots[at] >= 0:
         x = node_slots[at]
@@ -111,7 +114,7 @@ def make_node(nodes, node_slots, counters, unit, without, with_):  # type: ignor
 
 
 @njit(cache=True)
-def run_search(  # type: ignore[no-untyped-def]
+def run_search(
     ids,
     lengths,
     start,
@@ -193,23 +196,21 @@ def run_search(  # type: ignore[no-untyped-def]
             result = -1
             if d == n:
                 result = 1 if (opened and high - room >= low) else 0
-            elif opened == 0 and frame[d, 1] + K[d, room // grain] < goal:
-                result = 0
-            elif low > 0 and grain == 1 and K[d, room] < -(2**60):
+            elif (opened == 0 and frame[d, 1] + K[d, room // grain] < goal) or K[d, room // grain] < -(2**60):
                 result = 0
             if result < 0:
                 filled = np.int64(reach[d, room]) if (low <= 0 and len(reach) > 0) else room
                 a = np.uint64(d) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(filled)
                 if opened:
-                    a = _mix(a ^ np.uint64(0x5555555555555555))
-                    b = _mix(a)
+                    a = mix(a ^ np.uint64(0x5555555555555555))
+                    b = mix(a)
                 else:
-                    a = _mix(a) + np.uint64(frame[d, 2])
-                    b = _mix(a ^ np.uint64(0x1234567812345678)) ^ keys[d, 1]
-                    a = _mix(a) ^ keys[d, 0]
+                    a = mix(a) + np.uint64(frame[d, 2])
+                    b = mix(a ^ np.uint64(0x1234567812345678)) ^ keys[d, 1]
+                    a = mix(a) ^ keys[d, 0]
                 keys[d, 2] = a
                 keys[d, 3] = b
-                at = _mix(a ^ b) & mask
+                at = mix(a ^ b) & mask
                 place = np.int64(at)
                 for probe in range(8):
                     place = np.int64((at + np.uint64(probe)) & mask)
@@ -222,9 +223,7 @@ def run_search(  # type: ignore[no-untyped-def]
                 frame[d, 5] = place
             if result < 0:
                 w = lengths[d]
-                take = room >= w and (
-                    opened == 1 or frame[d, 1] + profit[d] + K[d + 1, (room - w) // grain] >= goal
-                )
+                take = room >= w and (opened == 1 or frame[d, 1] + profit[d] + K[d + 1, (room - w) // grain] >= goal)
                 stage[d] = 1
                 frame[d, 4] = 0
                 if take:

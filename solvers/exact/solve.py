@@ -100,7 +100,8 @@ def solve_all(coverage: Coverage, limits: Limits | None = None) -> Optima:
     if not engine.feasible:
         return Optima(Diagram.of_sets([]), 0, 0, complete=True, statistics=engine.finish().as_dict())
     upper, reason, node = engine.upper, None, EMPTY_FAMILY
-    guess, value = (), -1
+    guess: tuple[int, ...] = ()
+    value = -1
     if upper > _NARROW:
         guess, value = engine.guess()
         if upper - value > _NARROW:

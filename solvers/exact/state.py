@@ -1,5 +1,8 @@
 """The arrays of one depth-first search: made from a core and an order, kept while the kernel comes and goes."""
 
+# mypy: disable-error-code="no-untyped-def"
+# (numba infers the types of the kernels.)
+
 from __future__ import annotations
 
 from typing import Final
@@ -10,8 +13,9 @@ from numba import njit
 from optsum.coverage import IntArray
 from optsum.diagram import EMPTY_FAMILY
 
-from .arrays import Core, _mix
+from .arrays import Core
 from .lagrangian import best_counts, grain_of, net, profits, suffix_table
+from .reduction import mix
 from .search import FULL, fill_reach, random_words, run_search, segment_ends
 from .store import NodeStore
 
@@ -22,7 +26,9 @@ _SMALL_MEMO: Final = 1 << 12
 
 
 @njit(cache=True)
-def _prepare(order, ids, lengths, mass, start, feature, count, table_start, table, price, scale, base, low, high, grain):  # type: ignore[no-untyped-def]
+def _prepare(
+    order, ids, lengths, mass, start, feature, count, table_start, table, price, scale, base, low, high, grain
+):
     """Bring the units into search order and make every table of the kernel."""
     n, m = len(order), len(price)
     new_start = np.zeros(n + 1, np.int64)
@@ -71,12 +77,12 @@ def _prepare(order, ids, lengths, mass, start, feature, count, table_start, tabl
 
 
 @njit(cache=True)
-def _move_memo(old_key, old_node, new_key, new_node, frame, keys, depth):  # type: ignore[no-untyped-def]
+def _move_memo(old_key, old_node, new_key, new_node, frame, keys, depth):
     """Copy a memo into a larger one and tell the open frames their new places."""
     mask = np.uint64(len(new_node) - 1)
     for x in range(len(old_node)):
         if old_node[x] >= 0:
-            at = _mix(old_key[x, 0] ^ old_key[x, 1]) & mask
+            at = mix(old_key[x, 0] ^ old_key[x, 1]) & mask
             place = np.int64(at)
             for probe in range(8):
                 place = np.int64((at + np.uint64(probe)) & mask)
@@ -85,7 +91,7 @@ def _move_memo(old_key, old_node, new_key, new_node, frame, keys, depth):  # typ
             new_node[place] = old_node[x]
             new_key[place] = old_key[x]
     for d in range(depth):
-        frame[d, 5] = np.int64(_mix(keys[d, 2] ^ keys[d, 3]) & mask)
+        frame[d, 5] = np.int64(mix(keys[d, 2] ^ keys[d, 3]) & mask)
 
 
 class Search:
@@ -199,9 +205,7 @@ class Search:
         if slots <= len(self._memo_node):
             return
         key, node = np.empty((slots, 2), np.uint64), np.full(slots, -1, np.int32)
-        _move_memo(
-            self._memo_key, self._memo_node, key, node, self._frame, self._keys, int(self._counters[1])
-        )
+        _move_memo(self._memo_key, self._memo_node, key, node, self._frame, self._keys, int(self._counters[1]))
         self._memo_key, self._memo_node = key, node
 
     def run(self, budget: int) -> int:

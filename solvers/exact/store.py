@@ -1,5 +1,8 @@
 """The diagram nodes of a whole run: arrays that grow, and their hash index."""
 
+# mypy: disable-error-code="no-untyped-def"
+# (numba infers the types of the kernels.)
+
 from __future__ import annotations
 
 from typing import Final
@@ -9,7 +12,7 @@ from numba import njit
 
 from optsum.diagram import EMPTY_FAMILY, EMPTY_SET, Diagram
 
-from .arrays import _mix
+from .reduction import mix
 from .search import make_node
 
 __all__ = ["NodeStore"]
@@ -18,12 +21,10 @@ _START: Final = 1 << 12
 
 
 @njit(cache=True)
-def _reindex(nodes, used, node_slots):  # type: ignore[no-untyped-def]
+def _reindex(nodes, used, node_slots):
     mask = len(node_slots) - 1
     for x in range(2, used):
-        h = _mix(
-            _mix(np.uint64(nodes[x, 0])) ^ (np.uint64(nodes[x, 1]) << np.uint64(32)) ^ np.uint64(nodes[x, 2])
-        )
+        h = mix(mix(np.uint64(nodes[x, 0])) ^ (np.uint64(nodes[x, 1]) << np.uint64(32)) ^ np.uint64(nodes[x, 2]))
         at = np.int64(h & np.uint64(mask))
         while node_slots[at] >= 0:
             at = (at + 1) & mask

@@ -1,0 +1,262 @@
+"""The evaluation of Text Summarization Challenge 3 (Hirao et al. 2004, Tables 4 and 7) on one's own data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import chain, zip_longest
+from typing import TYPE_CHECKING, Any
+
+from optsum.alternatives import SentenceId, texts_of
+from optsum.corpus.jsonl import BadTopic
+from optsum.corpus.systems import BadSystem, System, as_system
+from optsum.corpus.topic import Text, Topic, as_topic
+from optsum.errors import InputError, OptsumError
+from optsum.pipeline import solve
+from optsum.result import Status
+from optsum.tsc3 import Answers, ExtractScore, answers, score_extract
+
+if TYPE_CHECKING:
+    from optsum.tables import TextTable
+
+__all__ = ["BEST", "LEAD", "Tsc3Score", "Tsc3Study", "lead_extract", "study_tsc3"]
+
+LEAD = "LEAD"
+"""The baseline: as many sentences as the minimum cover has, from the beginnings of the documents."""
+BEST = "minimum cover"
+"""The minimum cover itself: what the measures give to the best there is."""
+_SHOWN_FIRST = ("short", "long")
+
+
+@dataclass(frozen=True)
+class Tsc3Score:
+    """One system on one topic.
+
+    Attributes
+    ----------
+    topic_id, system : str
+    condition : str
+        ``meta["condition"]`` of the topic, in lower case; empty if it has none.
+    extract : ExtractScore or None
+        None for a summary that is no extract.
+    answers : Answers or None
+        None if the topic has no questions, or the summary's text is not known.
+    """
+
+    topic_id: str
+    system: str
+    condition: str
+    extract: ExtractScore | None
+    answers: Answers | None
+
+    def to_row(self) -> dict[str, Any]:
+        """Return the score as JSON."""
+        row: dict[str, Any] = {"id": self.topic_id, "system": self.system, "condition": self.condition or None}
+        if (extract := self.extract) is not None:
+            row |= {
+                "coverage": float(extract.coverage),
+                "precision": float(extract.precision),
+                "correct": extract.correct,
+                "size": extract.size,
+                "minimum": extract.minimum,
+                "covered": [float(share) for share in extract.covered],
+                "uncoverable": list(extract.uncoverable),
+            }
+        if (found := self.answers) is not None:
+            row |= {"exact": float(found.exact), "edit": float(found.edit), "questions": found.questions}
+        return row
+
+
+@dataclass(frozen=True)
+class Tsc3Study:
+    """All scores, and what could not be scored.
+
+    Attributes
+    ----------
+    scores : tuple of Tsc3Score
+    errors : tuple of str
+        A sentence for each topic or summary that was left out.
+    """
+
+    scores: tuple[Tsc3Score, ...]
+    errors: tuple[str, ...]
+
+    @property
+    def conditions(self) -> list[str]:
+        """Conditions, short before long before others."""
+        found = dict.fromkeys(score.condition for score in self.scores)
+        return sorted(found, key=lambda name: _SHOWN_FIRST.index(name) if name in _SHOWN_FIRST else len(_SHOWN_FIRST))
+
+    @property
+    def systems(self) -> list[str]:
+        """Systems in the order of the input, the baseline and the minimum cover last."""
+        found = dict.fromkeys(score.system for score in self.scores)
+        return sorted(found, key=lambda name: (name in {LEAD, BEST}, name == BEST))
+
+    def mean(self, system: str, condition: str, measure: str) -> float | None:
+        """Return the mean over the topics of a condition that a system has; None if there are none.
+
+        Parameters
+        ----------
+        measure : str
+            "coverage", "precision", "exact" or "edit".
+        """
+        values: list[Fraction] = []
+        for score in self.scores:
+            part = score.answers if measure in {"exact", "edit"} else score.extract
+            if part is not None and (score.system, score.condition) == (system, condition):
+                values.append(getattr(part, measure))
+        return float(sum(values, Fraction(0)) / len(values)) if values else None
+
+    def to_rows(self) -> list[dict[str, Any]]:
+        """Return all scores as JSON."""
+        return [score.to_row() for score in self.scores]
+
+    def extraction(self) -> TextTable:
+        """Return Coverage and Precision by system and condition (Table 4)."""
+        table = self._table("Extracts", [("Cov.", "coverage"), ("Prec.", "precision")])
+        extracts = [score.extract for score in self.scores if score.extract is not None]
+        table.caption.append("Cov.: mean share of an alternative of each abstract sentence. Prec.: m / h.")
+        other = sum(extract.size != extract.minimum for extract in extracts)
+        if other:
+            table.caption.append(
+                f"{other} of {len(extracts)} extracts do not have the h sentences of the minimum cover; their "
+                "precision is m / max(h, size)."
+            )
+        if any(extract.uncoverable for extract in extracts):
+            table.caption.append("Abstract sentences without any alternative are left out of the coverage.")
+        return table
+
+    def question_answering(self) -> TextTable:
+        """Return exact match and edit distance by system and condition (Table 7)."""
+        table = self._table("Pseudo question answering", [("exact", "exact"), ("edit", "edit")])
+        table.caption.append("exact: share of the answers that are in the summary. edit: mean S_ed, clipped to [0, 1].")
+        return table
+
+    def _table(self, title: str, measures: Sequence[tuple[str, str]]) -> TextTable:
+        from optsum.tables import Column, TextTable, number
+
+        headings = [f"{condition.capitalize()} {name}".strip() for condition in self.conditions for name, _ in measures]
+        table = TextTable([Column("ID"), *(Column(heading, numeric=True) for heading in headings)], title=title)
+        for system in self.systems:
+            values = [self.mean(system, condition, key) for condition in self.conditions for _, key in measures]
+            if any(value is not None for value in values):
+                table.rows.append([system, *(number(value, 3) for value in values)])
+        return table
+
+
+def study_tsc3(
+    topics: Iterable[Topic | BadTopic | Mapping[str, Any]],
+    systems: Iterable[System | BadSystem | Mapping[str, Any]] = (),
+    *,
+    uncoverable: str = "error",
+    strategy: str = "milp",
+    time_limit: float | None = None,
+) -> Tsc3Study:
+    """Score systems as TSC3 did: Precision and Coverage of extracts, question answering on summaries.
+
+    Parameters
+    ----------
+    topics : iterable
+        With covers. The challenge has two abstracts for each document set: give each as a topic, with
+        ``meta["condition"]`` "short" or "long". ``meta["questions"]`` is as in `optsum.tsc3.answers`.
+    systems : iterable
+        Extracts have a ``selection`` (as the cover calls the sentences). Question answering reads ``summary``, or the
+        text of the selected sentences where it is known. What a system has for a topic ``t`` serves all of ``t#0``,
+        ``t#1``, ... that `optsum.align.align` made of it.
+    uncoverable : str
+        "error" or "skip": what is done about abstract sentences without any alternative.
+    strategy : str
+        How the minimum covers are found; they must be proven.
+    time_limit : float, optional
+        Seconds for each topic.
+
+    Returns
+    -------
+    Tsc3Study
+        With the baseline `LEAD` for topics that have documents (the first sentences of all documents, then the
+        second ones, and so on, up to h sentences: the paper does not say how it was made) and the minimum cover.
+    """
+    errors: list[str] = []
+    submitted = _submitted(systems, errors)
+    scores: list[Tsc3Score] = []
+    used: set[str] = set()
+    for given in topics:
+        if isinstance(given, BadTopic):
+            errors.append(f"{given.source}: {given.error}")
+            continue
+        try:
+            topic = as_topic(given)
+            scores += _scores(topic, submitted, used, uncoverable, strategy, time_limit)
+        except OptsumError as error:
+            errors.append(str(error))
+    errors += [
+        f"There is no topic {name!r}, for which systems have summaries." for name in submitted if name not in used
+    ]
+    return Tsc3Study(tuple(scores), tuple(errors))
+
+
+def _submitted(
+    systems: Iterable[System | BadSystem | Mapping[str, Any]], errors: list[str]
+) -> dict[str, dict[str, System]]:
+    """Return the summaries by topic and system."""
+    submitted: dict[str, dict[str, System]] = {}
+    for given in systems:
+        if isinstance(given, BadSystem):
+            errors.append(f"{given.source}: {given.error}")
+            continue
+        try:
+            system = as_system(given)
+        except OptsumError as error:
+            errors.append(str(error))
+            continue
+        if system.system in submitted.setdefault(system.topic_id, {}):
+            errors.append(
+                f"The system {system.system!r} has two summaries of topic {system.topic_id!r}: the second is left out."
+            )
+        submitted[system.topic_id].setdefault(system.system, system)
+    return submitted
+
+
+def _scores(
+    topic: Topic,
+    submitted: Mapping[str, Mapping[str, System]],
+    used: set[str],
+    uncoverable: str,
+    strategy: str,
+    time_limit: float | None,
+) -> Iterator[Tsc3Score]:
+    result = solve(topic, formulation="cover", uncoverable=uncoverable, strategy=strategy, time_limit=time_limit)
+    if result.status is not Status.OPTIMAL or result.selection is None:
+        raise InputError(
+            f"The minimum cover of topic {topic.id!r} was not proven ({result.status.value}), so nothing is measured "
+            "against it: give it more time, or an exact strategy."
+        )
+    minimum = len(result.selection)
+    texts = texts_of(topic)
+    condition = str(topic.meta.get("condition") or "").lower()
+
+    def scored(name: str, selection: Sequence[SentenceId] | None, summary: Text | None) -> Tsc3Score:
+        if summary is None and selection is not None and texts.keys() >= set(selection):
+            summary = tuple(texts[unit] for unit in selection)
+        extract = None if selection is None else score_extract(topic, selection, minimum, uncoverable=uncoverable)
+        return Tsc3Score(topic.id, name, condition, extract, None if summary is None else answers(topic, summary))
+
+    name = topic.id
+    if name not in submitted and "align" in topic.meta:
+        name = name.rpartition("#")[0] or name
+    used.add(name)
+    for system in submitted.get(name, {}).values():
+        yield scored(system.system, system.selection, system.summary)
+    if topic.documents:
+        yield scored(LEAD, lead_extract(topic, minimum), None)
+    yield scored(BEST, result.selection, None)
+
+
+def lead_extract(topic: Topic, size: int) -> tuple[SentenceId, ...]:
+    """Return the first sentence of each document in turn, then the second ones, and so on, up to a size."""
+    names = iter(texts_of(topic))
+    by_document = [[next(names) for _ in document] for document in topic.documents]
+    in_turn = chain.from_iterable(zip_longest(*by_document))
+    return tuple(name for name in in_turn if name is not None)[:size]

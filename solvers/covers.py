@@ -1,0 +1,149 @@
+"""What to call for minimum covers: one with a proof (`solve_cover`), or all of them (`enumerate_covers`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from time import perf_counter
+
+from optsum.clauses import Bits, Clauses, clauses_of, members
+from optsum.coverage import Coverage
+from optsum.diagram import Diagram
+from optsum.optima import Optima
+from optsum.result import Termination
+from optsum.run import Limits, Run, Stopped
+
+from .cover_reduction import take
+from .cover_search import MinimumCovers, minimum_covers
+
+__all__ = ["enumerate_covers", "quick_cover", "solve_cover"]
+
+
+def solve_cover(run: Run) -> None:
+    """Search a run whose problem is a cover; the run learns covers, bounds, nodes and the proof.
+
+    Raises
+    ------
+    UnsupportedError
+        If the problem's instance is no cover (`optsum.clauses.is_cover`).
+    Stopped
+        When a limit is reached.
+    """
+    coverage = run.problem.coverage
+
+    def on_node() -> None:
+        run.count(nodes=1)
+        run.check()
+
+    clauses = clauses_of(coverage)
+    if all(clauses):
+        run.see(members(quick_cover(clauses, coverage.lengths.tolist())))
+    found = minimum_covers(coverage, every=False, on_node=on_node, on_bound=run.raise_bound)
+    for cover in found.covers:
+        run.see(cover)
+    run.statistics["relaxations"] = found.relaxations
+    run.prove()
+
+
+def enumerate_covers(
+    coverage: Coverage, limits: Limits | None = None, *, should_stop: Callable[[], bool] | None = None
+) -> Optima:
+    """Find all minimum covers, counted exactly.
+
+    Parameters
+    ----------
+    coverage : Coverage
+        A cover (`optsum.clauses.is_cover`).
+    limits : Limits, optional
+        Seconds and nodes (states looked at); the others do not apply.
+    should_stop : callable, optional
+        Asked at every node; true ends the search ("interrupted").
+
+    Returns
+    -------
+    Optima
+        `value` is the summed length. Without a limit in the way it is complete; an instance that cannot be covered
+        has no set and the value 0. If a limit is reached, it holds one cover: a minimum cover where that much was
+        proven (`value` equals `bound`), otherwise a good one.
+
+    Raises
+    ------
+    UnsupportedError
+        If the instance is no cover.
+    """
+    limits = limits or Limits()
+    clauses = clauses_of(coverage)
+    if not all(clauses):
+        return Optima(Diagram.of_sets([]), 0, 0)
+    meter = _Meter(limits, should_stop)
+    best = quick_cover(clauses, coverage.lengths.tolist())
+    value, one = sum(int(coverage.lengths[unit]) for unit in members(best)), tuple(members(best))
+    found: MinimumCovers | None = None
+    try:
+        if meter.limited:  # something to fall back on if the time does not suffice for all
+            found = minimum_covers(coverage, every=False, on_node=meter, on_bound=meter.raise_bound)
+            value, one = found.minimum or 0, next(iter(found.covers))
+            meter.raise_bound(value)
+        found = minimum_covers(coverage, on_node=meter, on_bound=meter.raise_bound)
+    except (Stopped, KeyboardInterrupt) as stop:
+        termination = stop.termination if isinstance(stop, Stopped) else Termination.INTERRUPTED
+        return Optima.of_sets(
+            [one], value, meter.bound, complete=False, termination=termination.value, statistics=meter.statistics()
+        )
+    statistics = {**meter.statistics(), "relaxations": found.relaxations, "diagram": len(found.covers.nodes)}
+    return Optima(found.covers, found.minimum or 0, found.minimum or 0, statistics=statistics)
+
+
+class _Meter:
+    """Counts nodes and seconds, and stops at the limits."""
+
+    def __init__(self, limits: Limits, should_stop: Callable[[], bool] | None) -> None:
+        self._limits = limits
+        self._should_stop = should_stop
+        self._start = perf_counter()
+        self.nodes = 0
+        self.bound = 0
+
+    @property
+    def limited(self) -> bool:
+        return self._should_stop is not None or self._limits.time_s is not None or self._limits.nodes is not None
+
+    def raise_bound(self, bound: int) -> None:
+        self.bound = max(self.bound, bound)
+
+    def __call__(self) -> None:
+        limits = self._limits
+        if limits.nodes is not None and self.nodes >= limits.nodes:
+            raise Stopped(Termination.NODE_LIMIT)
+        if limits.time_s is not None and perf_counter() - self._start >= limits.time_s:
+            raise Stopped(Termination.TIME_LIMIT)
+        if self._should_stop is not None and self._should_stop():
+            raise Stopped(Termination.INTERRUPTED)
+        self.nodes += 1
+
+    def statistics(self) -> dict[str, float]:
+        return {"nodes": self.nodes, "seconds": perf_counter() - self._start}
+
+
+def quick_cover(clauses: Clauses, lengths: list[int]) -> Bits:
+    """Return a good cover at once: always the clause and alternative that add least, then what is not needed goes.
+
+    Parameters
+    ----------
+    clauses : Clauses
+        Each with an alternative at least.
+    lengths : of all units
+    """
+
+    def added(alternative: Bits) -> int:
+        return sum([lengths[unit] for unit in members(alternative)])
+
+    chosen, left = 0, list(clauses)
+    while left:
+        cheapest = min((alternative for clause in left for alternative in clause), key=added)
+        chosen |= cheapest
+        left = take(left, cheapest)
+    for unit in sorted(members(chosen), key=lambda unit: -lengths[unit]):
+        smaller = chosen & ~(1 << unit)
+        if all(any(alternative & ~smaller == 0 for alternative in clause) for clause in clauses):
+            chosen = smaller
+    return chosen

@@ -1,0 +1,77 @@
+"""The process that has OR-Tools loaded: models in on standard input, answers out on standard output.
+
+Started by `optsum.solvers.cpsat`. It must load nothing that loads highspy.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+from io import BytesIO
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+__all__ = ["main"]
+
+
+def main() -> None:
+    """Answer requests until there are no more: eight bytes of length, then NumPy arrays; one line of JSON back."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches both processes; the other one decides
+    source = sys.stdin.buffer
+    while head := source.read(8):
+        with np.load(BytesIO(source.read(int.from_bytes(head))), allow_pickle=False) as request:
+            answer = _solve({name: request[name] for name in request.files})
+        sys.stdout.write(json.dumps(answer) + "\n")
+        sys.stdout.flush()
+
+
+def _solve(request: dict[str, Any]) -> dict[str, Any]:
+    from ortools.sat.python import cp_model
+
+    began = perf_counter()
+    model = cp_model.CpModel()
+    columns = [model.new_int_var(0, upper, "") for upper in request["upper"].tolist()]
+    start, column, value = (request[name].tolist() for name in ("row_start", "row_column", "row_value"))
+    for row, (lower, upper) in enumerate(
+        zip(request["row_lower"].tolist(), request["row_upper"].tolist(), strict=True)
+    ):
+        entries = range(start[row], start[row + 1])
+        total = cp_model.LinearExpr.weighted_sum([columns[column[e]] for e in entries], [value[e] for e in entries])
+        model.add_linear_constraint(
+            total,
+            cp_model.INT_MIN if np.isinf(lower) else int(np.ceil(lower)),
+            cp_model.INT_MAX if np.isinf(upper) else int(np.floor(upper)),
+        )
+    objective = cp_model.LinearExpr.weighted_sum(columns, request["objective"].tolist())
+    if request["maximize"]:
+        model.maximize(objective)
+    else:
+        model.minimize(objective)
+    solver = cp_model.CpSolver()
+    solver.parameters.num_workers = 1
+    solver.parameters.linearization_level = 2  # with one worker the default leaves most of the relaxation out
+    solver.parameters.random_seed = int(request["seed"])
+    solver.parameters.relative_gap_limit = float(request["gap"])
+    solver.parameters.catch_sigint_signal = False
+    if np.isfinite(request["time_s"]):
+        solver.parameters.max_time_in_seconds = float(request["time_s"])
+    built = perf_counter()
+    status = solver.status_name(solver.solve(model))
+    holds = status in {"OPTIMAL", "FEASIBLE"}
+    bounded = holds or status == "UNKNOWN"
+    return {
+        "status": status,
+        "selection": [u for u in range(int(request["units"])) if solver.value(columns[u])] if holds else None,
+        "objective": solver.objective_value if holds else None,
+        "bound": solver.best_objective_bound if bounded and np.isfinite(solver.best_objective_bound) else None,
+        "nodes": solver.num_branches,
+        "build_s": built - began,
+        "solve_s": perf_counter() - built,
+    }
+
+
+if __name__ == "__main__":
+    main()

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from optsum.run import Limits, Run
     from optsum.searching import search
     from optsum.strategy import Strategy
+    from optsum.system_scores import score
 
 _HOME = {
     "BackendError": "optsum.errors",
@@ -66,6 +67,7 @@ _HOME = {
     "read_systems": "optsum.corpus.systems",
     "read_topics": "optsum.corpus.jsonl",
     "rouge": "optsum.rouge_score",
+    "score": "optsum.system_scores",
     "search": "optsum.searching",
     "solve": "optsum.pipeline",
     "solve_all": "optsum.pipeline",
@@ -102,6 +104,7 @@ __all__ = [
     "read_systems",
     "read_topics",
     "rouge",
+    "score",
     "search",
     "solve",
     "solve_all",

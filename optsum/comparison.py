@@ -1,95 +1,24 @@
-"""Strategies side by side: the same topics, the exact optimum beside every answer."""
+"""The table of a comparison: each strategy against the exact optimum, or against the best bound."""
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Generator, Iterable, Iterator, Sequence
-from copy import copy
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field
 from fractions import Fraction
-from functools import cached_property, partial
 from importlib import import_module
-from itertools import groupby
 from math import fsum
 from pathlib import Path
 from statistics import median
-from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from optsum.config import Options, read_config, resolve
-from optsum.errors import OptionError, OptsumError
-from optsum.formulation import Task
-from optsum.names import unknown_name
-from optsum.per_topic import AnyTopic, attempt, each_topic
-from optsum.pipeline import build, run_task
-from optsum.problem import Key, Problem
-from optsum.registry import STRATEGIES
+from optsum.errors import OptsumError
+from optsum.per_topic import AnyTopic
+from optsum.problem import Key
 from optsum.result import Result, Status, Termination
+from optsum.side_by_side import Plan, by_problem, compare_topics
 
-if TYPE_CHECKING:
-    from optsum.corpus.topic import Topic
-
-__all__ = ["Comparison", "ComparisonRow", "Plan", "by_problem", "compare", "compare_topics"]
-
-_DEFAULT = ("greedy", "lead", "random")
-
-
-@dataclass(frozen=True)
-class Plan:
-    """What is compared.
-
-    Attributes
-    ----------
-    ways : tuple of Options
-        The same options for each strategy, the exact one first.
-    exact : str or None
-        The strategy whose proven optimum the others are held against.
-    """
-
-    ways: tuple[Options, ...]
-    exact: str | None
-
-    @property
-    def strategies(self) -> list[str]:
-        """Names in the order of the table."""
-        return [way.strategy for way in self.ways]
-
-    @classmethod
-    def of(
-        cls,
-        strategies: Sequence[str] | str | None = None,
-        exact: str | None = None,
-        *,
-        config: str | Path | None = None,
-        **options: Any,
-    ) -> Plan:
-        """Resolve the options; see `compare`."""
-        file = read_config(config) if config is not None else {}
-        strategies = _names(strategies if strategies is not None else file.get("strategies", _DEFAULT))
-        exact = exact if exact is not None else file.get("exact", "milp")
-        exact = None if exact == "none" else exact
-        base = resolve(options, config=config)
-        for name in [*strategies, *([exact] if exact else [])]:
-            if name not in STRATEGIES.names():
-                raise unknown_name("strategy", name, STRATEGIES)
-        if exact is not None and not STRATEGIES.load(exact).exact:
-            able = ", ".join(name for name in STRATEGIES if STRATEGIES.load(name).exact)
-            raise OptionError(f"The strategy {exact} proves nothing: for --exact choose {able}, or none.")
-        names = [*([exact] if exact else []), *(name for name in strategies if name != exact)]
-        return cls(tuple(base.model_copy(update={"strategy": name}) for name in names), exact)
-
-
-def _names(given: object) -> list[str]:
-    names = given.split(",") if isinstance(given, str) else given
-    if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
-        raise OptionError(f"The strategies {given!r:.80} are no list of names: give them as greedy,lead.")
-    names = [name.strip() for name in names if name.strip()]
-    if not names:
-        raise OptionError("There is no strategy to compare: name at least one.")
-    for name in names:
-        if names.count(name) > 1:
-            raise OptionError(f"The strategy {name} is named twice: name each once.")
-    return names
+__all__ = ["Comparison", "ComparisonRow", "compare"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -325,63 +254,3 @@ def compare(
         for problem in by_problem(results):
             table.add(problem)
     return table
-
-
-def by_problem(results: Iterable[Result]) -> Iterator[list[Result]]:
-    """Split the results of a topic into those of its problems."""
-    for _, group in groupby(results, key=lambda result: result.id):
-        yield list(group)
-
-
-def compare_topics(topics: Iterable[AnyTopic], plan: Plan) -> Generator[list[Result], None, None]:
-    """Run all strategies on each topic, and yield the results of each topic together.
-
-    What strategies have in common is computed once (the problem, for each set of units; the root bound), but what a
-    strategy needs for its answer is always its own work, so that times can be compared.
-    """
-    return each_topic(topics, plan.ways, partial(_solve_part, ways=plan.ways))
-
-
-def _solve_part(part: Topic, ways: Sequence[Options]) -> list[Result]:
-    shared = _Shared(part)
-    results: list[Result] = []
-    for way in ways:
-        results.append(attempt(part, way, lambda way=way: shared.run(way)))  # type: ignore[misc]
-        if results[-1].termination is Termination.INTERRUPTED:
-            break
-    return results
-
-
-class _Shared:
-    """The problems of a topic, built once for each set of units."""
-
-    def __init__(self, topic: Topic) -> None:
-        self._topic = topic
-        self._tasks: dict[bool, tuple[Task, float]] = {}
-        self._bounds: dict[bool, Key] = {}
-
-    def run(self, options: Options) -> Result:
-        """Search with one strategy; the time of building counts for each."""
-        strategy = options.searcher()
-        units = strategy.all_units
-        if units not in self._tasks:
-            began = perf_counter()
-            self._tasks[units] = build(self._topic, options), perf_counter() - began
-        task, seconds = self._tasks[units]
-        problem = _without_memory(task.problem)
-        if units in self._bounds and not strategy.exact and options.gap is None:  # a certificate, no part of the search
-            problem.__dict__["root_bound"] = self._bounds[units]
-        result = run_task(replace(task, problem=problem), options, began=perf_counter() - seconds)
-        if "root_bound" in problem.__dict__:
-            self._bounds[units] = problem.__dict__["root_bound"]
-        return result
-
-
-def _without_memory(problem: Problem) -> Problem:
-    """Return the same problem without what earlier searches computed on it."""
-    fresh = copy(problem)
-    for base in type(problem).__mro__:
-        for name, attribute in vars(base).items():
-            if isinstance(attribute, cached_property):
-                fresh.__dict__.pop(name, None)
-    return fresh

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, Final
 
 from optsum.config import Options, resolve
 from optsum.errors import OptsumError
+from optsum.pipeline import build
 from optsum.presets import PRESETS
-from optsum.registry import BACKENDS, FORMULATIONS, STRATEGIES, Registry
+from optsum.registry import BACKENDS, FORMULATIONS, STRATEGIES
 from optsum.tables import Column, TextTable
-from optsum.warm import warm_up
+from optsum.warm import SAMPLE, warm_up
 
 __all__ = ["LISTS"]
 
@@ -18,6 +20,15 @@ _THROUGH_PYOMO: Final = (
     "highs", "scip_direct", "gurobi_direct", "cbc", "glpk", "cplex_direct", "xpress_direct", "mosek_direct",
 )  # fmt: skip
 """Solvers that people have; Pyomo knows more."""
+
+_OBJECTIVES: Final[Mapping[str, Mapping[str, Any]]] = {
+    "recall": {"max_length": 100},
+    "F1": {"max_length": 100, "measure": "f1"},
+    "sum": {"max_length": 100, "metric": "rouge-1+rouge-2"},
+    "mean": {"max_length": 100, "references": "mean"},
+    "joined": {"max_length": 100, "metric": "rouge-2", "boundaries": "joined"},
+    "cover": {"formulation": "cover"},
+}
 
 _METRICS: Final = {
     "rouge-1": "single words; rouge-2 pairs, rouge-3 triples, ... rouge-N",
@@ -38,24 +49,34 @@ def _failure(work: Callable[[], object]) -> str:
     return ""
 
 
-def _named(registry: Registry[Any]) -> list[list[str]]:
-    rows = []
-    for name in registry:
-        reason = _failure(lambda name=name: registry.load(name))  # type: ignore[misc]
-        rows.append([name, reason or registry.load(name).about])
-    return rows
-
-
 def _strategies() -> TextTable:
-    table = TextTable([Column("strategy"), Column("proves"), Column("about", long=True)])
-    for name, about in _named(STRATEGIES):
-        usable = not _failure(lambda name=name: STRATEGIES.load(name))  # type: ignore[misc]
-        table.rows.append([name, ("yes" if STRATEGIES.load(name).exact else "no") if usable else "-", about])
+    columns = [Column("strategy"), Column("proves"), *map(Column, _OBJECTIVES), Column("about", long=True)]
+    table = TextTable(columns)
+    for name in STRATEGIES:
+        if reason := _failure(lambda name=name: STRATEGIES.load(name)):  # type: ignore[misc]
+            table.rows.append([name, "-", *("-" for _ in _OBJECTIVES), reason])
+            continue
+        strategy = STRATEGIES.load(name)
+        served = ["-" if _failure(partial(_accept, name, case)) else "yes" for case in _OBJECTIVES.values()]
+        table.rows.append([name, "yes" if strategy.exact else "no", *served, strategy.about])
+    table.caption = [
+        "Extracts by recall, by F1 or precision, by a sum of metrics (rouge-1+rouge-2), by the mean over references",
+        "or with n-grams across sentence ends (joined); covers of fewest sentences.",
+    ]
     return table
 
 
+def _accept(strategy: str, case: Mapping[str, Any]) -> None:
+    options = resolve({"strategy": strategy, **case})
+    options.searcher().accept(build(SAMPLE, options).problem)
+
+
 def _formulations() -> TextTable:
-    return TextTable([Column("formulation"), Column("about", long=True)], _named(FORMULATIONS))
+    table = TextTable([Column("formulation"), Column("about", long=True)])
+    for name in FORMULATIONS:
+        reason = _failure(lambda name=name: FORMULATIONS.load(name))  # type: ignore[misc]
+        table.rows.append([name, reason or FORMULATIONS.load(name).about])
+    return table
 
 
 def _backends() -> TextTable:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from optsum.corpus.topic import as_topic
 from optsum.errors import InputError, OptsumError
@@ -19,16 +19,17 @@ from optsum.result import Termination
 if TYPE_CHECKING:
     from optsum.config import Options
 
-__all__ = ["take_seconds", "warm_up"]
+__all__ = ["SAMPLE", "take_seconds", "warm_up"]
 
-_TOPIC = as_topic(
+SAMPLE: Final = as_topic(
     {
         "id": "warm-up",
         "documents": [["the oracle reads all the references", "the summary reads the document", "the end is near"]],
-        "references": [["the oracle reads the document to the end"], ["all the references are near"]],
+        "references": [["the oracle reads the document the end quotes"], ["all the references are near"]],
         "cover": [[[0], [1, 2]]],
     }
 )
+"""A tiny topic that every formulation can use."""
 
 _ready: set[Options] = set()
 _unreported: list[float] = []
@@ -62,7 +63,7 @@ def warm_up(options: Options, *, announce: Callable[[], None] | None = None) -> 
     interrupted = False
     with _listening(announce):
         try:
-            interrupted = run_task(build(_TOPIC, small), small).termination is Termination.INTERRUPTED
+            interrupted = run_task(build(SAMPLE, small), small).termination is Termination.INTERRUPTED
         except InputError:
             pass  # this formulation wants topics of another kind
         except OptsumError:

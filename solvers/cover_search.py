@@ -180,6 +180,8 @@ class CoverSearch:
     def _bound(self, group: Clauses) -> int:
         if group in self._solved:
             return self._solved[group][0]
+        if len(group) == 1:
+            self._bounds[group] = min(map(self._length, group[0]))
         return self._bounds.get(group) or self._relax(group).bound
 
     def _relax(self, group: Clauses) -> Shares:

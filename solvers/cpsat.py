@@ -98,7 +98,8 @@ def _request(model: LinearModel, limits: Limits, seed: int) -> bytes:
 class _Child:
     """The process that has OR-Tools; started when it is needed, and again if it died."""
 
-    def __init__(self) -> None:
+    def __init__(self, arguments: tuple[str, ...] = ("-m", "optsum.solvers.cpsat_child")) -> None:
+        self._arguments = arguments
         self._process: subprocess.Popen[bytes] | None = None
         self._lock = Lock()
 
@@ -124,7 +125,7 @@ class _Child:
     def _exchange(self, request: bytes) -> dict[str, Any]:
         if self._process is None or self._process.poll() is not None:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "optsum.solvers.cpsat_child"],
+                [sys.executable, *self._arguments],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
             )

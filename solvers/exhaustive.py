@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Exhaustive"]
 
-_CHUNK = 1 << 21
-"""Selections between two looks at the limits; about a tenth of a second."""
+_CHUNK = 1 << 18
+"""Selections between two looks at the limits; less than a tenth of a second."""
 
 _LARGEST_LIST = 50_000_000
 """Numbers that a list of ties may have."""

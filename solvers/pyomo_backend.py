@@ -37,7 +37,7 @@ class PyomoBackend(Backend):
         try:
             solver, newer = self._factory()
         except BackendError as error:
-            return Availability(usable=False, reason=str(error))
+            return Availability(usable=False, reason=str(error).rstrip("."))
         if newer:
             state = solver.available()
             version = ".".join(map(str, solver.version() or ())) if state else ""

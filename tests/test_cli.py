@@ -158,8 +158,16 @@ def test_lists_say_what_is_usable_and_why_not(run: Any, monkeypatch: pytest.Monk
     wrong = next(line for line in lines if line.startswith("pyomo:nosuch"))
     assert wrong.split()[1] == "no"
     assert "knows no solver" in wrong
-    proves = {line.split()[0]: line.split()[1:2] for line in run("list", "strategies")[1].splitlines()}
-    assert (proves["milp"], proves["exhaustive"], proves["greedy"]) == (["yes"], ["yes"], ["no"])
+
+
+def test_lists_say_what_a_strategy_serves(run: Any) -> None:
+    lines = [line.split() for line in run("list", "strategies")[1].splitlines()]
+    assert lines[0][:8] == ["strategy", "proves", "recall", "F1", "sum", "mean", "joined", "cover"]
+    served = {line[0]: line[1:8] for line in lines[2:] if len(line) > 8}
+    assert served["exhaustive"] == ["yes"] * 7
+    assert served["milp"] == ["yes"] * 7
+    assert served["greedy"] == ["no", *["yes"] * 6]
+    assert served["branch-and-bound"][:3] == ["yes", "yes", "-"]
 
 
 def test_help_and_version(run: Any) -> None:

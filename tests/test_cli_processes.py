@@ -67,6 +67,7 @@ def children_of(process: int) -> set[int]:
     return found - {process}
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="no /proc to look for processes in")
 @pytest.mark.parametrize("group", [False, True], ids=["to the process", "to the terminal's processes"])
 @pytest.mark.parametrize("workers", [1, 2])
@@ -102,6 +103,7 @@ def test_ctrl_c_keeps_what_was_done_and_leaves_nobody_behind(tmp_path: Path, wor
     wait_for(lambda: not children & running().keys(), 10)
 
 
+@pytest.mark.slow
 def test_ctrl_c_in_compare_shows_what_was_done(tmp_path: Path) -> None:
     topics = write(tmp_path / "topics.jsonl", [SMALL, HUGE])
     out = tmp_path / "rows.jsonl"

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 import optsum
-from optsum import comparison
-from optsum.comparison import Comparison, Plan, compare
+from optsum import comparison, side_by_side
+from optsum.comparison import Comparison, compare
 from optsum.config import resolve
 from optsum.corpus.jsonl import BadTopic
 from optsum.corpus.topic import as_topic
@@ -20,6 +20,7 @@ from optsum.coverage_problem import CoverageProblem
 from optsum.errors import OptionError, OptsumError, UnknownNameError
 from optsum.pipeline import build
 from optsum.result import Result, Status, Termination
+from optsum.side_by_side import Plan, compare_topics
 
 OPTIONS: dict[str, Any] = {"metric": "rouge-2", "max_length": 50}
 GREEDY_MISSES = {"id": "t", "documents": [["a b c", "a x", "b c d y"]], "references": [["a b c d"]]}
@@ -204,14 +205,14 @@ def test_broken_topics_fail_for_all() -> None:
 
 
 def test_one_strategy_that_fails_costs_the_others_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = comparison.run_task
+    real = side_by_side.run_task
 
     def fails(task: Any, options: Any, **named: Any) -> Result:
         if options.strategy == "greedy":
             raise MemoryError
         return real(task, options, **named)
 
-    monkeypatch.setattr(comparison, "run_task", fails)
+    monkeypatch.setattr(side_by_side, "run_task", fails)
     table = compare([GREEDY_MISSES], ["greedy", "lead"], max_length=6)
     assert [row.failed for row in table.rows] == [0, 1, 0]
     assert "unexpected MemoryError" in str(table.results[1].error)
@@ -233,7 +234,7 @@ def test_median_and_mean_are_of_all_problems() -> None:
 
 def test_a_problem_is_built_once_for_each_set_of_units_and_bounded_once(monkeypatch: pytest.MonkeyPatch) -> None:
     calls: Counter[str] = Counter()
-    real_build, real_bound = comparison.build, CoverageProblem.__dict__["root_bound"].func
+    real_build, real_bound = side_by_side.build, CoverageProblem.__dict__["root_bound"].func
 
     def counted_build(topic: Any, options: Any) -> Any:
         calls[f"build {options.searcher().all_units}"] += 1
@@ -246,7 +247,7 @@ def test_a_problem_is_built_once_for_each_set_of_units_and_bounded_once(monkeypa
     bound = cached_property(counted_bound)
     bound.__set_name__(CoverageProblem, "root_bound")
     compare([], ["greedy", "lead", "random"], max_length=6)  # gets ready
-    monkeypatch.setattr(comparison, "build", counted_build)
+    monkeypatch.setattr(side_by_side, "build", counted_build)
     monkeypatch.setattr(CoverageProblem, "root_bound", bound)
     table = compare([GREEDY_MISSES], ["greedy", "lead", "random"], max_length=6)
     assert table.rows[0].failed == 0
@@ -256,7 +257,7 @@ def test_a_problem_is_built_once_for_each_set_of_units_and_bounded_once(monkeypa
 def test_no_strategy_profits_from_what_another_computed() -> None:
     problem = build(as_topic(GREEDY_MISSES), resolve({"max_length": 6})).problem
     _ = problem.linear_model, problem.root_bound
-    fresh = comparison._without_memory(problem)
+    fresh = side_by_side._without_memory(problem)
     assert {"linear_model", "root_bound"} <= set(problem.__dict__)
     assert not {"linear_model", "root_bound"} & set(fresh.__dict__)
     assert fresh.root_bound == problem.root_bound
@@ -264,7 +265,7 @@ def test_no_strategy_profits_from_what_another_computed() -> None:
 
 
 def test_building_counts_for_every_strategy(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = comparison.build
+    real = side_by_side.build
 
     def slow(topic: Any, options: Any) -> Any:
         import time
@@ -272,7 +273,7 @@ def test_building_counts_for_every_strategy(monkeypatch: pytest.MonkeyPatch) -> 
         time.sleep(0.05)
         return real(topic, options)
 
-    monkeypatch.setattr(comparison, "build", slow)
+    monkeypatch.setattr(side_by_side, "build", slow)
     table = compare([GREEDY_MISSES], ["greedy", "lead"], max_length=6)
     assert all((row.mean_seconds or 0) > 0.05 for row in table.rows)
     assert all(found.seconds > 0.05 for found in table.results)
@@ -299,7 +300,7 @@ def test_processes_change_nothing_but_times(news: list[Any]) -> None:
 
 
 def test_an_interruption_leaves_the_problems_before_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = comparison.run_task
+    real = side_by_side.run_task
 
     def interrupted(task: Any, options: Any, **named: Any) -> Result:
         if (task.id, options.strategy) == ("u", "greedy"):
@@ -308,8 +309,8 @@ def test_an_interruption_leaves_the_problems_before_it(monkeypatch: pytest.Monke
 
     plan = Plan.of(["greedy", "lead"], max_length=6)
     table = Comparison(plan)
-    stream = comparison.compare_topics([GREEDY_MISSES, {**GREEDY_MISSES, "id": "u"}], plan)
-    monkeypatch.setattr(comparison, "run_task", interrupted)
+    stream = compare_topics([GREEDY_MISSES, {**GREEDY_MISSES, "id": "u"}], plan)
+    monkeypatch.setattr(side_by_side, "run_task", interrupted)
     table.add(next(stream))
     done = next(stream)
     assert [(found.id, found.strategy) for found in done] == [("u", "milp")]

@@ -209,3 +209,15 @@ def test_an_instance_without_units() -> None:
     assert isinstance(optima, Optima)
     assert (optima.value, list(optima)) == (0, [()])
     assert solve_one(nothing).selection == ()
+
+
+def test_long_lengths_use_a_coarser_table() -> None:
+    # 12 units of about a million: one table cell stands for several lengths, and the answer stays exact.
+    rng = random.Random(4)  # noqa: S311
+    lengths = [rng.randint(900_000, 1_100_000) for _ in range(12)]
+    rows = [{rng.randrange(10): 1, 10 + rng.randrange(10): 1} for _ in lengths]
+    parts = {"constants": (0, 20), "max_length": 5_000_000}
+    instance = Coverage.of(lengths, rows, [[1]] * 20, **parts)  # type: ignore[arg-type]
+    assert_same_as_brute_force(instance, "long")
+    with pytest.raises(UnsupportedError, match="minimum length"):
+        solve_all(Coverage.of(lengths, rows, [[1]] * 20, min_length=1, **parts))  # type: ignore[arg-type]

@@ -5,6 +5,7 @@ from math import comb
 
 import numpy as np
 import pytest
+from optsum.solvers import exhaustive
 
 from optsum.coverage import Coverage, Goal
 from optsum.coverage_problem import CoverageProblem
@@ -12,7 +13,6 @@ from optsum.problem import Problem
 from optsum.result import Result, Status
 from optsum.run import Limits
 from optsum.searching import search
-from optsum.solvers import exhaustive
 from optsum.testing import KINDS, OwnMetric, brute_force, random_coverage
 
 

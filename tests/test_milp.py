@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+from optsum.solvers.highs import Highs, _outcome
 
 from optsum.backend import Availability, Backend, RawOutcome
 from optsum.coverage import Coverage, Goal
@@ -19,7 +20,6 @@ from optsum.problem import Problem
 from optsum.result import Result, Status, Termination
 from optsum.run import Limits
 from optsum.searching import search
-from optsum.solvers.highs import Highs, _outcome
 from optsum.testing import brute_force, random_coverage
 
 # Optimum 4 of 6 by two of three sentences; the relaxation allows 5.

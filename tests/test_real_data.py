@@ -9,10 +9,10 @@ from statistics import mean
 from typing import Any
 
 import pytest
+from optsum.formulations.extractive import Extractive
 
 from optsum import read_topics, solve_all
 from optsum.formulation import Spec
-from optsum.formulations.extractive import Extractive
 from optsum.problem import Problem
 from optsum.result import Result, Status
 from optsum.rouge_score import rouge
@@ -83,7 +83,7 @@ def test_no_heuristic_beats_the_optimum_and_bounds_hold(shared_data: Path, name:
 
 
 def test_exhaustive_search_agrees_on_abstracts(shared_data: Path) -> None:
-    given = topics(shared_data, "scitldr", 100)
+    given = topics(shared_data, "scitldr", 60)
     for options in ({"max_length": 40}, {"max_length": 60, "min_length": 30, "metric": "rouge-2"},
                     {"measure": "f1", "max_length": 60}):  # fmt: skip
         milp = solved(given, **options)
@@ -123,7 +123,7 @@ def as_printed(problem: Problem) -> Fraction:
 
 
 def test_what_the_slip_in_algorithm_2_costs(shared_data: Path) -> None:
-    given = topics(shared_data, "realsumm")
+    given = topics(shared_data, "realsumm", 25)
     intended = solved(given, strategy="greedy", max_length=60)
     printed = [
         as_printed(Extractive().build(topic, Spec(analyzer=Analyzer(), max_length=60)).problem) for topic in given

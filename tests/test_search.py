@@ -43,7 +43,7 @@ class ScriptedExact(Scripted):
 
 @pytest.mark.parametrize("name", ["exhaustive", "milp", "greedy", "lead", "random"])
 def test_built_in_strategies_keep_the_contract(name: str) -> None:
-    check_strategy(name, instances=6)
+    check_strategy(name, instances=4)
 
 
 def test_a_heuristic_carries_a_proven_bound() -> None:
@@ -64,9 +64,17 @@ def test_an_exact_strategy_proves() -> None:
 
 def test_what_a_strategy_did_not_prove_is_not_optimal() -> None:
     problem = CoverageProblem.of(INSTANCE)
-    seen = search(problem, Scripted(lambda run: run.see((0, 1)) and None))
+
+    def see_one(run: Run) -> None:
+        run.see((0, 1))
+
+    def prove_it(run: Run) -> None:
+        run.see((0, 1))
+        run.prove()
+
+    seen = search(problem, Scripted(see_one))
     assert (seen.status, seen.selection) == (Status.FEASIBLE, (0, 1))
-    proven = search(problem, ScriptedExact(lambda run: (run.see((0, 1)), run.prove()) and None))
+    proven = search(problem, ScriptedExact(prove_it))
     assert proven.status is Status.OPTIMAL
     nothing = search(problem, Scripted())
     assert (nothing.status, nothing.selection, nothing.objective) == (Status.NO_SOLUTION, None, None)

@@ -35,7 +35,8 @@ def run(
     """Compare strategies on all topics of a file."""
     from optsum.cli.each_topic import EachTopic
     from optsum.cli.exits import FAILED
-    from optsum.comparison import Comparison, Plan, by_problem, compare_topics
+    from optsum.comparison import Comparison
+    from optsum.side_by_side import Plan, by_problem, compare_topics
 
     plan = Plan.of(strategies, exact, config=config, **options)
     work = EachTopic(topics, output, inputs=[config, plan.ways[0].stopwords], ways=plan.ways)

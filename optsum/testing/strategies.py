@@ -17,7 +17,7 @@ from optsum.searching import search
 from optsum.strategy import Strategy
 from optsum.testing.claims import check_claims
 from optsum.testing.enumeration import Enumeration, brute_force
-from optsum.testing.failure import expect
+from optsum.testing.failure import ConformanceError, expect
 from optsum.testing.instances import KINDS, OwnMetric, random_coverage
 from optsum.testing.watched import Watched, fingerprint, watched
 
@@ -116,7 +116,10 @@ def _check_served(strategy: Strategy, problem: Problem, seed: int, where: str) -
     expect(truth, where, f"{problem.size} units are too many for this suite.")
     assert truth is not None  # noqa: S101 - for the type checker
     before = fingerprint(problem)
-    result = search(problem, strategy, seed=seed)
+    try:
+        result = search(problem, strategy, seed=seed)
+    except UnsupportedError as error:
+        raise ConformanceError(f"{where}: accept lets it pass, but the search refuses it ({error})") from error
     check_claims(strategy, problem, result, truth, where)
     expect(
         result.termination is Termination.COMPLETED, where, f"without limits it ended with {result.termination.value}."

@@ -19,6 +19,7 @@ import numpy as np
 
 from optsum.coverage import Coverage
 from optsum.diagram import EMPTY_FAMILY, EMPTY_SET
+from optsum.errors import UnsupportedError
 
 from .arrays import DROPPED, TAKEN, Core, core_of, reduced
 from .effort import Effort
@@ -136,6 +137,11 @@ class Engine:
         self._started = time.perf_counter()
         self._limits = limits
         self._core, self.divisor = core_of(coverage)
+        if self._core.low > 0 and self._core.high >= 0 and grain_of(self._core) > 1:
+            raise UnsupportedError(
+                f"A minimum length needs an exact table of {self._core.size} units by {self._core.high} lengths, which "
+                "is too large; measure the length in words or use the strategy milp."
+            )
         self.store = NodeStore()
         self.statistics = Statistics()
         self._relaxations = _POOL

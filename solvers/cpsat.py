@@ -6,6 +6,7 @@ process is started with the first problem, is given one after another, and ends 
 
 from __future__ import annotations
 
+import atexit
 import json
 import subprocess
 import sys
@@ -123,8 +124,11 @@ class _Child:
                 raise
 
     def _exchange(self, request: bytes) -> dict[str, Any]:
-        if self._process is None or self._process.poll() is not None:
-            self._process = subprocess.Popen(
+        if self._process is not None and self._process.poll() is not None:
+            self._stop()
+        if self._process is None:
+            atexit.register(self._stop)
+            self._process = subprocess.Popen(  # noqa: S603 - our own module
                 [sys.executable, *self._arguments],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
@@ -137,6 +141,7 @@ class _Child:
         return answer
 
     def _stop(self) -> int | None:
+        atexit.unregister(self._stop)
         process, self._process = self._process, None
         if process is None:
             return None

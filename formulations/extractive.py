@@ -75,7 +75,12 @@ class Extractive(Formulation):
                 "give it a reference with text, or another tokenizer."
             )
         sentences = _candidates(topic, spec)
-        found = [[count(words, part, distinct=distinct) for part in metric.components] for _, _, words in sentences]
+        # Only a denominator that varies needs the n-grams that no reference has.
+        only = wanted if spec.measure == "recall" else [None] * len(wanted)
+        found = [
+            [count(words, part, distinct=distinct, only=keys) for part, keys in zip(metric.components, only, strict=True)]
+            for _, _, words in sentences
+        ]
         seams = _seams([words for _, _, words in sentences], wanted) if spec.boundaries == "joined" else []
         joining = {sentence for i, j, _ in seams for sentence in (i, j)}
         kept = [

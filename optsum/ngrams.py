@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import chain
 from typing import TypeAlias
 
@@ -66,7 +66,14 @@ def skip_bigrams(tokens: Sequence[str], max_skip: int) -> Iterator[tuple[str, st
     return chain.from_iterable(zip(tokens, tokens[distance:], strict=False) for distance in range(1, furthest + 1))
 
 
-def count(tokens: Sequence[str], metric: str | Metric, *, distinct: bool = False, last_unigram: bool = True) -> Counts:
+def count(
+    tokens: Sequence[str],
+    metric: str | Metric,
+    *,
+    distinct: bool = False,
+    last_unigram: bool = True,
+    only: Collection[Key] | None = None,
+) -> Counts:
     """Count what a metric counts.
 
     Parameters
@@ -80,6 +87,8 @@ def count(tokens: Sequence[str], metric: str | Metric, *, distinct: bool = False
     last_unigram : bool
         rouge-suK adds every unigram to the skip-bigrams. False leaves out that of the last token, as
         ROUGE-1.5.5 does (its loop over the first token of a pair ends one early). rouge-N is not concerned.
+    only : collection of keys, optional
+        Count these n-grams alone, which is quicker where few occur.
 
     Returns
     -------
@@ -101,6 +110,8 @@ def count(tokens: Sequence[str], metric: str | Metric, *, distinct: bool = False
         raise UnsupportedError(f"{metric} is a sum: count its components one by one")
     else:
         raise UnsupportedError(f"{metric} is not made of n-grams, so it has no counts; use rouge-N or rouge-suK")
+    if only is not None:
+        keys = filter(only.__contains__, keys)
     return Counter(set(keys) if distinct else keys)
 
 

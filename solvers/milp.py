@@ -21,7 +21,13 @@ from .dinkelbach import maximize_ratio
 __all__ = ["Milp", "backend_of"]
 
 _TOLERANCE = 1e-6
-"""How far a solver's integer objective, and its bound, may be off."""
+"""How far a solver's integer objective, and its bound, may be off,"""
+_RELATIVE = 1e-9
+"""and how far in relation to their size, where that is more: objectives over a large common denominator."""
+
+
+def _slack(value: float) -> float:
+    return max(_TOLERANCE, _RELATIVE * abs(value))
 
 
 def backend_of(name: str) -> Backend:
@@ -115,7 +121,7 @@ class Milp(Strategy):
             surplus = claimed - float(evaluation.key)
             if run.problem.sense is Sense.MINIMIZE:
                 surplus = -surplus
-            if surplus * model.denominator > 0.5:
+            if surplus * model.denominator > max(0.5, 1000 * _slack(outcome.objective)):
                 raise BackendError(
                     f"{self.backend} claims an objective of {claimed:.6g}, but its selection has "
                     f"{float(evaluation.key):.6g}: it is no result."
@@ -127,7 +133,8 @@ class Milp(Strategy):
         bound = None
         if outcome.bound is not None and isfinite(outcome.bound):
             down = run.problem.sense is Sense.MAXIMIZE
-            integer = floor(outcome.bound + _TOLERANCE) if down else ceil(outcome.bound - _TOLERANCE)
+            slack = _slack(outcome.bound)
+            integer = floor(outcome.bound + slack) if down else ceil(outcome.bound - slack)
             bound = Fraction(integer + model.offset, model.denominator)
             if held is not None and better(held.key, bound):
                 # Some solvers lose the sign of a bound at a limit; a bound that its own answer passes is none.
@@ -143,8 +150,17 @@ class Milp(Strategy):
             run.prove()
         elif outcome.optimal and held is not None and (bound is not None or outcome.selection is not None):
             # With a gap limit "optimal" means within that gap; only a bound that agrees is a proof.
-            agrees = run.limits.gap is None if bound is None else not better(bound, held.key)
+            if bound is None:
+                agrees = run.limits.gap is None
+            else:
+                apart = abs(bound - Fraction(held.key)) * model.denominator
+                agrees = apart <= 2 * _slack(outcome.bound or 0.0)
             if agrees:
+                if _slack(outcome.bound or 0.0) >= 1:
+                    run.detail = (
+                        f"optimal up to {_RELATIVE:g} of the objective, which is as far as {self.backend} sees: "
+                        "branch-and-bound proves it to the last digit"
+                    )
                 run.prove()
             elif run.limits.gap is not None:
                 raise Stopped(Termination.GAP_REACHED)

@@ -91,6 +91,24 @@ def test_the_last_digits_of_a_solver_do_not_matter(answer: Any, objective: float
     assert (result.status, result.objective_exact, result.bound_exact) == (Status.OPTIMAL, "2/3", "2/3")
 
 
+LARGE = Coverage.of(
+    [3, 3, 3], [{0: 1}, {1: 1}, {2: 1}], [[2 * 10**11 + 1]] * 3, constants=(0, 6 * 10**11 + 3), max_length=8
+)
+
+
+@pytest.mark.parametrize("bound", [4e11 - 300, 4e11 + 2, 4e11 + 300])
+def test_over_a_large_denominator_the_last_digits_are_relative(answer: Any, bound: float) -> None:
+    """Means over references have a denominator of their least common multiple, finer than a solver's tolerances."""
+    result = answer(LARGE, optimal=True, selection=(0, 2), objective=4e11 + 1e4, bound=bound)
+    assert (result.status, result.gap) == (Status.OPTIMAL, 0.0)
+    assert result.detail is not None
+    assert "optimal up to 1e-09 of the objective" in result.detail
+    with pytest.raises(BackendError, match="its own bound is"):
+        answer(LARGE, optimal=True, selection=(0, 2), bound=4e11 + 4000)
+    with pytest.raises(BackendError, match="claims an objective"):
+        answer(LARGE, optimal=True, selection=(0, 2), objective=4.01e11, bound=4e11)
+
+
 def test_minimizing_rounds_the_bound_up(answer: Any) -> None:
     result = answer(COVER, optimal=True, selection=(2,), objective=4.0, bound=3.2)
     assert (result.status, result.objective, result.bound) == (Status.OPTIMAL, 4.0, 4.0)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import numpy as np
@@ -100,7 +100,7 @@ class Statistics:
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain data."""
-        return asdict(self)
+        return {**vars(self), "seconds": dict(self.seconds)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,144 @@
+"""Alignments made from text."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from fractions import Fraction
+from itertools import combinations
+from math import ceil
+from typing import Any
+
+import pytest
+
+import optsum
+from optsum.align import align, corresponding_sets
+from optsum.corpus.jsonl import BadTopic
+from optsum.corpus.topic import Topic
+from optsum.errors import OptionError, UnknownNameError, UnsupportedError
+
+TOPIC: dict[str, Any] = {
+    "id": "t",
+    "documents": [["The cat sleeps on the red mat.", "A dog barks."], ["Cats sleep.", "The mat is red.", ""]],
+    "references": [["A cat slept on a red mat.", "Dogs barked loudly at night."], ["It was so."]],
+    "meta": {"source": "test"},
+}
+
+
+def one(**options: Any) -> Topic:
+    topic = next(align([TOPIC], **options))
+    assert isinstance(topic, Topic)
+    return topic
+
+
+def naive(wanted: Counter[str], source: list[Counter[str]], threshold: Fraction, largest: int) -> list[tuple[int, ...]]:
+    def holds(chosen: tuple[int, ...]) -> bool:
+        joint = sum((source[unit] for unit in chosen), Counter())
+        return sum((wanted & joint).values()) >= threshold * wanted.total()
+
+    return [
+        chosen
+        for size in range(1, largest + 1)
+        for chosen in combinations(range(len(source)), size)
+        if wanted and holds(chosen) and not any(holds(part) for part in combinations(chosen, size - 1) if part)
+    ]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_sets_are_all_minimal_ones(seed: int) -> None:
+    rng = random.Random(seed)  # noqa: S311
+    for number in range(200):
+        wanted = Counter(rng.choices("abcde", k=rng.randint(0, 6)))
+        source = [Counter(rng.choices("abcdexy", k=rng.randint(0, 4))) for _ in range(rng.randint(0, 7))]
+        threshold, largest = Fraction(rng.randint(1, 10), 10), rng.randint(1, 4)
+        found = corresponding_sets(wanted, source, threshold, largest)
+        assert list(found) == naive(wanted, source, threshold, largest), (seed, number)
+
+
+def test_content_words_decide() -> None:
+    # "cat", "slept", "red", "mat": three of four are in the first sentence; stems make "sleeps" and "slept" differ.
+    assert one().cover == (((0,), (2, 3)), ((1,),))
+    assert one(threshold=1.0).cover == ((), ())
+    assert one(threshold=0.75).cover == (((0,), (2, 3)), ())
+
+
+def test_larger_sets_are_looked_for_only_up_to_a_size() -> None:
+    assert one(max_sentences=1).cover == (((0,),), ((1,),))
+
+
+def test_every_reference_is_a_topic_of_its_own() -> None:
+    first, second = align([TOPIC])
+    assert isinstance(first, Topic)
+    assert isinstance(second, Topic)
+    assert (first.id, second.id) == ("t#0", "t#1")
+    assert first.references == (tuple(TOPIC["references"][0]),)
+    assert first.documents == tuple(map(tuple, TOPIC["documents"]))
+    assert first.meta["source"] == "test"
+    assert first.meta["align"]["threshold"] == 0.5
+    assert second.meta["align"]["reference"] == 1
+    # "It was so." is made of stop words: nothing corresponds to it.
+    assert second.cover == ((),)
+
+
+def test_one_reference_keeps_the_id() -> None:
+    (topic,) = align([{**TOPIC, "references": TOPIC["references"][:1]}])
+    assert topic.id == "t"
+
+
+def test_other_words_other_metrics() -> None:
+    assert one(stopwords="keep", stem=False, threshold=0.9).cover == ((), ())
+    assert one(metric="rouge-2", threshold=0.5, stem=False).cover == (((0, 3),), ()) or one(
+        metric="rouge-2", threshold=0.5, stem=False
+    ).cover == (((0,),), ())
+    assert one(stopwords=frozenset({"a", "cat", "slept", "on"}), threshold=1).cover == (((0,), (3,)), ())
+
+
+def test_pre_tokenized_topics_are_used_as_they_are() -> None:
+    topic = {"id": "t", "documents": [[["Ä", "ß"], ["x"]]], "references": [[["Ä", "ß", "x", "y"]]]}
+    (aligned,) = align([topic], threshold=0.75, stem=False)
+    assert isinstance(aligned, Topic)
+    assert aligned.cover == (((0, 1),),)
+    # The characters that ROUGE counts are a-z and 0-9.
+    (aligned,) = align([topic], threshold=0.5, stem=False, tokenizer="rouge")
+    assert isinstance(aligned, Topic)
+    assert aligned.cover == (((1,),),)
+
+
+def test_the_share_is_compared_exactly() -> None:
+    # 0.1 * 30 is above 3 in floating point.
+    topic = {"id": "t", "documents": [["a b c"]], "references": [[" ".join("abcdefghijklmnopqrstuvwxyz0123")]]}
+    (aligned,) = align([topic], threshold=0.1, stem=False, stopwords="keep")
+    assert isinstance(aligned, Topic)
+    assert aligned.cover == (((0,),),)
+    assert ceil(0.1 * 30 + 1e-12) == 4
+
+
+def test_bad_topics_pass_through() -> None:
+    given = BadTopic("b", "file:3", "broken")
+    found = list(align([given, {"id": "no text"}, {"id": "empty", "documents": [[]], "references": [[]]}, TOPIC]))
+    assert found[0] is given
+    assert [getattr(topic, "error", None) is None for topic in found] == [False, False, False, True, True]
+    assert found[1].id == "no text"
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        ({"threshold": 0}, OptionError),
+        ({"threshold": 1.5}, OptionError),
+        ({"max_sentences": 0}, OptionError),
+        ({"metric": "rouge-l"}, UnsupportedError),
+        ({"metric": "rouge-1+rouge-2"}, UnsupportedError),
+        ({"tokenizer": "none"}, UnknownNameError),
+    ],
+)
+def test_impossible_options_are_refused_at_once(options: dict[str, Any], error: type[Exception]) -> None:
+    with pytest.raises(error):
+        align([TOPIC], **options)
+
+
+def test_a_cover_runs_on_what_was_aligned() -> None:
+    results = list(optsum.solve_all(align([TOPIC]), formulation="cover"))
+    assert [result.status.value for result in results] == ["optimal", "error"]
+    assert results[0].selection == (0, 1)
+    assert results[0].summary == ("The cat sleeps on the red mat.", "A dog barks.")

@@ -1,0 +1,96 @@
+"""Covers of real topics: annotated clusters, and alignments made from text. Each proven twice, within a second."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from itertools import accumulate
+from pathlib import Path
+from time import process_time
+
+import pytest
+
+from optsum.align import align
+from optsum.corpus.jsonl import read_topics
+from optsum.corpus.topic import Topic, as_topic
+from optsum.errors import InputError
+from optsum.formulation import Spec
+from optsum.formulations.cover import Cover
+from optsum.result import Status
+from optsum.run import Run
+from optsum.searching import search
+from optsum.solvers.covers import enumerate_covers, solve_cover
+from optsum.strategy import Strategy
+from optsum.text import Analyzer
+
+SPEC = Spec(analyzer=Analyzer(), uncoverable="skip")
+
+
+class CoverStrategy(Strategy):
+    """`solve_cover` by itself, as a strategy."""
+
+    name = "cover search"
+    about = "for this test"
+    exact = True
+
+    def search(self, run: Run) -> None:
+        solve_cover(run)
+
+
+def clusters(folder: Path) -> Iterator[Topic]:
+    """One topic for each annotator; units are numbered over all documents."""
+    topics = {topic.id: topic for topic in read_topics(folder / "topics.jsonl") if isinstance(topic, Topic)}
+    found: dict[tuple[str, int], list[list[list[int]]]] = {}
+    for line in (folder / "alignments.jsonl").read_text(encoding="utf-8").splitlines():
+        unit = json.loads(line)
+        first = [0, *accumulate(len(document) for document in topics[unit["topic_id"]].documents)]
+        found.setdefault((unit["topic_id"], unit["reference_index"]), []).append(
+            [[first[document] + sentence for document, sentence in chosen] for chosen in unit["alternatives"]]
+        )
+    for (name, reference), cover in found.items():
+        yield as_topic({"id": f"{name}#{reference}", "documents": topics[name].documents, "cover": cover})
+
+
+def assert_proven_in_a_second(topic: Topic) -> tuple[int, int] | None:
+    """Return the minimum and the number of minimum covers."""
+    try:
+        task = Cover().build(topic, SPEC)
+    except InputError as error:
+        assert "no alternative" in str(error)
+        return None
+    objectives = []
+    for strategy in ("milp", CoverStrategy()):
+        began = process_time()
+        result = search(task.problem, strategy)
+        assert process_time() - began < 1, (topic.id, strategy)
+        assert result.status is Status.OPTIMAL, (topic.id, strategy)
+        objectives.append(result.objective)
+    began = process_time()
+    optima = enumerate_covers(task.problem.coverage)
+    assert process_time() - began < 1, topic.id
+    assert optima.complete
+    assert objectives == [optima.value, optima.value], topic.id
+    return optima.value, optima.count
+
+
+def test_annotated_clusters(shared_data: Path) -> None:
+    search(Cover().build(as_topic({"id": "warm", "cover": [[["a"]]]}), SPEC).problem, "milp")
+    topics = list(clusters(shared_data / "dbs"))
+    found = [assert_proven_in_a_second(topic) for topic in topics]
+    assert len(found) == 46
+    assert None not in found
+    # Every alternative is one span there, so units that share a span, and nothing else, make covers small.
+    named = [len(topic.cover or ()) for topic in topics]
+    assert all(answer is not None and answer[0] <= units for answer, units in zip(found, named, strict=True))
+    assert any(answer is not None and answer[1] > 1 for answer in found)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "topics", "covered"), [("opinosis", 119, 119), ("gum", 104, 68), ("realsumm", 50, 50)]
+)
+def test_alignments_made_from_text(shared_data: Path, name: str, topics: int, covered: int) -> None:
+    aligned = list(align(read_topics(shared_data / name / "topics.jsonl")))
+    assert len(aligned) == topics
+    found = [assert_proven_in_a_second(topic) for topic in aligned if isinstance(topic, Topic)]
+    assert sum(answer is not None for answer in found) == covered

@@ -9,17 +9,17 @@ from pathlib import Path
 from time import process_time
 
 import pytest
+from optsum.formulations.cover import Cover
+from optsum.solvers.covers import enumerate_covers, solve_cover
 
 from optsum.align import align
 from optsum.corpus.jsonl import read_topics
 from optsum.corpus.topic import Topic, as_topic
 from optsum.errors import InputError
 from optsum.formulation import Spec
-from optsum.formulations.cover import Cover
 from optsum.result import Status
 from optsum.run import Run
 from optsum.searching import search
-from optsum.solvers.covers import enumerate_covers, solve_cover
 from optsum.strategy import Strategy
 from optsum.text import Analyzer
 
@@ -52,12 +52,12 @@ def clusters(folder: Path) -> Iterator[Topic]:
 
 
 def assert_proven_in_a_second(topic: Topic) -> tuple[int, int] | None:
-    """Return the minimum and the number of minimum covers."""
-    try:
-        task = Cover().build(topic, SPEC)
-    except InputError as error:
-        assert "no alternative" in str(error)
+    """Return the minimum and the number of minimum covers; None if no abstract sentence has an alternative."""
+    if not any(topic.cover or ()):
+        with pytest.raises(InputError, match="no alternative"):
+            Cover().build(topic, SPEC)
         return None
+    task = Cover().build(topic, SPEC)
     objectives = []
     for strategy in ("milp", CoverStrategy()):
         began = process_time()
@@ -77,7 +77,7 @@ def test_annotated_clusters(shared_data: Path) -> None:
     search(Cover().build(as_topic({"id": "warm", "cover": [[["a"]]]}), SPEC).problem, "milp")
     topics = list(clusters(shared_data / "dbs"))
     found = [assert_proven_in_a_second(topic) for topic in topics]
-    assert len(found) == 46
+    assert len(found) == 47
     assert None not in found
     # Every alternative is one span there, so units that share a span, and nothing else, make covers small.
     named = [len(topic.cover or ()) for topic in topics]
@@ -87,7 +87,7 @@ def test_annotated_clusters(shared_data: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("name", "topics", "covered"), [("opinosis", 119, 119), ("gum", 104, 68), ("realsumm", 50, 50)]
+    ("name", "topics", "covered"), [("opinosis", 119, 119), ("gum", 104, 66), ("realsumm", 50, 50)]
 )
 def test_alignments_made_from_text(shared_data: Path, name: str, topics: int, covered: int) -> None:
     aligned = list(align(read_topics(shared_data / name / "topics.jsonl")))

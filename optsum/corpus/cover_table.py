@@ -27,6 +27,7 @@ __all__ = ["parse_cover_table", "read_cover_table"]
 
 _SIGNS = {"⊔", "∪", "∨", "|", "or", "OR"}
 _HEADING = re.compile(r"^\W*sentence\s+id\b", re.IGNORECASE)
+_BARE = re.compile(r"[^\s{,]+(?:\s*,\s*[^\s{,]*)*")
 _LATEX = [(r"\\(?:sqcup|cup|vee|lor)\b", "∪"), (r"\\([{}])", r"\1"), (r"_\{(\w+)\}|_(\w)", r"\1\2"), (r"\$", "")]
 
 
@@ -110,7 +111,7 @@ def _pieces(text: str) -> Iterator[str]:
             yield inner
             at = end + 1
             continue
-        found = re.compile(r"[^\s{]+(?:\s*,\s*[^\s{,]+)*").match(text, at)
+        found = _BARE.match(text, at)
         word = found[0] if found else text[at]
         if word not in _SIGNS:
             yield word

@@ -1,0 +1,46 @@
+"""The paper's bound and the default one find the same optima on every topic of six data sets."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import optsum
+from optsum.config import resolve
+from optsum.corpus.topic import Topic
+from optsum.per_topic import problems
+from optsum.pipeline import build
+from optsum.solvers.exact import Limits, solve_all, solve_knapsack_all, solve_one
+
+WORDS = {"opinosis": 40, "gum": 50, "fewsum_amazon": 50, "realsumm": 60, "summeval": 60, "aclsum": 60}
+LISTED = 3000
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("references", ["pooled", "each"])
+@pytest.mark.parametrize("metric", ["rouge-1", "rouge-2"])
+@pytest.mark.parametrize("name", WORDS)
+def test_knapsack_and_default_agree(shared_data: Path, name: str, metric: str, references: str) -> None:
+    options = resolve(
+        {"metric": metric, "max_length": WORDS[name], "references": references, "strategy": "branch-and-bound"}
+    )
+    compared = 0
+    for topic in optsum.read_topics(shared_data / name / "topics.jsonl"):
+        assert isinstance(topic, Topic)
+        for part in problems(topic, options):
+            try:
+                coverage = build(part, options).problem.coverage
+            except optsum.InputError:  # a reference of one word has no bigram
+                continue
+            ours, papers = solve_all(coverage), solve_knapsack_all(coverage, Limits(frames=50_000_000))
+            assert ours.complete
+            assert papers.complete
+            assert (ours.value, ours.count) == (papers.value, papers.count), part.id
+            if ours.count <= LISTED:
+                assert set(ours) == set(papers), part.id
+            one = solve_one(coverage)
+            assert one.proven
+            assert one.value == ours.value
+            compared += 1
+    assert compared >= 20

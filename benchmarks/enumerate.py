@@ -18,10 +18,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-from instances import coverage_of, parts, tokens, topics
+from instances import instances_of, topics_of
 from merged_ilp import solve_merged_ilp
 from optsum.solvers.exact import Limits, solve_all, solve_knapsack_all, solve_one
-from synthetic import DUC_2004, DUC_2006, stemmed, stemmed_content, synthetic_topics
+from synthetic import DUC_2004, DUC_2006, synthetic_topics
 
 from optsum.coverage import Coverage
 
@@ -31,18 +31,18 @@ TOPICS = 50
 
 
 def instances(data: Path, name: str, metric: str, each: bool) -> Iterator[Coverage]:
-    """Yield the instances of a row; metrics: r1, r2, and r1-drop (stemmed, without stop words)."""
-    n = 2 if metric == "r2" else 1
+    """Yield the instances of a row; metrics: r1, r2, and r1-drop (without stop words). Shapes are stemmed."""
     shape = SHAPES.get(name)
-    if shape is None:
-        source, length, analyze = topics(data / name / "topics.jsonl"), LENGTHS[name], tokens
-    else:
-        source, length = synthetic_topics(data, shape, TOPICS), shape.max_length
-        analyze = stemmed_content if metric == "r1-drop" else stemmed
+    options = {
+        "metric": "rouge-2" if metric == "r2" else "rouge-1",
+        "stopwords": "drop" if metric == "r1-drop" else "keep",
+        "stem": shape is not None,
+        "references": "each" if each else "pooled",
+        "max_length": LENGTHS[name] if shape is None else shape.max_length,
+    }
+    source = topics_of(data / name / "topics.jsonl") if shape is None else synthetic_topics(data, shape, TOPICS)
     for topic in source:
-        sentences, references = parts(topic)
-        for chosen in [[r] for r in references] if each else [references]:
-            yield coverage_of(sentences, chosen, n, length, tokens=analyze)
+        yield from instances_of(topic, options)
 
 
 def row(data: Path, name: str, metric: str, each: bool, limit: float, highs: bool, knapsack: int) -> dict[str, object]:

@@ -11,15 +11,14 @@ et al. 2017 (ROUGE-1 stemmed, without stop words; ROUGE-2 stemmed, with them).
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from instances import tokens, topics
+from instances import topics_of
 
-from optsum.resources import smart_stopwords
-from optsum.stem import stem
+from optsum.corpus.topic import Topic
+from optsum.text import Sentence
 
 
 @dataclass(frozen=True)
@@ -40,21 +39,12 @@ DUC_2004 = Shape(218, 22.3, 100, phrases=150, span=(1, 3), in_source=0.3, in_ref
 DUC_2006 = Shape(732, 21.8, 250, phrases=300, span=(1, 3), in_source=0.3, in_reference=0.65, zipf=0.8)
 
 
-def stemmed(text: str) -> list[str]:
-    return [stem(word) for word in tokens(text)]
-
-
-def stemmed_content(text: str) -> list[str]:
-    common = smart_stopwords()
-    return [stem(word) for word in tokens(text) if word not in common]
-
-
-def _joined(sentences: list[str], shape: Shape, rng: random.Random) -> list[str]:
+def _joined(sentences: Sequence[Sentence], shape: Shape, rng: random.Random) -> list[str]:
     """Join neighbouring sentences up to lengths around the mean."""
     out: list[str] = []
     line: list[str] = []
     goal = rng.gauss(shape.words, 8)
-    for sentence in sentences:
+    for sentence in map(str, sentences):
         line += sentence.split()
         if len(line) >= goal - 5:
             out.append(" ".join(line[:60]))
@@ -77,7 +67,7 @@ def _mixed(
     return out[: len(words)]
 
 
-def synthetic_topics(data: Path, shape: Shape, count: int, seed: int = 1) -> Iterator[dict[str, Any]]:
+def synthetic_topics(data: Path, shape: Shape, count: int, seed: int = 1) -> Iterator[Topic]:
     """Yield `count` topics.
 
     Parameters
@@ -85,17 +75,17 @@ def synthetic_topics(data: Path, shape: Shape, count: int, seed: int = 1) -> Ite
     data : the folder that holds ``squality/topics.jsonl``
     """
     rng = random.Random(seed)
-    stories = list(topics(data / "squality" / "topics.jsonl"))
+    stories = list(topics_of(data / "squality" / "topics.jsonl"))
     for number in range(count):
         chosen = [stories[number % len(stories)], *rng.sample(stories, 6)]
         sentences: list[str] = []
         for story in chosen:
-            sentences += _joined([s for d in story["documents"] for s in d], shape, rng)
+            sentences += _joined(story.sentences, shape, rng)
             if len(sentences) >= shape.sentences:
                 break
         size = round(rng.gauss(shape.sentences, shape.sentences / 6))
         sentences = sentences[: max(size, 50)]
-        questions = [chosen[0]["references"]] + [q["references"] for q in chosen[0]["meta"]["other_questions"]]
+        questions = [chosen[0].references, *(q["references"] for q in chosen[0].meta["other_questions"])]
         texts = [" ".join(r) for r in questions[number // len(stories) % len(questions)]]
         phrases = []
         for _ in range(shape.phrases):
@@ -106,9 +96,6 @@ def synthetic_topics(data: Path, shape: Shape, count: int, seed: int = 1) -> Ite
         references = []
         for text in texts:
             words = (text.split() * (shape.max_length // len(text.split()) + 1))[: shape.max_length]
-            references.append([" ".join(_mixed(words, shape.in_reference, phrases, weights, rng))])
-        yield {
-            "id": f"synthetic-{number}",
-            "documents": [[" ".join(_mixed(s.split(), shape.in_source, phrases, weights, rng)) for s in sentences]],
-            "references": references,
-        }
+            references.append((" ".join(_mixed(words, shape.in_reference, phrases, weights, rng)),))
+        mixed = (" ".join(_mixed(s.split(), shape.in_source, phrases, weights, rng)) for s in sentences)
+        yield Topic(f"synthetic-{number}", (tuple(mixed),), tuple(references))

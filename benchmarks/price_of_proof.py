@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import statistics
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from time import process_time
 
@@ -42,10 +43,10 @@ def f1(summary: Grams, reference: Grams) -> float:
 def greedy_selection(topic: Topic, analyzer: Analyzer, most: int = 3) -> list[int]:
     """Sentences in the order chosen."""
     words = analyzer.joined_tokens([sentence for reference in topic.references for sentence in reference])
-    reference_1, reference_2 = set(words), set(zip(words, words[1:], strict=False))
+    reference_1, reference_2 = set(words), set(pairwise(words))
     tokens = [analyzer.tokens(sentence) for sentence in topic.sentences]
     sets_1 = [set(sentence) for sentence in tokens]
-    sets_2 = [set(zip(sentence, sentence[1:], strict=False)) for sentence in tokens]
+    sets_2 = [set(pairwise(sentence)) for sentence in tokens]
     chosen: list[int] = []
     best = 0.0
     for _ in range(most):

@@ -8,9 +8,9 @@ from fractions import Fraction
 from typing import ClassVar
 
 from optsum.coverage import Coverage
-from optsum.errors import BackendError, OptionError
+from optsum.errors import BackendError, OptionError, UnsupportedError
 from optsum.optima import Optima
-from optsum.problem import Capability, Problem, require
+from optsum.problem import Capability, Problem
 from optsum.result import Termination
 from optsum.run import Limits, Run, Stopped
 from optsum.strategy import Strategy
@@ -42,6 +42,12 @@ class BranchAndBound(Strategy):
         if self.bound not in {"lagrangian", "knapsack"}:
             raise OptionError(f"There is no bound {self.bound!r}: use lagrangian or knapsack.")
 
+    def accept(self, problem: Problem) -> None:
+        """Refuse what the bounds do not hold for."""
+        super().accept(problem)
+        if self.bound == "knapsack" and problem.min_length > 0:
+            raise UnsupportedError("The knapsack bound does not hold with a minimum length: use --bound lagrangian.")
+
     def search(self, run: Run) -> None:
         """Find one optimum and prove it."""
         from .exact import solve_knapsack_one, solve_one
@@ -67,7 +73,7 @@ class BranchAndBound(Strategy):
         """Return all optima."""
         from .exact import solve_all, solve_knapsack_all
 
-        require(problem, self.requires, "Enumeration by branch-and-bound")
+        self.accept(problem)
         solve = solve_knapsack_all if self.bound == "knapsack" else solve_all
         return solve(problem.coverage, _limits(limits, limits.time_s, should_stop))
 

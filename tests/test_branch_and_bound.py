@@ -1,0 +1,45 @@
+"""The strategy that wraps the exact engine: the conformance suite, and what it refuses."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import optsum
+from optsum.coverage_problem import CoverageProblem
+from optsum.registry import create_strategy
+from optsum.testing import brute_force, check_strategy, random_coverage
+
+
+@pytest.mark.parametrize("bound", ["lagrangian", "knapsack"])
+def test_conformance(bound: str) -> None:
+    check_strategy("branch-and-bound", instances=10, bound=bound)
+
+
+@pytest.mark.parametrize("kind", ["recall", "window"])
+def test_enumeration_is_brute_force(kind: str) -> None:
+    for seed in range(150):
+        problem = CoverageProblem.of(random_coverage(np.random.default_rng(seed), kind=kind))
+        truth = brute_force(problem)
+        strategy = create_strategy("branch-and-bound", {})
+        optima = strategy.enumerate(problem, optsum.Limits())
+        assert optima.complete
+        assert set(optima) == set(truth.optima), (kind, seed)
+        if truth.best is not None:
+            assert optsum.search(problem, "branch-and-bound").key == truth.best
+
+
+def test_only_where_the_bounds_hold() -> None:
+    for kind in ("compressive", "f1", "sum", "product"):
+        problem = CoverageProblem.of(random_coverage(np.random.default_rng(1), kind=kind))
+        with pytest.raises(optsum.UnsupportedError):
+            optsum.search(problem, "branch-and-bound")
+    window = next(
+        problem
+        for seed in range(100)
+        if (problem := CoverageProblem.of(random_coverage(np.random.default_rng(seed), kind="window"))).min_length > 0
+    )
+    with pytest.raises(optsum.UnsupportedError, match="minimum length"):
+        optsum.search(window, "branch-and-bound", bound="knapsack")
+    with pytest.raises(optsum.OptionError, match="no bound"):
+        optsum.search(window, "branch-and-bound", bound="nosuch")

@@ -131,7 +131,14 @@ FORMULATIONS: Registry[Formulation] = Registry(
 )
 
 BACKENDS: Registry[Backend] = Registry(
-    "backend", {"highs": "optsum.solvers.highs:Highs"}, "optsum.backends", "optsum.backend:Backend"
+    "backend",
+    {
+        "highs": "optsum.solvers.highs:Highs",
+        "cp-sat": "optsum.solvers.cpsat:CpSat",
+        "rc2": "optsum.solvers.maxsat:Rc2",
+    },
+    "optsum.backends",
+    "optsum.backend:Backend",
 )
 
 

@@ -7,13 +7,16 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
+from optsum.clauses import is_cover
 from optsum.coverage import Coverage
 from optsum.errors import BackendError, OptionError, UnsupportedError
 from optsum.optima import Optima
-from optsum.problem import Capability, Problem
+from optsum.problem import Capability, Problem, require
 from optsum.result import Termination
 from optsum.run import Limits, Run, Stopped
 from optsum.strategy import Strategy
+
+from .covers import enumerate_covers, solve_cover
 
 __all__ = ["BranchAndBound"]
 
@@ -26,14 +29,15 @@ class BranchAndBound(Strategy):
     ----------
     bound : {"lagrangian", "knapsack"}
         "lagrangian": the bound of the linear relaxation in integers, fixing, merging of equal states. "knapsack": the
-        paper's baseline (Hirao et al. 2017, Algorithms 1-3), without a minimum length only.
+        paper's baseline (Hirao et al. 2017, Algorithms 1-3), without a minimum length only. Minimum covers have a
+        search of their own (`covers`), whatever is said here.
     """
 
     bound: str = "lagrangian"
 
     name: ClassVar[str] = "branch-and-bound"
     about: ClassVar[str] = "proves one optimum, or enumerates all, with Lagrangian bounds (or --bound knapsack)"
-    requires: ClassVar[frozenset[Capability]] = frozenset({Capability.COMBINATORIAL_BOUND})
+    requires: ClassVar[frozenset[Capability]] = frozenset({Capability.COVERAGE})
     exact: ClassVar[bool] = True
     enumerates: ClassVar[bool] = True
 
@@ -45,11 +49,17 @@ class BranchAndBound(Strategy):
     def accept(self, problem: Problem) -> None:
         """Refuse what the bounds do not hold for."""
         super().accept(problem)
+        if is_cover(problem.coverage):
+            return
+        require(problem, frozenset({Capability.COMBINATORIAL_BOUND}), "The strategy branch-and-bound")
         if self.bound == "knapsack" and problem.min_length > 0:
             raise UnsupportedError("The knapsack bound does not hold with a minimum length: use --bound lagrangian.")
 
     def search(self, run: Run) -> None:
         """Find one optimum and prove it."""
+        if is_cover(run.problem.coverage):
+            solve_cover(run)
+            return
         from .exact import solve_knapsack_one, solve_one
 
         coverage = run.problem.coverage
@@ -74,6 +84,8 @@ class BranchAndBound(Strategy):
         from .exact import solve_all, solve_knapsack_all
 
         self.accept(problem)
+        if is_cover(problem.coverage):
+            return enumerate_covers(problem.coverage, limits, should_stop=should_stop)
         solve = solve_knapsack_all if self.bound == "knapsack" else solve_all
         return solve(problem.coverage, _limits(limits, limits.time_s, should_stop))
 

@@ -43,3 +43,17 @@ def test_only_where_the_bounds_hold() -> None:
         optsum.search(window, "branch-and-bound", bound="knapsack")
     with pytest.raises(optsum.OptionError, match="no bound"):
         optsum.search(window, "branch-and-bound", bound="nosuch")
+
+
+def test_minimum_covers_have_a_search_of_their_own() -> None:
+    # Hirao et al. 2004, Table 1: the minimum is 6, and there is one cover of that size.
+    table = [
+        [["s1"], ["s10", "s11"]],
+        [["s3", "s5", "s6"]],
+        [["s20", "s21", "s23"], ["s1", "s30", "s60"]],
+    ]
+    topic = {"id": "t", "cover": table}
+    result = optsum.solve(topic, formulation="cover", strategy="branch-and-bound")
+    assert (result.objective, result.status) == (6, optsum.Status.OPTIMAL)
+    covers = optsum.enumerate_optima(topic, formulation="cover")
+    assert [set(cover) for cover in covers] == [{"s1", "s3", "s5", "s6", "s30", "s60"}]

@@ -78,7 +78,10 @@ class Extractive(Formulation):
         # Only a denominator that varies needs the n-grams that no reference has.
         only = wanted if spec.measure == "recall" else [None] * len(wanted)
         found = [
-            [count(words, part, distinct=distinct, only=keys) for part, keys in zip(metric.components, only, strict=True)]
+            [
+                count(words, part, distinct=distinct, only=keys)
+                for part, keys in zip(metric.components, only, strict=True)
+            ]
             for _, _, words in sentences
         ]
         seams = _seams([words for _, _, words in sentences], wanted) if spec.boundaries == "joined" else []

@@ -60,7 +60,7 @@ def _least_denominator(instance: Coverage) -> int:
 
 
 def _counted(instance: Coverage, columns: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float:
-    """What the features of the denominator add at a fractional solution."""
+    """Return what the features of the denominator add at a fractional solution."""
     full = np.diff(instance.level_start) - 1
     steps = np.delete(np.diff(instance.level), instance.level_start[1:-1] - 1)
     below = np.repeat(instance.slot == 1, full)

@@ -225,8 +225,7 @@ def cut_words(text: Sentence, max_words: int) -> Sentence:
     """Return the text up to the end of its `max_words`-th word, as ROUGE-1.5.5 cuts with ``-l``.
 
     Words are what ASCII white space separates, before punctuation is split off, or the tokens of a
-    pre-tokenized text. There are never more of them than `word_count` finds, so a text within a length limit
-    in words stays whole.
+    pre-tokenized text.
 
     Parameters
     ----------

@@ -72,7 +72,7 @@ class BranchAndBound(Strategy):
             found = run.see(answer.selection)
             if not found.feasible or Fraction(found.key) != _value(coverage, answer.value):
                 raise BackendError(
-                    f"branch-and-bound claims {answer.value} for a selection that is worth {found.value}: it is no result."
+                    f"branch-and-bound claims {answer.value} for a selection worth {found.value}: it is no result."
                 )
             run.raise_bound(_value(coverage, answer.bound))
         if answer.termination != "completed":

@@ -16,7 +16,7 @@ from optsum.cli import main
 from optsum.result import Result
 from optsum.rouge_score import rouge
 
-WORDS = "ab bc cd de ef".split()
+WORDS = ["ab", "bc", "cd", "de", "ef"]
 
 
 def topic_of(rng: np.random.Generator, number: int) -> dict[str, Any]:

@@ -64,6 +64,16 @@ class CoverageProblem(Problem):
             found |= {Capability.RATIO, Capability.BOUND}
         return frozenset(found)
 
+    def explain(self, missing: frozenset[Capability]) -> str:
+        """Say so where only the size of the numbers stands in the way."""
+        constant = not self.instance.mass[1::2].any() and not (self.instance.slot % 2 == 1).any()
+        if missing & {Capability.LINEAR, Capability.COMBINATORIAL_BOUND} and self.instance.ratios > 1 and constant:
+            return (
+                f"the common denominator of its {self.instance.ratios} ratios is beyond 2^50; "
+                "use greedy or exhaustive, or --references pooled."
+            )
+        return ""
+
     def evaluate(self, selection: Selection) -> Evaluation:
         """Score a selection with the independent scorer."""
         totals, length, violation = score(self.instance, selection)

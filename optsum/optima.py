@@ -10,6 +10,7 @@ from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -225,12 +226,11 @@ class Optima:
             If the file is something else.
         """
         try:
-            with np.load(Path(path), allow_pickle=False) as file:
-                about = json.loads(str(file["about"]))
-                nodes = file["nodes"]
-            if about["format"] != _FORMAT:
-                raise InputError(f"{path} is of another version ({about['format']}); save it again.")
-            return Optima(
+            with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as held:
+                about = json.loads(str(held["about"]))
+                nodes = held["nodes"]
+            written = about["format"]
+            optima = Optima(
                 Diagram(nodes, about["root"]),
                 int(about["value"]),
                 int(about["bound"]),
@@ -238,10 +238,11 @@ class Optima:
                 about["termination"],
                 about["statistics"],
             )
-        except (KeyError, ValueError, EOFError) as error:
-            if isinstance(error, InputError):
-                raise
-            raise InputError(f"{path} does not hold optima: {error}.") from error
+        except (KeyError, ValueError, EOFError, OSError, TypeError, BadZipFile) as error:
+            raise InputError(f"{path} does not hold optima that optsum saved ({type(error).__name__}).") from error
+        if written != _FORMAT:
+            raise InputError(f"{path} is of another version ({written}); save it again.")
+        return optima
 
     def _need_sets(self, what: str) -> None:
         if not self:

@@ -14,6 +14,7 @@ from typing import Any
 from optsum.config import Options, resolve
 from optsum.corpus.topic import Topic, as_topic
 from optsum.errors import OptionError, UnsupportedError
+from optsum.feasible import count_feasible
 from optsum.formulation import Task
 from optsum.optima import Agreement, Optima
 from optsum.per_topic import AnyTopic, attempt, each_topic, problems
@@ -42,11 +43,15 @@ class Oracles:
         In the numbering of the problem's units.
     units : tuple
         What the input calls each of those.
+    lengths, length_limits : tuple of int
+        Of those units, and the least and largest sum of a selection's.
     """
 
     result: Result
     optima: Optima
     units: tuple[Any, ...]
+    lengths: tuple[int, ...] = ()
+    length_limits: tuple[int, int] = (0, 0)
 
     @property
     def id(self) -> str | None:
@@ -62,6 +67,13 @@ class Oracles:
     def complete(self) -> bool:
         """Whether these are all."""
         return self.optima.complete
+
+    def feasible(self) -> int:
+        """Return how many selections there were to choose from: exact, of any size, the empty one excluded.
+
+        The left column of Table 7 of Hirao et al. 2017; of the units that remain after removal.
+        """
+        return count_feasible(self.lengths, *self.length_limits)
 
     @property
     def always(self) -> tuple[Any, ...]:
@@ -122,17 +134,26 @@ class Oracles:
             How many of the optima are listed; 0 for none. Has nothing to do with `count`.
         minimal : bool
             List only optima that contain no other, and count them as ``minimal_count``.
+
+        Notes
+        -----
+        If a limit was reached, ``count`` is a lower bound (0 where the value is not proven to be the optimum), and
+        what all or none of the optima hold is not known: ``always`` and ``never`` are None.
         """
         listed = self.minimal() if minimal else self
-        extra: dict[str, Any] = {"count": self.count, "complete": self.complete, "units": len(self.units)}
+        proven = self.optima.proven  # otherwise the sets held are good ones, and may be no optima
+        extra: dict[str, Any] = {
+            "count": self.count if proven else 0,
+            "complete": self.complete,
+            "units": len(self.units),
+        }
         if minimal:
-            extra["minimal_count"] = listed.count
+            extra["minimal_count"] = listed.count if proven else 0
         if max_solutions:
-            extra["optima"] = [list(names) for names in islice(listed, max_solutions)]
-        return replace(
-            self.result,
-            extra={**self.result.extra, **extra, "always": list(self.always), "never": list(self.never)},
-        )
+            extra["optima"] = [list(names) for names in islice(listed, max_solutions if proven else 0)]
+        extra["always"] = list(self.always) if self.complete else None
+        extra["never"] = list(self.never) if self.complete else None
+        return replace(self.result, extra={**self.result.extra, **extra})
 
     def _names(self, selection: Selection) -> tuple[Any, ...]:
         return tuple(self.units[unit] for unit in selection)
@@ -205,4 +226,10 @@ def _enumerate(task: Task, options: Options, began: float) -> Oracles:
     strategy = options.searcher()
     optima = strategy.enumerate(task.problem, options.limits())
     result = result_of_sets(task.problem, strategy, optima, perf_counter() - built)
-    return Oracles(finished(task, options, result, began=began, built=built), optima, task.units)
+    return Oracles(
+        finished(task, options, result, began=began, built=built),
+        optima,
+        task.units,
+        task.problem.lengths,
+        (task.problem.min_length, min(task.problem.max_length, sum(task.problem.lengths))),
+    )

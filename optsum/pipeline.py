@@ -112,7 +112,10 @@ def finished(task: Task, options: Options, result: Result, *, began: float, buil
             **({"warm_up_s": warm} if (warm := take_seconds()) else {}),
         },
         config_hash=options.config_hash,
-        extra={name: result.statistics[name] for name in ("feasible",) if name in result.statistics},
+        extra={
+            **result.extra,
+            **{name: result.statistics[name] for name in ("feasible",) if name in result.statistics},
+        },
         **found,
     )
 

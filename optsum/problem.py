@@ -177,6 +177,11 @@ class Problem(ABC):
         """A limit that no selection can pass, proven without floating point (`Capability.BOUND`)."""
         raise self._lacks(Capability.BOUND)
 
+    def explain(self, missing: frozenset[Capability]) -> str:
+        """Return a sentence on why abilities are missing, where there is more to say than that they are."""
+        del missing
+        return ""
+
     def _lacks(self, capability: Capability) -> UnsupportedError:
         return UnsupportedError(f"{type(self).__name__} has no {capability.value}.")
 
@@ -190,6 +195,8 @@ def require(problem: Problem, needed: frozenset[Capability], who: str) -> None:
         Naming what `who` needs and `problem` lacks.
     """
     missing = needed - problem.capabilities
+    if missing and (why := problem.explain(missing)):
+        raise UnsupportedError(f"{who} cannot search this problem: {why}")
     if missing:
         names = " and ".join(sorted(capability.value for capability in missing))
         raise UnsupportedError(

@@ -57,6 +57,9 @@ class Strategy(ABC):
         """
         require(problem, self.requires, f"The strategy {self.name}")
 
+    def prepare(self) -> None:  # noqa: B027 - most have nothing to do
+        """Compile or load what the first search would otherwise be charged for."""
+
     @abstractmethod
     def search(self, run: Run) -> None:
         """Search `run.problem`.

@@ -167,15 +167,14 @@ def optima_table(results: Iterable[Result]) -> TextTable:
             continue
         count, extra = result.extra["count"], result.extra
         all_ = "" if extra["complete"] else "at least "
-        always, never = len(extra["always"]), len(extra["never"])
+        known = extra["always"] is not None
+        always, never = (len(extra["always"]), len(extra["never"])) if known else (0, 0)
         table.rows.append(
             [
                 result.id or "?",
                 number(result.objective),
                 all_ + (f"{count:,}" if count < 10**9 else f"{Decimal(count):.3e}"),
-                str(always),
-                str(extra["units"] - never - always),
-                str(never),
+                *([str(always), str(extra["units"] - never - always), str(never)] if known else ["-", "-", "-"]),
                 seconds(result.seconds),
             ]
         )

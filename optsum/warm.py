@@ -63,6 +63,7 @@ def warm_up(options: Options, *, announce: Callable[[], None] | None = None) -> 
     interrupted = False
     with _listening(announce):
         try:
+            options.searcher().prepare()
             interrupted = run_task(build(SAMPLE, small), small).termination is Termination.INTERRUPTED
         except InputError:
             pass  # this formulation wants topics of another kind

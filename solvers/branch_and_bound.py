@@ -55,6 +55,16 @@ class BranchAndBound(Strategy):
         if self.bound == "knapsack" and problem.min_length > 0:
             raise UnsupportedError("The knapsack bound does not hold with a minimum length: use --bound lagrangian.")
 
+    def prepare(self) -> None:
+        """Run every kernel once, on an instance that is not settled at the root."""
+        from .exact import Limits as Effort
+        from .exact import solve_all, solve_knapsack_all, solve_knapsack_one, solve_one
+
+        effort = Effort(frames=3_000)
+        tough = _tough()
+        for solve in (solve_knapsack_one, solve_knapsack_all) if self.bound == "knapsack" else (solve_one, solve_all):
+            solve(tough, effort)
+
     def search(self, run: Run) -> None:
         """Find one optimum and prove it."""
         if is_cover(run.problem.coverage):
@@ -88,6 +98,15 @@ class BranchAndBound(Strategy):
             return enumerate_covers(problem.coverage, limits, should_stop=should_stop)
         solve = solve_knapsack_all if self.bound == "knapsack" else solve_all
         return solve(problem.coverage, _limits(limits, limits.time_s, should_stop))
+
+
+def _tough() -> Coverage:
+    """Return an instance of 40 units with loose bounds."""
+    units = range(40)
+    copies = [{(7 * unit + 11 * step) % 30: 1 + unit % 2 for step in range(5)} for unit in units]
+    return Coverage.of(
+        [5 + unit * unit % 7 for unit in units], copies, [[3, 2, 1]] * 30, constants=(0, 180), max_length=60
+    )
 
 
 def _limits(limits: Limits, seconds: float | None, should_stop: Callable[[], bool] | None):  # type: ignore[no-untyped-def]

@@ -19,7 +19,7 @@ from optsum.result import Termination
 from optsum.run import Limits, Run, Stopped
 from optsum.scoring import score
 
-__all__ = ["maximize_ratio"]
+__all__ = ["maximize_ratio", "see_greedy"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +42,7 @@ def maximize_ratio(run: Run, backend: Backend, name: str) -> None:
     that is feasible.
     """
     coverage = run.problem.coverage
-    _start(run, coverage)
+    see_greedy(run)
     rounds = 0
     while True:
         held = run.evaluation
@@ -87,7 +87,9 @@ def _only_tops(coverage: Coverage) -> Coverage:
     )
 
 
-def _start(run: Run, coverage: Coverage) -> None:
+def see_greedy(run: Run) -> None:
+    """Take the greedy selection as a first incumbent."""
+    coverage = run.problem.coverage
     arrays = arrays_of(coverage)
     if arrays is not None:
         chosen, evaluations = climb(arrays, *moves_of(coverage), single=False)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from itertools import combinations
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from optsum.coverage import Coverage, IntArray
+from optsum.coverage import NO_LIMIT, Coverage, IntArray
 from optsum.errors import UnsupportedError
 from optsum.optima import Optima
 from optsum.problem import Capability, Problem, require
@@ -71,8 +72,7 @@ class Exhaustive(Strategy):
         arrays = arrays_of(arranged)
         if arrays is None:
             raise UnsupportedError("The numbers of this instance are too large to be enumerated by exhaustive search.")
-        reason = "completed"
-        sets: list[list[int]] = []
+        reason, walk, empty = "completed", None, None
         try:
             run.see(())
             empty = run.evaluation
@@ -83,20 +83,27 @@ class Exhaustive(Strategy):
             while not walk.scalars[DONE]:
                 run.check()
                 advance(arrays, walk, _CHUNK, sortable)
-            listed = walk.listed[: int(walk.scalars[LISTED])]
-            sets = [sorted(order[row[1 : row[0] + 1]].tolist()) for row in listed]
-            if empty is not None and run.evaluation is not None and empty.key == run.evaluation.key:
-                sets.append([])
             reason = "completed" if rows == ties else "memory_limit"
         except Stopped as stopped:
             reason = stopped.termination.value
         except KeyboardInterrupt:
             reason = "interrupted"
+        sets: list[list[int]] = []
+        if walk is not None:
+            listed = walk.listed[: int(walk.scalars[LISTED])]
+            sets = [sorted(order[row[1 : row[0] + 1]].tolist()) for row in listed]
+            if empty is not None and run.evaluation is not None and empty.key == run.evaluation.key:
+                sets.append([])
         if not sets and run.selection is not None:
             sets = [list(run.selection)]
-        proven = run.proven
+        value = Fraction(run.evaluation.key).numerator if run.evaluation is not None else 0
         return Optima.of_sets(
-            sets, 0 if proven else -1, 0, complete=reason == "completed", termination=reason, statistics=run.statistics
+            sets,
+            value,
+            value if run.proven else NO_LIMIT,  # the walk is not done: nothing bounds the rest
+            complete=reason == "completed",
+            termination=reason,
+            statistics=run.statistics,
         )
 
     def _on_arrays(self, run: Run, coverage: Coverage) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from time import perf_counter
 from typing import Any, ClassVar
 
@@ -14,6 +15,9 @@ from optsum.result import Termination
 from optsum.run import Limits
 
 __all__ = ["Highs"]
+
+_ONE_AT_A_TIME = threading.Lock()
+"""highspy runs one solver in a thread of its own at a time, whichever thread starts it."""
 
 _SMALL = 400
 """Columns of a model that is solved within milliseconds."""
@@ -64,14 +68,15 @@ class Highs(Backend):
 
 def _run_in_thread(highs: Any) -> None:
     """Solve so that Ctrl-C need not wait for the end; that costs 1.5 ms."""
-    highs.HandleUserInterrupt = True
-    highs.startSolve()
-    finished = False
-    while not finished:
-        try:
-            finished, _ = highs.wait(0.1)
-        except KeyboardInterrupt:
-            highs.cancelSolve()
+    with _ONE_AT_A_TIME:
+        highs.HandleUserInterrupt = True
+        highs.startSolve()
+        finished = False
+        while not finished:
+            try:
+                finished, _ = highs.wait(0.1)
+            except KeyboardInterrupt:
+                highs.cancelSolve()
 
 
 def _outcome(highs: Any, units: int, statistics: dict[str, float]) -> RawOutcome:

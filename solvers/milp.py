@@ -16,7 +16,7 @@ from optsum.result import Termination
 from optsum.run import Limits, Run, Stopped
 from optsum.strategy import Strategy
 
-from .dinkelbach import maximize_ratio
+from .dinkelbach import maximize_ratio, see_greedy
 
 __all__ = ["Milp", "backend_of"]
 
@@ -90,6 +90,9 @@ class Milp(Strategy):
             maximize_ratio(run, backend_of(self.backend), self.backend)
             return
         limits = run.limits
+        limited = limits.time_s is not None or limits.nodes is not None
+        if limited and Capability.COVERAGE in problem.capabilities:
+            see_greedy(run)  # what is held if the solver has nothing when the limit is reached
         left = Limits(
             time_s=None if limits.time_s is None else run.remaining_s,
             nodes=None if limits.nodes is None else max(0, limits.nodes - run.nodes),

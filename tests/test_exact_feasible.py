@@ -7,7 +7,8 @@ from math import comb
 
 import pytest
 from exact_instances import feasible_sets, random_instance
-from optsum.solvers.exact import count_feasible
+
+from optsum.feasible import count_feasible
 
 
 def test_equals_enumeration() -> None:

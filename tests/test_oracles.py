@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -127,6 +129,86 @@ def test_a_limit_says_what_is_known() -> None:
     assert row.bound_key is not None
     assert row.bound_key > row.key
     assert optsum.solve(topic, strategy="greedy", max_length=160).bound_key >= row.key
+
+
+def test_a_limit_is_a_row(tmp_path: Path) -> None:
+    topics = tmp_path / "topics.jsonl"
+    words = ["a", "b", "c", "d", "e", "f", "g", "h"]
+    sentences = [" ".join(words[k:] + words[:k]) for k in range(8)] + words
+    line = {"id": "one", "documents": [sentences], "references": [[" ".join(words * 2)]]}
+    topics.write_text(json.dumps(line) + "\n")
+    for limit in (["--time-limit", "0"], ["--node-limit", "0"], ["--node-limit", "1", "--bound", "knapsack"]):
+        out = tmp_path / "out.jsonl"
+        assert main(["enumerate", str(topics), "--max-length", "12", *limit, "-o", str(out)]) == 0
+        row = json.loads(out.read_text())
+        assert Result.from_row(row).to_row() == row
+        if row["complete"]:  # settled before the first look at the limit
+            continue
+        assert row["termination"] in {"time_limit", "node_limit"}
+        assert row["status"] in {"optimal", "feasible"}
+        assert (row["always"], row["never"]) == (None, None)
+        assert row["objective"] <= row["bound"]
+        if row["status"] == "feasible":
+            assert (row["count"], row["optima"]) == (0, [])
+
+
+def test_a_proven_optimum_with_an_unfinished_count() -> None:
+    rng = np.random.default_rng(1)
+    letters = list("abcdefghijkl")
+    sentences = [" ".join(rng.choice(letters, size=3).tolist()) for _ in range(30)]
+    topic = {"id": "many", "documents": [sentences], "references": [[" ".join(letters)]]}
+    whole = optsum.enumerate_optima(topic, max_length=15)
+    assert whole.complete
+    nodes = whole.optima.statistics["nodes"]
+    kept = 0
+    for share in (0.2, 0.5, 0.8, 0.95):
+        part = optsum.enumerate_optima(topic, max_length=15, node_limit=int(nodes * share))
+        row = part.to_result()
+        assert row.extra["count"] <= whole.count
+        if row.status is optsum.Status.OPTIMAL and not part.complete:
+            assert row.termination is optsum.Termination.NODE_LIMIT
+            assert set(map(tuple, row.extra["optima"])) <= set(whole)
+            kept += 1
+    assert kept or nodes < 5000
+
+
+def test_number_of_feasible_extracts() -> None:
+    topic = {"id": "t", "documents": [["a b", "b c", "a c"]], "references": [["a b c"]]}
+    optima = optsum.enumerate_optima(topic, max_length=4)
+    assert optima.feasible() == 6
+    assert optsum.solve(topic, max_length=4, strategy="exhaustive").extra["feasible"] == 6
+
+
+def test_what_was_saved_is_read_and_nothing_else(tmp_path: Path) -> None:
+    optima = optsum.Optima.of_sets([(0, 1), (2,)], value=3)
+    optima.save(tmp_path / "optima.npz")
+    assert list(optsum.Optima.load(tmp_path / "optima.npz")) == list(optima)
+    (tmp_path / "cut.npz").write_bytes((tmp_path / "optima.npz").read_bytes()[:50])
+    (tmp_path / "text.npz").write_text("{}")
+    for name in ("missing.npz", "cut.npz", "text.npz"):
+        with pytest.raises(optsum.InputError, match="does not hold optima"):
+            optsum.Optima.load(tmp_path / name)
+
+
+def test_threads_do_not_share_relaxations() -> None:
+    rng = np.random.default_rng(3)
+    words = [f"w{number}" for number in range(40)]
+    topics = [
+        {
+            "id": str(number),
+            "documents": [[" ".join(rng.choice(words, size=7).tolist()) for _ in range(60)]],
+            "references": [[" ".join(rng.choice(words, size=40).tolist())]],
+        }
+        for number in range(6)
+    ]
+    solve = partial(optsum.solve, max_length=40, strategy="branch-and-bound")
+    expected = [solve(topic).key for topic in topics]
+    with ThreadPoolExecutor(3) as pool:
+        every = pool.map(
+            lambda _: [optsum.solve(topic, max_length=40, strategy="branch-and-bound").key for topic in topics],
+            range(3),
+        )
+        assert list(every) == [expected] * 3
 
 
 def test_one_optimum_only() -> None:

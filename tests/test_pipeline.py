@@ -175,7 +175,8 @@ def test_the_seed_of_a_topic_does_not_depend_on_the_others() -> None:
     assert len({selection for _, _, selection, _ in forward}) > 1
 
 
-def test_getting_ready_is_reported_apart() -> None:
+def test_getting_ready_is_reported_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("optsum.warm._ready", set())
     take_seconds()
     options: dict[str, Any] = {"max_length": 4, "metric": "rouge-3", "min_length": 1}
     results = list(optsum.solve_all([topic(f"t{number}", references=[["a b c d"]]) for number in range(3)], **options))

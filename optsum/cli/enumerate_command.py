@@ -15,7 +15,7 @@ from optsum.config import Options
 
 __all__ = ["FLAGS", "run"]
 
-FLAGS = Flags(Options)
+FLAGS = Flags(Options, without={"strategy"})
 
 _SHOWN = 50
 
@@ -23,6 +23,9 @@ _SHOWN = 50
 def run(
     topics: Annotated[str, typer.Argument(metavar="TOPICS", help="JSON Lines file; - for the standard input")],
     options: dict[str, Any],
+    strategy: Annotated[
+        str | None, typer.Option(metavar="NAME", help="branch-and-bound or exhaustive [branch-and-bound]")
+    ] = None,
     max_solutions: Annotated[
         int, typer.Option(metavar="N", min=0, help="optima listed in a row; the count does not depend on it")
     ] = 100,
@@ -37,7 +40,7 @@ def run(
     from optsum.result import Result
     from optsum.tables import headline, optima_table
 
-    resolved = resolve_enumeration(options, config=config)
+    resolved = resolve_enumeration({**options, "strategy": strategy}, config=config)
     terminal = sys.stdout is not None and sys.stdout.isatty()
     output = output or (None if terminal else "-")
     work = EachTopic(topics, output, inputs=[config, resolved.stopwords], ways=[resolved])

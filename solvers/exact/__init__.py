@@ -5,7 +5,6 @@ module             idea
 =================  ==================================================================================================
 `solve`            what to call: `solve_all`, `solve_one`
 `knapsack`         the baseline, Algorithms 1-3 of Hirao et al. 2017: `solve_knapsack_all`, `..._one`
-`feasible`         the number of feasible extracts: `count_feasible`
 `arrays`           the instance of the kernels
 `reduction`        what becomes of it once units are decided
 `root_lp`          multipliers from the linear relaxation
@@ -22,7 +21,6 @@ module             idea
 from __future__ import annotations
 
 from .engine import Limits, Statistics
-from .feasible import count_feasible
 from .knapsack import knapsack_bound, solve_knapsack_all, solve_knapsack_one
 from .solve import Answer, solve_all, solve_one
 
@@ -30,7 +28,6 @@ __all__ = [
     "Answer",
     "Limits",
     "Statistics",
-    "count_feasible",
     "knapsack_bound",
     "solve_all",
     "solve_knapsack_all",

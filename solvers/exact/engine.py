@@ -9,6 +9,7 @@ its first unit and each half gets prices of its own (`effort`).
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -37,8 +38,14 @@ _NODE_BYTES: Final = 400
 """Memory of a diagram node while everything is done with it that can be done."""
 
 
-_POOL: Final[list[Relaxation]] = []
-"""The process's relaxations: making a HiGHS object takes longer than solving a small model."""
+class _Pool(threading.local):
+    """A thread's relaxations: making a HiGHS object takes longer than solving a small model."""
+
+    def __init__(self) -> None:
+        self.relaxations: list[Relaxation] = []
+
+
+_POOL: Final = _Pool()
 
 _SHRINK: Final = 1.6
 """A relaxation is made anew once a core has this many times fewer units."""
@@ -144,7 +151,7 @@ class Engine:
             )
         self.store = NodeStore()
         self.statistics = Statistics()
-        self._relaxations = _POOL
+        self._relaxations = _POOL.relaxations
         self._root = self._priced()
         bound, _, _ = decide(self._root, 0, grain_of(self._root)) if self._core.high >= 0 else (-1, None, 0)
         self.feasible = bound >= 0

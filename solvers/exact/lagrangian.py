@@ -22,8 +22,6 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from optsum.coverage import IntArray
-
 from .arrays import Core, States
 
 __all__ = ["IMPOSSIBLE", "decide", "grain_of", "suffix_table"]
@@ -191,9 +189,3 @@ def decide(core: Core, target: int, grain: int) -> tuple[int, States, int]:
         state,
     )
     return int(bound), state, int(moved)
-
-
-def profits_of(core: Core) -> IntArray:
-    """Profit of every unit of a core under its prices."""
-    result: IntArray = profits(core.mass, core.start, core.feature, core.count, core.price, core.scale)
-    return result

@@ -13,14 +13,11 @@ Side by side, interleaved, one core, warm, medians of CPU time over the repeats:
 from __future__ import annotations
 
 import argparse
-import statistics
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
-from time import process_time
 
-from rich.console import Console
-from rich.table import Table
+from side_by_side import side_by_side
 
 import optsum
 from optsum.config import resolve
@@ -89,24 +86,9 @@ def main() -> None:
     for metric in ("rouge-2", "rouge-1"):
         jobs[f"proven optimum, {metric} recall"] = lambda metric=metric: proven(metric, scored=False)  # type: ignore[misc]
         jobs[f"the same as a result row, {metric}"] = lambda metric=metric: proven(metric, scored=True)  # type: ignore[misc]
-    seconds: dict[str, list[float]] = {name: [] for name in jobs}
-    for repeat in range(arguments.repeats + 1):
-        for name, job in jobs.items():
-            began = process_time()
-            job()
-            if repeat:  # the first round warms up
-                seconds[name].append(process_time() - began)
-
-    table = Table(title=f"{arguments.set}: {len(topics)} topics, {arguments.max_length} words")
-    for column in ("", "topics/s", "ms a topic", "ratio"):
-        table.add_column(column, justify="left" if not column else "right")
-    first = statistics.median(next(iter(seconds.values())))
-    for name, times in seconds.items():
-        median = statistics.median(times)
-        table.add_row(
-            name, f"{len(topics) / median:.0f}", f"{1000 * median / len(topics):.2f}", f"{median / first:.2f}"
-        )
-    Console().print(table)
+    side_by_side(
+        f"{arguments.set}: {len(topics)} topics, {arguments.max_length} words", jobs, len(topics), arguments.repeats
+    )
 
 
 if __name__ == "__main__":

@@ -13,10 +13,10 @@ import argparse
 import statistics
 from collections.abc import Callable
 from pathlib import Path
-from time import process_time
 
 from rich.console import Console
 from rich.table import Table
+from side_by_side import side_by_side
 
 import optsum
 from optsum.config import Options, resolve
@@ -71,25 +71,12 @@ def main() -> None:
     pyomo = resolve({**given, "strategy": "milp", "backend": "pyomo:highs"})
     jobs["text -> result, milp by pyomo:highs"] = lambda: solve_all(topics, pyomo)
 
-    seconds: dict[str, list[float]] = {name: [] for name in jobs}
-    for repeat in range(arguments.repeats + 1):
-        for name, job in jobs.items():
-            began = process_time()
-            job()
-            if repeat:  # the first round warms up
-                seconds[name].append(process_time() - began)
-
-    table = Table(title=f"{arguments.set}: {len(topics)} topics, {arguments.metric}, {arguments.max_length} words")
-    for column in ("", "topics/s", "ms a topic", "ratio"):
-        table.add_column(column, justify="left" if not column else "right")
-    first = statistics.median(next(iter(seconds.values())))
-    for name, times in seconds.items():
-        median = statistics.median(times)
-        table.add_row(
-            name, f"{len(topics) / median:.0f}", f"{1000 * median / len(topics):.2f}", f"{median / first:.1f}"
-        )
-    console = Console()
-    console.print(table)
+    side_by_side(
+        f"{arguments.set}: {len(topics)} topics, {arguments.metric}, {arguments.max_length} words",
+        jobs,
+        len(topics),
+        arguments.repeats,
+    )
 
     phases = Table(title="where the wall time of milp goes, ms a topic (search_s holds the three before it)")
     results = list(optsum.solve_all(topics, **given))
@@ -98,7 +85,7 @@ def main() -> None:
     means = [statistics.mean(result.statistics[phase] for result in results) for phase in PHASES]
     means.append(statistics.mean(result.seconds for result in results))
     phases.add_row(*(f"{1000 * mean:.2f}" for mean in means))
-    console.print(phases)
+    Console().print(phases)
 
 
 if __name__ == "__main__":

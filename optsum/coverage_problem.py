@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from math import lcm
 from typing import Any
 
 import numpy as np
@@ -66,8 +67,9 @@ class CoverageProblem(Problem):
 
     def explain(self, missing: frozenset[Capability]) -> str:
         """Say so where only the size of the numbers stands in the way."""
+        bottoms = [int(bottom) for bottom in self.instance.constants[1::2] if bottom > 0]
         constant = not self.instance.mass[1::2].any() and not (self.instance.slot % 2 == 1).any()
-        if missing & {Capability.LINEAR, Capability.COMBINATORIAL_BOUND} and self.instance.ratios > 1 and constant:
+        if missing & {Capability.LINEAR, Capability.COMBINATORIAL_BOUND} and constant and lcm(*bottoms) > 2**50:
             return (
                 f"the common denominator of its {self.instance.ratios} ratios is beyond 2^50; "
                 "use greedy or exhaustive, or --references pooled."

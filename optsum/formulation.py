@@ -67,7 +67,7 @@ class Spec:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Task:
+class Task(ABC):
     """A topic as a problem, and the way back.
 
     Attributes
@@ -99,9 +99,9 @@ class Task:
         """Return the length of a selection, in the length unit; None where that needs a text that the input lacks."""
         return self.problem.length(selection)
 
+    @abstractmethod
     def decode(self, selection: Selection) -> tuple[Sentence, ...] | None:
         """Return the text of a selection, in document order; None where the input has none."""
-        raise NotImplementedError(type(self).__name__)
 
 
 class Formulation(ABC):

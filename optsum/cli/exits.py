@@ -43,6 +43,8 @@ def guarded(command: Callable[[], int]) -> int:
         _discard_output()
         return BROKEN_PIPE
     except OptsumError as error:
+        if isinstance(error.__cause__, OSError):
+            _discard_output()
         return tell(describe(error), UNUSABLE)
     except OSError as error:
         _discard_output()

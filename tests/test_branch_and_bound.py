@@ -57,3 +57,27 @@ def test_minimum_covers_have_a_search_of_their_own() -> None:
     assert (result.objective, result.status) == (6, optsum.Status.OPTIMAL)
     covers = optsum.enumerate_optima(topic, formulation="cover")
     assert [set(cover) for cover in covers] == [{"s1", "s3", "s5", "s6", "s30", "s60"}]
+
+
+def test_a_mean_over_many_references_is_refused_for_its_denominator() -> None:
+    primes = [101, 103, 107, 109, 113, 127, 131, 137, 139]
+    references = [[" ".join(["a", *(f"x{number}" for number in range(size - 1))])] for size in primes]
+    topic = {"id": "t", "documents": [["a b", "x0 x1"]], "references": references}
+    for strategy in ("milp", "branch-and-bound"):
+        with pytest.raises(optsum.UnsupportedError, match="common denominator"):
+            optsum.solve(topic, strategy=strategy, references="mean", max_length=3)
+    greedy = optsum.solve(topic, strategy="greedy", references="mean", max_length=3)
+    assert greedy.key == optsum.solve(topic, strategy="exhaustive", references="mean", max_length=3).key
+
+
+def test_milp_starts_from_the_greedy_selection_under_a_limit() -> None:
+    rng = np.random.default_rng(5)
+    words = [f"w{number}" for number in range(80)]
+    topic = {
+        "id": "t",
+        "documents": [[" ".join(rng.choice(words, size=9).tolist()) for _ in range(150)]],
+        "references": [[" ".join(rng.choice(words, size=70).tolist())] for _ in range(3)],
+    }
+    greedy = optsum.solve(topic, strategy="greedy", max_length=120)
+    limited = optsum.solve(topic, strategy="milp", max_length=120, node_limit=1)
+    assert greedy.objective in [point.objective for point in limited.trace]

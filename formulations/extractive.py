@@ -21,6 +21,7 @@ from optsum.ngrams import Key, count
 from optsum.problem import Selection
 from optsum.text import Sentence, character_count, word_count
 
+from .longest import longest_problem
 from .objective import Component, objective_of
 from .reference_model import ReferenceModel
 
@@ -65,6 +66,16 @@ class Extractive(Formulation):
             If the references have no n-gram to count.
         """
         metric = _served(spec)
+        if metric.kind == "lcs":
+            longest, numbers = longest_problem(topic, spec, _candidates(topic, spec))
+            return Extract(
+                id=topic.id,
+                problem=longest,
+                units=numbers,
+                references=topic.references,
+                analyzer=spec.analyzer,
+                sentences=topic.sentences,
+            )
         distinct = spec.counts == "set"
         texts = [spec.analyzer.joined_tokens(reference) for reference in topic.references]
         references = [[count(text, part, distinct=distinct) for text in texts] for part in metric.components]
@@ -169,9 +180,9 @@ def _between(full: Sequence[bool], i: int, j: int) -> Sequence[int]:
 def _served(spec: Spec) -> Metric:
     """Return the metric, or refuse what this formulation does not serve."""
     metric = parse_metric(spec.metric)
-    if not {part.kind for part in metric.components} <= {"ngram", "skip"}:
+    if metric.kind == "sum" and any(part.kind == "lcs" for part in metric.components):
         raise UnsupportedError(
-            f"The extractive formulation searches rouge-N and rouge-suK, not {metric}: choose one with --metric."
+            f"The extractive formulation searches rouge-l by itself, not in {metric}: choose one with --metric."
         )
     if spec.boundaries == "joined":
         if any(part.kind != "ngram" or part.size > 2 for part in metric.components):

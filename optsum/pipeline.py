@@ -12,7 +12,6 @@ from typing import Any
 
 from optsum.config import Options, resolve
 from optsum.corpus.topic import Topic, as_topic
-from optsum.coverage_problem import CoverageProblem
 from optsum.errors import OptionError
 from optsum.formulation import Formulation, Task
 from optsum.metrics import parse_metric
@@ -93,9 +92,9 @@ def finished(task: Task, options: Options, result: Result, *, began: float, buil
                 name: {"recall": score.recall, "precision": score.precision, "f1": score.f1}
                 for name, score in scores.items()
             }
-        problem = task.problem
-        if isinstance(problem, CoverageProblem) and problem.instance.ratios == 1 and not options.covers:
-            found["numerator"], found["denominator"] = problem.totals(result.selection)
+        totals = task.problem.totals(result.selection)
+        if len(totals) == 2 and not options.covers:
+            found["numerator"], found["denominator"] = totals
     ended = perf_counter()
     return replace(
         result,

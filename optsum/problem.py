@@ -131,6 +131,11 @@ class Problem(ABC):
         length = self.length(selection)
         return max(0, length - self.max_length, self.min_length - length)
 
+    def totals(self, selection: Selection) -> tuple[int, ...]:
+        """Return numerator and denominator of each ratio of the objective, in turn; nothing where it has none."""
+        del selection
+        return ()
+
     def moves(self, selection: Selection) -> Iterator[Move]:
         """Yield the moves from a selection: by default every unit added or dropped by itself."""
         del selection

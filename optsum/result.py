@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import Enum
+from enum import StrEnum
 from fractions import Fraction
 from typing import Any
 
@@ -18,7 +18,7 @@ from optsum.errors import InputError
 __all__ = ["Result", "Status", "Termination", "TracePoint", "relative_gap"]
 
 
-class Status(Enum):
+class Status(StrEnum):
     """What is held at the end."""
 
     OPTIMAL = "optimal"
@@ -33,7 +33,7 @@ class Status(Enum):
     """The topic could not be searched; `Result.error` says why."""
 
 
-class Termination(Enum):
+class Termination(StrEnum):
     """Why the search stopped."""
 
     COMPLETED = "completed"

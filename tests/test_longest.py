@@ -1,0 +1,121 @@
+"""ROUGE-L as a problem: its value is the official score, and every strategy that takes it is right."""
+
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import optsum
+from optsum.config import resolve
+from optsum.corpus.topic import as_topic
+from optsum.errors import UnsupportedError
+from optsum.pipeline import build
+from optsum.testing import brute_force, check_problem
+
+MEASURES = ("recall", "precision", "f1")
+
+
+def random_topic(seed: int) -> dict[str, Any]:
+    draw = random.Random(seed)
+
+    def sentence(most: int) -> str:
+        return " ".join(draw.choice("abcde") for _ in range(draw.randint(1, most)))
+
+    return {
+        "id": f"t{seed}",
+        "documents": [[sentence(5) for _ in range(draw.randint(1, 6))]],
+        "references": [[sentence(6) for _ in range(draw.randint(1, 3))] for _ in range(draw.randint(1, 3))],
+    }
+
+
+def official(topic: dict[str, Any], selection: tuple[int, ...], measure: Any, mode: Any) -> Fraction:
+    summary = [topic["documents"][0][number] for number in selection]
+    return optsum.rouge(summary, topic["references"], "rouge-l", references_mode=mode).exact(measure)
+
+
+@settings(max_examples=500, deadline=None)
+@given(
+    st.integers(0, 10**9),
+    st.sampled_from(MEASURES),
+    st.sampled_from(["pooled", "mean"]),
+    st.sampled_from([0, 4]),
+    st.sampled_from([6, 12]),
+)
+def test_optimum_is_the_best_official_score(seed: int, measure: str, references: str, least: int, most: int) -> None:
+    topic = random_topic(seed)
+    sentences = topic["documents"][0]
+    fits = [
+        chosen
+        for size in range(1, len(sentences) + 1)
+        for chosen in combinations(range(len(sentences)), size)
+        if least <= sum(len(sentences[one].split()) for one in chosen) <= most
+    ]
+    best = max((official(topic, chosen, measure, references) for chosen in fits), default=None)
+    options = {"metric": "rouge-l", "measure": measure, "references": references}
+    for strategy in ["exhaustive", *(["milp"] if measure == "recall" else [])]:
+        result = optsum.solve(topic, strategy=strategy, max_length=most, min_length=least, **options)
+        if best is None and least:
+            assert result.status == "infeasible"
+            continue
+        assert result.status == "optimal"
+        assert result.selection is not None
+        assert result.objective_exact is not None
+        assert Fraction(result.objective_exact) == (best or 0)
+        assert official(topic, result.selection, measure, references) == (best or 0)
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+@pytest.mark.parametrize("references", ["pooled", "mean"])
+def test_the_problem_keeps_the_contract(measure: str, references: str) -> None:
+    for seed in range(15):
+        options = resolve({"metric": "rouge-l", "measure": measure, "references": references, "max_length": 9})
+        check_problem(build(as_topic(random_topic(seed)), options).problem, name=f"rouge-l {measure}", seed=seed)
+
+
+def test_the_cap_of_the_summary_bites() -> None:
+    """One "a" of the summary covers the "a" of two reference sentences, and hits once."""
+    topic = {"id": "t", "documents": [["a", "b"]], "references": [["a x", "a y"]]}
+    result = optsum.solve(topic, metric="rouge-l", max_length=1)
+    assert (result.objective, result.status) == (0.25, "optimal")
+
+
+def test_refusals_say_what_to_do() -> None:
+    topic = random_topic(1)
+    with pytest.raises(UnsupportedError, match="exhaustive, a heuristic, or milp"):
+        optsum.solve(topic, metric="rouge-l", max_length=9, strategy="branch-and-bound")
+    with pytest.raises(UnsupportedError, match="exhaustive, a heuristic"):
+        optsum.solve(topic, metric="rouge-l", measure="f1", strategy="milp")
+    with pytest.raises(UnsupportedError, match="--boundaries"):
+        optsum.solve(topic, metric="rouge-l", max_length=9, boundaries="joined")
+    with pytest.raises(UnsupportedError, match="by itself"):
+        optsum.solve(topic, metric="rouge-1+rouge-l", max_length=9)
+
+
+def test_greedy_never_beats_the_optimum_and_has_a_bound() -> None:
+    for seed in range(60):
+        options = resolve({"metric": "rouge-l", "max_length": 8})
+        problem = build(as_topic(random_topic(seed)), options).problem
+        best = brute_force(problem).best
+        result = optsum.search(problem, "greedy")
+        assert result.objective is not None
+        assert best is not None
+        assert result.objective <= float(best)
+        assert result.bound is not None
+        assert result.bound >= float(best) - 1e-12
+
+
+@pytest.mark.slow
+def test_milp_on_real_topics(shared_data: Path) -> None:
+    """The objective is the official score of the finished text."""
+    topics = list(optsum.read_topics(shared_data / "realsumm" / "topics.jsonl"))[:20]
+    for result in optsum.solve_all(topics, metric="rouge-l", max_length=60):
+        assert result.status == "optimal"
+        assert result.rouge is not None
+        assert result.objective == pytest.approx(result.rouge["rouge-l"]["recall"], abs=1e-12)

@@ -209,6 +209,7 @@ def longest_problem(
         references=tuple(reference.of_units(kept) for reference in references),
         tokens=tuple(tokens[unit] for unit in kept),
         measure=spec.measure,
+        reference_units=topic.reference_sentences,
         mean=spec.references == "mean",
     )
     return problem, tuple(candidates[unit][0] for unit in kept)

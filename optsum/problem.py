@@ -101,12 +101,15 @@ class Problem(ABC):
     min_length, max_length : int
         Limits of the summed length; `optsum.coverage.NO_LIMIT` for no maximum.
     sense : Sense
+    reference_units : int or None
+        How many units the references have, on average, where that is known; some heuristics start with as many.
     """
 
     lengths: tuple[int, ...]
     min_length: int = 0
     max_length: int = NO_LIMIT
     sense: Sense = field(default=Sense.MAXIMIZE)
+    reference_units: int | None = None
 
     @abstractmethod
     def evaluate(self, selection: Selection) -> Evaluation:

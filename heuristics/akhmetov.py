@@ -1,0 +1,291 @@
+"""Greedy, reduced VNS and genetic search as Akhmetov et al. 2022 describe them: to the text, for comparison.
+
+Their scores are of extracts of free length under F1; where a length limit is given, a selection that breaks it is worse
+than any that keeps it. A summary never repeats a sentence. For methods that do better see `vns` and `genetic`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import ClassVar
+
+import numpy as np
+
+from optsum.coverage import Goal
+from optsum.errors import OptionError, UnsupportedError
+from optsum.problem import Capability, Key, Problem, Selection, Sense
+from optsum.run import Run, Stopped
+from optsum.strategy import Strategy
+
+__all__ = ["GeneticPaper", "GeneticPaperGreedy", "GreedyRows", "VnsPaper", "VnsPaperGreedy", "rows_in_order"]
+
+
+def rows_in_order(problem: Problem) -> list[int]:
+    """Return the sentences that the greedy algorithm stores, in its order.
+
+    Akhmetov et al. 2022, "Greedy algorithm", steps 1-3. The matrix has a row for each sentence and a column for each
+    word of the reference (each counted n-gram, with another metric). The row with most ones is stored, and its columns
+    are deleted, until no one is left; of equal rows the first is taken.
+    """
+    coverage = problem.coverage
+    occurs = np.zeros((coverage.size, coverage.features), np.bool_)
+    occurs[np.repeat(np.arange(coverage.size), np.diff(coverage.unit_start)), coverage.unit_feature] = True
+    occurs[:, coverage.slot % 2 == 1] = False  # n-grams of a denominator are no words of the reference
+    stored: list[int] = []
+    while coverage.size and (sums := occurs.sum(axis=1)).max() > 0:
+        row = int(sums.argmax())
+        stored.append(row)
+        occurs[:, occurs[row]] = False
+    return stored
+
+
+def best_prefix(problem: Problem) -> tuple[Selection, int]:
+    """Return the best of the first n stored sentences, n = 1, 2, ..., and how many were evaluated (steps 4-6)."""
+    stored = rows_in_order(problem)
+    prefixes: list[Selection] = [tuple(sorted(stored[:size])) for size in range(1, len(stored) + 1)] or [()]
+    ranked = [_rank(problem, prefix) for prefix in prefixes]
+    return prefixes[ranked.index(max(ranked))], len(prefixes)
+
+
+def _rank(problem: Problem, selection: Selection) -> tuple[int, Key]:
+    """Order selections: those that keep the limits first, then by objective."""
+    evaluation = problem.evaluate(selection)
+    return -evaluation.violation, evaluation.key
+
+
+class _Literal(Strategy):
+    """What the three have in common: whole sentences, all of the text's, to be chosen freely."""
+
+    all_units: ClassVar[bool] = True
+
+    def accept(self, problem: Problem) -> None:
+        """Refuse everything but extracts."""
+        super().accept(problem)
+        trees = False
+        if Capability.COVERAGE in problem.capabilities:
+            coverage = problem.coverage
+            trees = coverage.goal is Goal.MINIMIZE or bool((coverage.parents >= 0).any())
+        if trees or problem.sense is not Sense.MAXIMIZE:
+            raise UnsupportedError(
+                f"The strategy {self.name} chooses whole sentences, as in its paper: for this formulation use vns, "
+                "genetic or greedy."
+            )
+
+
+@dataclass(frozen=True)
+class GreedyRows(_Literal):
+    """Sentences with most words of the reference that no earlier one has, cut after the best prefix.
+
+    Akhmetov et al. 2022, "Greedy algorithm".
+    """
+
+    name: ClassVar[str] = "greedy-rows"
+    about: ClassVar[str] = "rows of the word matrix, best prefix (Akhmetov et al. 2022)"
+    requires: ClassVar[frozenset[Capability]] = frozenset({Capability.COVERAGE})
+
+    def search(self, run: Run) -> None:
+        """Search once."""
+        selection, evaluated = best_prefix(run.problem)
+        run.count(evaluations=evaluated - 1)
+        run.see(selection)
+
+
+class _Sized(_Literal):
+    """What needs to know how many sentences the abstract has."""
+
+    sentences: int | None
+
+    def accept(self, problem: Problem) -> None:
+        """Refuse a problem without an abstract to take the number of sentences from."""
+        super().accept(problem)
+        if self.sentences is None and problem.reference_units is None:
+            raise UnsupportedError(
+                f"The strategy {self.name} needs the number of sentences of the abstract, which this problem does not "
+                "know: set the option sentences."
+            )
+
+    def size(self, problem: Problem) -> int:
+        """Return the number of sentences of a random summary."""
+        wanted = self.sentences if self.sentences is not None else problem.reference_units
+        return min(problem.size, max(1, wanted or 1))
+
+
+@dataclass(frozen=True)
+class VnsPaper(_Sized):
+    """Reduced VNS: shaking without local search. Akhmetov et al. 2022, "Variable Neighborhood Search (VNS)", Figure 2.
+
+    A random selection of as many sentences as the abstract has. Shaking replaces k sentences of the incumbent by
+    others of the text; k goes from 1 to `kmax` and starts again at 1, at once after an improvement.
+
+    Parameters
+    ----------
+    kmax : int
+        Most replacements at a time.
+    seconds : float
+    iterations : int
+    no_improvement : int
+        Stop after so many seconds, iterations, or consecutive iterations without improvement.
+    sentences : int, optional
+        Sentences of the initial solution, if not as many as the abstract has (the paper does not say).
+    """
+
+    kmax: int = 3
+    seconds: float = 60.0
+    iterations: int = 5000
+    no_improvement: int = 700
+    sentences: int | None = None
+
+    name: ClassVar[str] = "vns-paper"
+    about: ClassVar[str] = "reduced VNS from a random start (Akhmetov et al. 2022)"
+
+    def __post_init__(self) -> None:
+        """Refuse parameters that nothing could be done with."""
+        for option in ("kmax", "iterations", "no_improvement", "sentences"):
+            value = getattr(self, option)
+            if value is not None and value < 1:
+                raise OptionError(f"The option {option} of {self.name} is {value}; it must be 1 or more.")
+
+    def first(self, run: Run) -> list[int]:
+        """Return the initial solution."""
+        chosen: list[int] = run.rng.choice(run.problem.size, self.size(run.problem), replace=False).tolist()
+        return chosen
+
+    def search(self, run: Run) -> None:
+        """Shake until one of the stop conditions holds."""
+        problem = run.problem
+        if problem.size == 0:
+            run.see(())
+            return
+        held = self.first(run)
+        run.see(held)
+        best = _rank(problem, tuple(sorted(held)))
+        k = 1
+        idle = 0
+        for _ in range(self.iterations):
+            if idle >= self.no_improvement or run.elapsed >= self.seconds:
+                return
+            run.check()
+            shaken = self._shaken(held, min(k, self.kmax), problem.size, run.rng)
+            selection = tuple(sorted(shaken))
+            if (rank := _rank(problem, selection)) > best:
+                held, best, k, idle = shaken, rank, 1, 0
+                run.see(selection)
+            else:
+                run.count(evaluations=1)
+                k = k % self.kmax + 1
+                idle += 1
+
+    @staticmethod
+    def _shaken(held: Sequence[int], k: int, size: int, rng: np.random.Generator) -> list[int]:
+        outside = np.setdiff1d(np.arange(size), held)
+        k = min(k, len(held), len(outside))
+        shaken = list(held)
+        for place, unit in zip(
+            rng.choice(len(held), k, replace=False).tolist(),
+            rng.choice(outside, k, replace=False).tolist(),
+            strict=True,
+        ):
+            shaken[place] = unit
+        return shaken
+
+
+@dataclass(frozen=True)
+class VnsPaperGreedy(VnsPaper):
+    """`vns-paper`, starting from the selection of `greedy-rows`."""
+
+    name: ClassVar[str] = "vns-paper+greedy"
+    about: ClassVar[str] = "reduced VNS from greedy-rows (Akhmetov et al. 2022)"
+    requires: ClassVar[frozenset[Capability]] = frozenset({Capability.COVERAGE})
+
+    def first(self, run: Run) -> list[int]:
+        """Return the greedy solution."""
+        selection, evaluated = best_prefix(run.problem)
+        run.count(evaluations=evaluated)
+        return list(selection) or super().first(run)
+
+
+@dataclass(frozen=True)
+class GeneticPaper(_Sized):
+    """All candidates crossed with one another, the better half kept. Akhmetov et al. 2022, "Genetic algorithm".
+
+    The sentences are shuffled and cut into candidates of the abstract's number of sentences. Two candidates are crossed
+    by drawing that number from the sentences of both. The answer is the best of the last generation.
+
+    Parameters
+    ----------
+    generations : int
+    sentences : int, optional
+        Sentences of a candidate, if not as many as the abstract has.
+    """
+
+    generations: int = 6
+    sentences: int | None = None
+
+    name: ClassVar[str] = "genetic-paper"
+    about: ClassVar[str] = "all-pairs crossover, six generations (Akhmetov et al. 2022)"
+
+    def __post_init__(self) -> None:
+        """Refuse parameters that nothing could be done with."""
+        for option in ("generations", "sentences"):
+            value = getattr(self, option)
+            if value is not None and value < 1:
+                raise OptionError(f"The option {option} of {self.name} is {value}; it must be 1 or more.")
+
+    def given(self, run: Run) -> list[Selection]:
+        """Return candidates beside the random ones."""
+        del run
+        return []
+
+    def search(self, run: Run) -> None:
+        """Breed, and report the best of the last generation."""
+        problem, rng = run.problem, run.rng
+        if problem.size == 0:
+            run.see(())
+            return
+        size = self.size(problem)
+        order = rng.permutation(problem.size).tolist()
+        candidates = [tuple(sorted(order[first : first + size])) for first in range(0, problem.size, size)]
+        candidates += self.given(run)
+        kept = max(1, len(candidates) // 2)
+        ranked = self._ranked(run, candidates)
+        try:
+            for _ in range(self.generations):
+                offspring = []
+                for left, right in combinations([candidate for _, candidate in ranked], 2):
+                    both = np.union1d(left, right)
+                    drawn = rng.choice(both, min(size, len(both)), replace=False)
+                    offspring.append(tuple(sorted(drawn.tolist())))
+                if not offspring:  # a single candidate has no one to be crossed with
+                    break
+                ranked = self._ranked(run, offspring)[:kept]
+        except Stopped:
+            run.see(ranked[0][1])  # a limit was reached: the best that is complete
+            raise
+        run.see(ranked[0][1])
+
+    @staticmethod
+    def _ranked(run: Run, candidates: Sequence[Selection]) -> list[tuple[tuple[int, Key], Selection]]:
+        """Return candidates with their ranks, best first; of equals the first stays first."""
+        ranked = []
+        for candidate in candidates:
+            run.check()
+            ranked.append((_rank(run.problem, candidate), candidate))
+            run.count(evaluations=1)
+        return sorted(ranked, key=lambda pair: pair[0], reverse=True)
+
+
+@dataclass(frozen=True)
+class GeneticPaperGreedy(GeneticPaper):
+    """`genetic-paper` with the selection of `greedy-rows` among the first candidates."""
+
+    name: ClassVar[str] = "genetic-paper+greedy"
+    about: ClassVar[str] = "the same, greedy-rows among the first candidates (Akhmetov et al. 2022)"
+    requires: ClassVar[frozenset[Capability]] = frozenset({Capability.COVERAGE})
+
+    def given(self, run: Run) -> list[Selection]:
+        """Return the greedy solution."""
+        selection, evaluated = best_prefix(run.problem)
+        run.count(evaluations=evaluated)
+        return [selection]

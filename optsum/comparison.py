@@ -12,9 +12,10 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from optsum.comparison_details import Details
 from optsum.errors import OptsumError
 from optsum.per_topic import AnyTopic
-from optsum.problem import Key
+from optsum.problem import Key, Sense
 from optsum.result import Result, Status, Termination
 from optsum.side_by_side import Plan, by_problem, compare_topics
 
@@ -86,6 +87,8 @@ class Comparison:
         Problems whose optimum is known.
     contradictions : list of str
         Ids of problems where two strategies claim what cannot both be true. There are none unless a solver is wrong.
+    details : Details
+        Spread, quantiles, wins and ties with their significance, times to targets.
     """
 
     def __init__(self, plan: Plan, *, keep_results: bool = True) -> None:
@@ -94,6 +97,7 @@ class Comparison:
         self.problems = 0
         self.optima = 0
         self.contradictions: list[str] = []
+        self.details = Details(plan.strategies, Sense.MINIMIZE if plan.ways[0].covers else Sense.MAXIMIZE)
         self._keep = keep_results
         self._tallies = {name: _Tally() for name in plan.strategies}
 
@@ -110,7 +114,9 @@ class Comparison:
         self.optima += optimum is not None
         if not consistent:
             self.contradictions.append(results[0].id or "?")
+        ratios: list[float | None] = []
         for result in results:
+            ratios.append(None)
             tally = self._tallies[result.strategy]
             tally.problems += 1
             tally.solved += result.selection is not None or result.status is Status.INFEASIBLE
@@ -121,10 +127,13 @@ class Comparison:
             tally.objectives.append(result.objective)
             tally.reached += key == optimum
             if optimum is not None:
-                tally.ratios.append(_ratio(key, optimum))
+                ratios[-1] = _ratio(key, optimum)
             elif bounds:
-                tally.ratios.append(max(_ratio(key, bound) for bound in bounds))
+                ratios[-1] = max(_ratio(key, bound) for bound in bounds)
                 tally.guaranteed += 1
+            if (ratio := ratios[-1]) is not None:
+                tally.ratios.append(ratio)
+        self.details.add(results, optimum, ratios)
 
     @property
     def rows(self) -> list[ComparisonRow]:

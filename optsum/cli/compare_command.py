@@ -29,6 +29,10 @@ def run(
         str | None,
         typer.Option(metavar="NAME", help="strategy that computes the optima, or none [milp]"),
     ] = None,
+    details: Annotated[
+        bool,
+        typer.Option("--details", help="also spread, ratio quantiles, wins and ties with significance, time to target"),
+    ] = False,
     output: Output = None,
     config: Config = None,
 ) -> int:
@@ -50,6 +54,9 @@ def run(
         interrupted = True
     if table.problems or not interrupted:
         table.show()
+        for more in table.details.tables() if details else []:
+            print()  # noqa: T201
+            more.show()
     if interrupted:
         return work.interrupted()
     return max(work.status(), FAILED if table.contradictions else 0)

@@ -1,0 +1,265 @@
+"""Greedy against all oracles, and how many there are (Hirao et al. 2017, Tables 2, 4, 5 and 7), on one's own data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from statistics import fmean, median
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+from pydantic import Field
+
+from optsum.config import Options, resolve
+from optsum.corpus.jsonl import BadTopic
+from optsum.corpus.topic import Topic, as_topic
+from optsum.errors import InputError, OptsumError
+from optsum.oracles import enumerate_optima
+from optsum.per_topic import problems
+from optsum.pipeline import solve
+from optsum.studies.report import Report
+
+if TYPE_CHECKING:
+    from optsum.tables import Column, TextTable
+
+__all__ = ["Compared", "HiraoStudy", "study_hirao"]
+
+_METRICS: Final = {"rouge-1": "hirao-r1", "rouge-2": "hirao-r2"}
+_SETTINGS: Final = {"multi": "pooled", "single": "each"}
+"""Oracles of a set of references, and of each reference in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """One problem: a topic's references, or one of them.
+
+    Attributes
+    ----------
+    id, metric, setting : str
+        The setting is "multi" (all references) or "single" (one of them).
+    oracle, greedy : Fraction
+        ROUGE recall as it was searched.
+    count : int
+        Number of oracles.
+    jaccard : Fraction
+        Mean Jaccard index of the greedy extract and each oracle.
+    among : Fraction or None
+        Mean Jaccard index of two different oracles; None if there is one, or too many to be compared.
+    feasible, nodes : int
+        Selections within the limit, and nodes of the search that enumerated the oracles.
+    """
+
+    id: str
+    metric: str
+    setting: str
+    oracle: Fraction
+    greedy: Fraction
+    count: int
+    jaccard: Fraction
+    among: Fraction | None
+    feasible: int
+    nodes: int
+
+    @property
+    def ratio(self) -> Fraction:
+        """Approximation ratio of the greedy extract."""
+        return self.greedy / self.oracle if self.oracle else Fraction(1)
+
+    def to_row(self) -> dict[str, Any]:
+        """Return the comparison as JSON."""
+        return {
+            "id": self.id,
+            "metric": self.metric,
+            "references": self.setting,
+            "oracle": float(self.oracle),
+            "greedy": float(self.greedy),
+            "ratio": float(self.ratio),
+            "count": self.count,
+            "jaccard": float(self.jaccard),
+            "jaccard_among_oracles": None if self.among is None else float(self.among),
+            "feasible": self.feasible,
+            "nodes": self.nodes,
+        }
+
+
+@dataclass
+class HiraoStudy(Report):
+    """Greedy and oracle extracts of all problems.
+
+    Attributes
+    ----------
+    compared : list of Compared
+    unproven : int
+        Problems whose oracles were not all found within the limits; they are left out.
+    failures : list of str
+    """
+
+    compared: list[Compared] = field(default_factory=list)
+    unproven: int = 0
+    failures: list[str] = field(default_factory=list)
+
+    @property
+    def errors(self) -> list[str]:
+        """A sentence for each topic that could not be used."""
+        return self.failures
+
+    def of(self, metric: str, setting: str) -> list[Compared]:
+        """Return the problems of a metric and a setting."""
+        return [one for one in self.compared if (one.metric, one.setting) == (metric, setting)]
+
+    def to_rows(self) -> list[dict[str, Any]]:
+        """Return all comparisons as JSON."""
+        return [one.to_row() for one in self.compared]
+
+    def tables(self) -> list[TextTable]:
+        """Return Tables 2, 4, 5 and 7."""
+        return [self.scores(), self.overlaps(), self.numbers(), self.efficiency()]
+
+    def scores(self) -> TextTable:
+        """Return mean ROUGE of oracle and greedy extracts, and the approximation ratio (Table 2)."""
+        from optsum.tables import counted, number
+
+        table = self._table(
+            "ROUGE of oracle and greedy extracts (Table 2)", "oracle", "greedy", "ratio", "least", "optimal"
+        )
+        for cells, found in self._groups():
+            ratios = [float(one.ratio) for one in found]
+            means = (
+                fmean(float(one.oracle) for one in found),
+                fmean(float(one.greedy) for one in found),
+                fmean(ratios),
+                min(ratios),
+            )
+            hits = sum(one.greedy == one.oracle for one in found)
+            table.rows.append([*cells, *map(number, means), f"{hits}/{len(found)}"])
+        table.caption.append("ratio: mean of greedy / oracle; least: the worst; optimal: greedy found an oracle.")
+        if self.unproven:
+            table.caption.append(f"{counted(self.unproven, 'problem')} left out: not all oracles within the limits.")
+        return table
+
+    def overlaps(self) -> TextTable:
+        """Return the mean Jaccard index of greedy extracts and oracles (Table 4), and among oracles."""
+        from optsum.tables import number
+
+        table = self._table("Jaccard index of greedy extracts and oracles (Table 4)", "greedy", "among oracles")
+        for cells, found in self._groups():
+            among = [float(one.among) for one in found if one.among is not None]
+            greedy = fmean(float(one.jaccard) for one in found)
+            table.rows.append([*cells, number(greedy, 3), number(fmean(among), 3) if among else "-"])
+        table.caption.append("greedy: mean over all oracles of a problem, then over the problems.")
+        return table
+
+    def numbers(self) -> TextTable:
+        """Return the median number of oracles, and the rate of problems with several (Table 5)."""
+        from optsum.tables import number
+
+        table = self._table("Number of oracles (Table 5)", "median", "largest", "several")
+        for cells, found in self._groups():
+            counts = [one.count for one in found]
+            several = fmean(count > 1 for count in counts)
+            table.rows.append([*cells, _large(median(counts)), _large(max(counts)), number(several, 3)])
+        table.caption.append("several: rate of problems with more than one oracle.")
+        return table
+
+    def efficiency(self) -> TextTable:
+        """Return the median numbers of feasible selections and of nodes (Table 7)."""
+        table = self._table("Search effort (Table 7)", "feasible", "nodes")
+        for cells, found in self._groups():
+            middle = (median(one.feasible for one in found), median(one.nodes for one in found))
+            table.rows.append([*cells, *map(_large, middle)])
+        table.caption.append("Medians: selections within the length, and nodes of the enumeration.")
+        return table
+
+    def _groups(self) -> Iterable[tuple[list[str], list[Compared]]]:
+        for setting in _SETTINGS:
+            for metric in _METRICS:
+                if found := self.of(metric, setting):
+                    yield [metric, setting], found
+
+    @staticmethod
+    def _table(title: str, *headings: str) -> TextTable:
+        from optsum.tables import Column, TextTable
+
+        columns: list[Column] = [Column("metric"), Column("references")]
+        return TextTable([*columns, *(Column(heading, numeric=True) for heading in headings)], title=title)
+
+
+def _large(value: float) -> str:
+    return f"{value:,.10g}" if value < 10**6 else f"{float(value):.2e}"
+
+
+def study_hirao(
+    topics: Iterable[Topic | BadTopic | Mapping[str, Any]],
+    *,
+    max_length: Annotated[int, Field(ge=1, description="longest extract, in words")] = 100,
+    greedy: Annotated[str, Field(description="the strategy that is held against the oracles")] = "greedy",
+    time_limit: Annotated[float | None, Field(ge=0, description="seconds of enumeration per problem")] = None,
+    seed: Annotated[int, Field(ge=0, description="of the strategy")] = 0,
+) -> HiraoStudy:
+    """Hold greedy extracts against all oracles, for all references of a topic and for each of them.
+
+    Parameters
+    ----------
+    topics : iterable
+        With references. The analysis is the paper's: Porter stems, stop words dropped for ROUGE-1 and kept for ROUGE-2.
+    max_length : int
+    greedy : str
+        Any strategy; the paper's is "greedy" (Algorithm 2).
+    time_limit : float, optional
+        A problem whose oracles are not all found by then is left out, and counted.
+    seed : int
+
+    Returns
+    -------
+    HiraoStudy
+    """
+    study = HiraoStudy()
+    ways = {
+        (metric, setting): resolve(
+            {"preset": preset, "max_length": max_length, "references": references, "strategy": greedy, "seed": seed}
+        )
+        for metric, preset in _METRICS.items()
+        for setting, references in _SETTINGS.items()
+    }
+    for given in topics:
+        if isinstance(given, BadTopic):
+            study.failures.append(f"{given.source}: {given.error}")
+            continue
+        try:
+            topic = as_topic(given)
+            if not topic.references:
+                raise InputError(f"The topic {topic.id!r} has no reference, so it has no oracle.")
+            for (metric, setting), way in ways.items():
+                for part in problems(topic, way):
+                    found = _compared(part, metric, setting, way, time_limit)
+                    study.unproven += found is None
+                    study.compared += [found] if found is not None else []
+        except OptsumError as error:
+            study.failures.append(str(error))
+    return study
+
+
+def _compared(part: Topic, metric: str, setting: str, way: Options, time_limit: float | None) -> Compared | None:
+    """Enumerate the oracles of a problem and compare the heuristic's answer; None if they were not all found."""
+    options = {**way.model_dump(exclude_unset=True), "references": "pooled"}
+    oracles = enumerate_optima(part, **{**options, "strategy": "branch-and-bound", "time_limit": time_limit})
+    result = solve(part, **options)
+    if not oracles.complete or result.selection is None:
+        return None
+    try:
+        among = oracles.jaccard() if oracles.count > 1 else None
+    except OptsumError:  # too many to be compared
+        among = None
+    agreement = oracles.agreement(result.selection)
+    return Compared(
+        id=part.id,
+        metric=metric,
+        setting=setting,
+        oracle=Fraction(oracles.result.objective_exact or 0),
+        greedy=Fraction(result.objective_exact or 0),
+        count=oracles.count,
+        jaccard=agreement.jaccard,
+        among=among,
+        feasible=oracles.feasible(),
+        nodes=oracles.result.nodes,
+    )

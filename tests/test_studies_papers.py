@@ -1,0 +1,130 @@
+"""The studies of Akhmetov et al. 2022 and Hirao et al. 2017: tables that follow from results by hand."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+from statistics import fmean
+
+import pytest
+
+import optsum
+from optsum.corpus.jsonl import BadTopic
+from optsum.spread import quantiles, spread_of
+from optsum.studies.akhmetov import METHODS
+from optsum.studies.hirao import study_hirao
+
+NEWS = Path(__file__).resolve().parent.parent / "examples" / "data" / "news.jsonl"
+
+TIES = {
+    "id": "ties",
+    "documents": [["alpha beta", "beta gamma", "alpha gamma", "delta"]],
+    "references": [["alpha beta gamma"], ["delta gamma"]],
+}
+
+
+def topics() -> list[optsum.Topic]:
+    if not NEWS.exists():
+        pytest.skip("the source tree is not beside the tests")
+    return [topic for topic in optsum.read_topics(NEWS) if isinstance(topic, optsum.Topic)][:4]
+
+
+def test_spread_by_hand() -> None:
+    found = spread_of([1.0, 2.0, 3.0, 4.0])
+    assert found is not None
+    assert (found.count, found.mean) == (4, 2.5)
+    assert found.std == pytest.approx((5 / 3) ** 0.5)
+    assert found.cv == pytest.approx(found.std / 2.5)
+    assert found.half_width == pytest.approx(1.96 * found.std / 2)
+    assert (found.lower, found.upper) == (2.5 - found.half_width, 2.5 + found.half_width)
+    assert spread_of([]) is None
+    single = spread_of([0.0])
+    assert single is not None
+    assert (single.std, single.cv, single.half_width) == (0.0, None, 0.0)
+    assert quantiles([0.0, 1.0, 2.0], [0.0, 0.25, 1.0]) == [0.0, 0.5, 2.0]
+    with pytest.raises(ValueError, match="no values"):
+        quantiles([], [0.5])
+
+
+def test_the_papers_intervals_are_those_of_1_96() -> None:
+    """Akhmetov et al. 2022, Table 4: std .07 over 17,038 articles gives .0011, and .1 gives .0015 (Table 5)."""
+    for std, printed in ((0.07, 0.0011), (0.08, 0.0012), (0.10, 0.0015)):
+        assert round(1.96 * std / 17038**0.5, 4) == printed
+
+
+def test_akhmetov_agrees_with_single_runs() -> None:
+    given = topics()
+    study = optsum.study("akhmetov", given, exact="milp", seed=3)
+    rows = {(row["strategy"], row["metric"]): row for row in study.to_rows()}
+    assert {strategy for strategy, _ in rows} == {*METHODS, "milp"}
+    for strategy in ("vns-paper", "milp"):
+        results = list(optsum.solve_all(given, strategy=strategy, measure="f1", seed=3))
+        for metric in ("rouge-1", "rouge-2"):
+            scores = [result.rouge[metric]["f1"] for result in results if result.rouge]
+            assert rows[strategy, metric]["mean"] == pytest.approx(fmean(scores))
+        sizes = [len(result.selection or ()) for result in results]
+        assert rows[strategy, "rouge-1"]["mean_sentences"] == fmean(sizes)
+    best = rows["milp", "rouge-1"]["mean"]
+    assert all(row["mean"] <= best for (_, metric), row in rows.items() if metric == "rouge-1")
+    text = str(study)
+    assert "Table 2" in text
+    assert "Genetic_Greedy" in text
+    assert text.count("CI lower") == 2
+
+
+def test_akhmetov_filters_and_reports_what_it_cannot_use() -> None:
+    long = {"id": "long", "documents": [["a b"]], "references": [["a"] * 12]}
+    fit = {"id": "fit", "documents": [["a b c d"] * 20], "references": [["a b"] * 12]}
+    few = {"id": "few", "documents": [["a b c d"] * 20], "references": [["a b"] * 3]}
+    bad = BadTopic("", "x.jsonl:4", "it is no JSON")
+    study = optsum.study("akhmetov", [long, fit, few, bad], paper_filter=True, exact="none")
+    assert study.to_rows()[0]["count"] == 1
+    assert "2 topics left out" in str(study)
+    assert list(study.errors) == ["x.jsonl:4: it is no JSON"]
+    wider = optsum.study("akhmetov", [few], paper_filter=True, min_abstract=2, exact="none")
+    assert wider.to_rows()[0]["count"] == 1
+
+
+def test_akhmetov_plots(tmp_path: Path) -> None:
+    pytest.importorskip("plotly")
+    page = tmp_path / "figure.html"
+    optsum.study("akhmetov", topics()[:2], exact="none", plot=str(page))
+    assert "VNS_Greedy" in page.read_text(encoding="utf-8")
+    with pytest.raises(optsum.OptsumError, match="cannot be written"):
+        optsum.study("akhmetov", topics()[:1], exact="none", plot=str(tmp_path / "no" / "figure.html"))
+
+
+def test_hirao_by_hand() -> None:
+    """Of 4 words at most: all references hold 5 words, and "beta gamma"+"delta" has 4 of them, twice "gamma"."""
+    study = study_hirao([TIES], max_length=3)
+    (multi,) = study.of("rouge-1", "multi")
+    # alpha gamma delta and beta gamma delta: 1 + 2 + 1 of 5.
+    assert (multi.oracle, multi.count) == (Fraction(4, 5), 2)
+    assert multi.greedy == Fraction(4, 5)
+    assert multi.among == Fraction(1, 3)
+    assert multi.jaccard == (1 + Fraction(1, 3)) / 2
+    first, second = study.of("rouge-1", "single")
+    assert (first.id, second.id) == ("ties#0", "ties#1")
+    assert (first.oracle, second.oracle) == (Fraction(2, 3), 1)
+    assert all(name in str(study) for name in ("Table 2", "Table 4", "Table 5", "Table 7"))
+
+
+def test_hirao_agrees_with_enumeration() -> None:
+    given = topics()
+    study = study_hirao(given, max_length=50)
+    assert not study.errors
+    for topic, one in zip(given, study.of("rouge-2", "multi"), strict=True):
+        oracles = optsum.enumerate_optima(topic, preset="hirao-r2", max_length=50)
+        greedy = optsum.solve(topic, preset="hirao-r2", max_length=50, strategy="greedy")
+        assert (one.count, one.feasible) == (oracles.count, oracles.feasible())
+        assert one.greedy == Fraction(greedy.objective_exact or 0) <= one.oracle
+        chosen = set(greedy.selection or ())
+        by_hand = [Fraction(len(chosen & set(oracle)), len(chosen | set(oracle))) for oracle in oracles]
+        assert one.jaccard == sum(by_hand) / len(by_hand)
+
+
+def test_hirao_names_what_it_cannot_use() -> None:
+    study = study_hirao([BadTopic("", "x:1", "no JSON"), {"id": "c", "cover": [[["s1"]]]}, TIES], max_length=3)
+    assert len(study.errors) == 2
+    assert "no reference" in study.errors[1]
+    assert study.compared

@@ -1,0 +1,108 @@
+"""A parsed sentence: words, heads, labels, and where each word stands in the text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from optsum.errors import InputError
+
+__all__ = ["Parse", "Token"]
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A syntactic word.
+
+    Attributes
+    ----------
+    form, lemma, upos, xpos : str
+        Empty where the parse says nothing.
+    feats : mapping of str to str
+        Morphological features, such as ``PronType`` -> ``Rel``.
+    head : int
+        Number of the head among the tokens of the `Parse`, from 0; -1 for the root.
+    deprel : str
+        The relation to the head.
+    start, end : int
+        Characters ``text[start:end]`` of the parse. Words of a multi-word token share its characters out, the first
+        word holding the first one; a span may be empty.
+    """
+
+    form: str
+    lemma: str = ""
+    upos: str = ""
+    xpos: str = ""
+    feats: Mapping[str, str] = field(default_factory=dict, hash=False)
+    head: int = -1
+    deprel: str = ""
+    start: int = 0
+    end: int = 0
+
+
+@dataclass(frozen=True)
+class Parse:
+    """One sentence with its dependency tree, which may be non-projective.
+
+    Attributes
+    ----------
+    tokens : tuple of Token
+        In the order of the text, at least one.
+    text : str
+        The sentence.
+    source : str
+        File and sentence, for messages.
+
+    Raises
+    ------
+    InputError
+        If the heads are no tree (no root, two roots, a cycle, a head that does not exist) or a span does not lie
+        in the text or begins before the one in front of it.
+
+    Examples
+    --------
+    >>> Parse((Token("They", head=1, deprel="nsubj", end=4), Token("ran", deprel="root", start=5, end=8)), "They ran")
+    ... # doctest: +ELLIPSIS
+    Parse(tokens=(Token(form='They', ...), text='They ran', source='')
+    """
+
+    tokens: tuple[Token, ...]
+    text: str
+    source: str = ""
+
+    def __post_init__(self) -> None:
+        if fault := self._fault():
+            raise InputError(f"{self.source or f'the parse of {self.text[:40]!r}'}: {fault}")
+
+    def _fault(self) -> str | None:
+        tokens = self.tokens
+        if not tokens:
+            return "there is no word; give at least one"
+        roots = [number for number, token in enumerate(tokens) if token.head == -1]
+        at = 0
+        for number, token in enumerate(tokens):
+            if not -1 <= token.head < len(tokens):
+                return f"the head of {self._named(number)} does not exist; heads are words of the sentence"
+            if not at <= token.start <= token.end <= len(self.text):
+                return f"the characters of {self._named(number)} are not in the text after those before; mend the span"
+            at = token.start
+        if len(roots) > 1:
+            return f"{self._named(roots[0])} and {self._named(roots[1])} are both roots; a tree has one root"
+        if not roots:
+            return "no word is the root; give one word the head 0"
+        # Climbing from every word marks each one once: linear in the number of words.
+        state = [0] * len(tokens)  # 1: on the way that is being climbed, 2: known to end at the root
+        for number in range(len(tokens)):
+            way, here = [], number
+            while here != -1 and not state[here]:
+                state[here] = 1
+                way.append(here)
+                here = tokens[here].head
+            if here != -1 and state[here] == 1:
+                return f"the heads above {self._named(here)} go round in a circle; a tree leads every word to the root"
+            for each in way:
+                state[each] = 2
+        return None
+
+    def _named(self, number: int) -> str:
+        return f"word {number + 1} ({self.tokens[number].form!r:.40})"

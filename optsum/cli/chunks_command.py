@@ -1,0 +1,112 @@
+"""The number at a bracket is that of the chunk; "!" marks a chunk that lives and dies with the one it hangs on.
+
+FILE holds parsed sentences as CoNLL-U, or topics with "parses" or meta.conllu.
+"""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from optsum.cli.exits import DONE, FAILED, tell
+from optsum.errors import InputError
+
+if TYPE_CHECKING:
+    from optsum.chunks.parse import Parse
+
+__all__ = ["FLAGS", "run"]
+
+FLAGS = None
+
+
+def run(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="CoNLL-U or topics; - for CoNLL-U from standard input")],
+    profile: Annotated[
+        str,
+        typer.Option("--profile", "--chunk-profile", metavar="strict|paper", help="strict ties subjects, objects, ..."),
+    ] = "strict",
+    chunk_rules: Annotated[
+        str | None, typer.Option("--chunk-rules", metavar="FILE", help="rules of your own; or ud or clearnlp")
+    ] = None,
+    tree: Annotated[bool, typer.Option("--tree", help="print the tree of the chunks, too")] = False,
+    why: Annotated[bool, typer.Option("--why", help="print the rule that each word falls under, too")] = False,
+) -> int:
+    """Print the chunks of all sentences of a file."""
+    from optsum.chunks.display import bracketed, explained, indented
+    from optsum.chunks.rule_files import load_rules
+    from optsum.chunks.tree import PROFILES, chunk_tree
+    from optsum.names import unknown_name
+    from optsum.tables import counted
+
+    if profile not in PROFILES:
+        raise unknown_name("chunk profile", profile, PROFILES)
+    rules = load_rules(chunk_rules) if chunk_rules is not None else None
+    done, errors = 0, []
+    for item in _items(file):
+        if isinstance(item, str):
+            print(item)  # noqa: T201
+        elif isinstance(item, InputError):
+            errors.append(item)
+            print(f"# error: {' '.join(str(item).split())}")  # noqa: T201
+        else:
+            done += 1
+            chunks = chunk_tree(item, profile, rules)
+            print(bracketed(item, chunks))  # noqa: T201
+            for part in [indented(item, chunks)] * tree + [explained(item, rules)] * why:
+                print(part)  # noqa: T201
+            if tree or why:
+                print()  # noqa: T201
+    if not errors:
+        return DONE
+    first = f"the first: {errors[0]}" if len(errors) > 1 else errors[0]
+    return tell(f"{counted(len(errors), 'part')} of {file} could not be used; {first}", FAILED)
+
+
+def _items(file: str) -> Iterator[Parse | InputError | str]:
+    """Yield parses, what is wrong in their place, and lines to be printed as they are."""
+    if not _is_json(file):
+        from optsum.chunks.conllu_text import conllu_blocks, read_text
+
+        blocks = conllu_blocks(read_text(file), "<stdin>" if file == "-" else file)
+        if not blocks:
+            raise InputError(
+                f"{file} holds no sentence; give CoNLL-U, with a blank line after each sentence, or topics"
+            )
+        for block in blocks:
+            try:
+                yield block.parse()
+            except InputError as error:
+                yield error
+        return
+    from optsum.corpus.jsonl import BadTopic, read_topics
+    from optsum.corpus.parses import parses_of
+
+    for topic in read_topics(file):
+        if isinstance(topic, BadTopic):
+            yield InputError(f"{topic.source}: {topic.error}")
+            continue
+        yield f"# {topic.id}"
+        try:
+            yield from parses_of(topic)
+        except InputError as error:
+            yield error
+
+
+def _is_json(file: str) -> bool:
+    """Return whether the first character is the brace of a JSON object."""
+    if file == "-":
+        return False
+    try:
+        with Path(file).open("rb") as stream:
+            begin = stream.read(4096)
+        if begin.startswith(b"\x1f\x8b"):
+            with gzip.open(file) as stream:
+                begin = stream.read(4096)
+    except (OSError, EOFError, ValueError, zlib.error):
+        return False  # whoever reads it says what is wrong
+    return begin.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{")

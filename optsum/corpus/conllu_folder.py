@@ -1,0 +1,92 @@
+"""Topics from a folder of CoNLL-U files: each file a topic, each ``# newdoc`` a document, the parses included."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from optsum.chunks.conllu_text import Block, conllu_blocks, read_text
+from optsum.corpus.jsonl import BadTopic
+from optsum.corpus.lines import PathLike, describe_os_error
+from optsum.corpus.sentences import split_sentences, well_formed
+from optsum.corpus.topic import Text, Topic, as_id
+from optsum.errors import InputError
+
+__all__ = ["read_conllu_folder"]
+
+_ENDINGS = (".conllu", ".conllu.gz")
+_REFERENCE = re.compile(r"(?:meta::)?(?:summary|reference)_?\d*")
+_AUTHOR = re.compile(r"\(([^()]*)\)\s*")
+
+
+def read_conllu_folder(folder: PathLike, *, language: str = "en") -> Iterator[Topic | BadTopic]:
+    """Iterate over the topics of a folder of CoNLL-U files, in the order of their names.
+
+    A topic has the name of its file. Its references are comments ``# summary1 = ...``, ``# reference = ...`` (or
+    ``# meta::summary1 = ...``, as the treebank GUM has them), raw text. A text may begin with who wrote it, in
+    parentheses; one that says so and does not say "human" is left out.
+
+    Parameters
+    ----------
+    folder : str or path
+    language : str
+        By whose rules references are split into sentences.
+
+    Returns
+    -------
+    iterator of Topic or BadTopic
+        A file that cannot be used, or has no reference, is a `BadTopic`. One file is in memory at a time.
+
+    Raises
+    ------
+    InputError
+        At once, if the folder cannot be read, or no file there ends in ``.conllu`` or ``.conllu.gz``.
+    """
+    try:
+        files = sorted(file for file in Path(folder).iterdir() if _is_topic(file))
+    except OSError as error:
+        raise InputError(f"the folder {folder} cannot be read: {describe_os_error(error)}") from error
+    if not files:
+        raise InputError(f"{folder} cannot be read: it is a folder; give a file, or a folder of files named *.conllu")
+    return (_topic(file, language) for file in files)
+
+
+def _is_topic(file: Path) -> bool:
+    return file.name.endswith(_ENDINGS) and not file.name.startswith(".") and file.is_file()
+
+
+def _topic(file: Path, language: str) -> Topic | BadTopic:
+    name = file.name.removesuffix(".gz").removesuffix(".conllu")
+    source = well_formed(str(file))
+    try:
+        as_id(name, "the name of the file")
+    except InputError as error:
+        return BadTopic(None, source, str(error))
+    try:
+        blocks = conllu_blocks(read_text(file), "")
+        documents: list[list[str]] = []
+        references: list[Text] = []
+        for block in blocks:
+            if not documents or any(line.startswith(("# newdoc", "#newdoc")) for line in block.text.split("\n")):
+                documents.append([])
+            documents[-1].append(block.parse().text)
+            references += [tuple(split_sentences(text, language)) for text in _references(block)]
+    except InputError as error:
+        return BadTopic(name, source, str(error))
+    if not references:
+        return BadTopic(name, source, "there is no reference; give it as a comment, # summary1 = text")
+    return Topic(
+        name, tuple(map(tuple, documents)), tuple(references), parses=tuple(b.text for b in blocks), source=source
+    )
+
+
+def _references(block: Block) -> Iterator[str]:
+    """Yield the references in the comments of a sentence that a person wrote."""
+    for key, value in block.meta.items():
+        if _REFERENCE.fullmatch(key):
+            author = _AUTHOR.match(value)
+            if author is None:
+                yield value
+            elif "human" in author[1]:
+                yield value[author.end() :]

@@ -21,7 +21,7 @@ from optsum.coverage import Coverage, Goal, Joint
 from optsum.errors import InputError
 from optsum.formulation import Formulation, Spec, Task
 from optsum.problem import Selection
-from optsum.text import Sentence, character_count, word_count
+from optsum.text import LENGTH_OF, Sentence
 
 from .cover_model import CoverModel
 
@@ -45,7 +45,7 @@ class CoverTask(Task):
     def length(self, selection: Selection) -> int | None:
         """Return the length of the chosen sentences; None if one has no text."""
         texts = self.decode(selection)
-        return None if texts is None else sum(_length(text, self.length_unit) for text in texts)
+        return None if texts is None else sum(map(LENGTH_OF[self.length_unit], texts))
 
     def decode(self, selection: Selection) -> tuple[Sentence, ...] | None:
         """Return the chosen sentences; None if one has no text."""
@@ -112,14 +112,4 @@ def _weights(
             f"Topic {topic.id!r} has no text for each sentence of its cover, so they have no length: leave --weights "
             "at one."
         )
-    return [_length(texts[unit], spec.length_unit) for unit in units]
-
-
-def _length(sentence: Sentence, unit: str) -> int:
-    match unit:
-        case "words":
-            return word_count(sentence)
-        case "characters":
-            return character_count(sentence)
-        case _:
-            return 1
+    return [LENGTH_OF[spec.length_unit](texts[unit]) for unit in units]

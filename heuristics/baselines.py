@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from optsum.problem import Move, Problem, Selection, Sense
+from optsum.clauses import is_cover
+from optsum.problem import Capability, Move, Problem, Selection, Sense
 from optsum.run import Run
 from optsum.strategy import Strategy
 
@@ -15,9 +17,10 @@ __all__ = ["Lead", "Random"]
 
 @dataclass(frozen=True)
 class Lead(Strategy):
-    """The first units in document order, up to the first that does not fit.
+    """The first units in document order, up to the first that does not fit; for a cover, until all is covered.
 
-    A unit comes with what it cannot do without (its ancestors), here and in `Random`.
+    A unit comes with what it cannot do without (its ancestors), a part of a sentence with the whole sentence, here and
+    in `Random`.
     """
 
     name: ClassVar[str] = "lead"
@@ -26,7 +29,11 @@ class Lead(Strategy):
 
     def search(self, run: Run) -> None:
         """Take the lead."""
-        run.see(_fill(run.problem, run.problem.moves(()), stop=True))
+        problem = run.problem
+        if problem.sense is Sense.MINIMIZE:
+            run.see(_until_covered(problem, list(problem.entries())))
+        else:
+            run.see(_fill(problem, problem.entries(), stop=True))
 
 
 @dataclass(frozen=True)
@@ -43,12 +50,12 @@ class Random(Strategy):
     def search(self, run: Run) -> None:
         """Draw one selection."""
         problem = run.problem
-        drawn: Selection = ()
-        if problem.sense is Sense.MAXIMIZE:
-            moves = list(problem.moves(()))
-            order = run.rng.permutation(len(moves)).tolist()
-            drawn = _fill(problem, (moves[place] for place in order), stop=False)
-        run.see(problem.repair(drawn, run.rng))
+        moves = list(problem.entries())
+        moves = [moves[place] for place in run.rng.permutation(len(moves)).tolist()]
+        if problem.sense is Sense.MINIMIZE:
+            run.see(_until_covered(problem, moves))
+        else:
+            run.see(problem.repair(_fill(problem, moves, stop=False), run.rng))
 
 
 def _fill(problem: Problem, moves: Iterable[Move], *, stop: bool) -> Selection:
@@ -63,3 +70,19 @@ def _fill(problem: Problem, moves: Iterable[Move], *, stop: bool) -> Selection:
         elif stop:
             break
     return tuple(sorted(taken))
+
+
+def _until_covered(problem: Problem, moves: Sequence[Move]) -> Selection:
+    """Return the first moves, as few as make the selection feasible; all of them if none do."""
+
+    def first(count: int) -> Selection:
+        return tuple(sorted({unit for move in moves[:count] for unit in move}))
+
+    def feasible(count: int) -> bool:
+        return problem.evaluate(first(count)).feasible
+
+    counts = range(len(moves))
+    if Capability.COVERAGE in problem.capabilities and is_cover(problem.coverage):
+        # What covers still does when more is added.
+        return first(bisect_left(counts, True, key=feasible))
+    return first(next(filter(feasible, counts), len(moves)))

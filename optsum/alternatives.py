@@ -6,7 +6,7 @@ Hirao et al. 2004 (TSC3), Table 1: the alternatives A_i1, A_i2, ... of abstract 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -16,7 +16,7 @@ from optsum.corpus.topic import Topic
 from optsum.errors import InputError
 from optsum.text import Sentence
 
-__all__ = ["Alternatives", "SentenceId", "alternatives_of", "in_order", "texts_of"]
+__all__ = ["Alternatives", "SentenceId", "alternatives_of", "in_order", "sentences_of", "texts_of"]
 
 SentenceId: TypeAlias = int | str
 """What the input calls a source sentence: a unit number, or a name of any kind."""
@@ -129,6 +129,34 @@ def texts_of(topic: Topic) -> dict[SentenceId, Sentence]:
             "list one number or text for each, in order."
         )
     return dict(zip(ids, topic.sentences, strict=True))
+
+
+def sentences_of(topic: Topic, selection: Iterable[SentenceId]) -> list[Sentence]:
+    """Return the text of an extract, in the order given.
+
+    Parameters
+    ----------
+    topic : Topic
+    selection : iterable
+        Unit numbers, or ids of ``meta["sentence_ids"]``. A number that is such an id means that sentence.
+
+    Raises
+    ------
+    InputError
+        If the topic has no such sentence.
+    """
+    named = texts_of(topic) if "sentence_ids" in topic.meta else {}
+    numbered = dict(enumerate(topic.sentences))
+    found = []
+    for unit in selection:
+        text = named.get(unit, numbered.get(unit) if isinstance(unit, int) else None)
+        if text is None:
+            raise InputError(
+                f"the selection names unit {unit!r}, but topic {topic.id!r} has {len(topic.sentences)} sentences and none of "
+                "them is called that; number them from 0, or name them in meta.sentence_ids"
+            )
+        found.append(text)
+    return found
 
 
 def in_order(units: frozenset[SentenceId]) -> tuple[SentenceId, ...]:

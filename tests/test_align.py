@@ -7,15 +7,16 @@ from collections import Counter
 from fractions import Fraction
 from itertools import combinations
 from math import ceil
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import optsum
-from optsum.align import align, corresponding_sets
+from optsum.alignment import align, corresponding_sets
 from optsum.corpus.jsonl import BadTopic
 from optsum.corpus.topic import Topic
-from optsum.errors import OptionError, UnknownNameError, UnsupportedError
+from optsum.errors import InputError, OptionError, UnknownNameError, UnsupportedError
 
 TOPIC: dict[str, Any] = {
     "id": "t",
@@ -51,8 +52,15 @@ def test_sets_are_all_minimal_ones(seed: int) -> None:
         wanted = Counter(rng.choices("abcde", k=rng.randint(0, 6)))
         source = [Counter(rng.choices("abcdexy", k=rng.randint(0, 4))) for _ in range(rng.randint(0, 7))]
         threshold, largest = Fraction(rng.randint(1, 10), 10), rng.randint(1, 4)
-        found = corresponding_sets(wanted, source, threshold, largest)
-        assert list(found) == naive(wanted, source, threshold, largest), (seed, number)
+        found, complete = corresponding_sets(wanted, source, threshold, largest)
+        expected = naive(wanted, source, threshold, largest)
+        assert (list(found), complete) == (expected, True), (seed, number)
+        most = rng.randint(1, 6)
+        few, complete = corresponding_sets(wanted, source, threshold, largest, most)
+        assert complete == (len(expected) <= most), (seed, number)
+        assert len(few) == min(most, len(expected))
+        assert set(few) <= set(expected)
+        assert list(map(len, few)) == list(map(len, expected[: len(few)])), "the smallest are kept"
 
 
 def test_content_words_decide() -> None:
@@ -65,6 +73,19 @@ def test_content_words_decide() -> None:
 
 def test_larger_sets_are_looked_for_only_up_to_a_size() -> None:
     assert one(threshold=0.75, max_sentences=1).cover == (((0,),), ())
+
+
+def test_of_very_many_sets_the_smallest_are_kept_and_it_is_said() -> None:
+    assert one(max_sets=2).cover == (((0,), (2,)), ((1,),))
+    assert one(max_sets=2).meta["align"]["cut"] == [0]
+    assert "cut" not in one(max_sets=3).meta["align"]
+
+
+def test_stop_words_from_a_file(tmp_path: Path) -> None:
+    (tmp_path / "stop.txt").write_text("a\ncat\nslept\non\n")
+    assert one(stopwords=str(tmp_path / "stop.txt"), threshold=1).cover == (((0,), (3,)), ())
+    with pytest.raises(InputError, match="nosuch"):
+        align([TOPIC], stopwords="nosuch")
 
 
 def test_every_reference_is_a_topic_of_its_own() -> None:
@@ -131,6 +152,7 @@ def test_bad_topics_pass_through() -> None:
         ({"threshold": 0}, OptionError),
         ({"threshold": 1.5}, OptionError),
         ({"max_sentences": 0}, OptionError),
+        ({"max_sets": 0}, OptionError),
         ({"metric": "rouge-l"}, UnsupportedError),
         ({"metric": "rouge-1+rouge-2"}, UnsupportedError),
         ({"tokenizer": "none"}, UnknownNameError),

@@ -30,6 +30,11 @@ def test_summary_or_selection() -> None:
     assert as_system({"topic_id": 1, "system": 2, "summary": [["A", "."]]}).summary == (("A", "."),)
 
 
+def test_extracts_in_the_ids_of_the_input() -> None:
+    ids = ["s1", 7, "7a", "Satz 3", "文3"]
+    assert as_system({"topic_id": "t", "system": "s", "selection": ids}).selection == tuple(ids)
+
+
 @pytest.mark.parametrize(
     ("values", "message"),
     [
@@ -45,6 +50,8 @@ def test_summary_or_selection() -> None:
         ({"selection": [True]}, r"selection\[0\] is True"),
         ({"selection": [1.0]}, r"selection\[0\] is 1.0"),
         ({"selection": [4, 4]}, "selection holds unit 4 twice"),
+        ({"selection": ["é", 1, "é"]}, "selection holds unit 'é' twice"),
+        ({"selection": [None]}, r"selection\[0\] is None; units are whole numbers from 0, or sentence ids"),
         ({"human": [1]}, '"human" is a list'),
         ({"human": {"x": "1"}}, "the human score 'x' is a string"),
         ({"human": {"x": False}}, "the human score 'x' is false"),

@@ -12,7 +12,7 @@ import pytest
 from optsum.formulations.cover import Cover
 from optsum.solvers.covers import enumerate_covers, solve_cover
 
-from optsum.align import align
+from optsum.alignment import align
 from optsum.corpus.jsonl import read_topics
 from optsum.corpus.topic import Topic, as_topic
 from optsum.errors import InputError

@@ -10,14 +10,13 @@ from typing import Any
 
 import pytest
 
-from optsum.align import align
-from optsum.corpus.cover_table import parse_cover_table, read_cover_table
+from optsum.alignment import align
+from optsum.corpus.cover_table import is_cover_table, parse_cover_table, read_cover_table
 from optsum.corpus.jsonl import BadTopic, read_topics
 from optsum.corpus.systems import BadSystem, System
-from optsum.corpus.topic import as_topic
+from optsum.corpus.topic import Topic, as_topic
 from optsum.errors import InputError
-from optsum.studies import study_tsc3
-from optsum.studies.tsc3 import BEST, LEAD, lead_extract
+from optsum.studies.tsc3 import BEST, LEAD, lead_extract, study_tsc3
 from optsum.tsc3 import answer_score, answers, score_extract
 
 COVER = [[["s1"], ["s10", "s11"]], [["s3", "s5", "s6"]], [["s20", "s21", "s23"], ["s1", "s30", "s60"]]]
@@ -164,8 +163,8 @@ def test_the_lead_takes_the_documents_in_turn() -> None:
 def test_the_study_has_the_papers_numbers() -> None:
     short = {"id": "t", "cover": COVER, "meta": {"condition": "Short"}}
     systems = [
-        System("t", "one", selection=("s10", "s11", "s5", "s17", "s60", "s61")),  # type: ignore[arg-type]
-        System("t", "two", selection=("s1", "s10", "s11", "s3", "s5", "s60")),  # type: ignore[arg-type]
+        System("t", "one", selection=("s10", "s11", "s5", "s17", "s60", "s61")),
+        System("t", "two", selection=("s1", "s10", "s11", "s3", "s5", "s60")),
         {"topic_id": "aibo", "system": "one", "selection": [0]},
         {"topic_id": "aibo", "system": "abstract", "summary": ["AIBO costs 250,000 won."]},
     ]
@@ -269,6 +268,41 @@ def test_tables_as_the_paper_shows_them(text: str, tmp_path: Path) -> None:
     assert (topic.id, topic.documents, topic.source) == ("release-of-aibo", (), str(file))
     assert topic.meta["abstract_ids"] == ["1", "2", "3"]
     assert read_cover_table(file, topic_id="other").id == "other"
+
+
+@pytest.mark.parametrize("text", [LATEX, PLAIN, BARE], ids=["latex", "braces", "bare"])
+@pytest.mark.parametrize("name", ["aibo.txt", "aibo.TSV"])
+def test_read_topics_takes_a_table(text: str, name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    (topic,) = read_topics(tmp_path / name)
+    assert isinstance(topic, Topic)
+    assert (topic.id, topic.cover) == ("aibo", TABLE_1.cover)
+
+
+@pytest.mark.parametrize(
+    ("name", "start", "table"),
+    [
+        ("t.jsonl", b"1 s1", False),
+        ("t.txt", b"", False),
+        ("t.txt", b'\xef\xbb\xbf \n{"id": "t"}', False),
+        ("t.txt", b"[", False),
+        ("t.txt", b"<DOC>", False),
+        ("t.txt", b"\x1f\x8b", False),
+        ("t.txt", b"\xff\xfe1\0", False),
+        ("t.txt", b"1 s1", True),
+        ("t.tsv", b"\xef\xbb\xbf# words\n1\ts1", True),
+    ],
+)
+def test_what_is_a_table(name: str, start: bytes, table: bool, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(start)
+    assert is_cover_table(tmp_path / name) == table
+    assert not is_cover_table(tmp_path / "nosuch.txt")
+    assert not is_cover_table(tmp_path)
+
+
+def test_topics_in_a_file_called_txt_are_still_topics(tmp_path: Path) -> None:
+    (tmp_path / "topics.txt").write_text('{"id": "a", "cover": [[["x"]]]}\n{"id": "b", "cover": [[["x"]]]}\n')
+    assert [topic.id for topic in read_topics(tmp_path / "topics.txt")] == ["a", "b"]
 
 
 def test_numbers_and_other_ids_in_tables() -> None:

@@ -9,11 +9,13 @@ A line is the id of an abstract sentence and its alternatives, separated by blan
 An alternative stands in braces, or, as the paper describes the files of the challenge ("an ASCII space is the delimiter
 for the sets"), without them, as in ``1 s1 s10,s11``. A sign of union or disjunction between alternatives (⊔ ∪ ∨ | or)
 is passed over, and so are blank lines, lines that begin with "#" and the heading above. A line without alternatives is
-an abstract sentence that nothing covers. The LaTeX of the paper's table is read too.
+an abstract sentence that nothing covers. The LaTeX of the paper's table is read too. `optsum.read_topics`, and so every
+command, takes a file of this kind if its name ends in ``.txt`` or ``.tsv``.
 """
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,12 +25,27 @@ from optsum.corpus.lines import PathLike, describe_os_error
 from optsum.corpus.topic import Topic, as_topic
 from optsum.errors import InputError
 
-__all__ = ["parse_cover_table", "read_cover_table"]
+__all__ = ["is_cover_table", "parse_cover_table", "read_cover_table"]
 
 _SIGNS = {"⊔", "∪", "∨", "|", "or", "OR"}
+_ENDINGS = {".txt", ".tsv"}
+_OTHER_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _HEADING = re.compile(r"^\W*sentence\s+id\b", re.IGNORECASE)
 _BARE = re.compile(r"[^\s{,]+(?:\s*,\s*[^\s{,]*)*")
 _LATEX = [(r"\\(?:sqcup|cup|vee|lor)\b", "∪"), (r"\\([{}])", r"\1"), (r"_\{(\w+)\}|_(\w)", r"\1\2"), (r"\$", "")]
+
+
+def is_cover_table(path: PathLike) -> bool:
+    """Return whether a file looks like a table: named ``.txt`` or ``.tsv``, and neither JSON, markup nor compressed."""
+    if Path(path).suffix.lower() not in _ENDINGS:
+        return False
+    try:
+        with Path(path).open("rb") as file:
+            start = file.read(4096)
+    except (OSError, ValueError):  # whoever reads it will say why
+        return False
+    start = start.removeprefix(codecs.BOM_UTF8).lstrip()
+    return bool(start) and not start.startswith((b"{", b"[", b"<", b"\x1f\x8b", *_OTHER_MARKS))
 
 
 def read_cover_table(path: PathLike, *, topic_id: str | None = None) -> Topic:

@@ -1,10 +1,12 @@
-"""Topics from a JSON Lines file."""
+"""Topics from a JSON Lines file, or from a cover's table."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
+from optsum.corpus.cover_table import is_cover_table, read_cover_table
 from optsum.corpus.lines import Line, PathLike, read_lines
 from optsum.corpus.sentences import check_language
 from optsum.corpus.topic import Topic, as_id, as_topic
@@ -31,7 +33,9 @@ def read_topics(path: PathLike, *, language: str = "en") -> Iterator[Topic | Bad
     Parameters
     ----------
     path : str or path
-        UTF-8, plain or compressed by gzip; ``-`` is the standard input.
+        UTF-8, plain or compressed by gzip; ``-`` is the standard input. A file whose name ends in ``.txt`` or ``.tsv``
+        and that does not begin as JSON does is a cover's table, one topic (`optsum.corpus.cover_table`).
+        A folder is one of CoNLL-U files, each a topic (`optsum.corpus.conllu_folder`).
     language : str
         By whose rules raw texts are split into sentences.
 
@@ -44,11 +48,18 @@ def read_topics(path: PathLike, *, language: str = "en") -> Iterator[Topic | Bad
     Raises
     ------
     InputError
-        At once, before any topic is read, if the file cannot be opened, is empty or is no JSON Lines file.
+        At once, before any topic is read, if the file cannot be opened, is empty or is no JSON Lines file; if a line
+        of a table is none.
     OptionError
         If `language` is no language code.
     """
     check_language(language)
+    if path != "-" and Path(path).is_dir():
+        from optsum.corpus.conllu_folder import read_conllu_folder
+
+        return refuse_repeated(read_conllu_folder(path, language=language))
+    if is_cover_table(path):
+        return iter([read_cover_table(path)])
     lines = read_lines(path, what="topic")
     return refuse_repeated(_topic(line, language) for line in lines)
 
@@ -56,6 +67,8 @@ def read_topics(path: PathLike, *, language: str = "en") -> Iterator[Topic | Bad
 def _topic(line: Line, language: str) -> Topic | BadTopic:
     if line.error is not None:
         return BadTopic(None, line.source, line.error)
+    if isinstance(line.value, dict) and line.value.get("status") == "error":  # what `optsum align` could not use
+        return BadTopic(_id_of(line.value), line.source, str(line.value.get("error")))
     try:
         return as_topic(line.value, language=language, source=line.source)
     except InputError as error:

@@ -23,8 +23,8 @@ class System:
     topic_id, system : str
     summary : tuple of sentences or None
         The text; None if only the selection is known.
-    selection : tuple of int or None
-        Units of an extract, in the order given.
+    selection : tuple of int or str or None
+        Sentences of an extract, in the order given: unit numbers, or what the cover calls the sentences.
     human : mapping of str to float
         Human scores by name; those that are null in the input are left out.
     source : str
@@ -34,7 +34,7 @@ class System:
     topic_id: str
     system: str
     summary: Text | None = None
-    selection: tuple[int, ...] | None = None
+    selection: tuple[int | str, ...] | None = None
     human: Mapping[str, float] = field(default_factory=dict, hash=False)
     source: str = ""
 
@@ -56,7 +56,7 @@ def as_system(obj: object, *, language: str = "en", source: str = "") -> System:
     ----------
     obj : mapping or System
         With ``topic_id``, ``system``, and ``summary`` (a list of sentences or one raw text) or ``selection``
-        (a list of unit numbers) or both, and perhaps ``human`` (numbers by name). Other keys are passed
+        (a list of unit numbers or sentence ids) or both, and perhaps ``human`` (numbers by name). Other keys are passed
         over.
     language : str
         By whose rules raw text is split.
@@ -70,7 +70,8 @@ def as_system(obj: object, *, language: str = "en", source: str = "") -> System:
     Raises
     ------
     InputError
-        If a key is missing or a value has the wrong type, a unit is chosen twice, or a number is not finite.
+        If a key is missing or a value has the wrong type, a unit is chosen twice, or a number is not finite. Whether
+        the topic has these sentences is not known here.
     OptionError
         If `language` is no language code.
     """
@@ -94,15 +95,15 @@ def as_system(obj: object, *, language: str = "en", source: str = "") -> System:
     )
 
 
-def _selection(value: object) -> tuple[int, ...]:
+def _selection(value: object) -> tuple[int | str, ...]:
     if not isinstance(value, list | tuple):
-        raise InputError(f'"selection" is {kind(value)}; give a list of unit numbers')
-    seen: set[int] = set()
+        raise InputError(f'"selection" is {kind(value)}; give a list of unit numbers, or of sentence ids')
+    seen: set[int | str] = set()
     for number, unit in enumerate(value):
-        if isinstance(unit, bool) or not isinstance(unit, int) or unit < 0:
-            raise InputError(f"selection[{number}] is {unit!r:.40}; units are whole numbers from 0")
+        if isinstance(unit, bool) or not isinstance(unit, int | str) or (isinstance(unit, int) and unit < 0):
+            raise InputError(f"selection[{number}] is {unit!r:.40}; units are whole numbers from 0, or sentence ids")
         if unit in seen:
-            raise InputError(f"selection holds unit {unit} twice; name each once")
+            raise InputError(f"selection holds unit {unit!r:.40} twice; name each once")
         seen.add(unit)
     return tuple(value)
 

@@ -57,6 +57,11 @@ class Topic:
     def __post_init__(self) -> None:
         object.__setattr__(self, "sentences", tuple(chain.from_iterable(self.documents)))
 
+    @property
+    def reference_sentences(self) -> int | None:
+        """Sentences of a reference, on average and rounded; None without references."""
+        return round(sum(map(len, self.references)) / len(self.references)) if self.references else None
+
 
 def as_topic(obj: object, *, language: str = "en", source: str = "") -> Topic:
     """Return a topic from the JSON form of one, checked.

@@ -1,5 +1,116 @@
-"""The papers' experiments, on any data: each returns the paper's tables."""
+"""The papers' experiments, on any data: each returns the paper's tables.
 
-from optsum.studies.tsc3 import Tsc3Score, Tsc3Study, study_tsc3
+A study is one function. Its positional parameters are what it reads (``topics``, perhaps ``systems``), its
+keyword-only ones are its options, each ``Annotated[type, Field(description=...)]``; it returns a `Report`. That is all
+that `optsum study NAME` and ``optsum.study(name, ...)`` need to know, beside a line in `STUDIES`. It should take its
+topics one by one: then progress is shown, and Ctrl-C leaves the tables of those that are done.
+"""
 
-__all__ = ["Tsc3Score", "Tsc3Study", "study_tsc3"]
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from importlib import import_module
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple
+
+from optsum.corpus.jsonl import BadTopic
+from optsum.corpus.topic import Topic
+from optsum.names import unknown_name
+from optsum.studies.report import Report
+
+__all__ = ["STUDIES", "Entry", "Report", "load_study", "study"]
+
+
+class Entry(NamedTuple):
+    """Where a study is, and what it is."""
+
+    function: str
+    """``module:function``, imported when the study is asked for."""
+    about: str
+
+
+STUDIES: Final[Mapping[str, Entry]] = MappingProxyType(
+    {
+        "akhmetov": Entry(
+            "optsum.studies.akhmetov:study_akhmetov",
+            "upper bounds by greedy, VNS and genetic search (Akhmetov et al., 2022)",
+        ),
+        "hirao": Entry(
+            "optsum.studies.hirao:study_hirao",
+            "greedy against all oracles, and how many there are (Hirao et al., 2017)",
+        ),
+        "compressive": Entry(
+            "optsum.studies.compressive:study_compressive",
+            "compressive beside extractive oracles (Hirao et al., 2017, compressive)",
+        ),
+        "tsc3": Entry(
+            "optsum.studies.tsc3:study_tsc3",
+            "Extracts against minimum covers: Precision, Coverage, pseudo QA (TSC3, Hirao et al., 2004)",
+        ),
+    }
+)
+
+
+def load_study(name: str) -> Callable[..., Report]:
+    """Return the function of a study.
+
+    Raises
+    ------
+    UnknownNameError
+        With the nearest names.
+    """
+    if name not in STUDIES:
+        raise unknown_name("study", name, STUDIES)
+    module, _, function = STUDIES[name].function.partition(":")
+    found: Callable[..., Report] = getattr(import_module(module), function)
+    return found
+
+
+def study(
+    name: str,
+    topics: Iterable[Topic | BadTopic | Mapping[str, Any]],
+    *inputs: Iterable[Any],
+    config: str | Path | None = None,
+    **options: Any,
+) -> Report:
+    """Run a paper's experiment on topics.
+
+    Parameters
+    ----------
+    name : str
+        "tsc3", ... (``optsum study --help`` lists them).
+    topics : iterable
+        Topics, their JSON form, or what `optsum.read_topics` yields.
+    *inputs : iterables
+        What else the study reads; for "tsc3" systems, as `optsum.read_systems` yields them.
+    config : path, optional
+        A TOML file of options; keywords win over it.
+    **options
+        The flags of ``optsum study NAME``.
+
+    Returns
+    -------
+    Report
+        ``print(report)`` shows the tables; ``report.to_rows()`` is what they are made of, ``report.errors`` what was
+        left out.
+
+    Raises
+    ------
+    UnknownNameError
+        For a study or an option that does not exist, with the nearest names.
+    OptionError
+        For a value that is impossible.
+
+    Examples
+    --------
+    >>> topic = {"id": "t", "cover": [[["s1"], ["s10", "s11"]], [["s3"]]]}
+    >>> report = study("tsc3", [topic], [{"topic_id": "t", "system": "mine", "selection": ["s1", "s2"]}])
+    >>> report.to_rows()[0]["precision"], report.to_rows()[0]["coverage"]
+    (0.5, 0.5)
+    """
+    from optsum.config import options_of, resolve_as
+
+    function = load_study(name)
+    resolved = resolve_as(options_of(function), options, config=config)
+    return function(topics, *inputs, **resolved.model_dump())

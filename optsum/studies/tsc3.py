@@ -6,19 +6,21 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain, zip_longest
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import Field
 
 from optsum.alternatives import SentenceId, texts_of
 from optsum.corpus.jsonl import BadTopic
 from optsum.corpus.systems import BadSystem, System, as_system
 from optsum.corpus.topic import Text, Topic, as_topic
 from optsum.errors import InputError, OptsumError
-from optsum.pipeline import solve
 from optsum.result import Status
-from optsum.tsc3 import Answers, ExtractScore, answers, score_extract
+from optsum.studies.report import Report
 
 if TYPE_CHECKING:
     from optsum.tables import TextTable
+    from optsum.tsc3 import Answers, ExtractScore
 
 __all__ = ["BEST", "LEAD", "Tsc3Score", "Tsc3Study", "lead_extract", "study_tsc3"]
 
@@ -26,7 +28,7 @@ LEAD = "LEAD"
 """The baseline: as many sentences as the minimum cover has, from the beginnings of the documents."""
 BEST = "minimum cover"
 """The minimum cover itself: what the measures give to the best there is."""
-_SHOWN_FIRST = ("short", "long")
+_CONDITIONS = ("short", "long")
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,7 @@ class Tsc3Score:
 
 
 @dataclass(frozen=True)
-class Tsc3Study:
+class Tsc3Study(Report):
     """All scores, and what could not be scored.
 
     Attributes
@@ -80,13 +82,13 @@ class Tsc3Study:
     """
 
     scores: tuple[Tsc3Score, ...]
-    errors: tuple[str, ...]
+    errors: tuple[str, ...] = ()
 
     @property
     def conditions(self) -> list[str]:
         """Conditions, short before long before others."""
         found = dict.fromkeys(score.condition for score in self.scores)
-        return sorted(found, key=lambda name: _SHOWN_FIRST.index(name) if name in _SHOWN_FIRST else len(_SHOWN_FIRST))
+        return sorted(found, key=lambda name: _CONDITIONS.index(name) if name in _CONDITIONS else len(_CONDITIONS))
 
     @property
     def systems(self) -> list[str]:
@@ -102,12 +104,16 @@ class Tsc3Study:
         measure : str
             "coverage", "precision", "exact" or "edit".
         """
-        values: list[Fraction] = []
-        for score in self.scores:
-            part = score.answers if measure in {"exact", "edit"} else score.extract
-            if part is not None and (score.system, score.condition) == (system, condition):
-                values.append(getattr(part, measure))
+        values: list[Fraction] = [
+            getattr(part, measure)
+            for score in self.scores
+            if (score.system, score.condition) == (system, condition) and (part := _part(score, measure)) is not None
+        ]
         return float(sum(values, Fraction(0)) / len(values)) if values else None
+
+    def tables(self) -> list[TextTable]:
+        """Return Tables 4 and 7."""
+        return [self.extraction(), self.question_answering()]
 
     def to_rows(self) -> list[dict[str, Any]]:
         """Return all scores as JSON."""
@@ -115,7 +121,7 @@ class Tsc3Study:
 
     def extraction(self) -> TextTable:
         """Return Coverage and Precision by system and condition (Table 4)."""
-        table = self._table("Extracts", [("Cov.", "coverage"), ("Prec.", "precision")])
+        table = self._table("Extracts (Table 4)", [("Cov.", "coverage"), ("Prec.", "precision")])
         extracts = [score.extract for score in self.scores if score.extract is not None]
         table.caption.append("Cov.: mean share of an alternative of each abstract sentence. Prec.: m / h.")
         other = sum(extract.size != extract.minimum for extract in extracts)
@@ -126,33 +132,69 @@ class Tsc3Study:
             )
         if any(extract.uncoverable for extract in extracts):
             table.caption.append("Abstract sentences without any alternative are left out of the coverage.")
+        if self.scores and LEAD not in self.systems:
+            table.caption.append(f"{LEAD} is not here: it needs topics with documents.")
+        table.caption += self._left_out("coverage", "has no extract (selection)")
         return table
 
     def question_answering(self) -> TextTable:
         """Return exact match and edit distance by system and condition (Table 7)."""
-        table = self._table("Pseudo question answering", [("exact", "exact"), ("edit", "edit")])
+        table = self._table("Pseudo question answering (Table 7)", [("exact", "exact"), ("edit", "edit")])
+        if not any(score.answers is not None for score in self.scores):
+            table.caption = ["Nothing to show: no topic has both meta.questions and a summary with text."]
+            return table
         table.caption.append("exact: share of the answers that are in the summary. edit: mean S_ed, clipped to [0, 1].")
+        asked = {score.topic_id for score in self.scores if score.answers is not None}
+        all_ = {score.topic_id for score in self.scores}
+        if len(asked) < len(all_):
+            table.caption.append(f"Only {len(asked)} of {len(all_)} topics have questions and a summary with text.")
+        table.caption += self._left_out("exact", "has no text for topics with questions")
         return table
+
+    def _left_out(self, measure: str, reason: str) -> list[str]:
+        """Say which systems a table lacks, and whether means are of different topics."""
+        counts = {
+            name: sum(score.system == name and _part(score, measure) is not None for score in self.scores)
+            for name in self.systems
+        }
+        said = [f"Not in this table: {name}, which {reason}." for name, count in counts.items() if not count]
+        if len({count for count in counts.values() if count}) > 1:
+            said.append("Not every system is scored on every topic; each mean is over the topics it is scored on.")
+        return said
 
     def _table(self, title: str, measures: Sequence[tuple[str, str]]) -> TextTable:
         from optsum.tables import Column, TextTable, number
 
-        headings = [f"{condition.capitalize()} {name}".strip() for condition in self.conditions for name, _ in measures]
+        conditions = self.conditions
+        named = {name: name.capitalize() or ("Other" if len(conditions) > 1 else "") for name in conditions}
+        headings = [f"{named[condition]} {name}".strip() for condition in conditions for name, _ in measures]
         table = TextTable([Column("ID"), *(Column(heading, numeric=True) for heading in headings)], title=title)
         for system in self.systems:
-            values = [self.mean(system, condition, key) for condition in self.conditions for _, key in measures]
+            values = [self.mean(system, condition, key) for condition in conditions for _, key in measures]
             if any(value is not None for value in values):
                 table.rows.append([system, *(number(value, 3) for value in values)])
+        missing = [name for name in _CONDITIONS if name not in conditions]
+        if conditions == [""]:
+            table.caption.append("No topic has meta.condition (short or long): all are averaged together.")
+        elif missing:
+            table.caption.append(f"No topic has the condition {' or '.join(missing)}, so there are no such columns.")
         return table
+
+
+def _part(score: Tsc3Score, measure: str) -> ExtractScore | Answers | None:
+    return score.answers if measure in {"exact", "edit"} else score.extract
 
 
 def study_tsc3(
     topics: Iterable[Topic | BadTopic | Mapping[str, Any]],
     systems: Iterable[System | BadSystem | Mapping[str, Any]] = (),
     *,
-    uncoverable: str = "error",
-    strategy: str = "milp",
-    time_limit: float | None = None,
+    uncoverable: Annotated[
+        Literal["error", "skip"],
+        Field(description="an abstract sentence without any alternative is an error, or left out"),
+    ] = "error",
+    strategy: Annotated[str, Field(description="how the minimum covers are found; they must be proven")] = "milp",
+    time_limit: Annotated[float | None, Field(ge=0, description="seconds of search per topic")] = None,
 ) -> Tsc3Study:
     """Score systems as TSC3 did: Precision and Coverage of extracts, question answering on summaries.
 
@@ -164,7 +206,7 @@ def study_tsc3(
     systems : iterable
         Extracts have a ``selection`` (as the cover calls the sentences). Question answering reads ``summary``, or the
         text of the selected sentences where it is known. What a system has for a topic ``t`` serves all of ``t#0``,
-        ``t#1``, ... that `optsum.align.align` made of it.
+        ``t#1``, ... that `optsum.align` made of it.
     uncoverable : str
         "error" or "skip": what is done about abstract sentences without any alternative.
     strategy : str
@@ -227,6 +269,9 @@ def _scores(
     strategy: str,
     time_limit: float | None,
 ) -> Iterator[Tsc3Score]:
+    from optsum.pipeline import solve
+    from optsum.tsc3 import answers, score_extract
+
     result = solve(topic, formulation="cover", uncoverable=uncoverable, strategy=strategy, time_limit=time_limit)
     if result.status is not Status.OPTIMAL or result.selection is None:
         raise InputError(

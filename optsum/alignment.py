@@ -12,17 +12,19 @@ from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from math import ceil
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
+from pydantic import Field
 
 from optsum.corpus.jsonl import BadTopic
 from optsum.corpus.topic import Topic, as_topic
-from optsum.coverage import IntArray
 from optsum.errors import InputError, OptionError, UnsupportedError
 from optsum.metrics import Metric, parse_metric
 from optsum.ngrams import Counts, count
-from optsum.text import Analyzer
+from optsum.text import Analyzer, load_stopwords
+
+if TYPE_CHECKING:
+    from optsum.coverage import IntArray
 
 __all__ = ["align", "corresponding_sets"]
 
@@ -30,12 +32,17 @@ __all__ = ["align", "corresponding_sets"]
 def align(
     topics: Iterable[Topic | BadTopic | Mapping[str, Any]],
     *,
-    metric: str = "rouge-1",
-    threshold: float = 0.5,
-    max_sentences: int = 3,
-    tokenizer: str | None = None,
-    stem: bool = True,
-    stopwords: str | frozenset[str] = "drop",
+    metric: Annotated[str, Field(description="what is counted: rouge-N or rouge-suK")] = "rouge-1",
+    threshold: Annotated[float, Field(description="share of a sentence's n-grams that a set must hold")] = 0.5,
+    max_sentences: Annotated[int, Field(description="most sentences of a set")] = 3,
+    max_sets: Annotated[int, Field(description="most sets for one abstract sentence, the smallest first")] = 100,
+    tokenizer: Annotated[
+        str | None, Field(description="rouge (default), blank, unicode, or tokens (default for pre-tokenized topics)")
+    ] = None,
+    stem: Annotated[bool, Field(description="Porter stemming as ROUGE-1.5.5 -m does [on]")] = True,
+    stopwords: Annotated[
+        str | frozenset[str], Field(description="keep, drop (SMART list), or a file with one word a line")
+    ] = "drop",
 ) -> Iterator[Topic | BadTopic]:
     """Add a cover to topics: for each sentence of a reference the smallest sets of source sentences that hold it.
 
@@ -52,17 +59,23 @@ def align(
     threshold : float
         In (0, 1]: the share of a sentence's n-grams that a set must hold.
     max_sentences : int
-        Largest set that is looked for. The number of sets can grow with this power of the number of sentences.
+        Largest set that is looked for.
+    max_sets : int
+        The number of minimal sets can grow with the power `max_sentences` of the number of sentences. Of more than
+        this the smallest are kept; of those of equal size the first that are found, which hold most n-grams in one
+        sentence.
     tokenizer, stem, stopwords
-        How sentences become tokens (`optsum.text.Analyzer`); the defaults count English content words. With
-        ``tokenizer=None`` pre-tokenized topics are used as they are, and others as "rouge" does.
+        How sentences become tokens (`optsum.text.Analyzer`); the defaults count English content words. Stop words may
+        also be a file (`optsum.text.load_stopwords`). With ``tokenizer=None`` pre-tokenized topics are used as they
+        are, and others as "rouge" does.
 
     Yields
     ------
     Topic or BadTopic
         One for each reference: the topic with that reference alone and its cover, named ``id#r`` if there are
-        several. ``meta["align"]`` says how it was made. Sentences that no set holds have no alternative
-        (``--uncoverable`` says what happens to them). A topic that cannot be used comes out as a `BadTopic`.
+        several. ``meta["align"]`` says how it was made, and under ``"cut"`` which sentences have more sets than were
+        kept. Sentences that no set holds have no alternative (``--uncoverable`` says what happens to them). A topic
+        that cannot be used comes out as a `BadTopic`.
 
     Raises
     ------
@@ -84,13 +97,19 @@ def align(
         raise OptionError(f"The threshold is a share of n-grams, above 0 and at most 1, not {threshold}.")
     if max_sentences < 1:
         raise OptionError(f"A set of sentences has at least one, so max_sentences cannot be {max_sentences}.")
+    if max_sets < 1:
+        raise OptionError(f"A sentence without any set cannot be covered, so max_sets cannot be {max_sets}.")
     made = {"metric": parsed.name, "threshold": threshold, "max_sentences": max_sentences, "stem": stem}
+    if isinstance(stopwords, str) and stopwords not in {"keep", "drop"}:
+        stopwords = load_stopwords(stopwords)
     raw = Analyzer(tokenizer or "rouge", stem, stopwords)
     ready = raw if tokenizer is not None else Analyzer("tokens", stem, stopwords)
     return (
         aligned
         for topic in topics
-        for aligned in _aligned(topic, parsed, Fraction(Decimal(str(threshold))), max_sentences, (raw, ready), made)
+        for aligned in _aligned(
+            topic, parsed, Fraction(Decimal(str(threshold))), (max_sentences, max_sets), (raw, ready), made
+        )
     )
 
 
@@ -98,7 +117,7 @@ def _aligned(
     given: Topic | BadTopic | Mapping[str, Any],
     metric: Metric,
     threshold: Fraction,
-    max_sentences: int,
+    most: tuple[int, int],
     analyzers: tuple[Analyzer, Analyzer],
     made: dict[str, Any],
 ) -> Iterator[Topic | BadTopic]:
@@ -118,19 +137,21 @@ def _aligned(
     source = [count(analyzer.tokens(sentence), metric) for sentence in topic.sentences]
     for number, reference in enumerate(topic.references):
         wanted = [count(analyzer.tokens(sentence), metric) for sentence in reference]
+        cover = [corresponding_sets(counts, source, threshold, *most) for counts in wanted]
+        cut = [sentence for sentence, (_, complete) in enumerate(cover) if not complete]
         yield replace(
             topic,
             id=f"{topic.id}#{number}" if len(topic.references) > 1 else topic.id,
             references=(reference,),
-            cover=tuple(corresponding_sets(counts, source, threshold, max_sentences) for counts in wanted),
-            meta={**topic.meta, "align": {**made, "reference": number}},
+            cover=tuple(sets for sets, _ in cover),
+            meta={**topic.meta, "align": {**made, "reference": number, **({"cut": cut} if cut else {})}},
         )
 
 
 def corresponding_sets(
-    wanted: Counts, source: Sequence[Counts], threshold: Fraction, max_sentences: int
-) -> tuple[tuple[int, ...], ...]:
-    """Return the minimal sets of source sentences that hold enough of the wanted n-grams.
+    wanted: Counts, source: Sequence[Counts], threshold: Fraction, max_sentences: int, max_sets: int | None = None
+) -> tuple[tuple[tuple[int, ...], ...], bool]:
+    """Return the minimal sets of source sentences that hold enough of the wanted n-grams, and whether these are all.
 
     Parameters
     ----------
@@ -140,15 +161,21 @@ def corresponding_sets(
         Of each source sentence.
     threshold : Fraction
     max_sentences : int
+    max_sets : int, optional
+        Only so many, the smallest first.
 
     Returns
     -------
-    tuple of tuple of int
+    sets : tuple of tuple of int
         Each sorted; those of fewest sentences first.
+    complete : bool
+        Whether there are no others of at most `max_sentences`.
     """
+    import numpy as np
+
     need = ceil(threshold * wanted.total())
     if not need:
-        return ()
+        return (), True
     column = {key: place for place, key in enumerate(wanted)}
     limits = np.array(list(wanted.values()), np.int64)
     units = [unit for unit, counts in enumerate(source) if not counts.keys().isdisjoint(column)]
@@ -156,9 +183,17 @@ def corresponding_sets(
     for row, unit in enumerate(units):
         for key in source[unit].keys() & column.keys():
             hits[row, column[key]] = source[unit][key]
-    found: list[tuple[int, ...]] = []
-    _extend(np.array(units, np.int64), hits, [], (limits, need), max_sentences, found)
-    return tuple(sorted(found, key=lambda units: (len(units), units)))
+    kept: list[tuple[int, ...]] = []
+    candidates = np.array(units, np.int64)
+    # With a limit one size after the other, so that all smaller sets are known when it is reached.
+    for size in [max_sentences] if max_sets is None else range(1, max_sentences + 1):
+        found: list[tuple[int, ...]] = []
+        _extend(candidates, hits, [], (limits, need), size, found, max_sets)
+        if max_sets is not None and len(found) > max_sets:
+            kept = [*kept, *(chosen for chosen in found if len(chosen) == size)][:max_sets]
+            return tuple(sorted(kept, key=lambda units: (len(units), units))), False
+        kept = found
+    return tuple(sorted(kept, key=lambda units: (len(units), units))), True
 
 
 def _extend(
@@ -168,8 +203,9 @@ def _extend(
     goal: tuple[IntArray, int],
     slots: int,
     found: list[tuple[int, ...]],
+    limit: int | None,
 ) -> None:
-    """Add to `found` the minimal sets of `chosen` and one to `slots` of `units`, each once.
+    """Add to `found` the minimal sets of `chosen` and one to `slots` of `units`, each once; stop above the limit.
 
     Parameters
     ----------
@@ -177,6 +213,8 @@ def _extend(
     chosen : units and their hits, not enough by themselves
     goal : copies wanted of each n-gram, and how many of them are needed in all
     """
+    import numpy as np
+
     limits, need = goal
     held = np.minimum(sum((row for _, row in chosen), np.zeros(len(limits), np.int64)), limits)
     missing = need - int(held.sum())
@@ -193,6 +231,8 @@ def _extend(
     if slots > 1:
         # Gains only shrink as sentences are added: none after the first that is too small for all slots leads a set.
         for place in range(complete, np.count_nonzero((gains > 0) & (gains * slots >= missing))):
+            if limit is not None and len(found) > limit:
+                return
             chosen.append((int(units[place]), hits[place]))
-            _extend(units[place + 1 : useful], hits[place + 1 : useful], chosen, goal, slots - 1, found)
+            _extend(units[place + 1 : useful], hits[place + 1 : useful], chosen, goal, slots - 1, found, limit)
             chosen.pop()

@@ -1,0 +1,107 @@
+"""The topics are written again with "cover", one for each reference; optsum solve --formulation cover runs on them.
+
+To a sentence of a reference correspond the smallest sets of source sentences that together hold a share of its
+n-grams. A topic that cannot be used becomes a row with the reason. TOPICS is as for optsum solve.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated, Any
+
+import typer
+
+from optsum.alignment import align
+from optsum.cli.exits import DONE, FAILED, INTERRUPTED, tell
+from optsum.cli.flags import Config, Flags
+from optsum.config import options_of, resolve_as
+
+__all__ = ["FLAGS", "run"]
+
+_OPTIONS = options_of(align)
+FLAGS = Flags(_OPTIONS)
+
+_SHOWN = 50
+
+
+def run(
+    topics: Annotated[str, typer.Argument(metavar="TOPICS", help="JSON Lines file; - for the standard input")],
+    options: dict[str, Any],
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", metavar="FILE", help="topics, as JSON Lines; - for standard output")
+    ] = None,
+    config: Config = None,
+) -> int:
+    """Align all topics of a file."""
+    from contextlib import ExitStack
+
+    from optsum.cli.interrupts import Interrupts
+    from optsum.corpus.jsonl import BadTopic, read_topics
+    from optsum.corpus.rows import RowWriter
+    from optsum.corpus.topic_json import topic_to_json
+    from optsum.progress import bar, count_lines
+    from optsum.tables import Column, TextTable, counted
+
+    given = resolve_as(_OPTIONS, options, config=config).model_dump()
+    terminal = sys.stdout is not None and sys.stdout.isatty()
+    output = output or (None if terminal else "-")
+    read = 0
+
+    def counting() -> Any:
+        nonlocal read
+        for topic in source:
+            if read:
+                advance()
+            read += 1
+            yield topic
+        advance()
+
+    source = read_topics(topics)
+    aligned = align(counting(), **given)
+    inputs = [topics, *filter(None, [config]), given["stopwords"]]
+    table = TextTable([Column("id"), *(Column(name, numeric=True) for name in ("sentences", "sets", "uncovered"))])
+    made = failed = sentences = uncovered = cut = 0
+    first_error, interrupted = "", False
+    try:
+        with ExitStack() as stack:
+            rows = stack.enter_context(RowWriter(output, inputs=inputs)) if output else None
+            interrupts = stack.enter_context(Interrupts())
+            advance = stack.enter_context(bar("topics", lambda: count_lines(topics)))
+            for topic in interrupts.pull(_each(aligned), parallel=False):
+                if isinstance(topic, BadTopic):
+                    reason = f"{topic.source}: {topic.error}" if topic.source else topic.error
+                    row: dict[str, Any] = {"id": topic.id, "status": "error", "error": reason}
+                    first_error, failed = first_error or reason, failed + 1
+                else:
+                    row, cover = topic_to_json(topic), topic.cover or ()
+                    made += 1
+                    bare = sum(not alternatives for alternatives in cover)
+                    sentences, uncovered = sentences + len(cover), uncovered + bare
+                    cut += len(topic.meta["align"].get("cut", ()))
+                    if made <= _SHOWN:
+                        table.rows.append([topic.id, str(len(cover)), str(sum(map(len, cover))), str(bare)])
+                if rows is not None:
+                    rows.write(row)
+    except KeyboardInterrupt:
+        interrupted = True
+    summary = f"{counted(made, 'cover')} of {counted(sentences, 'abstract sentence')}"
+    if uncovered:
+        summary += f"; {uncovered} of them without any alternative (optsum solve --uncoverable skip leaves these out)"
+    if cut:
+        summary += f"; {cut} of them with more sets than --max-sets {given['max_sets']}: the smallest are kept"
+    if output is None:
+        table.caption = [*([f"... and {made - _SHOWN} more"] if made > _SHOWN else []), summary, "-o FILE writes them"]
+        table.show()
+    elif output != "-":
+        print(f"{summary}; topics in {output}")  # noqa: T201
+    if interrupted:
+        return tell(f"interrupted; {counted(made, 'cover')} made", INTERRUPTED)
+    if failed:
+        first = f"the first: {first_error}" if failed > 1 else first_error
+        return tell(f"{counted(failed, 'topic')} could not be aligned; {first}", FAILED)
+    return DONE
+
+
+def _each(aligned: Any) -> Any:
+    """Make a generator of the iterator, so that Ctrl-C can be thrown into it."""
+    yield from aligned

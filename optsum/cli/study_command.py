@@ -1,0 +1,94 @@
+"""The tables are printed; -o writes the rows they are made of. optsum study NAME --help has the options of each."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from typing import Annotated, Any, Final
+
+import typer
+
+from optsum.cli.exits import DONE, FAILED, INTERRUPTED, tell
+from optsum.cli.flags import Config, Flags, Output, command
+from optsum.config import options_of, resolve_as
+from optsum.studies import STUDIES, load_study
+
+__all__ = ["SUBCOMMANDS", "subcommand"]
+
+SUBCOMMANDS: Final = {name: entry.about for name, entry in STUDIES.items()}
+
+_INPUTS: Final = {
+    "topics": "JSON Lines file of topics; - for the standard input",
+    "systems": 'JSON Lines file of summaries: {"topic_id", "system", "selection" or "summary"}',
+}
+"""What a study may read; the names of its positional parameters."""
+
+
+def subcommand(name: str) -> tuple[Callable[..., int], str]:
+    """Return what typer runs for a study, and its help."""
+    function = load_study(name)
+    flags = Flags(options_of(function))
+    own = inspect.signature(function).parameters.values()
+    inputs = [each for each in own if each.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
+
+    def run(*, options: dict[str, Any], output: str | None, config: str | None, **paths: str | None) -> int:
+        return _run(name, paths, options, output, config)
+
+    run.__annotations__ = {}
+    run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [*map(_argument, inputs), _keyword("options", dict), _keyword("output", Output), _keyword("config", Config)]
+    )
+    about = inspect.getdoc(function) or ""
+    return command(run, flags), f"{STUDIES[name].about}.\n\n{about.partition(chr(10) * 2)[0]}"
+
+
+def _argument(given: inspect.Parameter) -> inspect.Parameter:
+    """Return the parameter of a file."""
+    argument = typer.Argument(metavar=given.name.upper(), help=_INPUTS[given.name])
+    if given.default is inspect.Parameter.empty:
+        return inspect.Parameter(given.name, inspect.Parameter.KEYWORD_ONLY, annotation=Annotated[str, argument])
+    return _keyword(given.name, Annotated[str | None, argument])
+
+
+def _keyword(name: str, annotation: Any) -> inspect.Parameter:
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
+
+
+def _run(
+    name: str, paths: Mapping[str, str | None], options: Mapping[str, Any], output: str | None, config: str | None
+) -> int:
+    from optsum.cli.stopping import Stopping
+    from optsum.corpus.jsonl import read_topics
+    from optsum.corpus.rows import RowWriter
+    from optsum.corpus.systems import read_systems
+    from optsum.progress import bar, count_lines
+    from optsum.tables import counted
+
+    function = load_study(name)
+    given = resolve_as(options_of(function), options, config=config).model_dump()
+    readers: dict[str, Callable[[str], Any]] = {"topics": read_topics, "systems": read_systems}
+    read = {each: readers[each](path) for each, path in paths.items() if path is not None}
+    inputs = [path for path in (*paths.values(), config) if path]
+    with ExitStack() as stack:
+        rows = stack.enter_context(RowWriter(output, inputs=inputs)) if output else None
+        stopping = stack.enter_context(Stopping())
+        with bar("topics", lambda: count_lines(paths["topics"] or "-")) as advance:
+            read["topics"] = stopping.until(read["topics"], advance)
+            report = function(**read, **given)
+        if rows is not None:
+            for row in report.to_rows():
+                rows.write(row)
+            for error in report.errors:
+                rows.write({"id": None, "status": "error", "error": error})
+    if output != "-":
+        for number, table in enumerate(report.tables()):
+            if number:
+                print()  # noqa: T201
+            table.show()
+    if stopping.stopped:
+        return tell(f"interrupted; {counted(stopping.done, 'topic')} done", INTERRUPTED)
+    if report.errors:
+        first = f"the first: {report.errors[0]}" if len(report.errors) > 1 else report.errors[0]
+        return tell(f"{counted(len(report.errors), 'part')} of the input could not be used; {first}", FAILED)
+    return DONE

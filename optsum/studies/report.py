@@ -1,0 +1,32 @@
+"""What a study returns."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from optsum.tables import TextTable
+
+__all__ = ["Report"]
+
+
+class Report(ABC):
+    """Tables for people, rows for programs, and what could not be done."""
+
+    @property
+    @abstractmethod
+    def errors(self) -> Sequence[str]:
+        """A sentence for each topic, or part of the input, that was left out."""
+
+    @abstractmethod
+    def tables(self) -> list[TextTable]:
+        """Return the paper's tables; what a table lacks, its caption says."""
+
+    @abstractmethod
+    def to_rows(self) -> list[dict[str, Any]]:
+        """Return what the tables are made of, as JSON."""
+
+    def __str__(self) -> str:
+        return "\n\n".join(table.text() for table in self.tables())

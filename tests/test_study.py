@@ -1,0 +1,253 @@
+"""Studies by name: in Python and on the command line; what is missing is said; Ctrl-C."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+import pytest
+from pydantic import Field
+
+import optsum
+import optsum.studies
+from optsum.cli import main
+from optsum.cli.stopping import Stopping
+from optsum.errors import OptionError, UnknownNameError
+from optsum.studies import STUDIES, Entry, Report, load_study
+from optsum.studies.tsc3 import BEST, LEAD
+from optsum.tables import Column, TextTable
+
+EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
+TABLE = str(EXAMPLES / "tsc3.txt")
+COVERS, SYSTEMS = str(EXAMPLES / "data" / "covers.jsonl"), str(EXAMPLES / "data" / "covers-systems.jsonl")
+
+pytestmark = pytest.mark.skipif(not EXAMPLES.is_dir(), reason="the source tree is not beside the tests")
+
+ONE = ["s10", "s11", "s5", "s17", "s60", "s61"]
+TWO = ["s1", "s10", "s11", "s3", "s5", "s60"]
+
+
+class Counted(Report):
+    """What the study below returns."""
+
+    errors = ()
+
+    def __init__(self, ids: list[str], options: dict[str, Any]) -> None:
+        self.ids, self.options = ids, options
+
+    def tables(self) -> list[TextTable]:
+        return [TextTable([Column("id")], [[name] for name in self.ids], title="Topics")]
+
+    def to_rows(self) -> list[dict[str, Any]]:
+        return [{"id": name, **self.options} for name in self.ids]
+
+
+def count_topics(
+    topics: Iterator[Any],
+    *,
+    most: Annotated[int, Field(ge=1, description="topics to read")] = 3,
+    loud: Annotated[bool, Field(description="shout")] = False,
+) -> Counted:
+    """Count topics.
+
+    This is not shown.
+    """
+    return Counted([topic.id for _, topic in zip(range(most), topics, strict=False)], {"most": most, "loud": loud})
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
+    def call(*arguments: object) -> tuple[int, str, str]:
+        status = main(["study", *map(str, arguments)])
+        shown = capsys.readouterr()
+        return status, shown.out, shown.err
+
+    return call
+
+
+@pytest.fixture
+def counting(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A study that another file adds: one line."""
+    studies = {**STUDIES, "count": Entry(f"{__name__}:count_topics", "Count them (by nobody, 2004)")}
+    monkeypatch.setattr(optsum.studies, "STUDIES", studies)
+    monkeypatch.setattr("optsum.cli.study_command.STUDIES", studies)
+    monkeypatch.setattr("optsum.cli.study_command.SUBCOMMANDS", {name: entry.about for name, entry in studies.items()})
+
+
+# --- the registry -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_every_study_can_be_loaded_and_has_help(name: str, run: Any) -> None:
+    assert callable(load_study(name))
+    status, out, _ = run(name, "--help")
+    assert status == 0
+    assert f"study {name} [OPTIONS]" in out
+    status, out, _ = run()
+    assert status == 0
+    assert re.search(rf"^  {name} ", out, re.MULTILINE)
+
+
+@pytest.mark.usefixtures("counting")
+def test_a_study_is_a_function_and_a_line(run: Any, tmp_path: Path) -> None:
+    status, out, _ = run("count", "--help")
+    assert status == 0
+    for shown in ("Count them (by nobody, 2004)", "Count topics.", "{TOPICS}", "--most N", "[3]", "--loud", "--config"):
+        assert shown in out
+    assert "not shown" not in out
+    assert "SYSTEMS" not in out
+    (tmp_path / "o.toml").write_text("most = 1\nworkers = 2\n")
+    status, out, err = run("count", COVERS, "--most", "2", "--loud", "--config", tmp_path / "o.toml")
+    assert (status, out.split(), err) == (0, ["Topics", "id", "─" * 11, "ferry-short", "ferry-long"], "")
+    status, out, err = run("count", COVERS, "--config", tmp_path / "o.toml", "-o", "-")
+    assert (status, json.loads(out), err) == (0, {"id": "ferry-short", "most": 1, "loud": False}, "")
+    report = optsum.study("count", optsum.read_topics(COVERS), most=4)
+    assert [row["id"] for row in report.to_rows()][-1] == "orchard-long"
+    status, _, err = run("count", COVERS, "--most", "0")
+    assert (status, err.count("\n")) == (2, 1)
+    assert "most cannot be 0" in err
+
+
+def test_unknown_names_and_options_are_refused() -> None:
+    with pytest.raises(UnknownNameError, match="did you mean tsc3"):
+        optsum.study("tsc", [])
+    with pytest.raises(UnknownNameError, match="did you mean uncoverable"):
+        optsum.study("tsc3", [], uncoverd="skip")
+    with pytest.raises(OptionError, match="uncoverable cannot be 'ignore'"):
+        optsum.study("tsc3", [], uncoverable="ignore")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (["tcs3", TABLE], "tsc3"),
+        (["tsc3"], "Missing argument 'TOPICS'"),
+        (["tsc3", "nosuch.jsonl"], "nosuch.jsonl cannot be opened"),
+        (["tsc3", TABLE, "nosuch.jsonl"], "nosuch.jsonl cannot be opened"),
+        (["tsc3", TABLE, "--uncoverable", "never"], "uncoverable cannot be 'never'"),
+        (["tsc3", TABLE, "--time-limit", "-1"], "time_limit cannot be -1"),
+        (["tsc3", TABLE, "-o", TABLE], "also an input"),
+    ],
+)
+def test_what_cannot_be_used_is_one_line(run: Any, arguments: list[str], reason: str) -> None:
+    before = Path(TABLE).read_text()
+    status, out, err = run(*arguments)
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert reason in err
+    assert Path(TABLE).read_text() == before
+
+
+# --- tsc3 ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_papers_systems_on_the_papers_table(run: Any, tmp_path: Path) -> None:
+    systems, out = tmp_path / "systems.jsonl", tmp_path / "rows.jsonl"
+    lines = [{"topic_id": "tsc3", "system": name, "selection": ids} for name, ids in (("one", ONE), ("two", TWO))]
+    systems.write_text("\n".join(map(json.dumps, lines)))
+    status, shown, err = run("tsc3", TABLE, systems, "-o", out)
+    assert (status, err) == (0, "")
+    cells = {line.split()[0]: line.split()[-2:] for line in shown.splitlines() if line[:3] in {"one", "two", "min"}}
+    assert cells == {"one": ["0.556", "0.667"], "two": ["0.778", "1.000"], "minimum": ["1.000", "1.000"]}
+    rows = {row["system"]: row for row in map(json.loads, out.read_text().splitlines())}
+    assert rows["one"]["coverage"] == pytest.approx(5 / 9)
+    assert (rows["one"]["correct"], rows["one"]["minimum"], rows["two"]["precision"]) == (4, 6, 1)
+    assert rows["two"]["covered"] == pytest.approx([1, 2 / 3, 2 / 3])
+    # Nothing that is missing is just not there.
+    for said in ("No topic has meta.condition", f"{LEAD} is not here", "no topic has both meta.questions"):
+        assert said in shown
+
+
+def test_the_python_call_says_the_same(run: Any) -> None:
+    report = optsum.study("tsc3", optsum.read_topics(COVERS), optsum.read_systems(SYSTEMS))
+    status, shown, _ = run("tsc3", COVERS, SYSTEMS)
+    assert status == 0
+    assert shown.strip() == str(report).strip()
+    assert "Short Cov.  Short Prec.  Long Cov.  Long Prec." in shown
+    assert "Short exact  Short edit  Long exact  Long edit" in shown
+    assert "Not in this table: rewriter, which has no extract" in shown
+    assert "Not every system is scored on every topic" in shown
+    assert shown.count(LEAD) == shown.count(BEST) == 2
+
+
+def test_a_missing_condition_is_said() -> None:
+    topics = [topic for topic in optsum.read_topics(COVERS) if isinstance(topic, optsum.Topic)]
+    short = [topic for topic in topics if topic.meta["condition"] == "short"]
+    assert "No topic has the condition long, so" in str(optsum.study("tsc3", short))
+    neither = [optsum.as_topic({"id": "t", "cover": [[["a"]]], "meta": {"condition": "tiny"}})]
+    shown = str(optsum.study("tsc3", neither))
+    assert "No topic has the condition short or long, so" in shown
+    assert "Tiny Cov." in shown
+    mixed = str(optsum.study("tsc3", [*short, optsum.as_topic({"id": "t", "cover": [[["a"]]]})]))
+    assert "Other Cov." in mixed
+    assert "Only 2 of 3 topics have questions" in mixed
+
+
+def test_errors_are_rows_and_one_line(run: Any, tmp_path: Path) -> None:
+    topics, out = tmp_path / "topics.jsonl", tmp_path / "rows.jsonl"
+    topics.write_text('not JSON\n{"id": "t", "cover": [[["a"]]]}\n{"id": "u", "cover": [[["a"]], []]}\n')
+    status, shown, err = run("tsc3", topics, "-o", out)
+    assert status == 1
+    assert err.count("\n") == 1
+    assert "2 parts of the input could not be used; the first: " in err
+    assert f"{topics}:1: not JSON" in err
+    assert "minimum cover" in shown
+    rows = [json.loads(line) for line in out.read_text().splitlines()]
+    assert [row.get("status") for row in rows] == [None, "error", "error"]
+    assert "--uncoverable skip" in rows[2]["error"]
+    assert run("tsc3", topics, "--uncoverable", "skip")[0] == 1
+    topics.write_text('{"id": "t", "cover": [[["a"]]]}\n{"id": "u", "cover": [[["a"]], []]}\n')
+    status, shown, err = run("tsc3", topics, "--uncoverable", "skip")
+    assert (status, err) == (0, "")
+    assert "without any alternative are left out" in shown
+
+
+# --- Ctrl-C -------------------------------------------------------------------------------------------------------
+
+
+def test_ctrl_c_ends_what_is_read() -> None:
+    done = 0
+
+    def advance() -> None:
+        nonlocal done
+        done += 1
+
+    with Stopping() as stopping:
+        seen = []
+        for item in stopping.until(range(10), advance):
+            seen.append(item)
+            if item == 2:
+                signal.raise_signal(signal.SIGINT)
+        assert (seen, done, stopping.done, stopping.stopped) == ([0, 1, 2], 3, 3, True)
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="signals as POSIX has them")
+def test_ctrl_c_leaves_the_tables_of_what_was_done(tmp_path: Path) -> None:
+    out, pipe = tmp_path / "rows.jsonl", tmp_path / "pipe"
+    os.mkfifo(pipe)
+    process = subprocess.Popen(
+        [sys.executable, "-c", "import sys; from optsum.cli import main; sys.exit(main())",
+         "study", "tsc3", str(pipe), "-o", str(out)],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    with pipe.open("w") as topics:
+        for number in range(3):
+            print(json.dumps({"id": f"t{number}", "cover": [[["a"], ["b", "c"]]]}), file=topics, flush=True)
+        time.sleep(6)  # it has done these, and waits for more
+        process.send_signal(signal.SIGINT)
+        shown, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert err == "optsum: interrupted; 3 topics done\n"
+    assert "minimum cover  1.000  1.000" in shown
+    assert [json.loads(line)["id"] for line in out.read_text().splitlines()] == ["t0", "t1", "t2"]

@@ -3,6 +3,9 @@
 Hirao et al. 2017 (Enumeration of Extractive Oracle Summaries), eq. 1-8: maximize the clipped n-gram hits against all
 references, subject to a maximum length. A unit is a sentence; an n-gram g that occurs N(g, R_k) times in reference k
 gains, with its t-th copy, as many hits as there are references with N(g, R_k) >= t.
+
+Lin & Hovy 2003 (The Potential and Limitations of Automatic Sentence Extraction), eq. 1-2: the model units of a
+reference, its sentences, are clipped each by itself. A model unit is a reference of its own here: the same gains serve.
 """
 
 from __future__ import annotations
@@ -19,22 +22,13 @@ from optsum.formulation import Formulation, Spec, Task
 from optsum.metrics import Metric, parse_metric
 from optsum.ngrams import Key, count
 from optsum.problem import Selection
-from optsum.text import Sentence, character_count, word_count
+from optsum.text import LENGTH_OF, Sentence
 
 from .longest import longest_problem
 from .objective import Component, objective_of
 from .reference_model import ReferenceModel
 
 __all__ = ["Extract", "Extractive"]
-
-
-def _one(sentence: Sentence) -> int:
-    """Length of a sentence in sentences."""
-    del sentence
-    return 1
-
-
-_LENGTH_OF = {"words": word_count, "characters": character_count, "sentences": _one}
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -77,10 +71,14 @@ class Extractive(Formulation):
                 sentences=topic.sentences,
             )
         distinct = spec.counts == "set"
-        texts = [spec.analyzer.joined_tokens(reference) for reference in topic.references]
-        references = [[count(text, part, distinct=distinct) for text in texts] for part in metric.components]
+        texts = _model_units(topic, spec)
+        groups = [
+            [[count(text, part, distinct=distinct) for text in units] for units in texts] for part in metric.components
+        ]
+        references = [[counts for group in part for counts in group] for part in groups]
         wanted = [set().union(*counters) for counters in references]
-        if not any(wanted):
+        # A geometric mean needs all of its parts.
+        if not any(wanted) or (metric.kind == "product" and not all(wanted)):
             raise InputError(
                 f"The references of topic {topic.id!r} have no {metric} n-gram to count, so nothing can be optimized: "
                 "give it a reference with text, or another tokenizer."
@@ -121,9 +119,16 @@ class Extractive(Formulation):
                     lost=1 if bigrams else 0,
                     seams=[(place[i], place[j], key) for i, j, key in seams] if bigrams else (),
                     between=partial(_between, full),
+                    model_units=groups[part],
                 )
             )
-        objective, weights = objective_of(components, spec.measure, mean=spec.references == "mean", distinct=distinct)
+        objective, weights = objective_of(
+            components,
+            spec.measure,
+            mean=spec.references == "mean",
+            distinct=distinct,
+            product=metric.kind == "product",
+        )
         instance = objective.coverage(lengths, weights, min_length=spec.min_length, max_length=spec.max_length)
         plain = spec.measure == "recall" and spec.references == "pooled" and len(components) == 1
         reference_model = (
@@ -133,7 +138,7 @@ class Extractive(Formulation):
         )
         return Extract(
             id=topic.id,
-            problem=CoverageProblem.of(instance, reference_model=reference_model),
+            problem=CoverageProblem.of(instance, reference_model, topic.reference_sentences),
             units=tuple(units),
             references=topic.references,
             analyzer=spec.analyzer,
@@ -141,9 +146,16 @@ class Extractive(Formulation):
         )
 
 
+def _model_units(topic: Topic, spec: Spec) -> list[list[list[str]]]:
+    """Return the tokens of what is clipped by itself, reference by reference."""
+    if spec.model_units == "sentences":
+        return [[spec.analyzer.tokens(sentence) for sentence in reference] for reference in topic.references]
+    return [[spec.analyzer.joined_tokens(reference)] for reference in topic.references]
+
+
 def _candidates(topic: Topic, spec: Spec) -> list[tuple[int, int, list[str]]]:
     """Return number, length and tokens of every sentence that is not longer than the maximum."""
-    length_of = _LENGTH_OF[spec.length_unit]
+    length_of = LENGTH_OF[spec.length_unit]
     tokens = spec.analyzer.tokens
     return [
         (number, length, tokens(sentence))
@@ -184,6 +196,16 @@ def _served(spec: Spec) -> Metric:
         raise UnsupportedError(
             f"The extractive formulation searches rouge-l by itself, not in {metric}: choose one with --metric."
         )
+    if metric.kind == "product" and (spec.measure != "recall" or spec.references == "mean"):
+        raise UnsupportedError(
+            f"The geometric mean {metric} is one of recalls, of one reference or pooled ones (Lin & Hovy 2003): "
+            "use --measure recall and --references pooled, each or best."
+        )
+    if spec.model_units == "sentences" and (spec.measure != "recall" or metric.kind == "lcs"):
+        raise UnsupportedError(
+            "Model units are clipped by themselves for recall of n-grams only (Lin & Hovy 2003): use --measure recall "
+            "without rouge-l, or --model-units whole."
+        )
     if spec.boundaries == "joined":
         if any(part.kind != "ngram" or part.size > 2 for part in metric.components):
             raise UnsupportedError(
@@ -195,6 +217,6 @@ def _served(spec: Spec) -> Metric:
                 f"n-grams across sentence ends with set counts are served for recall, not for {spec.measure}: "
                 "leave --boundaries at sentence."
             )
-    if spec.length_unit not in _LENGTH_OF:
+    if spec.length_unit not in LENGTH_OF:
         raise OptionError(f"There is no length unit {spec.length_unit!r}: use words, sentences or characters.")
     return metric

@@ -12,7 +12,8 @@ F1          :math:`2 \sum_k T_k / (\sum_k D_k  mean of :math:`2 T_k / (D_k + M)`
 =========== ================================== ======================================================
 
 A sum of metrics is the mean of theirs. Everything with constant denominators (recall) is one ratio over their least
-common multiple, so that one integer decides; the rest is a sum of ratios.
+common multiple, so that one integer decides; the rest is a sum of ratios. A geometric mean of metrics (Ngram(i, j) of
+Lin & Hovy 2003, eq. 2) is a product of ratios.
 """
 
 from __future__ import annotations
@@ -42,6 +43,8 @@ class Component:
     Attributes
     ----------
     references : one counter a reference
+    model_units : one group of counters a reference, or None
+        The parts of each reference that are clipped by themselves, in place of `references`.
     units : one counter a unit
         In set-based ROUGE every count is 1.
     masses : one integer a unit
@@ -52,6 +55,8 @@ class Component:
         n-grams across the end of i and the start of j, there if both are chosen and no unit between them is.
     between : function of i and j
         The units between two units that would part them.
+    joints : tuples of n-gram, needed units, units in the gap, copies
+        n-grams that are there if all of the former are chosen and none of the latter.
     """
 
     references: Sequence[Counts]
@@ -60,6 +65,13 @@ class Component:
     lost: int = 0
     seams: Sequence[tuple[int, int, Key]] = ()
     between: Callable[[int, int], Sequence[int]] = lambda i, j: range(i + 1, j)
+    joints: Sequence[tuple[Key, tuple[int, ...], tuple[int, ...], int]] = ()
+    model_units: Sequence[Sequence[Counts]] | None = None
+
+    @property
+    def groups(self) -> list[Sequence[Counts]]:
+        """What is clipped by itself, reference by reference."""
+        return [[one] for one in self.references] if self.model_units is None else list(self.model_units)
 
 
 class Objective:
@@ -74,6 +86,7 @@ class Objective:
         self.joints: list[Joint] = []
         self.constants = [0] * (2 * ratios)
         self.mass = np.zeros((2 * ratios, units), np.int64)
+        self.mean = Combination.SUM
 
     def cover(self, slot: int, part: int, gains: Mapping[Key, tuple[int, ...]], component: Component) -> None:
         """Let the n-grams in `gains` feed a total; `part` tells apart the metrics that feed the same one."""
@@ -81,6 +94,10 @@ class Objective:
             if key in gains:
                 feature = self.feature(slot, part, key, gains[key], 1)
                 self.joints.append(Joint(feature, (i, j), component.between(i, j)))
+        for key, needs, vetoes, copies in component.joints:
+            if key in gains:
+                feature = self.feature(slot, part, key, gains[key], copies)
+                self.joints.append(Joint(feature, needs, vetoes, copies))
         for entries, found in zip(self.entries, component.units, strict=True):
             for key, copies in found.items():
                 if key in gains:
@@ -118,7 +135,7 @@ class Objective:
             mass=self.mass,
             joints=tuple(self.joints),
             weights=weights,
-            combination=Combination.RATIO if len(weights) == 1 else Combination.SUM,
+            combination=Combination.RATIO if len(weights) == 1 else self.mean,
             **others,
         )
 
@@ -148,7 +165,7 @@ def gains_of(references: Sequence[Counts], weights: Sequence[int]) -> dict[Key, 
 
 
 def objective_of(
-    components: Sequence[Component], measure: str, *, mean: bool, distinct: bool
+    components: Sequence[Component], measure: str, *, mean: bool, distinct: bool, product: bool = False
 ) -> tuple[Objective, tuple[int, ...]]:
     """Return the ratios of an objective, and their weights.
 
@@ -160,17 +177,19 @@ def objective_of(
         Average over the references instead of pooling them.
     distinct : bool
         Set-based counts: the summary's n-grams are counted once, so a denominator is a coverage too.
+    product : bool
+        The geometric mean of the metrics, not their arithmetic mean.
     """
     units = len(components[0].units)
     # One ratio a component, or one a component and reference.
     ratios = [
         (part, references)
         for part, component in enumerate(components)
-        for references in ([[one] for one in component.references] if mean else [component.references])
+        for references in (component.groups if mean else [[one for group in component.groups for one in group]])
     ]
     totals = [sum(reference.total() for reference in references) for _, references in ratios]
     common = lcm(*(total for total in totals if total))
-    if measure == "recall" and (len(ratios) == 1 or common * len(ratios) <= _LARGEST):
+    if measure == "recall" and not product and (len(ratios) == 1 or common * len(ratios) <= _LARGEST):
         objective = Objective(units, 1)
         objective.constants[1] = common * len(ratios) if len(ratios) > 1 else totals[0]
         for part, component in enumerate(components):
@@ -182,6 +201,7 @@ def objective_of(
             objective.cover(0, part, gains_of(flat, weights), component)
         return objective, (1,)
     objective = Objective(units, len(ratios))
+    objective.mean = Combination.PRODUCT if product else Combination.SUM
     scale = 2 if measure == "f1" else 1  # F1 = 2 hits / (reference total + summary mass): hits count twice
     for ratio, (part, references) in enumerate(ratios):
         component, top, bottom = components[part], 2 * ratio, 2 * ratio + 1

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from optsum._version import __version__
 
 if TYPE_CHECKING:
+    from optsum.alignment import align
     from optsum.comparison import compare
     from optsum.corpus.jsonl import BadTopic, read_topics
     from optsum.corpus.systems import System, read_systems
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
         UnknownNameError,
         UnsupportedError,
     )
+    from optsum.exporting import export
+    from optsum.importing import import_solutions
     from optsum.optima import Optima
     from optsum.oracles import Oracles, enumerate_optima
     from optsum.pipeline import solve, solve_all
@@ -35,6 +38,7 @@ if TYPE_CHECKING:
     from optsum.run import Limits, Run
     from optsum.searching import search
     from optsum.strategy import Strategy
+    from optsum.studies import study
     from optsum.system_scores import score
 
 _HOME = {
@@ -61,9 +65,12 @@ _HOME = {
     "Topic": "optsum.corpus.topic",
     "UnknownNameError": "optsum.errors",
     "UnsupportedError": "optsum.errors",
+    "align": "optsum.alignment",
     "as_topic": "optsum.corpus.topic",
     "compare": "optsum.comparison",
     "enumerate_optima": "optsum.oracles",
+    "export": "optsum.exporting",
+    "import_solutions": "optsum.importing",
     "read_systems": "optsum.corpus.systems",
     "read_topics": "optsum.corpus.jsonl",
     "rouge": "optsum.rouge_score",
@@ -71,6 +78,7 @@ _HOME = {
     "search": "optsum.searching",
     "solve": "optsum.pipeline",
     "solve_all": "optsum.pipeline",
+    "study": "optsum.studies",
 }
 
 __all__ = [
@@ -98,9 +106,12 @@ __all__ = [
     "UnknownNameError",
     "UnsupportedError",
     "__version__",
+    "align",
     "as_topic",
     "compare",
     "enumerate_optima",
+    "export",
+    "import_solutions",
     "read_systems",
     "read_topics",
     "rouge",
@@ -108,6 +119,7 @@ __all__ = [
     "search",
     "solve",
     "solve_all",
+    "study",
 ]
 
 

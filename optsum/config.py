@@ -7,26 +7,38 @@ from __future__ import annotations
 
 import hashlib
 import json
-import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
+from inspect import Parameter, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    WithJsonSchema,
+    create_model,
+    field_validator,
+)
 
+from optsum.config_file import read_table
 from optsum.errors import OptionError
 from optsum.metrics import parse_metric
 from optsum.names import unknown_name
+from optsum.own_options import OWN_OPTIONS_SCHEMA, OwnOptions, own_options
 from optsum.presets import PRESETS
 
 if TYPE_CHECKING:
+    from optsum.chunks.rules import Rules
     from optsum.formulation import Spec
     from optsum.run import Limits
     from optsum.strategy import Strategy
     from optsum.text import Analyzer
 
-__all__ = ["Options", "ScoreOptions", "read_config", "resolve", "resolve_score"]
+__all__ = ["Options", "ScoreOptions", "options_of", "read_config", "resolve", "resolve_as", "resolve_score"]
 
 _NOT_IN_HASH = {"preset", "workers"}
 """Options that cannot change a result; what a preset sets is in the options themselves."""
@@ -52,13 +64,24 @@ class Options(_Model):
     formulation: str = Field("extractive", description="what the units are (optsum list formulations)")
     strategy: str = Field("milp", description="how to search (optsum list strategies)")
     backend: str = Field("highs", description="MILP solver, or pyomo:NAME (optsum list backends)")
+    backend_options: Annotated[OwnOptions, WithJsonSchema(OWN_OPTIONS_SCHEMA)] = Field(
+        (), description="the solver's own options as they are; they win over what optsum sets"
+    )
+    threads: int = Field(1, ge=1, description="threads of the solver, where it has them")
+    strategy_options: Annotated[OwnOptions, WithJsonSchema(OWN_OPTIONS_SCHEMA)] = Field(
+        (), description="the strategy's own options; in a comparison of all that have it, or of one as vns.k_max=3"
+    )
     bound: Literal["lagrangian", "knapsack"] = Field(
         "lagrangian", description="of branch-and-bound; knapsack is the paper's (Hirao et al. 2017)"
     )
-    metric: str = Field("rouge-1", description="rouge-N or rouge-suK")
+    metric: str = Field("rouge-1", description="rouge-N, rouge-suK, rouge-l, sums with +, or ngram-I-J")
     measure: Literal["recall", "precision", "f1"] = Field("recall", description="what of the metric is maximized")
-    references: Literal["pooled", "each", "mean"] = Field(
-        "pooled", description="all references together, one problem for each, or the mean over them"
+    references: Literal["pooled", "each", "mean", "best", "first"] = Field(
+        "pooled",
+        description="all together, one problem for each, the mean over them, the one that gives most, or the first",
+    )
+    model_units: Literal["whole", "sentences"] = Field(
+        "whole", description="a reference is one text, or each of its sentences is clipped by itself"
     )
     max_length: int | None = Field(None, ge=0, le=_LONGEST, description="longest summary, in the length unit")
     min_length: int = Field(0, ge=0, le=_LONGEST, description="shortest summary, in the length unit")
@@ -81,6 +104,12 @@ class Options(_Model):
     uncoverable: Literal["error", "skip"] = Field(
         "error", description="cover: an abstract sentence without any alternative is an error, or left out and reported"
     )
+    chunk_profile: Literal["strict", "paper"] = Field(
+        "strict", description="compressive: what can be left out; strict keeps subjects and objects with their verb"
+    )
+    chunk_rules: str | None = Field(
+        None, description="compressive: rules by which chunks are made: ud, clearnlp, or a file [by the parse's labels]"
+    )
     preset: str | None = Field(None, description="a set of options from a paper (optsum list presets)")
     time_limit: float | None = Field(None, ge=0, description="seconds of search per problem")
     node_limit: int | None = Field(None, ge=0, description="nodes of the search tree per problem")
@@ -89,6 +118,11 @@ class Options(_Model):
     target: float | None = Field(None, description="objective that is good enough")
     seed: int = Field(0, ge=0, description="the same seed gives the same result")
     workers: int = Field(1, ge=1, description="processes")
+
+    @field_validator("backend_options", "strategy_options", mode="before")
+    @classmethod
+    def _pairs(cls, value: Any) -> OwnOptions:
+        return own_options(value)
 
     def analyzer(self) -> Analyzer:
         """Return the text analysis that the objective counts with."""
@@ -125,7 +159,9 @@ class Options(_Model):
 
     def searcher(self) -> Strategy:
         """Return the strategy, with its own options set."""
-        return _searcher(self.strategy, self.backend, self.bound)
+        return _searcher(
+            self.strategy, self.backend, self.bound, self.threads, self.backend_options, self.strategy_options
+        )
 
     @property
     def config_hash(self) -> str:
@@ -134,19 +170,33 @@ class Options(_Model):
 
 
 @lru_cache(maxsize=64)
-def _searcher(strategy: str, backend: str, bound: str) -> Strategy:
+def _searcher(
+    strategy: str, backend: str, bound: str, threads: int, backend_options: OwnOptions, strategy_options: OwnOptions
+) -> Strategy:
     from optsum.registry import create_strategy
+    from optsum.strategy_options import shared_out
 
-    own = {"milp": {"backend": backend}, "branch-and-bound": {"bound": bound}}
-    return create_strategy(strategy, own.get(strategy, {}))
+    own: dict[str, dict[str, Any]] = {
+        "milp": {"backend": backend, "threads": threads, "backend_options": backend_options},
+        "branch-and-bound": {"bound": bound},
+    }
+    flags = own.get(strategy, {})
+    given = dict(shared_out(strategy_options, [strategy])[strategy])
+    for name in given:
+        if name in flags:
+            raise OptionError(f"The option {name} of {strategy} has a flag of its own: give --{name.replace('_', '-')}.")
+    return create_strategy(strategy, {**flags, **given})
 
 
 class ScoreOptions(_Model):
     """Every option of scoring."""
 
     metric: str = Field("rouge-1+rouge-2+rouge-l", description="one metric, or several joined by +")
-    references: Literal["pooled", "mean", "best"] = Field(
-        "pooled", description="all references together, the mean over them, or the best of them"
+    references: Literal["pooled", "mean", "best", "first"] = Field(
+        "pooled", description="all references together, the mean over them, the best of them, or the first alone"
+    )
+    best_by: Literal["recall", "precision", "f1"] = Field(
+        "recall", description="what the best reference is best in; recall as ROUGE-1.5.5, f1 as rouge-score"
     )
     tokenizer: str | None = Field(
         None, description="rouge (default), blank, unicode, or tokens (default for pre-tokenized topics)"
@@ -154,6 +204,9 @@ class ScoreOptions(_Model):
     stem: bool = Field(default=False, description="Porter stemming as ROUGE-1.5.5 -m does")
     stopwords: str = Field("keep", description="keep, drop (SMART list), or a file with one word a line")
     counts: Literal["clipped", "set"] = Field("clipped", description="count each n-gram as often as it occurs, or once")
+    model_units: Literal["whole", "sentences"] = Field(
+        "whole", description="a reference is one text, or each of its sentences is clipped by itself"
+    )
     max_words: int | None = Field(None, ge=1, description="cut summaries and references after so many words")
     preset: str | None = Field(None, description="a set of options from a paper (optsum list presets)")
 
@@ -169,6 +222,13 @@ def _analyzer(tokenizer: str, stem: bool, stopwords: str) -> Analyzer:
     return Analyzer(tokenizer, stem, stopwords if stopwords in {"keep", "drop"} else load_stopwords(stopwords))
 
 
+@lru_cache(maxsize=8)
+def _chunk_rules(name: str) -> Rules:
+    from optsum.chunks.rule_files import load_rules
+
+    return load_rules(name)
+
+
 @lru_cache(maxsize=64)
 def _spec(options: Options) -> Spec:
     from optsum.coverage import NO_LIMIT
@@ -181,12 +241,15 @@ def _spec(options: Options) -> Spec:
         counts=options.counts,
         references="mean" if options.references == "mean" else "pooled",
         boundaries=options.boundaries,
+        model_units=options.model_units,
         max_length=NO_LIMIT if options.max_length is None else options.max_length,
         min_length=options.min_length,
         length_unit=options.length_unit,
         keep_unmatched=options.keep_unmatched,
         weights=options.weights,
         uncoverable=options.uncoverable,
+        chunk_profile=options.chunk_profile,
+        chunk_rules=None if options.chunk_rules is None else _chunk_rules(options.chunk_rules),
     )
 
 
@@ -196,37 +259,29 @@ def _hash(options: Options) -> str:
     return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()[:12]
 
 
-_ONLY_IN: Final = {"strategies": "compare", "exact": "compare"}
+_ONLY_IN: Final = {
+    "strategies": "compare",
+    "exact": "compare",
+    "backends": "compare",
+    "threshold": "align",
+    "max_sentences": "align",
+}
 """Options of one command that are no field of a model."""
 
 
-def read_config(path: str | Path) -> dict[str, Any]:
+def read_config(path: str | Path, *, also: Iterable[str] = ()) -> dict[str, Any]:
     """Read options from a TOML file; hyphens and underscores in names are the same.
 
     One file serves every command: it may set any option that some command has, and each takes what it knows.
+    `also` are options of the command that reads it.
 
     Raises
     ------
     OptionError
         If the file cannot be read, is no TOML, sets an option twice, or sets one that no command has.
     """
-    try:
-        with Path(path).open("rb") as file:
-            table = tomllib.load(file)
-    except (OSError, ValueError) as error:
-        if isinstance(error, OSError):
-            raise OptionError(f"The configuration {path} cannot be read: {error.strerror or error}.") from error
-        raise OptionError(f"The configuration {path} is no TOML: {error}.") from error
-    options: dict[str, Any] = {}
-    known = dict.fromkeys([*Options.model_fields, *ScoreOptions.model_fields, *_ONLY_IN])
-    for key, value in table.items():
-        name = key.replace("-", "_")
-        if name in options:
-            raise OptionError(f"The configuration {path} sets {name} twice.")
-        if name not in known:
-            raise OptionError(f"{path}: {unknown_name('option', key, known)}")
-        options[name] = value
-    return options
+    known = dict.fromkeys([*Options.model_fields, *ScoreOptions.model_fields, *_ONLY_IN, *also])
+    return read_table(path, known)
 
 
 def resolve(
@@ -270,7 +325,7 @@ def resolve(
 def _check_cover(options: Options) -> None:
     if options.max_length is not None or options.min_length:
         raise OptionError("A cover is as short as it can be, so it takes no --max-length and no --min-length.")
-    if options.references == "each":
+    if options.references in {"each", "best"}:
         raise OptionError("A cover is of the one abstract that the topic's alternatives are for: leave --references.")
 
 
@@ -285,13 +340,35 @@ def resolve_score(given: Mapping[str, Any] | None = None, *, config: str | Path 
 M = TypeVar("M", bound=_Model)
 
 
+@lru_cache(maxsize=64)
+def options_of(function: Callable[..., Any]) -> type[_Model]:
+    """Return the options that a function declares: its keyword-only parameters.
+
+    Each is annotated ``Annotated[type, Field(description=..., ge=...)]``, so that keywords, flags, their help and
+    what values they take stand in one place.
+    """
+    own = signature(function, eval_str=True).parameters.values()
+    fields: dict[str, Any] = {
+        each.name: (each.annotation, each.default) for each in own if each.kind is Parameter.KEYWORD_ONLY
+    }
+    return create_model(function.__name__, __base__=_Model, **fields)
+
+
+def resolve_as(model: type[M], given: Mapping[str, Any] | None = None, *, config: str | Path | None = None) -> M:
+    """Return the options of a command with a model of its own (`options_of`), as `resolve` does those of a search."""
+    return _merged(model, given, config)
+
+
 def _merged(model: type[M], given: Mapping[str, Any] | None, config: str | Path | None) -> M:
     values = {name: value for name, value in (given or {}).items() if value is not None}
     for name in values:
         if name not in model.model_fields:
             raise unknown_name("option", name, model.model_fields)
     if config is not None:
-        values = {**read_config(config), **values}
+        file = read_config(config, also=model.model_fields)
+        if values.get("backend", file.get("backend")) != file.get("backend"):
+            file.pop("backend_options", None)  # they are those of another solver
+        values = {**file, **values}
     if (preset := values.get("preset")) is not None:
         if not isinstance(preset, str) or preset not in PRESETS:
             raise unknown_name("preset", preset, PRESETS)

@@ -37,11 +37,17 @@ class CoverageProblem(Problem):
     reference_model: Callable[[], Any] | None = None
 
     @classmethod
-    def of(cls, instance: Coverage, reference_model: Callable[[], Any] | None = None) -> CoverageProblem:
+    def of(
+        cls,
+        instance: Coverage,
+        reference_model: Callable[[], Any] | None = None,
+        reference_units: int | None = None,
+    ) -> CoverageProblem:
         """Wrap an instance."""
         return cls(
             instance=instance,
             reference_model=reference_model,
+            reference_units=reference_units,
             lengths=tuple(instance.lengths.tolist()),
             min_length=instance.min_length,
             max_length=instance.max_length,
@@ -56,13 +62,13 @@ class CoverageProblem(Problem):
     @property
     def capabilities(self) -> frozenset[Capability]:
         """What the instance allows."""
-        found = {Capability.COVERAGE}
+        found = {Capability.COVERAGE, Capability.BOUND}
         if self.instance.goal is Goal.MINIMIZE or self.instance.constant_denominator:
-            found |= {Capability.LINEAR, Capability.BOUND}
+            found.add(Capability.LINEAR)
             if self.instance.goal is Goal.MAXIMIZE and self.instance.singletons:
                 found.add(Capability.COMBINATORIAL_BOUND)
         elif self.instance.single_ratio:
-            found |= {Capability.RATIO, Capability.BOUND}
+            found.add(Capability.RATIO)
         return frozenset(found)
 
     def explain(self, missing: frozenset[Capability]) -> str:
@@ -72,7 +78,7 @@ class CoverageProblem(Problem):
         if missing & {Capability.LINEAR, Capability.COMBINATORIAL_BOUND} and constant and lcm(*bottoms) > 2**50:
             return (
                 f"the common denominator of its {self.instance.ratios} ratios is beyond 2^50; "
-                "use greedy or exhaustive, or --references pooled."
+                "use branch-and-bound, greedy or exhaustive, or --references pooled."
             )
         return ""
 
@@ -130,20 +136,21 @@ class CoverageProblem(Problem):
         """The merged integer program."""
         return coverage_model(self.instance)
 
+    def value_of(self, key: Key) -> float:
+        """Return for people what is compared as `key`."""
+        return value_of(self.instance, Fraction(key))
+
     @cached_property
     def root_bound(self) -> Key:
         """The bound of the root relaxation, proven in integers (`optsum.bounds.dual_bound`).
 
-        Where the relaxation has no optimum (nothing is feasible), the trivial bound stands in.
+        Of sums and products of ratios it bounds programs that no selection escapes (`optsum.surrogate`). Where the
+        relaxation has no optimum (nothing is feasible), the trivial bound stands in.
         """
-        from optsum.bounds import dual_bound
-        from optsum.fractional import ratio_bound
-        from optsum.lp import relax
+        from optsum.bounds import model_bound
+        from optsum.fractional import value_bound
 
-        if self.instance.single_ratio:
-            return ratio_bound(self.instance)
-
+        if self.instance.goal is Goal.MAXIMIZE and not self.instance.constant_denominator:
+            return value_bound(self.instance)
         model = self.linear_model
-        relaxation = relax(model)
-        duals = np.zeros(model.rows) if relaxation is None else relaxation.duals
-        return Fraction(dual_bound(model, duals) + model.offset, model.denominator)
+        return Fraction(model_bound(model) + model.offset, model.denominator)

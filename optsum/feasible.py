@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final
 
-__all__ = ["count_feasible"]
+import numpy as np
+
+__all__ = ["count_feasible", "count_feasible_forest", "estimate_feasible", "reachable"]
+
+_CHEAP: Final = 200_000
+_LARGEST_TABLE: Final = 20_000_000
+_MOST_FLOAT: Final = 1000
 
 
 def count_feasible(lengths: Iterable[int], min_length: int, max_length: int) -> int:
@@ -42,3 +49,101 @@ def count_feasible(lengths: Iterable[int], min_length: int, max_length: int) -> 
     field = (1 << width) - 1
     count = sum((totals >> (width * c)) & field for c in range(low, high + 1))
     return count - (1 if low == 0 else 0)
+
+
+def count_feasible_forest(lengths: Sequence[int], parents: Sequence[int], min_length: int, max_length: int) -> int:
+    """Count the non-empty sets of units within the limits that hold, with each unit, its parent.
+
+    As `count_feasible`, tree by tree: what can be chosen of a tree is nothing, or its root with a choice from each
+    subtree, and choices of two subtrees go together by multiplying their integers.
+
+    Parameters
+    ----------
+    lengths : lengths of the units, >= 0
+    parents : one number a unit, -1 for none
+    min_length, max_length : int, both included
+
+    Examples
+    --------
+    >>> count_feasible_forest([2, 3, 4], [-1, 0, -1], 0, 6)
+    4
+    """
+    high, low = min(int(max_length), sum(lengths)), max(int(min_length), 0)
+    if high < low:
+        return 0
+    width = len(lengths) + 1
+    cut = (1 << (width * (high + 1))) - 1
+    children: list[list[int]] = [[] for _ in lengths]
+    order = [unit for unit, parent in enumerate(parents) if parent < 0]
+    for unit, parent in enumerate(parents):
+        if parent >= 0:
+            children[parent].append(unit)
+    for unit in order:  # which grows
+        order += children[unit]
+    below = [1] * len(lengths)
+    totals = 1
+    for unit in reversed(order):
+        chosen = (below[unit] << (width * lengths[unit])) & cut if lengths[unit] <= high else 0
+        if parents[unit] >= 0:
+            below[parents[unit]] = (below[parents[unit]] * (1 + chosen)) & cut
+        else:
+            totals = (totals * (1 + chosen)) & cut
+    field = (1 << width) - 1
+    count = sum((totals >> (width * c)) & field for c in range(low, high + 1))
+    return count - (1 if low == 0 else 0)
+
+
+def estimate_feasible(lengths: Iterable[int], min_length: int, max_length: int) -> float:
+    """Return about how many non-empty sets of units lie within the limits, in little time whatever the lengths.
+
+    Exact as far as a float can be where the lengths are small numbers; by rounded lengths where they are not; and
+    infinite beyond what a float holds.
+    """
+    units = [int(length) for length in lengths if length <= max_length]
+    high = min(int(max_length), sum(units))
+    low = max(int(min_length), 0)
+    if high < low:
+        return 0.0
+    if len(units) > _MOST_FLOAT:
+        return float("inf")
+    if len(units) * (len(units) + high) <= _CHEAP:
+        return float(count_feasible(units, low, high))
+    scale = max(1.0, len(units) * high / _LARGEST_TABLE)
+    size = int(high / scale) + 1
+    totals = np.zeros(size)
+    totals[0] = 1.0
+    for length in units:
+        step = round(length / scale)
+        totals[step:] += totals[: size - step].copy()
+    return float(totals[int(low / scale) :].sum() - (low == 0))
+
+
+def reachable(lengths: Sequence[int], min_length: int, max_length: int) -> Callable[[int, int], bool]:
+    """Return a function that tells whether units from some number on can bring a length within the limits.
+
+    It takes the number u and the length, and looks for a set of the units u, u + 1, ..., not the empty one. Where the
+    lengths are too large for tables, it says yes unless all these units together are too short, or each is too long.
+    """
+    n, total = len(lengths), sum(lengths)
+    rest, least = [0] * (n + 1), [max_length + 1] * (n + 1)
+    for unit in range(n - 1, -1, -1):
+        rest[unit] = rest[unit + 1] + lengths[unit]
+        least[unit] = min(least[unit + 1], lengths[unit])
+
+    def roughly(unit: int, length: int) -> bool:
+        return length + rest[unit] >= min_length and length + least[unit] <= max_length
+
+    if n * (min(total, max_length) + 1) > _LARGEST_TABLE:
+        return roughly
+    # Bit c: a set of these units, not the empty one, has the length c.
+    sums = [0] * (n + 1)
+    for unit in range(n - 1, -1, -1):
+        sums[unit] = sums[unit + 1] | sums[unit + 1] << lengths[unit] | 1 << lengths[unit]
+        sums[unit] &= (2 << min(total, max_length)) - 1
+
+    def exactly(unit: int, length: int) -> bool:
+        high = max_length - length
+        within = sums[unit] & ((2 << min(high, total)) - 1) if high >= 0 else 0
+        return bool(within >> max(0, min_length - length))
+
+    return exactly

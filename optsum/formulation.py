@@ -5,12 +5,15 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from optsum.corpus.topic import Topic
 from optsum.coverage import NO_LIMIT
 from optsum.problem import Problem, Selection
 from optsum.text import Analyzer, Sentence
+
+if TYPE_CHECKING:
+    from optsum.chunks.rules import Rules
 
 __all__ = ["Formulation", "Spec", "Task"]
 
@@ -24,7 +27,7 @@ class Spec:
     analyzer : Analyzer
         Tokenizer, stemming and stop words, as the objective counts them.
     metric : str
-        "rouge-1", "rouge-2", "rouge-N", "rouge-suK".
+        As `optsum.metrics.parse_metric` reads it.
     measure : str
         "recall", "precision" or "f1".
     counts : str
@@ -33,6 +36,8 @@ class Spec:
         "pooled" or "mean": all together, or the mean of the scores against each.
     boundaries : str
         "sentence": n-grams within sentences; "joined": across sentence ends, as the official score.
+    model_units : str
+        "whole": a reference is one text; "sentences": each of its sentences is clipped by itself (Lin & Hovy 2003).
     max_length, min_length : int
         Limits of the summary, in `length_unit`; `optsum.coverage.NO_LIMIT` for none.
     length_unit : str
@@ -45,6 +50,10 @@ class Spec:
         Cover: "one" or "length", what a sentence counts.
     uncoverable : str
         Cover: "error" or "skip", what is done about an abstract sentence without any alternative.
+    chunk_profile : str
+        Compressive: "strict" or "paper", which parts of a sentence can go by themselves.
+    chunk_rules : Rules or None
+        Compressive: by which chunks are made; None for those that go with the labels of the parse.
     """
 
     analyzer: Analyzer
@@ -53,6 +62,7 @@ class Spec:
     counts: str = "clipped"
     references: str = "pooled"
     boundaries: str = "sentence"
+    model_units: str = "whole"
     max_length: int = NO_LIMIT
     min_length: int = 0
     length_unit: str = "words"
@@ -60,6 +70,8 @@ class Spec:
     keep_overlong: bool = False
     weights: str = "one"
     uncoverable: str = "error"
+    chunk_profile: str = "strict"
+    chunk_rules: Rules | None = None
 
     def with_all_units(self) -> Spec:
         """Return the same specification with every sentence a unit, as baselines need it."""
@@ -82,6 +94,10 @@ class Task(ABC):
         What the objective counts with; the finished text is scored with it too.
     notes : mapping
         What building found and a result should say; becomes part of its statistics.
+    members : mapping
+        All that a unit consists of, in the numbering of the input, where `units` names it after one of several.
+    parents : mapping
+        The unit without which a unit cannot be chosen, where there is one, both as `units` names them.
     """
 
     id: str
@@ -90,6 +106,8 @@ class Task(ABC):
     references: tuple[tuple[Sentence, ...], ...]
     analyzer: Analyzer
     notes: Mapping[str, Any] = field(default_factory=dict)
+    members: Mapping[Any, tuple[Any, ...]] = field(default_factory=dict)
+    parents: Mapping[Any, Any] = field(default_factory=dict)
 
     def name_units(self, selection: Selection) -> tuple[Any, ...]:
         """Return a selection in the numbering of the input, in document order."""
@@ -102,6 +120,10 @@ class Task(ABC):
     @abstractmethod
     def decode(self, selection: Selection) -> tuple[Sentence, ...] | None:
         """Return the text of a selection, in document order; None where the input has none."""
+
+    def display(self, selection: Selection) -> tuple[Sentence, ...] | None:
+        """Return the text of a selection for people, where that differs from what is scored."""
+        return self.decode(selection)
 
 
 class Formulation(ABC):

@@ -16,17 +16,13 @@ from optsum.warm import SAMPLE, warm_up
 
 __all__ = ["LISTS"]
 
-_THROUGH_PYOMO: Final = (
-    "highs", "scip_direct", "gurobi_direct", "cbc", "glpk", "cplex_direct", "xpress_direct", "mosek_direct",
-)  # fmt: skip
-"""Solvers that people have; Pyomo knows more."""
-
 _OBJECTIVES: Final[Mapping[str, Mapping[str, Any]]] = {
     "recall": {"max_length": 100},
     "F1": {"max_length": 100, "measure": "f1"},
     "sum": {"max_length": 100, "metric": "rouge-1+rouge-2"},
     "mean": {"max_length": 100, "references": "mean"},
     "joined": {"max_length": 100, "metric": "rouge-2", "boundaries": "joined"},
+    "compressive": {"max_length": 100, "metric": "rouge-2", "formulation": "compressive"},
     "cover": {"formulation": "cover"},
 }
 
@@ -61,7 +57,7 @@ def _strategies() -> TextTable:
         table.rows.append([name, "yes" if strategy.exact else "no", *served, strategy.about])
     table.caption = [
         "Extracts by recall, by F1 or precision, by a sum of metrics (rouge-1+rouge-2), by the mean over references",
-        "or with n-grams across sentence ends (joined); covers of fewest sentences.",
+        "or with n-grams across sentence ends (joined); compressions by recall; covers of fewest sentences.",
     ]
     return table
 
@@ -80,23 +76,34 @@ def _formulations() -> TextTable:
 
 
 def _backends() -> TextTable:
-    table = TextTable([Column("backend"), Column("usable"), Column("version"), Column("about", long=True)])
+    columns = ["backend", "installed", "works", "version", "licence", "reached by"]
+    table = TextTable([*map(Column, columns), Column("about, or why not and what installs it", long=True)])
     for name in BACKENDS:
+        if reason := _failure(lambda name=name: BACKENDS.load(name)):  # type: ignore[misc]
+            table.rows.append([name, "no", "no", "", "", "", reason])
+            continue
         backend = BACKENDS.load(name)()
         state = backend.available()
-        works = state.usable and not (reason := _tried(name))
-        about = backend.about if works else f"{state.reason or reason}: {backend.install}"
-        table.rows.append([name, "yes" if works else "no", state.version, about])
-    for solver in _THROUGH_PYOMO:
-        reason = _tried(f"pyomo:{solver}")
-        table.rows.append([f"pyomo:{solver}", "no" if reason else "yes", "", reason or "the model in Pyomo"])
-    table.caption = ["pyomo:NAME takes any solver that Pyomo knows; 'pyomo help --solvers' names them."]
+        if not state.usable:
+            about = f"{state.reason}: {backend.declaration.install}"
+            table.rows.append([name, "no", "no", "", backend.declaration.licence, backend.access, about])
+            continue
+        reason = _tried(name)
+        works = "no" if reason else "yes"
+        licence = backend.licence()
+        table.rows.append([name, "yes", works, state.version, licence, backend.access, reason or backend.about])
+    table.caption = [
+        "pyomo:NAME takes any of them, and any other solver that Pyomo knows ('pyomo help --solvers' names those), on",
+        "the equations as papers print them. pip install 'optsum[solvers]' brings CP-SAT, SCIP, RC2 and a small Gurobi.",
+    ]
     return table
 
 
 def _tried(backend: str) -> str:
-    options: Options = resolve({"strategy": "milp", "backend": backend, "max_length": 100})
-    return _failure(lambda: warm_up(options))
+    """Return why a backend does not solve a tiny problem, or nothing; some are for covers alone."""
+    recall: Options = resolve({"strategy": "milp", "backend": backend, "max_length": 100})
+    cover: Options = resolve({"strategy": "milp", "backend": backend, "formulation": "cover"})
+    return _failure(lambda: warm_up(recall)) and _failure(lambda: warm_up(cover))
 
 
 def _metrics() -> TextTable:

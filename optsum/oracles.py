@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
 from itertools import islice
@@ -11,10 +11,11 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+from optsum.best_reference import best_result, for_each_reference, reaches, union_of
 from optsum.config import Options, resolve
 from optsum.corpus.topic import Topic, as_topic
 from optsum.errors import OptionError, UnsupportedError
-from optsum.feasible import count_feasible
+from optsum.feasible import count_feasible, count_feasible_forest
 from optsum.formulation import Task
 from optsum.optima import Agreement, Optima
 from optsum.per_topic import AnyTopic, attempt, each_topic, problems
@@ -45,6 +46,10 @@ class Oracles:
         What the input calls each of those.
     lengths, length_limits : tuple of int
         Of those units, and the least and largest sum of a selection's.
+    members : mapping
+        All that a unit consists of, where it is named after one of several: the chunks of a compression.
+    parents : mapping
+        The unit without which a unit cannot be chosen, where there is one.
     """
 
     result: Result
@@ -52,6 +57,8 @@ class Oracles:
     units: tuple[Any, ...]
     lengths: tuple[int, ...] = ()
     length_limits: tuple[int, int] = (0, 0)
+    members: Mapping[Any, tuple[Any, ...]] = field(default_factory=dict)
+    parents: Mapping[Any, Any] = field(default_factory=dict)
 
     @property
     def id(self) -> str | None:
@@ -73,6 +80,10 @@ class Oracles:
 
         The left column of Table 7 of Hirao et al. 2017; of the units that remain after removal.
         """
+        if self.parents:
+            number = {name: unit for unit, name in enumerate(self.units)}
+            above = [number[self.parents[name]] if name in self.parents else -1 for name in self.units]
+            return count_feasible_forest(self.lengths, above, *self.length_limits)
         return count_feasible(self.lengths, *self.length_limits)
 
     @property
@@ -108,7 +119,7 @@ class Oracles:
         system : collection of units
             In the numbering of the input; units that are none of the problem's count as selected too.
         """
-        number = {name: unit for unit, name in enumerate(self.units)}
+        number = {name: unit for unit in range(len(self.units)) for name in self._names((unit,))}
         strangers = range(len(self.units), len(self.units) + len(set(system)))
         spare = iter(strangers)
         return self.optima.agreement({number[name] if name in number else next(spare) for name in set(system)})
@@ -156,6 +167,8 @@ class Oracles:
         return replace(self.result, extra={**self.result.extra, **extra})
 
     def _names(self, selection: Selection) -> tuple[Any, ...]:
+        if self.members:
+            return tuple(sorted(name for unit in selection for name in self.members[self.units[unit]]))
         return tuple(self.units[unit] for unit in selection)
 
 
@@ -205,7 +218,7 @@ def enumerate_optima(topic: Topic | Mapping[str, Any], *, config: str | Path | N
     if len(parts) != 1:
         raise OptionError('A topic with several references is several problems with references="each": give one.')
     began = perf_counter()
-    return _enumerate(build(parts[0], resolved), resolved, began)
+    return _oracles(parts[0], resolved, began)
 
 
 def enumerate_topics(
@@ -218,7 +231,49 @@ def enumerate_topics(
 
 def _enumerate_part(part: Topic, options: Options, shape: Callable[[Oracles], Result]) -> list[Result]:
     began = perf_counter()
-    return [attempt(part, options, lambda: shape(_enumerate(build(part, options), options, began)))]
+    return [attempt(part, options, lambda: shape(_oracles(part, options, began)))]
+
+
+def _oracles(part: Topic, options: Options, began: float) -> Oracles:
+    if options.references != "best":
+        return _enumerate(build(part, options), options, began)
+    starts = iter([began])
+    return _best(
+        for_each_reference(
+            part,
+            lambda one: _enumerate(build(one, options), options, next(starts, perf_counter())),
+            result_of=lambda oracles: oracles.result,
+        )
+    )
+
+
+def _best(found: Sequence[tuple[int, Oracles]]) -> Oracles:
+    """Return the optima of the references that give most: each set once."""
+    result = best_result([(number, oracles.result) for number, oracles in found])
+    reaching = [oracles for _, oracles in found if oracles.result.key == result.key]
+    proven = result.key is not None and all(reaches(result.key, oracles.result) for _, oracles in found)
+    diagram, units = union_of([(oracles.optima.diagram, oracles.units) for oracles in reaching])
+    lengths = {name: size for oracles in reaching for name, size in zip(oracles.units, oracles.lengths, strict=True)}
+    complete = proven and all(oracles.complete for oracles in reaching)
+    first = reaching[0].optima
+    optima = replace(
+        first,
+        diagram=diagram,
+        bound=first.value if proven else max(first.bound, first.value + 1),
+        complete=complete,
+        termination="completed" if complete else result.termination.value,
+    )
+    low, high = reaching[0].length_limits
+    high = max(oracles.length_limits[1] for oracles in reaching)
+    return Oracles(
+        replace(result, extra={**result.extra, "count": optima.count}),
+        optima,
+        units,
+        tuple(lengths[name] for name in units),
+        (low, high),
+        {name: members for oracles in reaching for name, members in oracles.members.items()},
+        {name: parent for oracles in reaching for name, parent in oracles.parents.items()},
+    )
 
 
 def _enumerate(task: Task, options: Options, began: float) -> Oracles:
@@ -232,4 +287,6 @@ def _enumerate(task: Task, options: Options, began: float) -> Oracles:
         task.units,
         task.problem.lengths,
         (task.problem.min_length, min(task.problem.max_length, sum(task.problem.lengths))),
+        task.members,
+        task.parents,
     )

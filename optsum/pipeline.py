@@ -10,6 +10,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+from optsum.best_reference import best_result, for_each_reference
 from optsum.config import Options, resolve
 from optsum.corpus.topic import Topic, as_topic
 from optsum.errors import OptionError
@@ -22,7 +23,7 @@ from optsum.rouge_score import rouge_all
 from optsum.searching import search
 from optsum.warm import take_seconds, warm_up
 
-__all__ = ["build", "finished", "run_task", "solve", "solve_all", "solve_topics"]
+__all__ = ["answer", "build", "finished", "run_task", "solve", "solve_all", "solve_topics"]
 
 _REPORTED = ("rouge-1", "rouge-2", "rouge-l")
 
@@ -40,6 +41,8 @@ def build(topic: Topic, options: Options) -> Task:
     OptsumError
         If the topic cannot be a problem, or the formulation does not serve the options.
     """
+    if options.references == "best" and len(topic.references) > 1:
+        raise OptionError('A topic with several references is several problems with references="best": give one.')
     spec = options.spec(pretokenized=_pretokenized(topic))
     if options.searcher().all_units:
         spec = spec.with_all_units()
@@ -48,6 +51,25 @@ def build(topic: Topic, options: Options) -> Task:
 
 def _pretokenized(topic: Topic) -> bool:
     return bool(topic.sentences) and all(isinstance(sentence, tuple) for sentence in topic.sentences)
+
+
+def answer(topic: Topic, options: Options, *, began: float) -> Result:
+    """Search a topic as one problem, or as one for each reference where the best of them is wanted.
+
+    Parameters
+    ----------
+    began : float
+        `time.perf_counter` at which the work on the topic began.
+    """
+    if options.references != "best":
+        return run_task(build(topic, options), options, began=began)
+    starts = iter([began])  # the time of reading is that of the first reference
+
+    def single(part: Topic) -> Result:
+        start = next(starts, perf_counter())
+        return run_task(build(part, options), options, began=start)
+
+    return best_result(for_each_reference(topic, single, result_of=lambda result: result))
 
 
 def run_task(task: Task, options: Options, *, began: float | None = None) -> Result:
@@ -80,7 +102,8 @@ def finished(task: Task, options: Options, result: Result, *, began: float, buil
         found["length"] = task.length(result.selection)
         sentences = task.decode(result.selection)
         if sentences is not None:
-            found["summary"] = tuple(text if isinstance(text, str) else " ".join(text) for text in sentences)
+            shown = task.display(result.selection) or ()
+            found["summary"] = tuple(text if isinstance(text, str) else " ".join(text) for text in shown)
         if sentences is not None and task.references:
             scores = rouge_all(
                 sentences,
@@ -157,7 +180,7 @@ def solve(topic: Topic | Mapping[str, Any], *, config: str | Path | None = None,
         raise OptionError(
             'A topic with several references is several problems with references="each": use solve_all for them.'
         )
-    return run_task(build(parts[0], resolved), resolved, began=began)
+    return answer(parts[0], resolved, began=began)
 
 
 def solve_all(
@@ -197,4 +220,4 @@ def solve_topics(topics: Iterable[AnyTopic], options: Options) -> Generator[list
 
 def _solve_part(part: Topic, options: Options) -> list[Result]:
     began = perf_counter()
-    return [attempt(part, options, lambda: run_task(build(part, options), options, began=began))]
+    return [attempt(part, options, lambda: answer(part, options, began=began))]

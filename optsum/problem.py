@@ -145,6 +145,10 @@ class Problem(ABC):
         for unit in range(self.size):
             yield (unit,)
 
+    def entries(self) -> Iterator[Move]:
+        """Yield what a baseline takes one by one, in document order: by default the moves from nothing."""
+        return self.moves(())
+
     def repair(self, selection: Selection, rng: np.random.Generator) -> Selection:
         """Make a selection fit: by default drop units at random, or add units at random.
 
@@ -184,6 +188,10 @@ class Problem(ABC):
     def root_bound(self) -> Key:
         """A limit that no selection can pass, proven without floating point (`Capability.BOUND`)."""
         raise self._lacks(Capability.BOUND)
+
+    def value_of(self, key: Key) -> float:
+        """Return for people what is compared as `key`: the same, unless the objective is a root of it."""
+        return float(key)
 
     def explain(self, missing: frozenset[Capability]) -> str:
         """Return a sentence on why abilities are missing, where there is more to say than that they are."""

@@ -14,7 +14,7 @@ from functools import cache, lru_cache
 from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from optsum.errors import InputError, OptionError
 from optsum.names import unknown_name
@@ -22,6 +22,7 @@ from optsum.resources import smart_stopwords
 from optsum.stem import stem
 
 __all__ = [
+    "LENGTH_OF",
     "TOKENIZERS",
     "Analyzer",
     "Sentence",
@@ -59,7 +60,9 @@ class Analyzer:
         * ``tokens``: a pre-tokenized sentence exactly as it is, which serves any language; a raw one is split
           at white space, its case kept;
         * ``pypi-rouge``: as the package ``rouge`` on PyPI does: split at "." and at blanks, case and all
-          other punctuation kept. A piece of blanks between two full stops gives one empty token.
+          other punctuation kept. A piece of blanks between two full stops gives one empty token;
+        * ``presumm``: as PreSumm's greedy selection does: lower case, split at white space, and every character
+          outside a-z0-9 taken out of a word ("it's" is "its").
 
         A pre-tokenized sentence is joined by blanks first by all but ``tokens``.
     stem : bool
@@ -110,6 +113,32 @@ class Analyzer:
             return words
         table = _word_table(self.stem, self.stopwords)
         return [token for word in words if (token := table[word]) is not None]
+
+    def spans(self, sentence: Sentence) -> list[tuple[str, int]]:
+        """Return the counted tokens, each with the place of its first character.
+
+        Parameters
+        ----------
+        sentence : str or tuple of str
+
+        Returns
+        -------
+        list of (token, start)
+            The tokens are exactly those of `tokens`. `start` counts characters (code points) of the sentence as it is
+            written, or of its tokens joined by blanks.
+
+        Examples
+        --------
+        >>> Analyzer(stopwords="drop").spans("The Co-op's mice")
+        [('op', 7), ('mice', 12)]
+        """
+        from optsum.located import LOCATED  # which needs this module
+
+        located = LOCATED[self.tokenizer](sentence)
+        if self.stopwords == "keep" and not self.stem:
+            return located
+        table = _word_table(self.stem, self.stopwords)
+        return [(token, start) for word, start in located if (token := table[word]) is not None]
 
     def joined_tokens(self, sentences: Iterable[Sentence]) -> list[str]:
         """Return the counted tokens of several sentences, one after the other."""
@@ -184,6 +213,13 @@ def _split_pypi_rouge(sentence: Sentence) -> list[str]:
     return [token for piece in pieces for token in piece.split(" ")]
 
 
+_NO_LETTER = re.compile(r"[^a-z0-9]")
+
+
+def _split_presumm(sentence: Sentence) -> list[str]:
+    return [token for word in _raw(sentence).lower().split() if (token := _NO_LETTER.sub("", word))]
+
+
 TOKENIZERS: Mapping[str, Callable[[Sentence], list[str]]] = MappingProxyType(
     {
         "rouge": _split_rouge,
@@ -191,6 +227,7 @@ TOKENIZERS: Mapping[str, Callable[[Sentence], list[str]]] = MappingProxyType(
         "unicode": _split_unicode,
         "tokens": _split_tokens,
         "pypi-rouge": _split_pypi_rouge,
+        "presumm": _split_presumm,
     }
 )
 """Name -> function from a sentence to its tokens, before stop words and stemming; see `Analyzer`."""
@@ -207,6 +244,18 @@ def word_count(sentence: Sentence) -> int:
 def character_count(sentence: Sentence) -> int:
     """Return the length of a sentence in characters (code points), tokens joined by blanks."""
     return len(_raw(sentence))
+
+
+def _one(sentence: Sentence) -> int:
+    """Return the length of a sentence in sentences."""
+    del sentence
+    return 1
+
+
+LENGTH_OF: Final[Mapping[str, Callable[[Sentence], int]]] = MappingProxyType(
+    {"words": word_count, "characters": character_count, "sentences": _one}
+)
+"""Length of a sentence, by the name of the unit."""
 
 
 def joined(sentences: Iterable[Sentence]) -> Sentence:

@@ -21,10 +21,22 @@ if TYPE_CHECKING:
 
 __all__ = ["SAMPLE", "take_seconds", "warm_up"]
 
+_SENTENCES: Final = ("the oracle reads all the references", "the summary reads the document", "the end is near")
+
+
+def _parse(sentence: str) -> str:
+    """Return a tree of a sentence: every word hangs on the first."""
+    words = enumerate(sentence.split(), 1)
+    return "\n".join(
+        f"{n}\t{word}\t_\tX\t_\t_\t{min(n - 1, 1)}\t{'dep' if n > 1 else 'root'}\t_\t_" for n, word in words
+    )
+
+
 SAMPLE: Final = as_topic(
     {
         "id": "warm-up",
-        "documents": [["the oracle reads all the references", "the summary reads the document", "the end is near"]],
+        "documents": [_SENTENCES],
+        "parses": list(map(_parse, _SENTENCES)),
         "references": [["the oracle reads the document the end quotes"], ["all the references are near"]],
         "cover": [[[0], [1, 2]]],
     }
@@ -97,6 +109,7 @@ def _fitting(options: Options) -> Options:
         "evaluation_limit": None if options.evaluation_limit is None else 1_000_000,
         "gap": None if options.gap is None else 0.0,
         "target": None,
+        "references": "pooled" if options.references == "best" else options.references,
         "seed": 0,
         "workers": 1,
         "preset": None,

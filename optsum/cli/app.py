@@ -23,6 +23,12 @@ _COMMANDS: Final = {
     "enumerate": "Find all best summaries of each topic, and count them.",
     "compare": "Run strategies side by side, and hold them to the optimum.",
     "score": "Score systems by ROUGE, and correlate with human scores.",
+    "align": "Make covers from texts: which source sentences say what a reference says.",
+    "study": "Run a paper's experiment on your data, and print its tables.",
+    "chunks": "Show how parsed sentences are cut into chunks.",
+    "config": "Show the options that a run would have, or the schema of a file of options.",
+    "export": "Write the instances as files for other solvers.",
+    "import-solution": "Read what other solvers found for exported instances.",
     "list": "List strategies, formulations, backends, metrics or presets.",
 }
 
@@ -32,13 +38,38 @@ class _Group(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         name, _, rest = super().resolve_command(ctx, args)
-        return name, None if name is None else _load(name), rest
+        return name, None if name is None else self.load(name), rest
+
+    def load(self, name: str) -> Any:
+        """Return a command."""
+        return _load(name)
 
 
 def _load(name: str) -> Any:
-    module = import_module(f"optsum.cli.{name}_command")
+    module = import_module(f"optsum.cli.{name.replace('-', '_')}_command")
+    help_ = f"{_COMMANDS[name]}\n\n{module.__doc__}"
+    if hasattr(module, "SUBCOMMANDS"):
+        return _subgroup(name, module, help_)
+    return _single(name, command(module.run, module.FLAGS), help_)
+
+
+def _single(name: str, function: Any, help_: str) -> Any:
     app = _typer()
-    app.command(name, help=f"{_COMMANDS[name]}\n\n{module.__doc__}")(command(module.run, module.FLAGS))
+    app.command(name, help=help_)(function)
+    return typer.main.get_command(app)
+
+
+def _subgroup(name: str, module: Any, help_: str) -> Any:
+    """Return a command with commands of its own: `SUBCOMMANDS`, and `subcommand` gives the function of each."""
+
+    class Group(_Group):
+        def load(self, name: str) -> Any:
+            return _single(name, *module.subcommand(name))
+
+    app = _typer(cls=Group, help=help_, name=name, invoke_without_command=True)
+    app.callback()(_show_help)
+    for each, about in module.SUBCOMMANDS.items():
+        app.command(each, help=about)(_stub)
     return typer.main.get_command(app)
 
 
@@ -67,8 +98,7 @@ def _top(
     debug: Debug = False,
 ) -> None:
     del version, debug  # their callbacks have done it
-    if ctx.invoked_subcommand is None:
-        typer.echo(ctx.get_help())
+    _show_help(ctx)
 
 
 def _app() -> typer.Typer:
@@ -83,6 +113,11 @@ def _app() -> typer.Typer:
     for name, about in _COMMANDS.items():
         app.command(name, help=about)(_stub)
     return app
+
+
+def _show_help(ctx: typer.Context) -> None:
+    if ctx.invoked_subcommand is None:
+        typer.echo(ctx.get_help())
 
 
 def _stub() -> None:

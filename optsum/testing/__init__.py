@@ -1,4 +1,4 @@
-"""Conformance suites for third parties: whether a problem or a strategy is what it claims to be.
+"""Conformance suites for third parties: whether a problem, a strategy or a backend is what it claims.
 
 Plain Python and numpy, so nothing needs to be installed to run them; a failed check raises `ConformanceError`, an
 `AssertionError` whose sentence names the instance, so pytest shows it as it is.
@@ -7,6 +7,7 @@ Plain Python and numpy, so nothing needs to be installed to run them; a failed c
 >>> check_strategy("greedy", instances=1)
 """
 
+from optsum.testing.backends import check_backend
 from optsum.testing.enumeration import Enumeration, brute_force
 from optsum.testing.failure import ConformanceError
 from optsum.testing.instances import KINDS, OwnMetric, random_coverage, random_topic
@@ -19,6 +20,7 @@ __all__ = [
     "Enumeration",
     "OwnMetric",
     "brute_force",
+    "check_backend",
     "check_problem",
     "check_strategy",
     "random_coverage",

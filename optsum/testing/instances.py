@@ -19,6 +19,7 @@ KINDS: Final = (
     "recall",  # extracts: several references, clipped, no minimum length
     "window",  # the same with a minimum length, which may be out of reach
     "compressive",  # parents, and occurrences that several units decide, some vetoed
+    "joined",  # recall or F1 with n-grams across the ends of sentences: seams that every unit between vetoes
     "cover",  # the shortest selection that reaches every feature, by alternatives
     "precision",  # a linear denominator, which may start below 0
     "f1",  # a linear denominator with a constant
@@ -108,6 +109,8 @@ class _Draw:
         match kind:
             case "recall" | "window" | "compressive":
                 return self.recall(kind)
+            case "joined":
+                return self.joined()
             case "cover":
                 return self.cover()
             case "precision" | "f1":
@@ -137,6 +140,23 @@ class _Draw:
             extra["mass"] = mass
             total += sum(mass[0])
         return Coverage.of(self.lengths, self.rows, gains, constants=(self.below(2), max(1, total)), **extra)
+
+    def joined(self) -> Coverage:
+        """A bigram across a seam counts like any other; a text of w words has w - 1 bigrams."""
+        f1 = self.below(2) == 1
+        gains = self.gains(2 if f1 else 1)
+        seams = [
+            Joint(self.below(self.features), (i, j), range(i + 1, j))
+            for i in range(self.n if self.features else 0)
+            for j in range(i + 1, self.n)
+            if self.below(3) == 0
+        ]
+        mass = [[0] * self.n, [sum(row.values()) + 1 + self.below(3) if f1 else 0 for row in self.rows]]
+        total = sum(map(sum, gains)) + self.below(4) - 1 if f1 else max(1, sum(map(sum, gains)))
+        limits = self.limits(self.below(4) == 0)
+        return Coverage.of(
+            self.lengths, self.rows, gains, constants=(0, total), mass=mass, joints=tuple(seams), **limits
+        )
 
     def cover(self) -> Coverage:
         lengths = [1] * self.n if self.below(3) else self.lengths

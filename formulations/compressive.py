@@ -1,0 +1,234 @@
+"""Compressions: sentences of which parts may be left out, under a length limit.
+
+Hirao et al. 2017 (Oracle Summaries of Compressive Summarization), eq. 1-12: the dependency tree of a sentence becomes
+a tree of chunks (`optsum.chunks`), and any part of it that holds, with each chunk, all above it may stand in the
+summary. An n-gram is there if the chunks of its words are kept and the chunks between them are not
+(`formulations/candidates.py`).
+
+A unit is a group of chunks that live and die together; a whole sentence has the length and the n-grams that it has as
+an extract.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from optsum.chunks.tree import chunk_tree
+from optsum.corpus.parses import parses_of
+from optsum.corpus.topic import Topic
+from optsum.errors import InputError, UnsupportedError
+from optsum.formulation import Formulation, Spec, Task
+from optsum.metrics import Metric, parse_metric
+from optsum.ngrams import Key, count
+from optsum.problem import Selection
+from optsum.text import Sentence
+
+from .compressive_model import CompressiveModel
+from .compressive_problem import CompressiveProblem
+from .decoding import bare_text, readable_text
+from .objective import Component, objective_of
+from .trimmed_counts import TrimmedCounts, trimmed_counts
+from .trimming import LENGTHS, TrimmableSentence, trimmable
+
+__all__ = ["Compression", "Compressive"]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Compression(Task):
+    """A compressive task.
+
+    Attributes
+    ----------
+    units : tuple of (sentence, chunk)
+        The topmost chunk of each unit; chunks are numbered from 1.
+    sentences : tuple of TrimmableSentence
+    places : tuple of (sentence, group)
+        What each unit is.
+    """
+
+    sentences: tuple[TrimmableSentence, ...] = field(repr=False)
+    places: tuple[tuple[int, int], ...] = field(repr=False)
+
+    def name_units(self, selection: Selection) -> tuple[Any, ...]:
+        """Return all chunks of a selection, as pairs of sentence and chunk."""
+        return tuple(
+            (sentence.number, chunk)
+            for sentence, groups in self._kept(selection)
+            for chunk in sorted(chunk for group in groups for chunk in sentence.chunks[group])
+        )
+
+    def decode(self, selection: Selection) -> tuple[Sentence, ...]:
+        """Return what is kept of each sentence, nothing repaired: its tokens are those that the objective counts."""
+        tokenizer = self.analyzer.tokenizer
+        return tuple(bare_text(sentence, groups, tokenizer) for sentence, groups in self._kept(selection))
+
+    def display(self, selection: Selection) -> tuple[Sentence, ...]:
+        """Return what is kept of each sentence, with punctuation, articles and capitals in order, for people."""
+        return tuple(readable_text(sentence, groups) for sentence, groups in self._kept(selection))
+
+    def _kept(self, selection: Selection) -> list[tuple[TrimmableSentence, set[int]]]:
+        kept: dict[int, set[int]] = {}
+        for unit in selection:
+            sentence, group = self.places[unit]
+            kept.setdefault(sentence, set()).add(group)
+        return [(self.sentences[sentence], kept[sentence]) for sentence in sorted(kept)]
+
+
+class Compressive(Formulation):
+    """Sentences without some of their chunks."""
+
+    name: ClassVar[str] = "compressive"
+    about: ClassVar[str] = "sentences of which parts may be left out (Hirao et al. 2017, compressive)"
+
+    def build(self, topic: Topic, spec: Spec) -> Compression:
+        """Return the problem of a topic.
+
+        A group of chunks that holds no n-gram of any reference and leads to none is no unit, and neither is one that
+        is longer than the maximum with all that it needs; a minimum length keeps the former.
+
+        Raises
+        ------
+        InputError
+            If the topic has no parse of each sentence, or its references have no n-gram to count.
+        UnsupportedError
+            If this formulation does not serve the specification.
+        """
+        metric = _served(spec)
+        distinct = spec.counts == "set"
+        texts = [spec.analyzer.joined_tokens(reference) for reference in topic.references]
+        references = [[count(text, part, distinct=distinct) for text in texts] for part in metric.components]
+        wanted: list[set[Key]] = [set().union(*counters) for counters in references]
+        if not any(wanted):
+            raise InputError(
+                f"The references of topic {topic.id!r} have no {metric} n-gram to count, so nothing can be optimized: "
+                "give it a reference with text, or another tokenizer."
+            )
+        sentences = tuple(
+            trimmable(number, sentence, parse, chunk_tree(parse, spec.chunk_profile, spec.chunk_rules))
+            for number, (sentence, parse) in enumerate(zip(topic.sentences, parses_of(topic), strict=True))
+        )
+        lengths = [LENGTHS[spec.length_unit](sentence) for sentence in sentences]
+        counted = [
+            trimmed_counts(
+                sentence,
+                sentence.tokens(spec.analyzer),
+                metric.components,
+                wanted,
+                alive=_alive(sentence, own, spec),
+                all_unigrams=distinct and spec.measure != "recall",
+                keep_all=spec.keep_unmatched or spec.min_length > 0,
+            )
+            for sentence, own in zip(sentences, lengths, strict=True)
+        ]
+        places = tuple((sentence, group) for sentence, found in enumerate(counted) for group in found.kept)
+        unit_of = {place: unit for unit, place in enumerate(places)}
+        components = []
+        for number, part in enumerate(metric.components):
+            joints = [
+                joint
+                for sentence, found in enumerate(counted)
+                for joint in found.joints(number, {group: unit_of[sentence, group] for group in found.kept})
+            ]
+            components.append(
+                Component(
+                    references[number],
+                    [counted[sentence].single[number][group] for sentence, group in places],
+                    _masses(topic, counted, part) if spec.measure != "recall" and not distinct else (),
+                    joints=joints,
+                )
+            )
+        objective, weights = objective_of(components, spec.measure, mean=spec.references == "mean", distinct=distinct)
+        instance = objective.coverage(
+            [lengths[sentence][group] for sentence, group in places],
+            weights,
+            parents=np.array([unit_of.get((s, sentences[s].parents[g]), -1) for s, g in places], np.int64),
+            min_length=spec.min_length,
+            max_length=spec.max_length,
+        )
+        plain = spec.measure == "recall" and spec.references == "pooled" and len(components) == 1
+        model = (
+            CompressiveModel(
+                references[0], metric, sentences, lengths, places, spec.analyzer, spec.max_length, spec.min_length
+            )
+            if plain
+            else None
+        )
+        names = tuple((sentence, sentences[sentence].top[group]) for sentence, group in places)
+        return Compression(
+            id=topic.id,
+            problem=CompressiveProblem.of(instance, reference_model=model),
+            units=names,
+            references=topic.references,
+            analyzer=spec.analyzer,
+            members={
+                name: tuple((s, chunk) for chunk in sentences[s].chunks[group])
+                for name, (s, group) in zip(names, places, strict=True)
+            },
+            parents={
+                name: names[parent]
+                for name, parent in zip(names, instance.parents.tolist(), strict=True)
+                if parent >= 0
+            },
+            sentences=sentences,
+            places=places,
+        )
+
+
+def _alive(sentence: TrimmableSentence, lengths: Sequence[int], spec: Spec) -> int:
+    """Return the groups that fit into the summary together with all that they need, as bits."""
+    least: list[int] = []
+    for parent, length in zip(sentence.parents, lengths, strict=True):
+        least.append(length + (least[parent] if parent >= 0 else 0))
+    return sum(1 << group for group, length in enumerate(least) if length <= spec.max_length or spec.keep_overlong)
+
+
+def _masses(topic: Topic, counted: Sequence[TrimmedCounts], metric: Metric) -> list[int]:
+    masses: list[int] = []
+    for number, found in enumerate(counted):
+        own = found.masses(metric)
+        if own is None:
+            raise InputError(
+                f"The main chunk of sentence {number} of topic {topic.id!r} has no counted token, so the number of "
+                f"{metric} n-grams of its compressions is no linear function of its chunks: use --measure recall."
+            )
+        masses += own
+    return masses
+
+
+def _served(spec: Spec) -> Metric:
+    """Return the metric, or refuse what this formulation does not serve."""
+    metric = parse_metric(spec.metric)
+    kinds = {(part.kind, part.size) for part in metric.components}
+    if any(kind != "ngram" and (kind, size) != ("skip", 0) for kind, size in kinds):
+        raise UnsupportedError(
+            f"The compressive formulation searches rouge-N and rouge-su0, not {metric}: choose one with --metric."
+        )
+    if metric.kind == "product" or spec.model_units == "sentences":
+        raise UnsupportedError(
+            "Model units and geometric means (Lin & Hovy 2003) are served for extracts: use --formulation extractive, "
+            "or rouge-N with --model-units whole."
+        )
+    if spec.boundaries == "joined":
+        raise UnsupportedError(
+            "The compressive formulation counts n-grams within sentences, as the paper does: leave --boundaries at "
+            "sentence."
+        )
+    if spec.measure != "recall" and any(kind == "ngram" and size > 2 for kind, size in kinds):
+        raise UnsupportedError(
+            f"How many {metric} n-grams a compression has is no linear function of its chunks: use --measure recall, "
+            "or rouge-1, rouge-2 or rouge-su0."
+        )
+    if spec.measure != "recall" and spec.counts == "set" and kinds != {("ngram", 1)}:
+        raise UnsupportedError(
+            f"With set counts the compressive formulation serves {spec.measure} of rouge-1 only: use --measure recall, "
+            "or --counts clipped."
+        )
+    if spec.analyzer.tokenizer == "pypi-rouge":
+        raise UnsupportedError(
+            "The tokenizer pypi-rouge makes tokens of blanks, which are in no chunk: choose another with --tokenizer."
+        )
+    return metric

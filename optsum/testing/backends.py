@@ -1,0 +1,235 @@
+"""`check_backend`: whether a MILP backend keeps the contract, on small instances and at its limits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from optsum.backend import Backend, RawOutcome
+from optsum.clauses import is_cover
+from optsum.cover_program import CoverProblem
+from optsum.coverage import Coverage, Goal
+from optsum.coverage_problem import CoverageProblem
+from optsum.declaration import Ending
+from optsum.errors import OptionError, UnsupportedError
+from optsum.problem import Capability, Problem, Sense
+from optsum.registry import create_strategy
+from optsum.result import Status, Termination
+from optsum.run import Limits
+from optsum.searching import search
+from optsum.testing.enumeration import brute_force
+from optsum.testing.failure import expect
+from optsum.testing.instances import random_coverage
+
+__all__ = ["check_backend", "hard_instance"]
+
+_LINEAR = ("recall", "window", "compressive", "cover")
+_SLACK = 1e-4
+_UNKNOWN = "no_solver_has_an_option_of_this_name"
+
+
+def check_backend(name: str, *, instances: int = 3, seed: int = 0) -> None:
+    """Check a backend that is installed.
+
+    * every status that its interface can end with is declared;
+    * optima, in both senses, are those of the enumeration, and no bound is on the wrong side of them;
+    * infeasible instances, and those without variables, are said to be so;
+    * a time limit ends it in time, with an incumbent or without, and with a bound that its incumbent does not pass;
+    * limits that it does not declare are refused, and those that it does are kept under their own name;
+    * an option that it does not have is refused; threads and a start are taken where they are declared;
+    * the same seed gives the same result.
+
+    Parameters
+    ----------
+    name : str
+        As in ``--backend``.
+    instances : int
+        Random instances of each kind.
+    seed : int
+        Of the first instance.
+
+    Raises
+    ------
+    ConformanceError
+        With a sentence that names the instance and the first check that failed.
+    """
+    backend = _backend(name)
+    state = backend.available()
+    expect(state.usable, name, f"it cannot be used here: {state.reason}.")
+    expect(backend.licence().strip(), name, "it says nothing of its licence.")
+    missing = sorted(set(backend.native_statuses()) - set(backend.declaration.statuses))
+    expect(not missing, name, f"it does not declare the statuses {', '.join(missing)}.")
+    endings = set(backend.declaration.statuses.values())
+    expect({Ending.OPTIMAL, Ending.INFEASIBLE} <= endings, name, "it declares no optimal or no infeasible status.")
+    served = [problem for problem in _problems(instances, seed) if _check_optimum(name, *problem)]
+    expect(served, name, "it refuses every instance.")
+    empty = search(CoverageProblem.of(Coverage.of([], [], [])), "milp", backend=name)
+    expect((empty.status, empty.selection) == (Status.OPTIMAL, ()), name, "without variables it is not optimal.")
+    small = served[-1][1]
+    _check_options(name, small)
+    hard, easier = next(pair for pair in _hard() if _serves(name, pair[0]))
+    _check_time(name, hard)
+    _check_others(name, easier)
+    if backend.declaration.names.threads is not None:
+        outcome = _backend(name, threads=2).solve(small, Limits(), seed)
+        expect(outcome.optimal, name, "with two threads a small instance has no optimum.")
+
+
+def _backend(name: str, **settings: Any) -> Backend:
+    strategy: Any = create_strategy("milp", {"backend": name, **settings})
+    backend: Backend = strategy.solver()
+    return backend
+
+
+def _problem(instance: Coverage) -> Problem:
+    cover = instance.goal is Goal.MINIMIZE and is_cover(instance)
+    return CoverProblem.of(instance) if cover else CoverageProblem.of(instance)
+
+
+def _problems(instances: int, seed: int) -> Iterator[tuple[str, Problem]]:
+    for kind in _LINEAR:
+        for number in range(seed, seed + instances):
+            made = random_coverage(np.random.default_rng(number), kind=kind)
+            yield f"random_coverage(default_rng({number}), kind={kind!r})", _problem(made)
+    yield "a minimum out of reach", _problem(Coverage.of([3, 4], [{0: 1}, {0: 1}], [[1]], max_length=9, min_length=8))
+    nothing = Coverage.of([1, 1], [{0: 1}, {}], [[1], [1]], goal=Goal.MINIMIZE)
+    yield "a clause that nothing covers", _problem(nothing)
+    tied = Coverage.of([2] * 6, [{0: 1}] * 6, [[1, 1, 1]], constants=(0, 3), max_length=5)
+    yield "units that are all alike", _problem(tied)
+    yield "a cover of one unit", _problem(Coverage.of([1, 1], [{0: 1}, {}], [[1]], goal=Goal.MINIMIZE))
+
+
+def _serves(name: str, problem: Problem) -> bool:
+    """Whether a backend solves problems of a kind at all: some are for covers alone."""
+    try:
+        _backend(name).solve(problem, Limits(time_s=1.0), 0)
+    except UnsupportedError:
+        return False
+    return True
+
+
+def _check_optimum(name: str, where: str, problem: Problem) -> bool:
+    truth, where = brute_force(problem), f"{name} on {where}"
+    expect(Capability.LINEAR in problem.capabilities, where, "this suite is for linear models.")
+    if not problem.size:
+        return False
+    backend = _backend(name)
+    try:
+        outcome = backend.solve(problem, Limits(), 7)
+    except UnsupportedError:
+        return False
+    _check_sides(problem, outcome, truth.best, where)
+    if truth.best is None:
+        expect(outcome.infeasible and outcome.selection is None, where, "it is infeasible, and nobody said so.")
+    else:
+        expect(outcome.optimal, where, f"it ended with {outcome.native!r}, which is no optimum.")
+        expect(outcome.selection in truth.optima, where, f"{outcome.selection} is no optimum.")
+        again = _backend(name).solve(problem, Limits(), 7)
+        expect(again.selection == outcome.selection, where, "the same seed gives another selection.")
+        if backend.declaration.warm_start:
+            started = _backend(name).solve(problem, Limits(), 7, min(truth.optima))
+            expect(started.selection in truth.optima, where, "from an optimum it does not find one.")
+    expect(outcome.termination is Termination.COMPLETED, where, f"it ended with {outcome.termination.value}.")
+    result = search(problem, "milp", backend=name)
+    expect(result.key == truth.best, where, f"the strategy milp finds {result.key}, and the optimum is {truth.best}.")
+    status = Status.INFEASIBLE if truth.best is None else Status.OPTIMAL
+    expect(result.status is status, where, f"the strategy milp says {result.status.value}.")
+    return truth.best is not None
+
+
+def _check_sides(problem: Problem, outcome: RawOutcome, best: Any, where: str) -> None:
+    """Fail if the bound is passed by the optimum or by the solver's own answer, or if that answer breaks a limit."""
+    model, sign = problem.linear_model, 1 if problem.sense is Sense.MAXIMIZE else -1
+    held = best
+    if outcome.selection is not None:
+        evaluation = problem.evaluate(outcome.selection)
+        expect(evaluation.feasible, where, f"its answer breaks the limits by {evaluation.violation}.")
+        worth = Fraction(evaluation.key) * model.denominator - model.offset
+        held = evaluation.key if held is None else held
+        if outcome.objective is not None:
+            slack = _SLACK * max(1.0, abs(float(worth)))
+            expect(
+                sign * (outcome.objective - float(worth)) <= slack, where, "it claims more than its answer is worth."
+            )
+    if outcome.bound is not None and held is not None:
+        reach = Fraction(held) * model.denominator - model.offset
+        slack = _SLACK * max(1.0, abs(float(reach)))
+        expect(
+            sign * (outcome.bound - float(reach)) >= -slack, where, f"the bound {outcome.bound} is on the wrong side."
+        )
+
+
+def _check_options(name: str, problem: Problem) -> None:
+    try:
+        _backend(name, backend_options=((_UNKNOWN, 1),)).solve(problem, Limits(), 0)
+    except OptionError as error:
+        expect(name in str(error), name, "an unknown option is refused by a sentence that does not name the backend.")
+    else:
+        expect(False, name, "an option that it does not have is taken without a word.")
+    names = _backend(name).declaration.names
+    for what, limits, known in (
+        ("time", Limits(time_s=60.0), names.time),
+        ("nodes", Limits(nodes=10**6), names.nodes),
+        ("gap", Limits(gap=0.0), names.gap),
+    ):
+        try:
+            outcome = _backend(name).solve(problem, limits, 0)
+        except UnsupportedError:
+            expect(known is None, name, f"it declares a limit of {what}, and refuses it.")
+        else:
+            expect(known is not None, name, f"it declares no limit of {what}, and takes it.")
+            expect(outcome.optimal, name, f"a limit of {what} that is not reached ends it with {outcome.native!r}.")
+
+
+def _hard() -> Iterator[tuple[Problem, Problem]]:
+    """Yield a problem that takes long, and one of the same kind that takes less, for each goal."""
+    yield CoverageProblem.of(hard_instance()), CoverageProblem.of(hard_instance(units=50))
+    covers: list[Problem] = []
+    for size in (700, 100):
+        rng = np.random.default_rng(0)
+        sentences = [{int(one): 1 for one in rng.choice(size // 2, 5, replace=False)} for _ in range(size)]
+        every = Coverage.of([1] * size, sentences, [[1]] * (size // 2), goal=Goal.MINIMIZE)
+        covers.append(CoverProblem.of(every))
+    yield covers[0], covers[1]
+
+
+def hard_instance(seed: int = 0, units: int = 400) -> Coverage:
+    """Return a recall instance that keeps a MILP solver busy for a while."""
+    rng = np.random.default_rng(seed)
+    return Coverage.of(
+        rng.integers(20, 60, units).tolist(),
+        [{int(f): 1 for f in rng.choice(300, 12, replace=False)} for _ in range(units)],
+        [[int(gain)] for gain in rng.integers(1, 4, 300)],
+        constants=(0, 900),
+        max_length=700,
+    )
+
+
+def _check_time(name: str, problem: Problem) -> None:
+    if _backend(name).declaration.names.time is None:
+        return
+    for seconds in (0.01, 0.5):
+        where = f"{name} at a time limit of {seconds} s"
+        outcome = _backend(name).solve(problem, Limits(time_s=seconds), 0)
+        expect(not outcome.infeasible, where, "it calls a feasible instance infeasible.")
+        _check_sides(problem, outcome, None, where)
+        result = search(problem, "milp", Limits(time_s=seconds), backend=name)
+        ended = (result.termination is Termination.TIME_LIMIT) != (result.status is Status.OPTIMAL)
+        expect(ended, where, f"it ended with {result.status.value}, {result.termination.value}.")
+        expect(result.seconds < seconds + 5, where, f"it took {result.seconds:.1f} s.")
+
+
+def _check_others(name: str, problem: Problem) -> None:
+    names = _backend(name).declaration.names
+    timed = 5.0 if names.time is not None else None
+    if names.nodes is not None:
+        result = search(problem, "milp", Limits(nodes=1, time_s=timed), backend=name)
+        allowed = {Termination.NODE_LIMIT, Termination.COMPLETED}
+        expect(result.termination in allowed, name, f"a node limit ends it with {result.termination.value}.")
+    if names.gap is not None:
+        result = search(problem, "milp", Limits(gap=0.9, time_s=timed), backend=name)
+        good = result.termination in {Termination.GAP_REACHED, Termination.COMPLETED}
+        expect(good and result.gap is not None, name, f"a wide gap ends it with {result.termination.value}.")

@@ -1,0 +1,138 @@
+"""Random small topics with random chunk trees, and what is best in them by trying everything."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+from optsum.chunks.parse import Parse, Token
+from optsum.corpus.topic import Topic, as_topic
+from optsum.metrics import parse_metric
+from optsum.rouge_score import rouge
+from optsum.text import Analyzer
+
+WORDS = ["the", "a", "sun", "Sun", "sea", "see", "seas", "well-known", "didn't", "x", "of", "running", "—", "red"]
+
+
+@dataclass(frozen=True)
+class Draw:
+    """A topic with the parses and trees of its sentences."""
+
+    topic: Topic
+    parses: tuple[Parse, ...]
+    trees: tuple[nx.DiGraph, ...]
+
+    def compressions(self, sentence: int) -> Iterator[tuple[int, ...]]:
+        """Yield the sets of chunks that may be kept of a sentence, by trying all."""
+        tree = self.trees[sentence]
+        chunks = sorted(tree)
+        for kept in product((False, True), repeat=len(chunks)):
+            held = dict(zip(chunks, kept, strict=True))
+            if all(
+                held[parent] >= held[child] and (not edge["required"] or held[parent] == held[child])
+                for parent, child, edge in tree.edges(data=True)
+            ):
+                yield tuple(chunk for chunk in chunks if held[chunk])
+
+    def text(self, sentence: int, chunks: tuple[int, ...]) -> str:
+        """Return the pieces of a sentence that its counted tokens are made of, without those of other chunks."""
+        owner = {word: chunk for chunk, words in self.trees[sentence].nodes(data="tokens") for word in words}
+        pieces = []
+        for piece, start in Analyzer().spans(self.topic.sentences[sentence]):
+            word = max(place for place, token in enumerate(self.parses[sentence].tokens) if token.start <= start)
+            if owner[word] in chunks:
+                pieces.append(piece)
+        return " ".join(pieces)
+
+    def words(self, sentence: int, chunks: tuple[int, ...]) -> int:
+        """Return how many blank-separated words begin in the chunks."""
+        owner = {word: chunk for chunk, words in self.trees[sentence].nodes(data="tokens") for word in words}
+        text = self.parses[sentence].text
+        return sum(
+            owner[place] in chunks
+            for place, token in enumerate(self.parses[sentence].tokens)
+            if token.start == 0 or text[token.start - 1] == " "
+        )
+
+    def best(self, options: dict[str, Any], max_length: int) -> Fraction:
+        """Return the best value of all compressive summaries."""
+        best = Fraction(0)
+        choices = [list(self.compressions(number)) for number in range(len(self.parses))]
+        for chosen in product(*choices):
+            if sum(self.words(number, chunks) for number, chunks in enumerate(chosen)) <= max_length:
+                summary = [self.text(number, chunks) for number, chunks in enumerate(chosen) if chunks]
+                best = max(best, text_value(summary, self.topic, options))
+        return best
+
+
+def text_value(summary: Any, topic: Topic, options: dict[str, Any]) -> Fraction:
+    """Return the objective of a text, from the text alone, by the independent scorer."""
+    scores = [
+        rouge(
+            summary,
+            topic.references,
+            part,
+            stem=options.get("stem", False),
+            stopwords=options.get("stopwords", "keep"),
+            tokenizer=options.get("tokenizer", "rouge"),
+            counts=options.get("counts", "clipped"),
+            references_mode=options.get("references", "pooled"),
+            boundaries="sentence",
+            last_unigram=True,
+        ).exact(options.get("measure", "recall"))
+        for part in parse_metric(options["metric"]).components
+    ]
+    return sum(scores, Fraction(0)) / len(scores)
+
+
+def draw(rng: np.random.Generator, *, strict: bool, sentences: int = 2, words: int = 8) -> Draw:
+    """Return a random topic: chunks are often torn apart, and many n-grams of the references need that."""
+    parses, trees = [], []
+    for _ in range(int(rng.integers(1, sentences + 1))):
+        count = int(rng.integers(1, words + 1))
+        forms = [WORDS[int(rng.integers(0, len(WORDS)))] for _ in range(count)]
+        tokens, text = [], ""
+        for place, form in enumerate(forms):
+            if place and rng.random() < 0.85:
+                text += " "
+            elif place:
+                text += "-"  # belongs to the word before it
+            tokens.append(Token(form, form, "X", start=len(text), end=len(text) + len(form), head=place - 1))
+            text += form
+        parses.append(Parse(tuple(tokens), text))
+        trees.append(_tree(rng, count, strict=strict))
+    documents = [[parse.text for parse in parses]]
+    source = Draw(as_topic({"id": "r", "documents": documents, "references": [["x"]]}), tuple(parses), tuple(trees))
+    references = [_reference(rng, source) for _ in range(int(rng.integers(1, 3)))]
+    return replace(source, topic=replace(source.topic, references=tuple(map(tuple, references))))
+
+
+def _tree(rng: np.random.Generator, words: int, *, strict: bool) -> nx.DiGraph:
+    chunks = int(rng.integers(1, min(words, 6) + 1))
+    of_word = [*range(chunks), *rng.integers(0, chunks, words - chunks).tolist()]
+    rng.shuffle(of_word)
+    number = {chunk: place + 1 for place, chunk in enumerate(dict.fromkeys(of_word))}
+    tree = nx.DiGraph()
+    for chunk in range(chunks):
+        tree.add_node(number[chunk], tokens=tuple(word for word, own in enumerate(of_word) if own == chunk))
+    order = rng.permutation(chunks).tolist()
+    for place in range(1, chunks):
+        parent = order[int(rng.integers(0, place))]
+        tree.add_edge(number[parent], number[order[place]], required=bool(strict and rng.random() < 0.4))
+    return tree
+
+
+def _reference(rng: np.random.Generator, source: Draw) -> list[str]:
+    """Return compressions of the sentences, or some words of them, and now and then a stranger."""
+    words = []
+    for number, parse in enumerate(source.parses):
+        choices = list(source.compressions(number))
+        words += source.text(number, choices[int(rng.integers(0, len(choices)))]).split()
+        words += [word for word in parse.text.split() if rng.random() < 0.2]
+    return [" ".join(words) or "sun", *(["the sea of x"] if rng.random() < 0.4 else [])]

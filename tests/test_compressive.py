@@ -1,0 +1,291 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from compressive_instances import Draw, draw, text_value
+from optsum.formulations import compressive
+
+from optsum import enumerate_optima, solve
+from optsum.config import resolve
+from optsum.errors import InputError, UnsupportedError
+from optsum.pipeline import build
+from optsum.result import Status
+from optsum.testing import check_problem
+from optsum.text import character_count, word_count
+
+METRICS: list[dict[str, Any]] = [
+    {"metric": "rouge-1", "stopwords": "drop"},
+    {"metric": "rouge-1", "stem": True},
+    {"metric": "rouge-2"},
+    {"metric": "rouge-2", "stopwords": "drop", "stem": True},
+    {"metric": "rouge-su0"},
+    {"metric": "rouge-3"},
+    {"metric": "rouge-1+rouge-2"},
+    {"metric": "rouge-2", "references": "mean"},
+    {"metric": "rouge-su0", "counts": "set"},
+    {"metric": "rouge-1", "measure": "f1"},
+    {"metric": "rouge-1", "measure": "precision", "counts": "set"},
+    {"metric": "rouge-2", "measure": "f1"},
+    {"metric": "rouge-su0", "measure": "precision"},
+]
+
+
+def patch(monkeypatch: pytest.MonkeyPatch, drawn: Draw) -> None:
+    """Let the formulation see the trees that were drawn."""
+    trees = dict(zip(map(id, drawn.parses), drawn.trees, strict=True))
+    monkeypatch.setattr(compressive, "parses_of", lambda topic: drawn.parses)
+    monkeypatch.setattr(compressive, "chunk_tree", lambda parse, profile, rules: trees[id(parse)])
+
+
+def check(monkeypatch: pytest.MonkeyPatch, seed: int, options: dict[str, Any], *, strict: bool) -> None:
+    rng = np.random.default_rng(seed)
+    drawn = draw(rng, strict=strict)
+    patch(monkeypatch, drawn)
+    total = sum(len(sentence.split()) for sentence in drawn.topic.sentences)
+    most = int(rng.integers(0, total + 2))
+    options = {**options, "max_length": most, "formulation": "compressive"}
+    where = f"seed {seed}, {options}, {drawn.topic.sentences}, {drawn.topic.references}"
+    try:
+        exact = solve(drawn.topic, **options, strategy="exhaustive")
+    except InputError as error:
+        if "n-gram to count" not in str(error) and "no linear function" not in str(error):
+            raise
+        return
+    best = drawn.best(options, most)
+    assert exact.key == best, where
+    able = options.get("references") != "mean" or options.get("measure", "recall") == "recall"
+    names = ["milp", "greedy", "lead", "random"] if able else ["greedy", "lead", "random"]
+    for result in [exact, *(solve(drawn.topic, **options, strategy=name) for name in names)]:
+        if result.strategy == "milp":
+            assert result.key == best, where
+        task = build(drawn.topic, resolve({**options, "strategy": result.strategy}))
+        assert result.length is not None
+        assert result.length <= most
+        assert result.key is not None
+        assert result.key <= best, where
+        assert result.selection is not None
+        chosen = set(result.selection)
+        kept = [tuple(chunk for own, chunk in result.selection if own == number) for number in range(len(drawn.parses))]
+        for number, chunks in enumerate(kept):
+            assert chunks in list(drawn.compressions(number)), where
+        assert result.length == sum(drawn.words(number, chunks) for number, chunks in enumerate(kept)), where
+        units = tuple(unit for unit, name in enumerate(task.units) if name in chosen)
+        assert task.name_units(units) == result.selection
+        assert text_value(task.decode(units), drawn.topic, options) == result.key, where
+
+
+@pytest.mark.parametrize("strict", [True, False], ids=["strict", "paper"])
+@pytest.mark.parametrize("options", METRICS, ids=str)
+@pytest.mark.parametrize("seeds", [range(5), pytest.param(range(5, 25), marks=pytest.mark.slow)], ids=str)
+def test_what_is_found_is_best_of_all(
+    monkeypatch: pytest.MonkeyPatch, options: dict[str, Any], strict: bool, seeds: range
+) -> None:
+    for seed in seeds:
+        check(monkeypatch, seed, options, strict=strict)
+
+
+@pytest.mark.parametrize("strict", [True, False], ids=["strict", "paper"])
+@pytest.mark.parametrize("options", METRICS[:6], ids=str)
+def test_the_paper_s_model_has_the_same_optimum(
+    monkeypatch: pytest.MonkeyPatch, options: dict[str, Any], strict: bool
+) -> None:
+    """Equations 3-12, unreduced and over chunks, beside the arrays over groups."""
+    for seed in range(100, 106):
+        rng = np.random.default_rng(seed)
+        drawn = draw(rng, strict=strict)
+        patch(monkeypatch, drawn)
+        way = {**options, "formulation": "compressive", "max_length": int(rng.integers(1, 12))}
+        try:
+            arrays = solve(drawn.topic, **way)
+        except InputError:
+            continue
+        model = solve(drawn.topic, **way, backend="pyomo:highs")
+        assert model.key == arrays.key, f"seed {seed}, {way}"
+        assert model.status is Status.OPTIMAL
+
+
+@pytest.mark.parametrize("strict", [True, False], ids=["strict", "paper"])
+@pytest.mark.parametrize("options", [*METRICS[2:8], METRICS[-2]], ids=str)
+def test_it_keeps_the_contract_of_a_problem(
+    monkeypatch: pytest.MonkeyPatch, options: dict[str, Any], strict: bool
+) -> None:
+    for seed in range(200, 206):
+        rng = np.random.default_rng(seed)
+        drawn = draw(rng, strict=strict)
+        patch(monkeypatch, drawn)
+        limits = {"max_length": int(rng.integers(1, 16)), "min_length": int(rng.integers(0, 2))}
+        try:
+            task = build(drawn.topic, resolve({**options, **limits, "formulation": "compressive"}))
+        except InputError:
+            continue
+        check_problem(task.problem)
+
+
+@pytest.mark.parametrize("unit", ["words", "characters", "sentences"])
+def test_a_whole_sentence_is_as_long_as_an_extract(monkeypatch: pytest.MonkeyPatch, unit: str) -> None:
+    lengths = {"words": word_count, "characters": character_count, "sentences": lambda _: 1}
+    for seed in range(40):
+        drawn = draw(np.random.default_rng(seed), strict=seed % 2 == 0)
+        patch(monkeypatch, drawn)
+        options = resolve(
+            {"formulation": "compressive", "max_length": 10**6, "length_unit": unit, "keep_unmatched": True}
+        )
+        task = build(drawn.topic, options)
+        entries = list(task.problem.entries())
+        assert [task.problem.length(entry) for entry in entries] == [
+            lengths[unit](sentence) for sentence in drawn.topic.sentences
+        ]
+        assert [task.decode(entry) for entry in entries] == [(sentence,) for sentence in drawn.topic.sentences]
+
+
+def test_a_window(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A minimum length keeps what matches nothing, to fill up with."""
+    for seed in range(300, 330):
+        drawn = draw(np.random.default_rng(seed), strict=seed % 2 == 0)
+        patch(monkeypatch, drawn)
+        total = sum(word_count(sentence) for sentence in drawn.topic.sentences)
+        options: dict[str, Any] = {"formulation": "compressive", "max_length": total, "min_length": max(1, total - 3)}
+        results = [solve(drawn.topic, **options, strategy=strategy) for strategy in ("exhaustive", "milp")]
+        assert results[0].key == results[1].key
+        assert results[0].status is results[1].status
+        assert {result.length for result in results} <= {None, *range(max(1, total - 3), total + 1)}
+
+
+TOPIC: dict[str, Any] = {
+    "id": "t",
+    "documents": [["Cats often sleep", "Dogs bark"]],
+    "references": [["cats sleep"]],
+    "parses": [
+        """1 Cats cat NOUN NNS _ 3 nsubj _ _
+2 often often ADV RB _ 3 advmod _ _
+3 sleep sleep VERB VBP _ 0 root _ _""".replace(" ", "\t"),
+        """1 Dogs dog NOUN NNS _ 2 nsubj _ _
+2 bark bark VERB VBP _ 0 root _ _""".replace(" ", "\t"),
+    ],
+}
+
+
+def test_a_topic_by_hand() -> None:
+    result = solve(TOPIC, formulation="compressive", metric="rouge-2", max_length=2)
+    assert (result.selection, result.summary, result.length) == (((0, 1), (0, 3)), ("Cats sleep",), 2)
+    assert (result.numerator, result.denominator) == (1, 1)
+    assert solve(TOPIC, metric="rouge-2", max_length=9).objective == 0.0, "no extract has the bigram"
+    lead = solve(TOPIC, formulation="compressive", metric="rouge-2", max_length=4, strategy="lead")
+    assert (lead.selection, lead.summary) == (((0, 1), (0, 2), (0, 3)), ("Cats often sleep",)), "whole sentences"
+    paper = solve(TOPIC, formulation="compressive", max_length=1, chunk_profile="paper")
+    assert (paper.summary, paper.objective) == (("Sleep",), 0.5)
+
+
+def test_rules_from_a_file(tmp_path: Path) -> None:
+    rules = tmp_path / "rules.toml"
+    rules.write_text('extends = "ud"\n[[rule]]\nrelation = ["advmod"]\naction = "MERGE"\n', encoding="utf-8")
+    options: dict[str, Any] = {"formulation": "compressive", "metric": "rouge-2", "max_length": 9}
+    assert solve(TOPIC, **options).objective == 1.0
+    assert solve(TOPIC, **options, chunk_rules=str(rules)).objective == 0.0
+    with pytest.raises(InputError, match=r"nowhere\.toml"):
+        solve(TOPIC, **options, chunk_rules=str(tmp_path / "nowhere.toml"))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"metric": "rouge-su4"}, "rouge-N and rouge-su0, not rouge-su4"),
+        ({"metric": "rouge-l"}, "rouge-N and rouge-su0, not rouge-l"),
+        ({"boundaries": "joined"}, "leave --boundaries at sentence"),
+        ({"metric": "rouge-3", "measure": "f1"}, "use --measure recall"),
+        ({"metric": "rouge-2", "measure": "precision", "counts": "set"}, "of rouge-1 only"),
+        ({"tokenizer": "pypi-rouge"}, "choose another with --tokenizer"),
+    ],
+)
+def test_what_is_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(UnsupportedError, match=message):
+        solve(TOPIC, formulation="compressive", max_length=5, **options)
+
+
+def test_what_cannot_be_used() -> None:
+    without = {name: value for name, value in TOPIC.items() if name != "parses"}
+    with pytest.raises(InputError, match="parses"):
+        solve(without, formulation="compressive", max_length=5)
+    with pytest.raises(InputError, match="no rouge-2 n-gram to count"):
+        solve({**TOPIC, "references": [["cats"]]}, formulation="compressive", max_length=5, metric="rouge-2")
+    parse = TOPIC["parses"][0].replace("3\tsleep\tsleep", "3\t—\t—")
+    with pytest.raises(InputError, match=r"main chunk of sentence 0 .* use --measure recall"):
+        solve(
+            {
+                **TOPIC,
+                "documents": [["Cats often —", "Dogs bark"]],
+                "parses": [parse, TOPIC["parses"][1]],
+                "references": [["cats often"]],
+            },
+            formulation="compressive",
+            metric="rouge-2",
+            measure="f1",
+            chunk_profile="paper",
+        )
+
+
+def test_all_optima_in_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Enumerated sets name all chunks, as a selection does; what could be chosen from is counted tree by tree."""
+    several = 0
+    for seed in range(400, 440):
+        drawn = draw(np.random.default_rng(seed), strict=seed % 2 == 0)
+        patch(monkeypatch, drawn)
+        options: dict[str, Any] = {"formulation": "compressive", "metric": "rouge-1", "max_length": 4}
+        try:
+            optima = enumerate_optima(drawn.topic, **options, strategy="exhaustive")
+        except InputError:  # nothing to count
+            continue
+        found = list(optima)
+        several += len(found) > 1
+        assert optima.result.selection in found
+        assert optima.feasible() == optima.result.extra["feasible"]
+        for names in found:
+            chunks = [tuple(c for s, c in names if s == number) for number in range(len(drawn.parses))]
+            assert all(kept in list(drawn.compressions(number)) for number, kept in enumerate(chunks))
+            summary = [drawn.text(number, kept) for number, kept in enumerate(chunks) if kept]
+            assert text_value(summary, drawn.topic, options) == optima.result.key
+            assert optima.f_measure(names) > 0
+        assert set(optima.always) == set.intersection(*map(set, found))
+    assert several > 5
+
+
+ELEPHANT = """1 It it PRON PRP _ 5 nsubj _ _
+2 was be AUX VBD _ 5 cop _ _
+3 a a DET DT _ 5 det _ _
+4 big big ADJ JJ _ 5 amod _ _
+5 elephant elephant NOUN NN _ 0 root _ _
+6 . . PUNCT . _ 5 punct _ _""".replace(" ", "\t")
+
+
+def test_scores_are_of_what_was_kept_not_of_what_is_shown() -> None:
+    topic = {
+        "id": "t",
+        "documents": [["It was a big elephant ."]],
+        "references": [["it was a elephant"]],
+        "parses": [ELEPHANT],
+    }
+    result = solve(topic, formulation="compressive", metric="rouge-2", max_length=5)
+    assert result.summary == ("It was an elephant .",)
+    assert (result.numerator, result.denominator, result.length) == (3, 3, 5), "the full stop is a word by its blanks"
+    assert result.rouge is not None
+    assert result.rouge["rouge-2"]["recall"] == 1.0, "'a elephant' was kept"
+
+
+@pytest.mark.parametrize("tokenizer", [None, "rouge", "unicode"])
+def test_a_pretokenized_topic(tokenizer: str | None) -> None:
+    topic = {
+        "id": "t",
+        "documents": [[["It", "was", "a", "big", "elephant", "."]]],
+        "references": [[["It", "was", "a", "elephant"]]],
+        "parses": [ELEPHANT],
+    }
+    result = solve(topic, formulation="compressive", metric="rouge-2", max_length=5, tokenizer=tokenizer)
+    assert (result.numerator, result.denominator, result.length) == (3, 3, 5)
+    assert result.summary == ("It was an elephant .",)
+    whole = solve(
+        topic, formulation="compressive", metric="rouge-2", max_length=9, tokenizer=tokenizer, strategy="lead"
+    )
+    assert (whole.summary, whole.numerator) == (("It was a big elephant .",), 2)

@@ -43,6 +43,10 @@ class ComparisonRow:
         Problems where the selection is proven to be optimal, of those whose optimum is known. Compared exactly.
     mean_seconds, median_seconds : float or None
         From text to answer, without a bound that is computed only as a certificate.
+    mean_bound : float or None
+        Over the problems for which there is a bound.
+    mean_nodes : float or None
+        Nodes of the search tree, as far as the solver says.
     """
 
     strategy: str
@@ -58,6 +62,8 @@ class ComparisonRow:
     optima: int
     mean_seconds: float | None
     median_seconds: float | None
+    mean_bound: float | None
+    mean_nodes: float | None
 
 
 @dataclass
@@ -71,6 +77,8 @@ class _Tally:
     objectives: array[float] = field(default_factory=lambda: array("d"))
     ratios: array[float] = field(default_factory=lambda: array("d"))
     seconds: array[float] = field(default_factory=lambda: array("d"))
+    bounds: array[float] = field(default_factory=lambda: array("d"))
+    nodes: array[float] = field(default_factory=lambda: array("d"))
 
 
 class Comparison:
@@ -105,7 +113,7 @@ class Comparison:
         """Take in the results of one problem by all strategies; one that was interrupted is kept, but not counted."""
         if self._keep:
             self.results += results
-        if [result.strategy for result in results] != self.plan.strategies or any(
+        if [result.strategy for result in results] != [way.strategy for way in self.plan.ways] or any(
             result.termination is Termination.INTERRUPTED for result in results
         ):
             return
@@ -115,13 +123,16 @@ class Comparison:
         if not consistent:
             self.contradictions.append(results[0].id or "?")
         ratios: list[float | None] = []
-        for result in results:
+        for name, result in zip(self.plan.strategies, results, strict=True):
             ratios.append(None)
-            tally = self._tallies[result.strategy]
+            tally = self._tallies[name]
             tally.problems += 1
             tally.solved += result.selection is not None or result.status is Status.INFEASIBLE
             if result.status is not Status.ERROR:
                 tally.seconds.append(_seconds(result))
+                tally.nodes.append(result.nodes)
+            if result.bound is not None:
+                tally.bounds.append(result.bound)
             if result.objective is None or (key := result.key) is None:
                 continue
             tally.objectives.append(result.objective)
@@ -153,6 +164,8 @@ class Comparison:
                 optima=self.optima,
                 mean_seconds=_mean(tally.seconds),
                 median_seconds=median(tally.seconds) if tally.seconds else None,
+                mean_bound=_mean(tally.bounds),
+                mean_nodes=_mean(tally.nodes),
             )
             for name, tally in self._tallies.items()
         ]
@@ -218,6 +231,7 @@ def compare(
     topics: Iterable[AnyTopic],
     strategies: Sequence[str] | str | None = None,
     exact: str | None = None,
+    backends: Sequence[str] | str | None = None,
     *,
     config: str | Path | None = None,
     keep_results: bool = True,
@@ -234,8 +248,10 @@ def compare(
     exact : str
         The strategy that computes the optima, run too if it is not listed: "milp" if not given; "none" for none, which
         leaves the ratios against the best bound.
+    backends : sequence of str, or str
+        Solvers that "milp" is run on, side by side; then "milp" is the only strategy if none are given.
     config : path, optional
-        A TOML file of options, `strategies` and `exact` among them.
+        A TOML file of options, `strategies`, `exact` and `backends` among them.
     keep_results : bool
         Whether every result stays in memory, as ``table.results``.
     **options
@@ -257,7 +273,7 @@ def compare(
     >>> [(row.strategy, row.mean_objective, row.mean_ratio, row.reached) for row in table.rows]
     [('exhaustive', 1.0, 1.0, 1), ('greedy', 1.0, 1.0, 1)]
     """
-    plan = Plan.of(strategies, exact, config=config, **options)
+    plan = Plan.of(strategies, exact, backends, config=config, **options)
     table = Comparison(plan, keep_results=keep_results)
     for results in compare_topics(topics, plan):
         for problem in by_problem(results):

@@ -77,15 +77,15 @@ class Details:
 
     def add(self, results: Sequence[Result], optimum: Key | None, ratios: Sequence[float | None]) -> None:
         """Take in the results of a problem by all strategies, and their ratios to the optimum or the best bound."""
-        for result, ratio in zip(results, ratios, strict=True):
-            self._keys[result.strategy].append(result.key)
+        for name, result, ratio in zip(self.strategies, results, ratios, strict=True):
+            self._keys[name].append(result.key)
             if ratio is not None:
-                self._ratios[result.strategy].append(ratio)
+                self._ratios[name].append(ratio)
             if optimum is None:
                 continue
             for share in TARGETS:
                 reach = float(optimum) * share if self.sense is Sense.MAXIMIZE else float(optimum) / share
-                self._times[result.strategy, share].append(time_to_target(result, reach, self.sense))
+                self._times[name, share].append(time_to_target(result, reach, self.sense))
 
     def pairs(self) -> list[Pair]:
         """Return every two strategies side by side."""

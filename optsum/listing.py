@@ -33,6 +33,7 @@ _METRICS: Final = {
     "rouge-suK": "single words, and pairs with at most K words between them; K = 0 is rouge-1 and rouge-2 in one",
     "rouge-l": "longest common subsequence, sentence by sentence; to be scored, not to be searched",
     "rouge-1+rouge-2": "the sum of several",
+    "ngram-I-J": "the geometric mean of rouge-I to rouge-J, recall, I and J of 1 to 4 (Lin & Hovy 2003)",
 }
 
 
@@ -93,8 +94,8 @@ def _backends() -> TextTable:
         licence = backend.licence()
         table.rows.append([name, "yes", works, state.version, licence, backend.access, reason or backend.about])
     table.caption = [
-        "pyomo:NAME takes any of them, and any other solver that Pyomo knows ('pyomo help --solvers' names those), on",
-        "the equations as papers print them. pip install 'optsum[solvers]' brings CP-SAT, SCIP, RC2 and a small Gurobi.",
+        "pyomo:NAME takes any of them, and any other solver that Pyomo knows ('pyomo help --solvers' names those),",
+        "on the equations as papers print them. pip install 'optsum[solvers]' brings CP-SAT, SCIP, RC2 and Gurobi.",
     ]
     return table
 

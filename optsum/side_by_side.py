@@ -11,6 +11,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
+from optsum.best_reference import best_result, for_each_reference
 from optsum.config import Options, read_config, resolve
 from optsum.errors import OptionError
 from optsum.formulation import Task
@@ -20,6 +21,7 @@ from optsum.pipeline import build, run_task
 from optsum.problem import Key, Problem
 from optsum.registry import STRATEGIES
 from optsum.result import Result, Termination
+from optsum.strategy_options import shared_out
 
 if TYPE_CHECKING:
     from optsum.corpus.topic import Topic
@@ -27,6 +29,9 @@ if TYPE_CHECKING:
 __all__ = ["Plan", "by_problem", "compare_topics"]
 
 _DEFAULT = ("greedy", "lead", "random")
+
+_MILP = "milp"
+"""The strategy that backends are of."""
 
 
 @dataclass(frozen=True)
@@ -39,28 +44,38 @@ class Plan:
         The same options for each strategy, the exact one first.
     exact : str or None
         The strategy whose proven optimum the others are held against.
+    backends : tuple of str
+        Solvers that "milp" is run on, one way each; empty where it is run on one.
     """
 
     ways: tuple[Options, ...]
     exact: str | None
+    backends: tuple[str, ...] = ()
 
     @property
     def strategies(self) -> list[str]:
-        """Names in the order of the table."""
-        return [way.strategy for way in self.ways]
+        """Names in the order of the table: of the strategies, and of the solvers where several are compared."""
+        return [
+            f"{way.strategy} on {way.backend}" if self.backends and way.strategy == _MILP else way.strategy
+            for way in self.ways
+        ]
 
     @classmethod
     def of(
         cls,
         strategies: Sequence[str] | str | None = None,
         exact: str | None = None,
+        backends: Sequence[str] | str | None = None,
         *,
         config: str | Path | None = None,
         **options: Any,
     ) -> Plan:
         """Resolve the options; see `compare`."""
         file = read_config(config) if config is not None else {}
-        strategies = _names(strategies if strategies is not None else file.get("strategies", _DEFAULT))
+        backends = backends if backends is not None else file.get("backends")
+        solvers = () if backends is None else tuple(_names(backends, "backend"))
+        default = (_MILP,) if solvers else _DEFAULT
+        strategies = _names(strategies if strategies is not None else file.get("strategies", default))
         exact = exact if exact is not None else file.get("exact", "milp")
         exact = None if exact == "none" else exact
         base = resolve(options, config=config)
@@ -71,19 +86,33 @@ class Plan:
             able = ", ".join(name for name in STRATEGIES if STRATEGIES.load(name).exact)
             raise OptionError(f"The strategy {exact} proves nothing: for --exact choose {able}, or none.")
         names = [*([exact] if exact else []), *(name for name in strategies if name != exact)]
-        return cls(tuple(base.model_copy(update={"strategy": name}) for name in names), exact)
+        own = shared_out(base.strategy_options, names)
+        ways = (base.model_copy(update={"strategy": name, "strategy_options": own[name]}) for name in names)
+        if not solvers:
+            return cls(tuple(ways), exact)
+        if base.backend_options:
+            raise OptionError("Options of one solver cannot be those of several: leave --backend-option or --backends.")
+        if _MILP not in names:
+            raise OptionError("Backends are those of the strategy milp: name it among --strategies, or for --exact.")
+        each = (
+            way.model_copy(update={"backend": solver})
+            for way in ways
+            for solver in (solvers if way.strategy == _MILP else (way.backend,))
+        )
+        return cls(tuple(each), exact, solvers)
 
 
-def _names(given: object) -> list[str]:
+def _names(given: object, kind: str = "strategy") -> list[str]:
     names = given.split(",") if isinstance(given, str) else given
+    several, example = ("strategies", "greedy,lead") if kind == "strategy" else ("backends", "highs,cbc")
     if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
-        raise OptionError(f"The strategies {given!r:.80} are no list of names: give them as greedy,lead.")
+        raise OptionError(f"The {several} {given!r:.80} are no list of names: give them as {example}.")
     names = [name.strip() for name in names if name.strip()]
     if not names:
-        raise OptionError("There is no strategy to compare: name at least one.")
+        raise OptionError(f"There is no {kind} to compare: name at least one.")
     for name in names:
         if names.count(name) > 1:
-            raise OptionError(f"The strategy {name} is named twice: name each once.")
+            raise OptionError(f"The {kind} {name} is named twice: name each once.")
     return names
 
 
@@ -103,13 +132,34 @@ def compare_topics(topics: Iterable[AnyTopic], plan: Plan) -> Generator[list[Res
 
 
 def _solve_part(part: Topic, ways: Sequence[Options]) -> list[Result]:
-    shared = _Shared(part)
+    shared = _shared(part, ways[0])
     results: list[Result] = []
     for way in ways:
         results.append(attempt(part, way, lambda way=way: shared.run(way)))  # type: ignore[misc]
         if results[-1].termination is Termination.INTERRUPTED:
             break
     return results
+
+
+def _shared(part: Topic, options: Options) -> _Shared | _SharedBest:
+    return _SharedBest(part) if options.references == "best" else _Shared(part)
+
+
+class _SharedBest:
+    """A topic as a problem for each reference, of which the best result counts."""
+
+    def __init__(self, topic: Topic) -> None:
+        self._topic = topic
+        self._parts: dict[int, _Shared] = {}
+
+    def run(self, options: Options) -> Result:
+        """Search with one strategy."""
+        numbers = iter(range(len(self._topic.references)))
+
+        def single(part: Topic) -> Result:
+            return self._parts.setdefault(next(numbers), _Shared(part)).run(options)
+
+        return best_result(for_each_reference(self._topic, single, result_of=lambda result: result))
 
 
 class _Shared:

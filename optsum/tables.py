@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from io import StringIO
@@ -28,6 +28,10 @@ __all__ = [
 ]
 
 _WIDE = 10_000
+_NAME = 24
+"""Letters of a name that a narrow terminal shows at least."""
+_MOST_UNITS = 25
+"""Units of a selection that a table shows."""
 
 
 @dataclass(frozen=True)
@@ -105,13 +109,17 @@ class TextTable:
         from rich.text import Text
 
         table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
-        for column in self.columns:
+        for place, column in enumerate(self.columns):
+            cells = [column.heading, *(row[place] for row in self.rows if len(row) > place)]
+            longest = max(map(len, cells))
             # Text, not str: an id may hold what rich would read as markup.
             table.add_column(
                 Text(column.heading),
                 justify="right" if column.numeric else "left",
                 overflow="fold" if column.long else "ellipsis",
                 no_wrap=not column.long,
+                # Without it numbers and short names would be cut in a narrow terminal.
+                min_width=None if column.long else longest if column.numeric else min(longest, _NAME),
             )
         for row in self.rows:
             table.add_row(*map(Text, row))
@@ -145,12 +153,12 @@ def results_table(results: Iterable[Result]) -> TextTable:
         table.rows.append(
             [
                 result.id or "?",
-                number(result.objective),
-                number(result.bound),
+                _value(result.objective, result),
+                _value(result.bound, result),
                 "-" if gap is None else f"{gap:.1%}",
                 result.status.value.replace("_", " ") + early,
                 "-" if result.length is None else str(result.length),
-                " ".join(map(_unit, result.selection or ())),
+                _units(result.selection or ()),
                 seconds(result.seconds),
             ]
         )
@@ -172,7 +180,7 @@ def optima_table(results: Iterable[Result]) -> TextTable:
         table.rows.append(
             [
                 result.id or "?",
-                number(result.objective),
+                _value(result.objective, result),
                 all_ + (f"{count:,}" if count < 10**9 else f"{Decimal(count):.3e}"),
                 *([str(always), str(extra["units"] - never - always), str(never)] if known else ["-", "-", "-"]),
                 seconds(result.seconds),
@@ -180,6 +188,18 @@ def optima_table(results: Iterable[Result]) -> TextTable:
         )
     table.caption = ["always, some, never: units in all, in some, in none of the optima"]
     return table
+
+
+def _value(value: float | None, result: Result) -> str:
+    """Return an objective as people read it: the length of a cover is a whole number, though a bound need not be."""
+    whole = result.formulation == "cover" and value is not None and value.is_integer()
+    return number(value, 0 if whole else 4)
+
+
+def _units(selection: Sequence[object]) -> str:
+    more = len(selection) - _MOST_UNITS
+    shown = " ".join(map(_unit, selection[:_MOST_UNITS] if more > 1 else selection))
+    return f"{shown} and {more} more" if more > 1 else shown
 
 
 def _unit(unit: object) -> str:
@@ -191,7 +211,9 @@ def comparison_table(comparison: Comparison) -> TextTable:
     rows = comparison.rows
     guaranteed = max((row.guaranteed for row in rows), default=0)
     mark = "≥ " if guaranteed else ""
+    solvers = bool(comparison.plan.backends)
     headings = ["objective", f"{mark}ratio", f"{mark}lowest", "optimal", "mean time", "median", "solved", "failed"]
+    headings += ["bound", "nodes"] if solvers else []
     table = TextTable([Column("strategy"), *(Column(heading, numeric=True) for heading in headings)])
     for row in rows:
         table.rows.append(
@@ -205,6 +227,7 @@ def comparison_table(comparison: Comparison) -> TextTable:
                 seconds(row.median_seconds),
                 str(row.solved),
                 str(row.failed),
+                *([number(row.mean_bound), number(row.mean_nodes, 1)] if solvers else []),
             ]
         )
     problems = counted(comparison.problems, "problem")
@@ -220,6 +243,8 @@ def comparison_table(comparison: Comparison) -> TextTable:
             "so it is a guaranteed lower limit."
         )
     table.caption.append("time: from text to answer; a bound that is only a certificate is not counted.")
+    if solvers:
+        table.caption.append("bound, nodes: means; each solver counts nodes in its own way, and some do not say.")
     if any(row.failed for row in rows):
         table.caption.append("Means are over the problems that a strategy solved.")
     if comparison.contradictions:
@@ -234,12 +259,18 @@ def comparison_table(comparison: Comparison) -> TextTable:
 def headline(options: Options) -> str:
     """Return what is optimized, in a few words."""
     if options.covers:
-        return options.formulation
+        of = options.length_unit if options.weights == "length" else "sentences"
+        left_out = ", abstract sentences without any alternative left out" if options.uncoverable == "skip" else ""
+        return f"minimum cover, as few {of} as can be{left_out}"
     words = [f"{options.metric} {options.measure}"]
     if options.formulation != "extractive":
         words.insert(0, options.formulation)
     if options.references != "pooled":
-        words.append({"each": "each reference by itself", "mean": "mean over references"}[options.references])
+        names = {"each": "each reference by itself", "mean": "mean over references"}
+        names |= {"best": "best reference", "first": "first reference"}
+        words.append(names[options.references])
+    if options.model_units == "sentences":
+        words.append("each sentence of a reference by itself")
     if options.max_length is not None:
         words.append(f"at most {options.max_length} {options.length_unit}")
     if options.min_length:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor, isfinite
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from optsum.backend import Backend, RawOutcome
 from optsum.errors import BackendError, OptionError
@@ -30,23 +31,31 @@ def _slack(value: float) -> float:
     return max(_TOLERANCE, _RELATIVE * abs(value))
 
 
-def backend_of(name: str) -> Backend:
+def backend_of(name: str, *, threads: int = 1, options: Mapping[str, Any] | None = None) -> Backend:
     """Return a backend by name: a registered one, or ``pyomo:SOLVER`` for any solver that Pyomo knows.
+
+    Parameters
+    ----------
+    name : str
+    threads : int
+    options : mapping, optional
+        The solver's own options.
 
     Raises
     ------
     UnknownNameError
         For any other name.
+    BackendError
+        For a solver that Pyomo does not know.
     """
-    if name.startswith("pyomo:"):
-        from .pyomo_backend import PyomoBackend
+    if name.startswith("pyomo:") and name not in BACKENDS.names():
+        from .backends.other import through_pyomo
 
         solver = name.removeprefix("pyomo:")
         if not solver:
             raise OptionError("The backend pyomo: needs a solver's name after the colon, such as pyomo:highs.")
-        return PyomoBackend(solver)
-    backend: Backend = BACKENDS.load(name)()
-    return backend
+        return through_pyomo(solver, threads=threads, options=options)
+    return BACKENDS.load(name)(threads=threads, options=options)
 
 
 @dataclass(frozen=True)
@@ -56,11 +65,17 @@ class Milp(Strategy):
     Parameters
     ----------
     backend : str
-        "highs" (arrays straight to HiGHS), or "pyomo:NAME": the readable model of the paper's equations, solved by
+        A name (``optsum list backends``), or "pyomo:NAME": the readable model of the paper's equations, solved by
         any solver that Pyomo knows.
+    threads : int
+        Of the solver.
+    backend_options : tuple of (name, value)
+        The solver's own options.
     """
 
     backend: str = "highs"
+    threads: int = 1
+    backend_options: tuple[tuple[str, Any], ...] = ()
 
     name: ClassVar[str] = "milp"
     about: ClassVar[str] = "integer linear programming on any solver (Hirao et al. 2017, eq. 3-8)"
@@ -75,11 +90,17 @@ class Milp(Strategy):
         """Refuse a problem without a linear model, and a solver that cannot be used."""
         if Capability.RATIO not in problem.capabilities:
             require(problem, frozenset({Capability.LINEAR}), "The strategy milp")
-        backend_of(self.backend)
+        self.solver()
+
+    def solver(self) -> Backend:
+        """Return the solver, with its options set."""
+        return backend_of(self.backend, threads=self.threads, options=dict(self.backend_options))
 
     def search(self, run: Run) -> None:
         """Solve, re-score, prove."""
-        problem = run.problem
+        problem, solver, limits = run.problem, self.solver(), run.limits
+        solver.accept(limits)
+        run.statistics["access"] = solver.access
         # The empty selection needs no solver, and some solvers cannot read a model without variables.
         run.see(())
         if problem.size == 0:
@@ -87,9 +108,8 @@ class Milp(Strategy):
             return
         run.check()
         if Capability.LINEAR not in problem.capabilities:
-            maximize_ratio(run, backend_of(self.backend), self.backend)
+            maximize_ratio(run, solver, self.backend)
             return
-        limits = run.limits
         limited = limits.time_s is not None or limits.nodes is not None
         if limited and Capability.COVERAGE in problem.capabilities:
             see_greedy(run)  # what is held if the solver has nothing when the limit is reached
@@ -98,7 +118,9 @@ class Milp(Strategy):
             nodes=None if limits.nodes is None else max(0, limits.nodes - run.nodes),
             gap=limits.gap,
         )
-        outcome = backend_of(self.backend).solve(problem, left, run.seed)
+        # The solver starts from what is held, if it can and if that is more than nothing.
+        start = run.selection if solver.declaration.warm_start and run.selection else None
+        outcome = solver.solve(problem, left, run.seed, start)
         run.count(nodes=outcome.nodes or 0)
         run.statistics.update(outcome.statistics)
         run.statistics["native_status"] = outcome.native

@@ -1,12 +1,16 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from optsum.cli import main
 from optsum.config import Options, ScoreOptions, read_config, resolve, resolve_score
+from optsum.config_file import toml_of
+from optsum.config_schema import described, schema
 from optsum.errors import OptionError, UnknownNameError
 from optsum.presets import PRESETS
 
@@ -156,3 +160,104 @@ def test_scoring_options_are_checked_too() -> None:
         resolve_score({"max_word": 3})
     with pytest.raises(OptionError, match="max_words cannot be 0"):
         resolve_score({"max_words": 0})
+
+
+def test_the_backend_may_be_a_table(file: Any) -> None:
+    path = file('max-length = 3\n[backend]\nname = "cbc"\n[backend.options]\nratioGap = 0.1\ncuts = "off"\n')
+    options = resolve(config=path)
+    assert (options.backend, options.backend_options) == ("cbc", (("cuts", "off"), ("ratioGap", 0.1)))
+    assert options.searcher().backend_name == "cbc"
+    # The solver's own options are those of that solver.
+    assert resolve({"backend": "highs"}, config=path).backend_options == ()
+    assert resolve({"backend": "cbc"}, config=path).backend_options == options.backend_options
+    assert resolve({"backend_options": ["a=1"]}, config=path).backend_options == (("a", 1),)
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        (["a=1", "b=2.5", "c=off", "d=true", "e=x=y"], (("a", 1), ("b", 2.5), ("c", "off"), ("d", True), ("e", "x=y"))),
+        ({"threads": 2, "a": "b"}, (("a", "b"), ("threads", 2))),
+        ([("b", 1), ("a", False)], (("a", False), ("b", 1))),
+        ([], ()),
+    ],
+)
+def test_options_of_a_solver_are_given_in_any_way(given: Any, expected: Any) -> None:
+    options = resolve({"max_length": 3, "backend_options": given})
+    assert options.backend_options == expected
+    assert [type(value) for _, value in options.backend_options] == [type(value) for _, value in expected]
+
+
+@pytest.mark.parametrize(
+    ("given", "reason"),
+    [
+        (["a"], "give it as name=value, not as 'a'"),
+        ("a=1", "give it as name=value"),
+        (["a=1", "a=2"], "a is given twice"),
+        ({"a": [1]}, "the value of a should be a number"),
+        (7, "give it as name=value"),
+        ([1], "give it as name=value"),
+    ],
+)
+def test_options_of_a_solver_that_cannot_be_read(given: Any, reason: str) -> None:
+    with pytest.raises(OptionError, match=reason):
+        resolve({"max_length": 3, "backend_options": given})
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ('[backend]\nnmae = "cbc"', r"no key of \[backend\] 'nmae'; did you mean name"),
+        ("backend-options = {}\n[backend]\noptions = {a = 1}", "sets backend_options twice"),
+        ("threads = 0", "threads cannot be 0"),
+    ],
+)
+def test_a_backend_that_cannot_be_read(file: Any, text: str, reason: str) -> None:
+    with pytest.raises(OptionError, match=reason):
+        resolve({"max_length": 3}, config=file(text))
+
+
+SHOWN: list[dict[str, Any]] = [
+    {"max_length": 7},
+    {"preset": "hirao-r1", "time_limit": 1e-7, "gap": 0.1},
+    {"max_length": 3, "backend": "cbc", "backend_options": {"ratioGap": 0.5, "a b": 'quoted "\\ \x7f é', "cuts": True}},
+    {"formulation": "cover", "weights": "length", "uncoverable": "skip"},
+]
+
+
+@pytest.mark.parametrize("values", SHOWN)
+def test_what_is_shown_reads_back_to_the_same(file: Any, values: dict[str, Any]) -> None:
+    options = resolve(values)
+    again = resolve(config=file(toml_of(described(options), {"max_length": "with a comment"})))
+    assert again == options
+    assert again.config_hash == options.config_hash
+
+
+def test_the_command_shows_the_options_of_a_run(
+    file: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = file('preset = "hirao-r2"\n[backend]\nname = "scip"\noptions = {a = 1}')
+    assert main(["config", "show", "--config", str(path), "--max-length", "50"]) == 0
+    shown = file(capsys.readouterr().out)
+    assert resolve(config=shown) == resolve(
+        {"preset": "hirao-r2", "max_length": 50, "backend": "scip", "backend_options": {"a": 1}}
+    )
+    assert main(["config", "show", "--backend-option", "a"]) == 2
+    assert "give it as name=value" in capsys.readouterr().err
+
+
+def test_the_schema_knows_every_option() -> None:
+    made = schema()
+    known = set(made["properties"])
+    every = {*Options.model_fields, *ScoreOptions.model_fields} - {"backend_options"}
+    assert {name.replace("_", "-") for name in every} <= known
+    assert {"strategies", "exact", "backends"} <= known
+    for name, field in made["properties"].items():
+        assert field.get("description"), name
+    assert made["properties"]["max-length"]["anyOf"][0]["minimum"] == 0
+    assert set(made["properties"]["backend"]["anyOf"][1]["properties"]) == {"name", "options"}
+
+
+def test_the_command_prints_the_schema(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["config", "schema"]) == 0
+    assert json.loads(capsys.readouterr().out) == schema()

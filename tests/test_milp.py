@@ -7,17 +7,18 @@ import sys
 import time
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pytest
-from optsum.solvers.highs import Highs, _outcome
+from optsum.solvers.backends.highs import Highs, _outcome
 
-from optsum.backend import Availability, Backend, RawOutcome
+from optsum.backend import Backend, RawOutcome
 from optsum.coverage import Coverage, Goal
 from optsum.coverage_problem import CoverageProblem
+from optsum.declaration import Declaration, OptionNames
 from optsum.errors import BackendError
-from optsum.problem import Problem
+from optsum.problem import Problem, Selection
 from optsum.result import Result, Status, Termination
 from optsum.run import Limits
 from optsum.searching import search
@@ -36,15 +37,17 @@ class Fake(Backend):
     outcome: RawOutcome
     asked: list[Limits] = field(default_factory=list)
 
-    name: ClassVar[str] = "fake"
-    about: ClassVar[str] = "a test"
-    install: ClassVar[str] = ""
+    starts: list[Selection | None] = field(default_factory=list)
 
-    def available(self) -> Availability:
-        return Availability(usable=True)
+    name = "fake"
+    about = "a test"
+    declaration = Declaration(
+        install="", licence="", names=OptionNames(time="t", gap="g", nodes="n", threads="p"), warm_start=True
+    )
 
-    def solve(self, problem: Problem, limits: Limits, seed: int) -> RawOutcome:
+    def solve(self, problem: Problem, limits: Limits, seed: int, start: Selection | None = None) -> RawOutcome:
         self.asked.append(limits)
+        self.starts.append(start)
         return self.outcome
 
 
@@ -52,7 +55,7 @@ class Fake(Backend):
 def answer(monkeypatch: pytest.MonkeyPatch) -> Any:
     def given(instance: Coverage, limits: Limits | None = None, **claims: Any) -> Result:
         fake = Fake(RawOutcome(**{"termination": DONE, "native": "whatever", **claims}))
-        monkeypatch.setattr("optsum.solvers.milp.backend_of", lambda name: fake)
+        monkeypatch.setattr("optsum.solvers.milp.backend_of", lambda name, **_: fake)
         return search(CoverageProblem.of(instance), "milp", limits)
 
     return given
@@ -187,7 +190,7 @@ def test_a_limit_without_an_answer(answer: Any, termination: Termination) -> Non
 
 def test_what_is_left_of_the_limits_is_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
     fake = Fake(RawOutcome(termination=Termination.TIME_LIMIT))
-    monkeypatch.setattr("optsum.solvers.milp.backend_of", lambda name: fake)
+    monkeypatch.setattr("optsum.solvers.milp.backend_of", lambda name, **_: fake)
     search(CoverageProblem.of(INSTANCE), "milp", Limits(time_s=5, nodes=7, gap=0.5, evaluations=99, target=0.9))
     (asked,) = fake.asked
     assert asked.time_s is not None
@@ -196,7 +199,7 @@ def test_what_is_left_of_the_limits_is_passed_on(monkeypatch: pytest.MonkeyPatch
 
 
 def test_an_instance_without_units_needs_no_solver(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("optsum.solvers.milp.backend_of", lambda name: Fake(RawOutcome(termination=DONE)))
+    monkeypatch.setattr("optsum.solvers.milp.backend_of", lambda name, **_: Fake(RawOutcome(termination=DONE)))
     empty = search(CoverageProblem.of(Coverage.of([], [], [])), "milp")
     assert (empty.status, empty.selection) == (Status.OPTIMAL, ())
     assert search(CoverageProblem.of(Coverage.of([], [], [], min_length=1)), "milp").status is Status.INFEASIBLE
@@ -244,7 +247,7 @@ def test_columns_that_are_almost_one_are_chosen() -> None:
     highs = new_highs()
     pass_model(highs, CoverageProblem.of(INSTANCE).linear_model)
     highs.run()
-    outcome = _outcome(Rounded(highs, [0.9999, 1e-9, 1.0000001, 0.3]), 3, {})
+    outcome = _outcome(Rounded(highs, [0.9999, 1e-9, 1.0000001, 0.3]), 3, Limits(), {"solve_s": 0.0})
     assert outcome.selection == (0, 2)
     assert (outcome.termination, outcome.optimal, outcome.native) == (DONE, True, "Optimal")
 
@@ -255,7 +258,7 @@ def test_highs_says_whether_it_can_be_used(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setitem(sys.modules, "highspy", None)
     missing = Highs().available()
     assert not missing
-    assert "highspy cannot be imported" in missing.reason
+    assert missing.reason == "the package highspy is not installed"
 
 
 def hard(seed: int = 0, units: int = 400) -> Coverage:

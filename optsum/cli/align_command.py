@@ -7,6 +7,7 @@ n-grams. A topic that cannot be used becomes a row with the reason. TOPICS is as
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -37,6 +38,7 @@ def run(
 
     from optsum.cli.interrupts import Interrupts
     from optsum.corpus.jsonl import BadTopic, read_topics
+    from optsum.corpus.parses import rebased
     from optsum.corpus.rows import RowWriter
     from optsum.corpus.topic_json import topic_to_json
     from optsum.progress import bar, count_lines
@@ -45,6 +47,7 @@ def run(
     given = resolve_as(_OPTIONS, options, config=config).model_dump()
     terminal = sys.stdout is not None and sys.stdout.isatty()
     output = output or (None if terminal else "-")
+    folder = Path(output).parent if output not in {None, "-"} else None
     read = 0
 
     def counting() -> Any:
@@ -73,7 +76,7 @@ def run(
                     row: dict[str, Any] = {"id": topic.id, "status": "error", "error": reason}
                     first_error, failed = first_error or reason, failed + 1
                 else:
-                    row, cover = topic_to_json(topic), topic.cover or ()
+                    row, cover = topic_to_json(rebased(topic, folder) if folder else topic), topic.cover or ()
                     made += 1
                     bare = sum(not alternatives for alternatives in cover)
                     sentences, uncovered = sentences + len(cover), uncovered + bare

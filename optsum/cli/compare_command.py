@@ -1,7 +1,8 @@
 """A table is printed, one line a strategy; -o writes the rows of all runs.
 
 The ratio is objective / optimum (the other way round when minimizing). The strategy of --exact computes the optima. It
-is run too if it is not listed; none leaves the ratios against the best bound, which makes them lower limits.
+is run too if it is not listed; none leaves the ratios against the best bound, which makes them lower limits. With
+--backends highs,cbc,glpk the solvers of milp stand side by side.
 """
 
 from __future__ import annotations
@@ -33,6 +34,10 @@ def run(
         bool,
         typer.Option("--details", help="also spread, ratio quantiles, wins and ties with significance, time to target"),
     ] = False,
+    backends: Annotated[
+        str | None,
+        typer.Option(metavar="NAME,NAME", help="solvers to compare (optsum list backends); milp is run on each"),
+    ] = None,
     output: Output = None,
     config: Config = None,
 ) -> int:
@@ -42,7 +47,7 @@ def run(
     from optsum.comparison import Comparison
     from optsum.side_by_side import Plan, by_problem, compare_topics
 
-    plan = Plan.of(strategies, exact, config=config, **options)
+    plan = Plan.of(strategies, exact, backends, config=config, **options)
     work = EachTopic(topics, output, inputs=[config, plan.ways[0].stopwords], ways=plan.ways)
     table = Comparison(plan, keep_results=False)
     interrupted = False

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, get_args, 
 import typer
 
 from optsum.cli.exits import guarded
+from optsum.own_options import OwnOptions
 from optsum.unexpected import show_tracebacks
 
 if TYPE_CHECKING:
@@ -58,6 +59,9 @@ class Flags:
 
 def _annotation(name: str, field: FieldInfo) -> Any:
     """Return what typer makes a flag of."""
+    if field.annotation == OwnOptions:
+        flag = f"--{name.replace('_', '-').removesuffix('s')}"
+        return Annotated[list[str] | None, typer.Option(flag, help=field.description or "", metavar="NAME=VALUE")]
     kind: Any = next((each for each in get_args(field.annotation) if each is not NoneType), field.annotation)
     if get_origin(field.annotation) is Literal:
         kind, metavar = str, "|".join(get_args(field.annotation))

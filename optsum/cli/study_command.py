@@ -12,6 +12,7 @@ import typer
 from optsum.cli.exits import DONE, FAILED, INTERRUPTED, tell
 from optsum.cli.flags import Config, Flags, Output, command
 from optsum.config import options_of, resolve_as
+from optsum.errors import OptionError
 from optsum.studies import STUDIES, load_study
 
 __all__ = ["SUBCOMMANDS", "subcommand"]
@@ -65,6 +66,8 @@ def _run(
     from optsum.progress import bar, count_lines
     from optsum.tables import counted
 
+    if len([path for path in paths.values() if path == "-"]) > 1:
+        raise OptionError(f"Only one of {' and '.join(paths)} can be the standard input: give a file for the other.")
     function = load_study(name)
     given = resolve_as(options_of(function), options, config=config).model_dump()
     readers: dict[str, Callable[[str], Any]] = {"topics": read_topics, "systems": read_systems}
@@ -76,10 +79,13 @@ def _run(
         with bar("topics", lambda: count_lines(paths["topics"] or "-")) as advance:
             read["topics"] = stopping.until(read["topics"], advance)
             report = function(**read, **given)
+        errors = list(report.errors)
+        if stopping.stopped:  # who knows what the topics that were not read have
+            errors = [error for error in errors if error not in report.unmatched]
         if rows is not None:
             for row in report.to_rows():
                 rows.write(row)
-            for error in report.errors:
+            for error in errors:
                 rows.write({"id": None, "status": "error", "error": error})
     if output != "-":
         for number, table in enumerate(report.tables()):
@@ -88,7 +94,7 @@ def _run(
             table.show()
     if stopping.stopped:
         return tell(f"interrupted; {counted(stopping.done, 'topic')} done", INTERRUPTED)
-    if report.errors:
-        first = f"the first: {report.errors[0]}" if len(report.errors) > 1 else report.errors[0]
-        return tell(f"{counted(len(report.errors), 'part')} of the input could not be used; {first}", FAILED)
+    if errors:
+        first = f"the first: {errors[0]}" if len(errors) > 1 else errors[0]
+        return tell(f"{counted(len(errors), 'part')} of the input could not be used; {first}", FAILED)
     return DONE

@@ -142,7 +142,7 @@ class _Draw:
         return Coverage.of(self.lengths, self.rows, gains, constants=(self.below(2), max(1, total)), **extra)
 
     def joined(self) -> Coverage:
-        """A bigram across a seam counts like any other; a text of w words has w - 1 bigrams."""
+        """Let n-grams across seams count like any other; a text of w words has w - 1 bigrams."""
         f1 = self.below(2) == 1
         gains = self.gains(2 if f1 else 1)
         seams = [

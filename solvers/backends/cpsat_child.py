@@ -1,6 +1,6 @@
 """The process that has OR-Tools loaded: models in on standard input, answers out on standard output.
 
-Started by `optsum.solvers.cpsat`. It must load nothing that loads highspy.
+Started by `optsum.solvers.backends.cpsat`. It must load nothing that loads highspy.
 """
 
 from __future__ import annotations
@@ -32,6 +32,14 @@ def _solve(request: dict[str, Any]) -> dict[str, Any]:
     from ortools.sat.python import cp_model
 
     began = perf_counter()
+    solver = cp_model.CpSolver()
+    for option, value in json.loads(str(request["settings"])).items():
+        if not hasattr(solver.parameters, option):  # some versions let any name be set
+            return {"refused": f"{option}={value}: it has none of this name"}
+        try:
+            setattr(solver.parameters, option, value)
+        except (AttributeError, TypeError, ValueError):
+            return {"refused": f"{option}={value}: it wants a value of another kind"}
     model = cp_model.CpModel()
     columns = [model.new_int_var(0, upper, "") for upper in request["upper"].tolist()]
     start, column, value = (request[name].tolist() for name in ("row_start", "row_column", "row_value"))
@@ -50,14 +58,9 @@ def _solve(request: dict[str, Any]) -> dict[str, Any]:
         model.maximize(objective)
     else:
         model.minimize(objective)
-    solver = cp_model.CpSolver()
-    solver.parameters.num_workers = 1
-    solver.parameters.linearization_level = 2  # with one worker the default leaves most of the relaxation out
-    solver.parameters.random_seed = int(request["seed"])
-    solver.parameters.relative_gap_limit = float(request["gap"])
-    solver.parameters.catch_sigint_signal = False
-    if np.isfinite(request["time_s"]):
-        solver.parameters.max_time_in_seconds = float(request["time_s"])
+    if (start_from := request["start"].tolist()) != [-1]:
+        for unit in range(int(request["units"])):
+            model.add_hint(columns[unit], int(unit in start_from))
     built = perf_counter()
     status = solver.status_name(solver.solve(model))
     holds = status in {"OPTIMAL", "FEASIBLE"}

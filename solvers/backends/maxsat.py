@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
-from importlib.metadata import PackageNotFoundError, version
 from threading import Timer
 from time import perf_counter
-from typing import ClassVar
+from typing import Final
 
-from optsum.backend import Availability, Backend, RawOutcome
-from optsum.errors import BackendError, UnsupportedError
+from optsum.backend import Backend, RawOutcome
+from optsum.declaration import Declaration, Ending, OptionNames
+from optsum.errors import OptionError
 from optsum.export_wcnf import wcnf_of
-from optsum.problem import Capability, Problem, require
+from optsum.problem import Capability, Problem, Selection, require
 from optsum.result import Termination
 from optsum.run import Limits
 
-__all__ = ["Rc2"]
+__all__ = ["RC2", "Rc2"]
+
+RC2: Final = Declaration(
+    install="pip install python-sat",
+    licence="free (MIT)",
+    module="pysat",
+    distribution="python-sat",
+    names=OptionNames(time="time limit"),
+    statuses={
+        "OPTIMUM FOUND": Ending.OPTIMAL,
+        "empty clause": Ending.INFEASIBLE,
+        "INTERRUPTED": Ending.TIME,
+    },
+)
 
 
 class Rc2(Backend):
@@ -23,34 +36,27 @@ class Rc2(Backend):
     So at a time limit it has a bound and no cover.
     """
 
-    name: ClassVar[str] = "rc2"
-    about: ClassVar[str] = "MaxSAT by PySAT's RC2; covers only"
-    install: ClassVar[str] = "pip install python-sat"
+    name = "rc2"
+    about = "MaxSAT by PySAT's RC2; covers only"
+    access = "clauses"
+    declaration = RC2
 
-    def available(self) -> Availability:
-        """Say whether PySAT is installed."""
-        try:
-            return Availability(usable=True, version=version("python-sat"))
-        except PackageNotFoundError:
-            return Availability(usable=False, reason="python-sat is not installed")
-
-    def solve(self, problem: Problem, limits: Limits, seed: int) -> RawOutcome:
+    def solve(self, problem: Problem, limits: Limits, seed: int, start: Selection | None = None) -> RawOutcome:
         """Solve a cover.
 
         Raises
         ------
         UnsupportedError
-            For anything but a cover, and for a node limit.
+            For anything but a cover, and for a limit that is none of time.
         """
-        del seed  # RC2 is deterministic
-        if limits.nodes is not None:
-            raise UnsupportedError("The backend rc2 takes no node limit: use a time limit.")
+        del seed, start  # RC2 is deterministic, and goes from bound to bound
+        self.accept(limits)
+        if self.options:
+            raise OptionError(f"The backend rc2 has no options of its own, but was given {', '.join(self.options)}.")
         require(problem, frozenset({Capability.COVERAGE}), "The backend rc2")
         began = perf_counter()
         instance = wcnf_of(problem.coverage)
-        if not self.available():
-            raise BackendError(f"The backend rc2 cannot be used: {self.available().reason}; {self.install}.")
-        from pysat.examples.rc2 import RC2
+        from pysat.examples.rc2 import RC2 as RC2Solver  # noqa: N811
         from pysat.formula import WCNF
 
         if not all(instance.hard):
@@ -61,7 +67,7 @@ class Rc2(Backend):
         for weight, literal in instance.soft:
             formula.append([literal], weight=weight)
         built = perf_counter()
-        with RC2(formula) as solver:
+        with RC2Solver(formula) as solver:
             timer = Timer(limits.time_s, solver.interrupt) if limits.time_s is not None else None
             if timer is not None:
                 timer.daemon = True

@@ -9,7 +9,10 @@ import numpy as np
 from optsum.linear import LinearModel
 from optsum.problem import Sense
 
-__all__ = ["pyomo_model"]
+__all__ = ["chosen_units", "pyomo_model"]
+
+_INTEGRAL = 0.01
+"""How far a value may be from 0 or 1 and still be meant as one of them."""
 
 
 def pyomo_model(model: LinearModel) -> Any:
@@ -19,7 +22,12 @@ def pyomo_model(model: LinearModel) -> Any:
     built = pyo.ConcreteModel("coverage")
     built.x = pyo.Var(range(model.units), domain=pyo.Binary)
     others = range(model.units, model.columns)
-    built.y = pyo.Var(others, domain=pyo.NonNegativeReals, bounds=lambda _, column: (0, int(model.upper[column])))
+    domains = {True: pyo.NonNegativeIntegers, False: pyo.NonNegativeReals}
+    built.y = pyo.Var(
+        others,
+        domain=lambda _, column: domains[bool(model.integral[column])],
+        bounds=lambda _, column: (0, int(model.upper[column])),
+    )
     built.nothing = pyo.Var(bounds=(0, 0))
     variable = [*built.x.values(), *built.y.values()]
 
@@ -44,3 +52,14 @@ def pyomo_model(model: LinearModel) -> Any:
             body = built.nothing
         built.rows.add((lower if np.isfinite(lower) else None, body, upper if np.isfinite(upper) else None))
     return built
+
+
+def chosen_units(model: Any) -> tuple[int, ...] | None:
+    """Return the units whose variable is 1, or nothing if some are fractions: then no solution was found.
+
+    A variable that occurs in no constraint stays without a value: it is 0.
+    """
+    values = {unit: variable.value or 0.0 for unit, variable in model.x.items()}
+    if any(min(abs(value), abs(value - 1.0)) > _INTEGRAL for value in values.values()):
+        return None
+    return tuple(unit for unit, value in values.items() if value > 0.5)

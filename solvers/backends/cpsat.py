@@ -10,73 +10,79 @@ import atexit
 import json
 import subprocess
 import sys
-from importlib.metadata import PackageNotFoundError, version
+from collections.abc import Mapping
 from io import BytesIO
 from threading import Lock
 from time import perf_counter
-from typing import Any, ClassVar
+from typing import Any, Final
 
 import numpy as np
 
-from optsum.backend import Availability, Backend, RawOutcome
-from optsum.errors import BackendError, UnsupportedError
+from optsum.backend import Backend, RawOutcome
+from optsum.declaration import Declaration, Ending, OptionNames
+from optsum.errors import BackendError, OptionError
 from optsum.linear import LinearModel
-from optsum.problem import Problem, Sense
-from optsum.result import Termination
+from optsum.problem import Problem, Selection, Sense
 from optsum.run import Limits
 
-__all__ = ["CpSat"]
+__all__ = ["CP_SAT", "CpSat"]
+
+CP_SAT: Final = Declaration(
+    install="pip install ortools",
+    licence="free (Apache 2.0)",
+    module="ortools",
+    names=OptionNames(time="max_time_in_seconds", gap="relative_gap_limit", threads="num_workers", seed="random_seed"),
+    # With one worker the default linearization leaves most of the relaxation out; Ctrl-C is for this process.
+    fixed={"linearization_level": 2, "catch_sigint_signal": False},
+    statuses={
+        "OPTIMAL": Ending.OPTIMAL,
+        "INFEASIBLE": Ending.INFEASIBLE,
+        "FEASIBLE": Ending.LIMIT,
+        "UNKNOWN": Ending.LIMIT,
+        "MODEL_INVALID": Ending.FAILED,
+    },
+    warm_start=True,
+)
 
 
 class CpSat(Backend):
     """CP-SAT on the integer program: every column of it is an integer at some optimum, so none may be a fraction."""
 
-    name: ClassVar[str] = "cp-sat"
-    about: ClassVar[str] = "CP-SAT of OR-Tools, in a process of its own"
-    install: ClassVar[str] = "pip install ortools"
+    name = "cp-sat"
+    about = "CP-SAT of OR-Tools, in a process of its own"
+    access = "arrays, another process"
+    declaration = CP_SAT
 
-    def available(self) -> Availability:
-        """Say whether OR-Tools is installed; it is not loaded."""
-        try:
-            return Availability(usable=True, version=version("ortools"))
-        except PackageNotFoundError:
-            return Availability(usable=False, reason="ortools is not installed")
-
-    def solve(self, problem: Problem, limits: Limits, seed: int) -> RawOutcome:
+    def solve(self, problem: Problem, limits: Limits, seed: int, start: Selection | None = None) -> RawOutcome:
         """Solve to proven optimality, or to a limit."""
-        if limits.nodes is not None:
-            raise UnsupportedError("The backend cp-sat takes no node limit: use a time limit.")
+        self.accept(limits)
         began = perf_counter()
-        request = _request(problem.linear_model, limits, seed)
-        if not self.available():
-            raise BackendError(f"The backend cp-sat cannot be used: {self.available().reason}; {self.install}.")
+        request = _request(problem.linear_model, self.settings(limits, seed), start)
         built = perf_counter()
         answer = _CHILD.ask(request)
+        if "refused" in answer:
+            raise OptionError(f"The backend cp-sat does not take the option {answer['refused']}.")
         statistics = {
             "build_s": built - began + answer["build_s"],
             "solve_s": answer["solve_s"],
             "hand_over_s": perf_counter() - built - answer["build_s"] - answer["solve_s"],
         }
-        status = answer["status"]
-        proven = status in {"OPTIMAL", "INFEASIBLE"}
-        stopped = status in {"FEASIBLE", "UNKNOWN"} and limits.time_s is not None
+        ending = self.declaration.statuses.get(answer["status"], Ending.FAILED)
         return RawOutcome(
-            termination=(
-                Termination.COMPLETED if proven else Termination.TIME_LIMIT if stopped else Termination.FAILED
-            ),
-            optimal=status == "OPTIMAL",
-            infeasible=status == "INFEASIBLE",
+            termination=ending.termination(limits, answer["solve_s"]),
+            optimal=ending is Ending.OPTIMAL,
+            infeasible=ending is Ending.INFEASIBLE,
             selection=None if answer["selection"] is None else tuple(answer["selection"]),
             objective=answer["objective"],
             bound=answer["bound"],
-            native=status,
+            native=answer["status"],
             nodes=answer["nodes"],
             statistics=statistics,
         )
 
 
-def _request(model: LinearModel, limits: Limits, seed: int) -> bytes:
-    """Return a model and limits as `solvers.cpsat_child` reads them: NumPy arrays in one archive."""
+def _request(model: LinearModel, settings: Mapping[str, Any], start: Selection | None) -> bytes:
+    """Return a model and options as `solvers.backends.cpsat_child` reads them: NumPy arrays in one archive."""
     file = BytesIO()
     np.savez(
         file,
@@ -87,9 +93,8 @@ def _request(model: LinearModel, limits: Limits, seed: int) -> bytes:
         row_column=model.row_column,
         row_value=model.row_value,
         units=np.array(model.units),
-        time_s=np.array(np.inf if limits.time_s is None else limits.time_s),
-        gap=np.array(limits.gap or 0.0),
-        seed=np.array(seed % 2**31),
+        settings=np.array(json.dumps(dict(settings))),
+        start=np.array([-1] if start is None else start, np.int64),
         row_lower=model.row_lower,
         row_upper=model.row_upper,
     )
@@ -99,7 +104,7 @@ def _request(model: LinearModel, limits: Limits, seed: int) -> bytes:
 class _Child:
     """The process that has OR-Tools; started when it is needed, and again if it died."""
 
-    def __init__(self, arguments: tuple[str, ...] = ("-m", "optsum.solvers.cpsat_child")) -> None:
+    def __init__(self, arguments: tuple[str, ...] = ("-m", "optsum.solvers.backends.cpsat_child")) -> None:
         self._arguments = arguments
         self._process: subprocess.Popen[bytes] | None = None
         self._lock = Lock()

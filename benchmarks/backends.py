@@ -1,0 +1,122 @@
+"""Every backend on every topic: whether all find the same optimum, and what reaching a solver costs.
+
+    python benchmarks/backends.py DATA_FOLDER [--backends highs,cbc,...] [--limit 30] [--topics N] [--rows gum,...]
+
+Extracts by ROUGE-1 and ROUGE-2 recall of ``gum``, ``opinosis``, ``fewsum_amazon``, ``realsumm`` and ``aclsum``,
+covers of ``dbs``, compressions of ``gum``. Times are wall-clock milliseconds: building the solver's model, handing it
+over, and solving; median and worst. "build" of a backend through Pyomo is a Pyomo model, its "hand over" what Pyomo
+needs to write or pass it and to read the answer; for arrays both are next to nothing. A topic whose optimum differs
+between two backends that claim to have proven it ends the program; one that ran out of time, or is over a licence's
+size, is counted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from statistics import median
+
+from compressive import with_parses
+from cover import clusters
+from instances import topics_of
+
+from optsum.config import resolve
+from optsum.corpus.topic import Topic
+from optsum.errors import BackendError, InputError, UnsupportedError
+from optsum.pipeline import build
+from optsum.problem import Problem
+from optsum.result import Status
+from optsum.run import Limits
+from optsum.searching import search
+from optsum.warm import warm_up
+
+LENGTHS = {"gum": 50, "opinosis": 40, "fewsum_amazon": 70, "realsumm": 60, "aclsum": 75}
+PARTS = ("build_s", "hand_over_s", "solve_s")
+
+
+def topics(folder: Path, name: str, most: int | None) -> list[Topic]:
+    return list(topics_of(folder / name / "topics.jsonl"))[:most]
+
+
+def rows(folder: Path, most: int | None) -> Iterator[tuple[str, list[Problem]]]:
+    """Yield what a line of the table is about, and its problems."""
+    for name, length in LENGTHS.items():
+        for metric in ("rouge-1", "rouge-2"):
+            options = resolve({"max_length": length, "metric": metric})
+            yield f"{name} {metric} {length} words", _problems(topics(folder, name, most), options)
+    cover = resolve({"formulation": "cover", "uncoverable": "skip"})
+    yield "dbs cover", _problems([topic for topic in clusters(folder / "dbs") if any(topic.cover or ())][:most], cover)
+    parsed = [with_parses(topic, folder / "gum") for topic in topics(folder, "gum", most)]
+    compressive = resolve({"formulation": "compressive", "max_length": 50, "metric": "rouge-2"})
+    yield "gum compressive rouge-2 50 words", _problems(parsed, compressive)
+
+
+def _problems(given: list[Topic], options: object) -> list[Problem]:
+    made = []
+    for topic in given:
+        try:
+            made.append(build(topic, options).problem)  # type: ignore[arg-type]
+        except InputError:  # no n-gram in common with any reference, say
+            continue
+    return made
+
+
+def report(about: str, problems: list[Problem], backends: list[str], limit: float) -> None:
+    largest = max(problem.linear_model.columns for problem in problems)
+    print(f"\n{about}: {len(problems)} problems, up to {largest} columns")
+    print("backend       optimal  late  refused     build hand over    solve       worst")
+    truth: dict[int, object] = {}
+    for backend in backends:
+        times: list[list[float]] = []
+        late = refused = 0
+        for number, problem in enumerate(problems):
+            _ = problem.linear_model  # the same for all, and none of a solver's work
+            try:
+                result = search(problem, "milp", Limits(time_s=limit), backend=backend)
+            except (BackendError, UnsupportedError) as error:
+                if "licence" not in str(error) and "covers only" not in str(error):
+                    sys.exit(f"{backend} on problem {number} of {about}: {error}")
+                refused += 1
+                continue
+            if result.status is not Status.OPTIMAL:
+                late += 1
+                continue
+            if truth.setdefault(number, result.key) != result.key:
+                sys.exit(
+                    f"CONTRADICTION: {backend} has {result.key} on problem {number} of {about}, not {truth[number]}"
+                )
+            times.append([1e3 * result.statistics[part] for part in PARTS])
+        if not times:
+            print(f"{backend:12} {0:>8} {late:>5} {refused:>8}")
+            continue
+        parts = [median(each) for each in zip(*times, strict=True)]
+        worst = max(sum(each) for each in times)
+        print(
+            f"{backend:12} {len(times):>8} {late:>5} {refused:>8}  "
+            f"{parts[0]:>8.1f} {parts[1]:>9.1f} {parts[2]:>8.1f}   {worst:>9.1f}",
+            flush=True,
+        )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--backends", default="highs,pyomo:highs,cbc,glpk,scip,cp-sat")
+    parser.add_argument("--limit", type=float, default=30.0, help="seconds a problem")
+    parser.add_argument("--topics", type=int, default=None, help="of each set")
+    parser.add_argument("--rows", default="", help="only lines that begin with one of these")
+    arguments = parser.parse_args()
+    backends = arguments.backends.split(",")
+    for backend in backends:
+        form = {"formulation": "cover"} if backend == "rc2" else {"max_length": 100}
+        warm_up(resolve({"strategy": "milp", "backend": backend, "time_limit": 60.0, **form}))
+    wanted = tuple(arguments.rows.split(","))
+    for about, problems in rows(arguments.data, arguments.topics):
+        if about.startswith(wanted) and problems:
+            report(about, problems, backends, arguments.limit)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,47 @@
+"""One file a problem, named by its id, for programs that know nothing of optsum.
+
+optsum import-solution reads their answers.
+
+lp and mps hold the integer program, wcnf (covers only) the MaxSAT instance, json the normal form of every objective.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from optsum.cli.flags import Config, Flags
+from optsum.config import Options
+
+__all__ = ["FLAGS", "run"]
+
+FLAGS = Flags(Options, without={"strategy", "backend", "backend_options", "threads", "workers"})
+
+
+def run(
+    topics: Annotated[str, typer.Argument(metavar="TOPICS", help="JSON Lines file; - for the standard input")],
+    options: dict[str, Any],
+    format: Annotated[str, typer.Option("--format", metavar="lp|mps|wcnf|json", help="of the files")] = "lp",  # noqa: A002
+    output: Annotated[str | None, typer.Option("--output", "-o", metavar="DIR", help="where they are written")] = None,
+    config: Config = None,
+) -> int:
+    """Export all problems of a file."""
+    from optsum.cli.exits import DONE, FAILED, tell
+    from optsum.config import resolve
+    from optsum.corpus.jsonl import read_topics
+    from optsum.errors import OptionError
+    from optsum.exporting import export_topics
+    from optsum.tables import counted
+
+    if output is None:
+        raise OptionError("An export needs a folder to write to: give --output DIR.")
+    resolved = resolve(options, config=config)
+    written, failures = 0, []
+    for made in export_topics(read_topics(topics), output, format, resolved):
+        written += made.path is not None
+        failures += [] if made.error is None else [f"{made.id or '?'}: {made.error}"]
+    print(f"{counted(written, 'file')} in {output}")  # noqa: T201
+    if failures:
+        return tell(f"{counted(len(failures), 'problem')} could not be written; the first: {failures[0]}", FAILED)
+    return DONE

@@ -1,0 +1,57 @@
+"""SOLUTIONS is a folder with a file for each problem that optsum export wrote, or the file of the only problem.
+
+Files are named like the exported ones but for their ending (.sol, .soln, .out, .raw, .txt). They are of CBC, GLPK,
+HiGHS, SCIP, Gurobi or a MaxSAT solver, or lines of a name and a value. The other options must be those of the export.
+
+Every solution is scored afresh, and is optimal only where it attains the bound that is proven here.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Generator
+from typing import Annotated, Any
+
+import typer
+
+from optsum.cli.flags import Config, Flags, Output
+from optsum.config import Options
+
+__all__ = ["FLAGS", "run"]
+
+FLAGS = Flags(Options, without={"strategy", "backend", "backend_options", "threads", "workers"})
+
+
+def run(
+    topics: Annotated[str, typer.Argument(metavar="TOPICS", help="JSON Lines file that was exported")],
+    solutions: Annotated[str, typer.Argument(metavar="SOLUTIONS", help="folder of solution files, or one file")],
+    options: dict[str, Any],
+    output: Output = None,
+    config: Config = None,
+) -> int:
+    """Import the solutions of other programs."""
+    from optsum.cli.each_topic import EachTopic
+    from optsum.config import resolve
+    from optsum.importing import import_topics
+    from optsum.result import Result
+    from optsum.tables import headline, results_table
+
+    resolved = resolve(options, config=config)
+    terminal = sys.stdout is not None and sys.stdout.isatty()
+    output = output or (None if terminal else "-")
+    work = EachTopic(topics, output, inputs=[config, resolved.stopwords], ways=[resolved])
+    shown: list[Result] = []
+
+    def one_by_one(source: Any) -> Generator[list[Result], None, None]:
+        for result in import_topics(source, solutions, resolved):
+            yield [result]
+
+    for results in work.run(one_by_one):
+        shown += results
+    if terminal and output != "-":
+        table = results_table(shown)
+        table.title, table.caption = headline(resolved), [work.summary()]
+        table.show()
+    elif output != "-":
+        print(work.summary())  # noqa: T201
+    return work.status()

@@ -1,0 +1,102 @@
+"""Options in a TOML file, read and written."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Any
+
+from optsum.errors import OptionError
+from optsum.names import unknown_name
+
+__all__ = ["read_table", "toml_of"]
+
+
+def read_table(path: str | Path, known: Collection[str]) -> dict[str, Any]:
+    """Read options by name; hyphens and underscores in names are the same.
+
+    The table ``[backend]`` with its ``name`` and its table ``options`` is the same as ``backend`` and
+    ``backend_options``.
+
+    Parameters
+    ----------
+    path : path
+    known : collection of str
+        The names that there may be.
+
+    Raises
+    ------
+    OptionError
+        If the file cannot be read, is no TOML, sets an option twice, or sets one that is not known.
+    """
+    try:
+        with Path(path).open("rb") as file:
+            table = tomllib.load(file)
+    except (OSError, ValueError) as error:
+        if isinstance(error, OSError):
+            raise OptionError(f"The configuration {path} cannot be read: {error.strerror or error}.") from error
+        raise OptionError(f"The configuration {path} is no TOML: {error}.") from error
+    options: dict[str, Any] = {}
+    for key, value in table.items():
+        name = key.replace("-", "_")
+        if name in options:
+            raise OptionError(f"The configuration {path} sets {name} twice.")
+        if name not in known:
+            raise OptionError(f"{path}: {unknown_name('option', key, known)}")
+        options[name] = value
+    if isinstance(options.get("backend"), dict):
+        _spread_backend(options, path)
+    return options
+
+
+def _spread_backend(options: dict[str, Any], path: str | Path) -> None:
+    table = dict(options.pop("backend"))
+    if "options" in table and "backend_options" in options:
+        raise OptionError(f"The configuration {path} sets backend_options twice.")
+    for key, name in (("name", "backend"), ("options", "backend_options")):
+        if key in table:
+            options[name] = table.pop(key)
+    for key in table:
+        raise OptionError(f"{path}: {unknown_name('key of [backend]', key, ['name', 'options'])}")
+
+
+def toml_of(options: Mapping[str, Any], comments: Mapping[str, str] | None = None) -> str:
+    """Return options as TOML that reads back to the same.
+
+    Parameters
+    ----------
+    options : mapping of name to value
+        None stands for "not given", and becomes a comment; tables come last.
+    comments : mapping of name to str, optional
+        What each of them is.
+    """
+    lines: list[str] = []
+    tables: list[str] = []
+    for name, value in options.items():
+        key = name.replace("_", "-")
+        said = f"  # {comments[name]}" if comments and name in comments else ""
+        if isinstance(value, Mapping):
+            tables += ["", f"[{key}]{said}", *(f"{_key(each)} = {_value(one)}" for each, one in value.items())]
+        elif value is None:
+            lines.append(f"# {key} is not set{said}")
+        else:
+            lines.append(f"{key} = {_value(value)}{said}")
+    return "\n".join([*lines, *tables]) + "\n"
+
+
+def _key(name: str) -> str:
+    plain = all(letter.isascii() and (letter.isalnum() or letter in "-_") for letter in name)
+    return name if name and plain else _value(name)
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_value, value))}]"
+    if isinstance(value, str):
+        # What JSON escapes, TOML reads in the same way; it alone also escapes the character 127.
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return repr(value)

@@ -1,0 +1,43 @@
+"""GLPK, the program glpsol, through Pyomo."""
+
+from __future__ import annotations
+
+from math import ceil
+from typing import Any, Final
+
+from optsum.declaration import BoundQuality, OptionNames
+from optsum.run import Limits
+
+from .pyomo_backend import PyomoBackend, PyomoDeclaration
+from .pyomo_older import OLDER
+
+__all__ = ["GLPK", "Glpk"]
+
+GLPK: Final = PyomoDeclaration(
+    factory="glpk",
+    newer=False,
+    install="sudo apt install glpk-utils",
+    licence="free (GPL 3)",
+    program="glpsol",
+    version_arguments=("--version",),
+    # It could stop at a gap, but tells no bound, so nobody could say what the gap was. It has no randomness.
+    names=OptionNames(time="tmlim"),
+    bound=BoundQuality.NONE,
+    statuses=OLDER,
+    option_failures=r"Invalid|invalid|option",
+)
+
+
+class Glpk(PyomoBackend):
+    """GLPK behind Pyomo's older interface."""
+
+    name = "glpk"
+    about = "GLPK, the program glpsol, through Pyomo; tells no bound"
+    declaration = GLPK
+
+    def settings(self, limits: Limits, seed: int) -> dict[str, Any]:
+        """Give whole seconds, at least one."""
+        settings = super().settings(limits, seed)
+        if limits.time_s is not None and "tmlim" not in self.options:
+            settings["tmlim"] = max(1, ceil(limits.time_s))
+        return settings

@@ -1,0 +1,46 @@
+"""Gurobi, through Pyomo."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from optsum.declaration import OptionNames, SizeLimit
+
+from .pyomo_backend import PyomoBackend, PyomoDeclaration, hushed
+from .pyomo_newer import NEWER
+
+__all__ = ["GUROBI", "Gurobi"]
+
+GUROBI: Final = PyomoDeclaration(
+    factory="gurobi_direct",
+    newer=True,
+    install="pip install gurobipy",
+    licence="commercial; free for academic use",
+    module="gurobipy",
+    size=SizeLimit(columns=2000, rows=2000),
+    names=OptionNames(time="time_limit", gap="rel_gap", threads="threads", seed="Seed", nodes="NodeLimit"),
+    # The objective is an integer: a bound less than 1 away proves it.
+    fixed={"abs_gap": 0.999},
+    statuses=NEWER,
+    warm_start=True,
+    option_failures=r"Unknown parameter|Unable to set parameter|must be real number|cannot be interpreted",
+    size_failures=r"too large for size-limited",
+)
+
+
+class Gurobi(PyomoBackend):
+    """Gurobi behind Pyomo's newer interface."""
+
+    name = "gurobi"
+    about = "Gurobi through Pyomo"
+    declaration = GUROBI
+
+    def licence(self) -> str:
+        """Say which licence is found."""
+        if not self.available():
+            return self.declaration.licence
+        with hushed():
+            state = self.factory().available().name
+        if state == "FullLicense":
+            return "full"
+        return f"free, up to {self.declaration.size}" if state == "LimitedLicense" else f"none ({state})"

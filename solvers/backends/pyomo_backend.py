@@ -1,0 +1,183 @@
+"""Any solver that Pyomo knows: one driver, told by a declaration what is particular about each."""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from dataclasses import dataclass, replace
+from io import StringIO
+from re import search
+from time import perf_counter
+from typing import Any
+
+from optsum.backend import Availability, Backend, RawOutcome
+from optsum.declaration import Declaration
+from optsum.errors import BackendError, OptionError, OptsumError
+from optsum.problem import Problem, Selection
+from optsum.run import Limits
+
+from .pyomo_model import pyomo_model
+
+__all__ = ["PyomoBackend", "PyomoDeclaration", "hushed"]
+
+_SHORTEST = 0.01
+"""Seconds; some solvers take 0 for no limit."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PyomoDeclaration(Declaration):
+    """A solver behind Pyomo.
+
+    Attributes
+    ----------
+    factory : str
+        As Pyomo calls it: "highs", "scip_direct", "gurobi_direct", "cbc", "glpk", ...
+    newer : bool
+        Whether it is of Pyomo's newer interface (`pyomo.contrib.solver`). Neither of the two has all solvers.
+    """
+
+    factory: str
+    newer: bool
+
+
+class PyomoBackend(Backend):
+    """A solver that Pyomo drives; subclasses declare which.
+
+    Parameters
+    ----------
+    threads, options :
+        As of `Backend`.
+    readable : bool
+        Whether it is given the readable model of the paper's equations, where the problem has one, instead of the
+        merged program, which is smaller.
+    """
+
+    declaration: PyomoDeclaration
+    access = "pyomo"
+
+    readable: bool = False
+
+    def native(self, solver: Any, results: Any) -> tuple[str, str]:
+        """Return the solver's own status as it is declared, and in its own words."""
+        del solver
+        condition = results.termination_condition if self.declaration.newer else results.solver.termination_condition
+        name = condition.name if self.declaration.newer else str(condition)
+        return name, name
+
+    def nodes(self, solver: Any, results: Any) -> int | None:
+        """Return how many nodes were searched, where the older interface says so."""
+        del solver
+        try:
+            return int(results.solver.statistics.branch_and_bound.number_of_bounded_subproblems)
+        except (AttributeError, TypeError, ValueError):
+            return None
+
+    def check_options(self) -> None:
+        """Refuse options that the solver does not have, where it would ignore them without a word."""
+
+    def native_statuses(self) -> tuple[str, ...]:
+        """Return the names of Pyomo's termination conditions."""
+        if self.declaration.newer:
+            from pyomo.contrib.solver.common.results import TerminationCondition
+
+            return tuple(TerminationCondition.__members__)
+        from pyomo.opt import TerminationCondition as Older
+
+        return tuple(str(condition) for condition in Older)
+
+    def solve(self, problem: Problem, limits: Limits, seed: int, start: Selection | None = None) -> RawOutcome:
+        """Build a Pyomo model, solve it, read it back."""
+        self.accept(limits)
+        self.check_options()
+        began = perf_counter()
+        build = getattr(problem, "reference_model", None) if self.readable else None
+        with hushed() as noise:
+            model = build() if build is not None else pyomo_model(problem.linear_model)
+            started = start is not None and build is None and self.declaration.warm_start
+            for unit, variable in model.x.items() if started else ():
+                variable.value = int(unit in (start or ()))
+            built = perf_counter()
+            if limits.time_s is not None:  # building counts
+                limits = replace(limits, time_s=max(_SHORTEST, limits.time_s - (built - began)))
+            try:
+                outcome, solving = self._solved(model, limits, seed, started, problem)
+            except Exception as error:  # solvers raise their own classes for licences, limits and crashes
+                raise self._explained(error, noise.getvalue(), model) from error
+        took = perf_counter() - built
+        solving = took if solving is None else min(took, solving)
+        outcome.statistics.update(  # type: ignore[attr-defined]
+            {"build_s": built - began, "hand_over_s": took - solving, "solve_s": solving}
+        )
+        return outcome
+
+    def _solved(
+        self, model: Any, limits: Limits, seed: int, started: bool, problem: Problem
+    ) -> tuple[RawOutcome, float | None]:
+        settings = self.settings(limits, seed)
+        if self.declaration.newer:
+            from .pyomo_newer import solve_newer
+
+            return solve_newer(self, model, limits, settings, started)
+        from .pyomo_older import solve_older
+
+        return solve_older(self, model, limits, settings, started, problem.sense)
+
+    def _explained(self, error: Exception, noise: str, model: Any) -> OptsumError:
+        """Return what a solver's own exception means."""
+        if isinstance(error, OptsumError):
+            return error
+        declared, words = self.declaration, f"{error}\n{noise}"
+        first = next((line.strip() for line in words.splitlines() if line.strip()), type(error).__name__)
+        if self.options and (found := search(f".*(?:{declared.option_failures}).*", words)):
+            given = ", ".join(f"{name}={value}" for name, value in self.options.items())
+            return OptionError(f"The backend {self.name} does not take the options {given}: {found.group().strip()}")
+        if declared.size is not None and search(declared.size_failures, words):
+            return BackendError(
+                f"The licence of {self.name} here allows {declared.size}, and this program has {model.nvariables():,} "
+                f"variables and {model.nconstraints():,} rows: use a full licence, or --backend highs, which is free."
+            )
+        if search(declared.licence_failures, words):
+            return BackendError(
+                f"The backend {self.name} finds no licence ({first.rstrip('.')}): use --backend highs, which is free."
+            )
+        return BackendError(f"{self.name} failed: {first}")
+
+    def factory(self) -> Any:
+        """Return Pyomo's solver object."""
+        import pyomo.environ as pyo
+
+        if self.declaration.newer:
+            from pyomo.contrib.solver.common.factory import SolverFactory as Newer
+
+            return Newer(self.declaration.factory)
+        return pyo.SolverFactory(self.declaration.factory)
+
+    def found_by_pyomo(self) -> Availability:
+        """Say whether Pyomo itself finds the solver: for solvers of which nothing is declared."""
+        with hushed():
+            solver = self.factory()
+            if self.declaration.newer:
+                state = solver.available()
+                version = ".".join(map(str, solver.version() or ())) if state else ""
+                reason = "" if state else f"Pyomo says {state.name} of it"
+                return Availability(usable=bool(state), reason=reason, version=version)
+            usable = bool(solver.available(exception_flag=False))
+            return Availability(usable=usable, reason="" if usable else "Pyomo does not find it")
+
+
+@contextmanager
+def hushed() -> Iterator[StringIO]:
+    """Keep what solvers, their modules and Pyomo print out of the rows, and at hand for an error's sentence."""
+    noise = StringIO()
+    logger = logging.getLogger("pyomo")
+    handler, kept, level, spread = logging.StreamHandler(noise), logger.handlers[:], logger.level, logger.propagate
+    logger.handlers, logger.propagate = [handler], False
+    try:
+        with warnings.catch_warnings(), redirect_stdout(noise), redirect_stderr(noise):
+            warnings.simplefilter("ignore")
+            yield noise
+    finally:
+        logger.handlers, logger.propagate = kept, spread
+        logger.setLevel(level)

@@ -1,0 +1,194 @@
+"""What changes when a unit is taken or dropped, and how it is undone.
+
+`acc` holds slack and gain of a frame, `key` its two words. The other arrays are counters, restored by `undo_unit`:
+
+    have, left       copies of each feature in what is active, and in what may still be
+    und, killed      of each joint: units undecided, and units decided so that it is dead
+    alive            of each row: members that are not dead
+    on               of each row: whether its unit is decided so that a member may be active (1 for rows without a unit)
+
+The price of a row is worth having only while a member is alive: `slack` gives it back when the last one dies.
+"""
+
+# mypy: disable-error-code="no-untyped-def"
+# (numba infers the types of the kernels.)
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from .bound import term
+
+__all__ = ["drop_unit", "feature_word", "take_unit", "undo_unit"]
+
+
+@njit(cache=True)
+def feature_word(words, ends, table_start, f, v, left, which):
+    """Contribution of feature f to the key."""
+    top = table_start[f + 1] - table_start[f] - 1
+    if left == 0 or v >= top:
+        return np.uint64(0)
+    at = table_start[f] + v
+    if v + left <= ends[at]:
+        return words[table_start[f] + ends[at], which + 2]
+    return words[at, which]
+
+
+@njit(cache=True)
+def _change(tables, have, left, acc, key, f, took, gone):
+    """Let feature f have `took` copies more, and `gone` fewer to come."""
+    table_start, table, price, best, words, ends, scale, rising = tables
+    v, r = have[f], left[f]
+    first = table_start[f]
+    top = table_start[f + 1] - first - 1
+    v2, r2 = v + took, r - gone
+    acc[0] += term(table_start, table, price, scale, rising, best, f, v2, r2) - term(
+        table_start, table, price, scale, rising, best, f, v, r
+    )
+    if took:
+        acc[1] += table[first + min(v2, top)] - table[first + min(v, top)]
+    for which in range(2):
+        key[which] ^= feature_word(words, ends, table_start, f, v, r, which) ^ feature_word(
+            words, ends, table_start, f, v2, r2, which
+        )
+    have[f], left[f] = v2, r2
+
+
+@njit(cache=True)
+def _die(tables, items, joints, have, left, alive, on, acc, key, o):
+    """Joint o can no longer be active."""
+    start, feature, count, _alone, n = items
+    surplus, joint_word, jr_start, jr_row, row_price = joints
+    acc[0] -= max(0, surplus[o])
+    key[0] ^= joint_word[o, 0]
+    key[1] ^= joint_word[o, 1]
+    for k in range(start[n + o], start[n + o + 1]):
+        _change(tables, have, left, acc, key, feature[k], 0, count[k])
+    for k in range(jr_start[o], jr_start[o + 1]):
+        r = jr_row[k]
+        alive[r] -= 1
+        if alive[r] == 0 and on[r] == 1:
+            acc[0] -= row_price[r]
+
+
+@njit(cache=True)
+def _activate(tables, items, joints, mass, have, left, acc, key, o):
+    """Joint o is active whatever follows."""
+    start, feature, count, _alone, n = items
+    surplus, joint_word, _jr_start, _jr_row, _row_price = joints
+    acc[0] += surplus[o] - max(0, surplus[o])
+    acc[1] += mass[n + o]
+    key[0] ^= joint_word[o, 0]
+    key[1] ^= joint_word[o, 1]
+    for k in range(start[n + o], start[n + o + 1]):
+        _change(tables, have, left, acc, key, feature[k], count[k], count[k])
+
+
+@njit(cache=True)
+def take_unit(tables, items, joints, units, mass, have, left, und, killed, alive, on, acc, key, d):
+    """Take the unit at place d, all above it being taken."""
+    start, feature, count, alone, _n = items
+    nj_start, nj, vj_start, vj, ur_start, ur_row, row_sign = units
+    row_price = joints[4]
+    acc[0] += alone[d]
+    acc[1] += mass[d]
+    for k in range(start[d], start[d + 1]):
+        _change(tables, have, left, acc, key, feature[k], count[k], count[k])
+    for k in range(ur_start[d], ur_start[d + 1]):
+        r = ur_row[k]
+        if row_sign[r] == 1:
+            acc[0] -= row_price[r]
+        else:
+            on[r] = 1
+            if alive[r] > 0:
+                acc[0] += row_price[r]
+    for k in range(nj_start[d], nj_start[d + 1]):
+        o = nj[k]
+        und[o] -= 1
+        if und[o] == 0 and killed[o] == 0:
+            _activate(tables, items, joints, mass, have, left, acc, key, o)
+    for k in range(vj_start[d], vj_start[d + 1]):
+        o = vj[k]
+        und[o] -= 1
+        killed[o] += 1
+        if killed[o] == 1:
+            _die(tables, items, joints, have, left, alive, on, acc, key, o)
+
+
+@njit(cache=True)
+def drop_unit(tables, items, joints, units, mass, have, left, und, killed, alive, on, acc, key, d):
+    """Drop the unit at place d; those below it follow one by one."""
+    start, feature, count, _alone, _n = items
+    nj_start, nj, vj_start, vj, ur_start, ur_row, row_sign = units
+    row_price = joints[4]
+    for k in range(start[d], start[d + 1]):
+        _change(tables, have, left, acc, key, feature[k], 0, count[k])
+    for k in range(ur_start[d], ur_start[d + 1]):
+        r = ur_row[k]
+        if row_sign[r] == 1:
+            on[r] = 1
+            if alive[r] == 0:
+                acc[0] -= row_price[r]
+    for k in range(nj_start[d], nj_start[d + 1]):
+        o = nj[k]
+        und[o] -= 1
+        killed[o] += 1
+        if killed[o] == 1:
+            _die(tables, items, joints, have, left, alive, on, acc, key, o)
+    for k in range(vj_start[d], vj_start[d + 1]):
+        o = vj[k]
+        und[o] -= 1
+        if und[o] == 0 and killed[o] == 0:
+            _activate(tables, items, joints, mass, have, left, acc, key, o)
+
+
+@njit(cache=True)
+def _revive(items, joints, left, alive, o):
+    start, feature, count, _alone, n = items
+    _surplus, _joint_word, jr_start, jr_row, _row_price = joints
+    for k in range(start[n + o], start[n + o + 1]):
+        left[feature[k]] += count[k]
+    for k in range(jr_start[o], jr_start[o + 1]):
+        alive[jr_row[k]] += 1
+
+
+@njit(cache=True)
+def _passivate(items, have, left, o):
+    start, feature, count, _alone, n = items
+    for k in range(start[n + o], start[n + o + 1]):
+        have[feature[k]] -= count[k]
+        left[feature[k]] += count[k]
+
+
+@njit(cache=True)
+def undo_unit(items, joints, units, have, left, und, killed, alive, on, d, taken):
+    """Undo `take_unit` or `drop_unit`."""
+    start, feature, count, _alone, _n = items
+    nj_start, nj, vj_start, vj, ur_start, ur_row, _row_sign = units
+    for k in range(nj_start[d], nj_start[d + 1]):
+        o = nj[k]
+        if taken:
+            if und[o] == 0 and killed[o] == 0:
+                _passivate(items, have, left, o)
+        else:
+            killed[o] -= 1
+            if killed[o] == 0:
+                _revive(items, joints, left, alive, o)
+        und[o] += 1
+    for k in range(vj_start[d], vj_start[d + 1]):
+        o = vj[k]
+        if not taken:
+            if und[o] == 0 and killed[o] == 0:
+                _passivate(items, have, left, o)
+        else:
+            killed[o] -= 1
+            if killed[o] == 0:
+                _revive(items, joints, left, alive, o)
+        und[o] += 1
+    for k in range(ur_start[d], ur_start[d + 1]):
+        on[ur_row[k]] = 0
+    for k in range(start[d], start[d + 1]):
+        left[feature[k]] += count[k]
+        if taken:
+            have[feature[k]] -= count[k]

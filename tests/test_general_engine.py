@@ -1,0 +1,287 @@
+"""The general engine against brute force: values, numbers and sets of optima."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+import pytest
+from optsum.solvers.exact import effort
+from optsum.solvers.exact.engine import Limits, Stopped
+from optsum.solvers.general import GeneralEngine, flat
+from optsum.solvers.general import engine as general
+from optsum.solvers.program import Program, program_of
+
+from optsum.coverage import NO_LIMIT, Coverage, Joint
+from optsum.diagram import Diagram
+from optsum.errors import UnsupportedError
+from optsum.testing import random_coverage
+
+CASES = ("compressive", "joined", "closed window", "negative", "ratio", "sum", "weighted", "coarse")
+
+
+def value_of(program: Program, chosen: tuple[int, ...]) -> int:
+    """Value of a set of units, from the definition."""
+    copies: dict[int, int] = {}
+    total = program.base + sum(int(program.mass[unit]) for unit in chosen)
+    for unit in chosen:
+        for k in range(program.unit_start[unit], program.unit_start[unit + 1]):
+            feature = int(program.unit_feature[k])
+            copies[feature] = copies.get(feature, 0) + int(program.unit_count[k])
+    for joint in program.joints:
+        if set(joint.needs) <= set(chosen) and not set(joint.vetoes) & set(chosen):
+            copies[joint.feature] = copies.get(joint.feature, 0) + joint.count
+    for feature, count in copies.items():
+        table = program.table[program.table_start[feature] : program.table_start[feature + 1]].tolist()
+        total += table[min(count, len(table) - 1)]
+    return total
+
+
+def feasible_sets(program: Program) -> list[tuple[int, ...]]:
+    """Every set of units that is closed under parents and within the limits."""
+    return [
+        chosen
+        for size in range(program.size + 1)
+        for chosen in combinations(range(program.size), size)
+        if program.min_length <= sum(int(program.lengths[unit]) for unit in chosen) <= program.max_length
+        and all(program.parents[unit] in {-1, *chosen} for unit in chosen)
+    ]
+
+
+def solved(program: Program) -> tuple[int, Diagram, GeneralEngine]:
+    """Return the optimum, all optima and the engine."""
+    engine = GeneralEngine(program, Limits())
+    assert engine.feasible
+    target = engine.upper
+    while True:
+        node, reason = engine.all_of(target)
+        assert reason is None
+        if node:
+            return target * engine.divisor + program.base, engine.store.diagram(node), engine
+        target -= 1
+
+
+def with_seams(instance: Coverage, rng: np.random.Generator) -> Coverage:
+    """Add n-grams across sentence ends; now and then an empty sentence parts nothing."""
+    seams = []
+    empty = {unit for unit in range(instance.size) if rng.integers(0, 4) == 0}
+    for _ in range(int(rng.integers(0, 12))):
+        if instance.size > 1 and instance.features:
+            i, j = sorted(rng.choice(instance.size, 2, replace=False).tolist())
+            between = range(i + 1, j)
+            kept = between if rng.integers(0, 3) else tuple(unit for unit in between if unit not in empty)
+            if not rng.integers(0, 6):
+                kept = tuple(unit for unit in between if rng.integers(0, 3))
+            seams.append(Joint(int(rng.integers(0, instance.features)), (i, j), kept))
+    return replace(instance, joints=tuple(seams))
+
+
+def random_program(case: str, seed: int) -> Program:
+    """Up to 9 units with everything that the case is about."""
+    rng = np.random.default_rng(seed)
+    units = int(rng.integers(3, 10))
+    if case == "ratio":
+        instance = random_coverage(rng, kind=("f1", "set", "precision")[seed % 3], units=units)
+        if instance.features and seed % 2:
+            instance = with_seams(instance, rng)
+        return program_of(instance, (int(rng.integers(1, 9)), -int(rng.integers(0, 9))))
+    if case == "sum":
+        instance = random_coverage(rng, kind="sum", units=units)
+        return program_of(instance, [sign * int(rng.integers(0, 5)) for _ in instance.weights for sign in (1, -1)])
+    if case == "joined":
+        return program_of(
+            with_seams(random_coverage(rng, kind=("recall", "window")[seed % 2], units=units), rng), (1, 0)
+        )
+    program = program_of(random_coverage(rng, kind="compressive", units=units), (1, 0))
+    if case == "closed window":
+        total = int(program.lengths.sum())
+        low = int(rng.integers(0, total // 2 + 1))
+        return replace(program, min_length=low, max_length=low + int(rng.integers(0, 6)))
+    if case == "negative":
+        return replace(program, mass=rng.integers(-5, 4, program.size))
+    if case == "weighted":
+        return replace(
+            program, table=program.table * int(rng.integers(10**6, 10**7)), mass=rng.integers(0, 10**6, program.size)
+        )
+    if case == "coarse":  # lengths that no knapsack table holds
+        limit = program.max_length
+        return replace(
+            program, lengths=program.lengths * 10**7 + rng.integers(0, 9, program.size), max_length=limit * 10**7 + 12
+        )
+    return program
+
+
+def check(case: str, seed: int) -> None:
+    program = random_program(case, seed)
+    sets = feasible_sets(program)
+    if not sets:
+        assert not GeneralEngine(program, Limits()).feasible
+        return
+    values = [value_of(program, chosen) for chosen in sets]
+    best = max(values)
+    value, diagram, engine = solved(program) if case != "weighted" else closed_in(program)
+    found = list(diagram)
+    assert value == best, (case, seed)
+    assert len(found) == diagram.count == len(set(found))
+    assert sorted(found) == sorted(chosen for chosen, own in zip(sets, values, strict=True) if own == best), (
+        case,
+        seed,
+    )
+    guess, guessed = engine.guess()
+    assert guess in sets
+    assert guessed * engine.divisor + program.base == value_of(program, guess) <= best
+    assert engine.value_of(found[0]) * engine.divisor + program.base == best
+    assert engine.upper * engine.divisor + program.base >= best
+
+
+def closed_in(program: Program) -> tuple[int, Diagram, GeneralEngine]:
+    """Return what `solved` does, for values too large to be tried one by one."""
+    engine = GeneralEngine(program, Limits())
+    value, upper = engine.guess()[1], engine.upper
+    while value < upper:
+        middle = (value + upper + 1) // 2
+        found = engine.one_of(middle)
+        if found is None:
+            upper = middle - 1
+        else:
+            value = engine.value_of(found)
+            assert value >= middle
+    node, reason = engine.all_of(value)
+    assert reason is None
+    return value * engine.divisor + program.base, engine.store.diagram(node), engine
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_all_optima_are_those_of_brute_force(case: str) -> None:
+    for seed in range(8 if case == "coarse" else 30):
+        check(case, seed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", CASES)
+def test_all_optima_are_those_of_brute_force_on_many(case: str) -> None:
+    for seed in range(100, 120 if case == "coarse" else 250):
+        check(case, seed)
+
+
+@pytest.fixture
+def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make searches give up at once, so that small instances are split as large ones are."""
+    monkeypatch.setattr(effort, "START", 2)
+    monkeypatch.setattr(effort, "FIRST", 4)
+    monkeypatch.setattr(effort, "LONGEST", 0)
+    monkeypatch.setattr(flat, "_SLICE", 3)
+    monkeypatch.setattr(general, "_PATIENT", 30)
+
+
+@pytest.mark.usefixtures("hasty")
+@pytest.mark.parametrize("case", [case for case in CASES if case != "coarse"])
+def test_splitting_changes_nothing(case: str) -> None:
+    for seed in range(300, 330):
+        check(case, seed)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("hasty")
+@pytest.mark.parametrize("case", [case for case in CASES if case != "coarse"])
+def test_splitting_changes_nothing_on_many(case: str) -> None:
+    for seed in range(400, 500):
+        check(case, seed)
+
+
+def test_chunks_of_a_discontinuous_gap() -> None:
+    # "in a meeting" with "summer" between its parts: the bigram "a meeting" needs chunk 0 and is vetoed by chunk 1.
+    instance = Coverage.of(
+        [3, 1, 2],
+        [{0: 1}, {1: 1}, {}],
+        [[2], [1], [4]],
+        constants=(0, 7),
+        parents=[-1, 0, 0],
+        joints=(Joint(2, (0, 2), (1,)),),
+        max_length=6,
+    )
+    value, diagram, _ = solved(program_of(instance, (1, 0)))
+    assert (value, list(diagram)) == (6, [(0, 2)])
+
+
+def test_units_without_gain_are_counted_not_listed() -> None:
+    # Any of 100 units goes with the one that gains; their trees have parents too.
+    parents = [-1] + [unit - 1 if unit % 2 == 0 else -1 for unit in range(1, 101)]
+    instance = Coverage.of([1] * 101, [{0: 1}, *[{}] * 100], [[7]], constants=(0, 7), parents=parents, max_length=101)
+    value, diagram, engine = solved(program_of(instance, (1, 0)))
+    assert (value, diagram.count) == (7, 3**50)
+    assert engine.statistics.nodes < 1000
+
+
+def test_limited_fillers_are_counted_by_length() -> None:
+    instance = Coverage.of([5, *[1] * 40], [{0: 1}, *[{}] * 40], [[7]], constants=(0, 7), min_length=7, max_length=8)
+    _, diagram, _ = solved(program_of(instance, (1, 0)))
+    assert diagram.count == 40 * 39 // 2 + 40 * 39 * 38 // 6
+
+
+def hard() -> Program:
+    """60 units with loose bounds, in trees, with seams."""
+    rng = np.random.default_rng(5)
+    rows = [{int(f): 1 + int(rng.integers(0, 2)) for f in rng.choice(60, 6, replace=False)} for _ in range(60)]
+    joints = tuple(Joint(int(rng.integers(0, 60)), (i, i + 2), (i + 1,)) for i in range(0, 56, 2))
+    parents = [-1 if unit % 3 == 0 else unit - 1 for unit in range(60)]
+    return program_of(
+        Coverage.of(
+            rng.integers(5, 15, 60).tolist(),
+            rows,
+            [[4, 3, 2, 1]] * 60,
+            constants=(0, 1),
+            parents=parents,
+            joints=joints,
+            max_length=200,
+        ),
+        (1, 0),
+    )
+
+
+@pytest.mark.parametrize(
+    ("limits", "reason"),
+    [
+        (Limits(frames=2000), "node_limit"),
+        (Limits(seconds=0.0), "time_limit"),
+        (Limits(memory=0), "memory_limit"),
+        (Limits(should_stop=lambda: True), "interrupted"),
+    ],
+)
+def test_limits_stop_a_search(limits: Limits, reason: str) -> None:
+    program = hard()
+    engine = GeneralEngine(program, limits)
+    guess, value = engine.guess()
+    assert value_of(program, guess) == value <= engine.upper
+    with pytest.raises(Stopped) as stop:
+        deque(map(engine.one_of, range(engine.upper, value, -1)), maxlen=0)
+    assert stop.value.reason == reason
+    node, why = engine.all_of(value)
+    assert why == reason
+    for chosen in list(engine.store.diagram(node))[:50]:
+        assert value_of(program, chosen) >= value
+    assert engine.finish().seconds["total"] > 0
+
+
+def test_values_too_large_for_64_bits_are_refused() -> None:
+    instance = Coverage.of(
+        [1, 1], [{0: 1}, {1: 1}], [[2**59 + 1], [2**59]], constants=(0, 2**62), parents=[-1, 0], max_length=2
+    )
+    with pytest.raises(UnsupportedError, match="beyond"):
+        GeneralEngine(program_of(instance, (1, 0)), Limits())
+
+
+def test_a_minimum_length_beyond_every_table_is_refused() -> None:
+    instance = Coverage.of(
+        [10**9] * 3, [{0: 1}] * 3, [[1]], constants=(0, 1), parents=[-1, 0, 0], min_length=5, max_length=2 * 10**9
+    )
+    with pytest.raises(UnsupportedError, match="minimum length"):
+        GeneralEngine(program_of(instance, (1, 0)), Limits())
+
+
+def test_nothing_to_choose() -> None:
+    empty = Coverage.of([], [], [], constants=(0, 1), max_length=NO_LIMIT)
+    value, diagram, _ = solved(program_of(empty, (1, 0)))
+    assert (value, list(diagram)) == (0, [()])

@@ -98,7 +98,7 @@ def kept_marks(parse: Parse, held: Sequence[bool]) -> list[bool]:
             beside = held[place - 1] or held[place + 1] or is_mark(words[place - 1]) or is_mark(words[place + 1])
             introduces = word.form in {":", ";"} and held[place - 1]
             belongs = held[_governor(parse, place)] or introduces
-            shown[place] = beside and belongs and not _parts_subject(parse, held, place)
+            shown[place] = beside and belongs and not _parts_clause(parse, held, place)
     _tidy(parse, shown, first, last)
     return shown
 
@@ -116,13 +116,16 @@ def _governor(parse: Parse, place: int) -> int:
     return place
 
 
-def _parts_subject(parse: Parse, held: Sequence[bool], place: int) -> bool:
-    """Whether only a mark is left between a subject and its predicate, for what it set off is gone."""
+def _parts_clause(parse: Parse, held: Sequence[bool], place: int) -> bool:
+    """Whether a mark is all that is left between a verb and its subject or its *that*, for what it set off is gone."""
     words = parse.tokens
     before = next((left for left in reversed(range(place)) if held[left]), None)
     after = next((right for right in range(place + 1, len(words)) if held[right]), None)
     if before is None or after is None or all(held[each] or is_mark(words[each]) for each in range(before, after)):
         return False
+    if words[after].form.lower() == "that" and words[after].deprel == "mark":
+        clause = words[words[after].head]
+        return clause.deprel.startswith("ccomp") and clause.head == before
     above = set()
     while after >= 0:
         above.add(after)

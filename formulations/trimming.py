@@ -11,6 +11,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from heapq import heappop, heappush
 
 import networkx as nx
 
@@ -94,8 +95,11 @@ def trimmable(number: int, sentence: Sentence, parse: Parse, tree: nx.DiGraph) -
     group_of: dict[int, int] = {}
     chunks: list[list[int]] = []
     parents: list[int] = []
-    for chunk in nx.lexicographical_topological_sort(tree):
-        parent = next(iter(tree.predecessors(chunk)), None)
+    waiting: list[tuple[int, int | None]] = [(chunk, None) for chunk, above in tree.in_degree() if not above]
+    while waiting:  # a heap: of the chunks whose parent is done, the first in the text
+        chunk, parent = heappop(waiting)
+        for child in tree.successors(chunk):
+            heappush(waiting, (child, chunk))
         if parent is not None and tree.edges[parent, chunk]["required"]:
             group_of[chunk] = group_of[parent]
         else:

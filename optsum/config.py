@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from functools import lru_cache
 from inspect import Parameter, signature
 from pathlib import Path
@@ -25,7 +26,7 @@ from pydantic import (
 )
 
 from optsum.config_file import read_table
-from optsum.errors import OptionError
+from optsum.errors import OptionError, OptsumError
 from optsum.metrics import parse_metric
 from optsum.names import unknown_name
 from optsum.own_options import OWN_OPTIONS_SCHEMA, OwnOptions, own_options
@@ -256,6 +257,11 @@ def _spec(options: Options) -> Spec:
 @lru_cache(maxsize=256)
 def _hash(options: Options) -> str:
     data = options.model_dump(exclude=_NOT_IN_HASH)
+    with suppress(OptsumError):  # of files what they hold counts, not what they are called
+        if options.stopwords not in {"keep", "drop"}:
+            data["stopwords"] = sorted(options.analyzer().stopwords)
+        if options.chunk_rules is not None:
+            data["chunk_rules"] = _chunk_rules(options.chunk_rules).digest
     return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()[:12]
 
 

@@ -7,7 +7,7 @@ Families are numbers of nodes, as in `optsum.diagram`; results are remembered, s
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
 
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from optsum.diagram import EMPTY_FAMILY, EMPTY_SET, Diagram
 from optsum.errors import UnsupportedError
 
-__all__ = ["Ordered", "minimal_sets", "overlaps"]
+__all__ = ["Ordered", "minimal_sets", "overlaps", "union"]
 
 _BEYOND: Final = 2**31
 """Unit of the two ends: after every other."""
@@ -148,6 +148,24 @@ class Ordered:
         nodes = np.array(self.nodes, np.int64)
         nodes[:2, 0] = -1
         return Diagram.of_nodes(nodes.astype(np.int32), f)
+
+
+def union(diagrams: Sequence[Diagram], max_nodes: int = 2_000_000) -> Diagram:
+    """Return the sets that are in any of the families.
+
+    Raises
+    ------
+    UnsupportedError
+        If that needs more than `max_nodes` nodes.
+    """
+    if len(diagrams) == 1:
+        return diagrams[0]
+    with _deep_recursion():
+        ordered = Ordered(max_nodes)
+        found = EMPTY_FAMILY
+        for diagram in diagrams:
+            found = ordered.union(found, ordered.of(diagram))
+        return ordered.diagram(found)
 
 
 def minimal_sets(diagram: Diagram, max_nodes: int = 2_000_000) -> Diagram:

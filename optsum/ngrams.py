@@ -106,8 +106,8 @@ def count(
         keys = ngrams(tokens, metric.size)
     elif metric.kind == "skip":
         keys = chain(tokens if last_unigram else tokens[:-1], skip_bigrams(tokens, metric.size))
-    elif metric.kind == "sum":
-        raise UnsupportedError(f"{metric} is a sum: count its components one by one")
+    elif metric.parts:
+        raise UnsupportedError(f"{metric} has several parts: count its components one by one")
     else:
         raise UnsupportedError(f"{metric} is not made of n-grams, so it has no counts; use rouge-N or rouge-suK")
     if only is not None:

@@ -23,10 +23,16 @@ AnyTopic: TypeAlias = Topic | BadTopic | Mapping[str, object]
 
 
 def problems(topic: Topic, options: Options) -> Iterator[Topic]:
-    """Yield a topic as the problems it makes: itself, or ``id#r`` for each reference r (``references="each"``)."""
+    """Yield a topic as the problems it makes.
+
+    That is itself, or ``id#r`` for each reference r (``references="each"``), or itself with its first reference alone
+    ("first"). What is to be the best of several (`optsum.best_reference`) is one problem here.
+    """
     if options.references == "each" and topic.references:
         for number, reference in enumerate(topic.references):
             yield replace(topic, id=f"{topic.id}#{number}", references=(reference,))
+    elif options.references == "first":
+        yield replace(topic, references=topic.references[:1])
     else:
         yield topic
 

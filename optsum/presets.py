@@ -35,6 +35,19 @@ _HIRAO: Final = {
     "boundaries": "sentence",
 }
 
+_LIN_HOVY: Final = {
+    "metric": "rouge-1",
+    "measure": "recall",
+    "references": "best",
+    "model_units": "sentences",
+    "length_unit": "words",
+    "tokenizer": "rouge",
+    "stem": False,
+    "stopwords": "keep",
+    "counts": "clipped",
+    "boundaries": "sentence",
+}
+
 PRESETS: Final[Mapping[str, Preset]] = {
     "hirao-r1": Preset(
         "ROUGE-1 recall, Porter stems, stop words dropped, 100 words (Hirao et al. 2017)",
@@ -47,5 +60,88 @@ PRESETS: Final[Mapping[str, Preset]] = {
     "hirao-su0": Preset(
         "unigrams and bigrams, Porter stems, stop words kept, 100 words (Hirao et al. 2017, compressive)",
         {**_HIRAO, "metric": "rouge-su0", "stopwords": "keep"},
+    ),
+    "lin-hovy-100": Preset(
+        "unigram recall, each sentence of one reference by itself, 95 to 105 words (Lin & Hovy 2003)",
+        {**_LIN_HOVY, "min_length": 95, "max_length": 105},
+    ),
+    "lin-hovy-150": Preset(
+        "unigram recall, each sentence of one reference by itself, 145 to 155 words (Lin & Hovy 2003)",
+        {**_LIN_HOVY, "min_length": 145, "max_length": 155},
+    ),
+    # The text says "sets of unique n-grams"; the library that the scores are from counted clipped at the time.
+    "akhmetov": Preset(
+        "ROUGE-1 F1, clipped, as many sentences as are best (Akhmetov et al. 2022; package rouge 1.0.0)",
+        {
+            "metric": "rouge-1",
+            "measure": "f1",
+            "references": "pooled",
+            "tokenizer": "pypi-rouge",
+            "stem": False,
+            "stopwords": "keep",
+            "counts": "clipped",
+            "boundaries": "sentence",
+        },
+    ),
+    "rouge155": Preset(
+        "ROUGE-1 recall as ROUGE-1.5.5 -m: Porter stems, stop words kept, across sentence ends, 100 words",
+        {
+            "metric": "rouge-1",
+            "measure": "recall",
+            "references": "pooled",
+            "max_length": 100,
+            "length_unit": "words",
+            "tokenizer": "rouge",
+            "stem": True,
+            "stopwords": "keep",
+            "counts": "clipped",
+            "boundaries": "joined",
+        },
+    ),
+    "google": Preset(
+        "ROUGE-1 F1 as the package rouge-score: best reference by F1, across sentence ends, no stems, any length",
+        {
+            "metric": "rouge-1",
+            "measure": "f1",
+            "references": "best",
+            "best_by": "f1",
+            "tokenizer": "rouge",
+            "stem": False,
+            "stopwords": "keep",
+            "counts": "clipped",
+            "boundaries": "joined",
+        },
+    ),
+    "presumm": Preset(
+        "ROUGE-1 + ROUGE-2 F1 on sets of n-grams, 3 sentences (greedy selection of Liu & Lapata 2019, made exact)",
+        {
+            "strategy": "exhaustive",  # a sum of F1s, and no more sets than there are triples
+            "metric": "rouge-1+rouge-2",
+            "measure": "f1",
+            "references": "first",
+            "max_length": 3,
+            "length_unit": "sentences",
+            "tokenizer": "presumm",
+            "stem": False,
+            "stopwords": "keep",
+            "counts": "set",
+            "boundaries": "sentence",
+        },
+    ),
+    "scitldr": Preset(
+        "the one sentence of best ROUGE-1 F1 on sets of words against the first reference (Cachola et al. 2020)",
+        {
+            "metric": "rouge-1",
+            "measure": "f1",
+            "references": "first",
+            "min_length": 1,
+            "max_length": 1,
+            "length_unit": "sentences",
+            "tokenizer": "pypi-rouge",
+            "stem": False,
+            "stopwords": "keep",
+            "counts": "set",
+            "boundaries": "sentence",
+        },
     ),
 }

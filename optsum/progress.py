@@ -8,10 +8,17 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 __all__ = ["bar", "count_lines", "on_terminal", "say"]
 
 _BLOCK = 1 << 20
+
+_shown: list[Console] = []
+"""Where a bar is shown now."""
 
 
 def on_terminal() -> bool:
@@ -20,8 +27,10 @@ def on_terminal() -> bool:
 
 
 def say(message: str) -> None:
-    """Tell people on a terminal, and nobody else."""
-    if on_terminal():
+    """Tell people on a terminal, and nobody else; above a bar that is shown."""
+    if _shown:
+        _shown[-1].print(message, markup=False, highlight=False, soft_wrap=True)
+    elif on_terminal():
         print(message, file=sys.stderr, flush=True)  # noqa: T201 - that is what it is for
 
 
@@ -61,7 +70,11 @@ def bar(what: str, count: Callable[[], int | None]) -> Iterator[Callable[[], Non
     console = Console(stderr=True)
     with Progress(*columns, console=console, transient=True, redirect_stdout=False, redirect_stderr=False) as progress:
         task = progress.add_task(what, total=total)
-        yield lambda: progress.advance(task)
+        _shown.append(console)
+        try:
+            yield lambda: progress.advance(task)
+        finally:
+            _shown.pop()
 
 
 def count_lines(path: str) -> int | None:

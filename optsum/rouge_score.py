@@ -36,6 +36,7 @@ __all__ = [
     "Boundaries",
     "Counting",
     "Measure",
+    "ModelUnits",
     "ReferencesMode",
     "Score",
     "Text",
@@ -50,6 +51,7 @@ Measure = Literal["recall", "precision", "f1"]
 Counting = Literal["clipped", "set"]
 ReferencesMode = Literal["pooled", "mean", "best"]
 Boundaries = Literal["joined", "sentence"]
+ModelUnits = Literal["whole", "sentences"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +140,7 @@ def rouge(
     best_by: Measure = "recall",
     boundaries: Boundaries = "joined",
     last_unigram: bool = False,
+    model_units: ModelUnits = "whole",
 ) -> Score:
     """Score a summary against its references; by default exactly as ROUGE-1.5.5 does.
 
@@ -165,6 +168,9 @@ def rouge(
         references stay joined.
     last_unigram : bool
         True adds the last token's unigram to rouge-suK, as its formula does and the script does not.
+    model_units : {"whole", "sentences"}
+        "sentences" takes every sentence of a reference as a text of its own, clipped by itself, and pools those of a
+        reference (Lin & Hovy 2003, eq. 1; it is about recall). No n-gram of a reference crosses a sentence end then.
 
     Returns
     -------
@@ -190,7 +196,7 @@ def rouge(
     (4, 6, 6)
     """
     metric = parse_metric(metric)
-    if metric.kind == "sum":
+    if metric.parts:
         raise UnsupportedError(f"{metric} has no recall and precision of its own; score its parts with rouge_all")
     return rouge_all(
         summary,
@@ -203,6 +209,7 @@ def rouge(
         best_by=best_by,
         boundaries=boundaries,
         last_unigram=last_unigram,
+        model_units=model_units,
     )[metric.name]
 
 
@@ -218,15 +225,16 @@ def rouge_all(
     best_by: Measure = "recall",
     boundaries: Boundaries = "joined",
     last_unigram: bool = False,
+    model_units: ModelUnits = "whole",
 ) -> dict[str, Score]:
     """Score a summary by several metrics, each text being tokenized once.
 
     Parameters
     ----------
     metrics : iterable of str or Metric
-        A sum stands for its parts.
+        A sum, or a mean, stands for its parts.
     analyzer : Analyzer
-    summary, references, max_words, counts, references_mode, best_by, boundaries, last_unigram
+    summary, references, max_words, counts, references_mode, best_by, boundaries, last_unigram, model_units
         As in `rouge`, and the errors too.
 
     Returns
@@ -238,6 +246,7 @@ def rouge_all(
     _check("references_mode", references_mode, get_args(ReferencesMode))
     _check("best_by", best_by, get_args(Measure))
     _check("boundaries", boundaries, get_args(Boundaries))
+    _check("model_units", model_units, get_args(ModelUnits))
     if max_words is not None and max_words < 1:
         raise OptionError(f"max_words must be at least 1, not {max_words}; leave it out to score whole texts")
     if isinstance(references, str):
@@ -248,7 +257,9 @@ def rouge_all(
         _tokenize(reference, f"reference {number}", analyzer, max_words) for number, reference in enumerate(references)
     ]
     summary_runs = pieces if boundaries == "sentence" else [_flat(pieces)]
-    reference_tokens = [_flat(sentences) for sentences in reference_pieces]
+    reference_texts = [
+        sentences if model_units == "sentences" else [_flat(sentences)] for sentences in reference_pieces
+    ]
 
     scores: dict[str, Score] = {}
     for metric in (component for name in metrics for component in parse_metric(name).components):
@@ -257,6 +268,8 @@ def rouge_all(
         if metric.kind == "lcs":
             if counts == "set":
                 raise UnsupportedError("rouge-l has clipped counts only; leave out rouge-l or counts='set'")
+            if model_units == "sentences":
+                raise UnsupportedError("rouge-l takes references as they are; leave out rouge-l or model_units")
             total = sum(map(len, pieces))
             single = [
                 Score.from_counts(union_lcs_hits(sentences, pieces), sum(map(len, sentences)), total)
@@ -267,9 +280,11 @@ def rouge_all(
             of_summary = _count(summary_runs, metric, distinct, last_unigram)
             total = of_summary.total()
             single = []
-            for tokens in reference_tokens:
-                of_reference = count(tokens, metric, distinct=distinct, last_unigram=last_unigram)
-                single.append(Score.from_counts(overlap(of_reference, of_summary), of_reference.total(), total))
+            for texts in reference_texts:
+                units = [count(tokens, metric, distinct=distinct, last_unigram=last_unigram) for tokens in texts]
+                hits = sum(overlap(unit, of_summary) for unit in units)
+                counted = sum(unit.total() for unit in units)
+                single.append(Score.from_counts(hits, counted, total * len(units)))
         scores[metric.name] = _combine(single, references_mode, best_by)
     return scores
 

@@ -9,6 +9,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any, Final
 
+from optsum.alternatives import sentences_of
 from optsum.config import ScoreOptions, resolve_score
 from optsum.corpus.jsonl import BadTopic
 from optsum.corpus.systems import BadSystem, System
@@ -256,12 +257,14 @@ def _scores(topic: Topic, system: System, options: ScoreOptions) -> dict[str, Sc
     pretokenized = all(isinstance(sentence, tuple) for text in (summary, *topic.references) for sentence in text)
     scores = rouge_all(
         summary,
-        topic.references,
+        topic.references[:1] if options.references == "first" else topic.references,
         [options.metric],
         analyzer=options.analyzer(pretokenized=pretokenized),
         max_words=options.max_words,
         counts=options.counts,
-        references_mode=options.references,
+        references_mode="pooled" if options.references == "first" else options.references,
+        best_by=options.best_by,
+        model_units=options.model_units,
     )
     if not any(found.reference_total for found in scores.values()):
         raise InputError(f"the references of topic {topic.id!r} have nothing to count; give it a reference with text")
@@ -271,13 +274,7 @@ def _scores(topic: Topic, system: System, options: ScoreOptions) -> dict[str, Sc
 def _summary(topic: Topic, system: System) -> Sequence[Sentence]:
     if system.summary is not None:
         return system.summary
-    chosen = system.selection or ()
-    beyond = [unit for unit in chosen if unit >= len(topic.sentences)]
-    if beyond:
-        raise InputError(
-            f"the selection names unit {beyond[0]}, but topic {topic.id!r} has {len(topic.sentences)} sentences"
-        )
-    return [topic.sentences[unit] for unit in chosen]
+    return sentences_of(topic, system.selection or ())
 
 
 def _error_row(topic: str | None, system: str | None, reason: str) -> dict[str, Any]:

@@ -3,42 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
-from itertools import combinations
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
 
-from optsum.coverage import NO_LIMIT, Coverage, IntArray
-from optsum.errors import UnsupportedError
+from optsum.coverage import NO_LIMIT
 from optsum.optima import Optima
 from optsum.problem import Capability, Problem, require
 from optsum.run import Limits, Run, Stopped
 from optsum.strategy import Strategy
 
 if TYPE_CHECKING:
-    from optsum.arrays import Arrays
-
-    from .exhaustive_kernel import Walk
+    from .exhaustive_walkers import Walker
 
 __all__ = ["Exhaustive"]
 
-_CHUNK = 1 << 18
-"""Selections between two looks at the limits; less than a tenth of a second."""
+_ROWS: Final = 1000
+"""Ties that the first walk of an enumeration lists; more of them need another walk."""
 
-_LARGEST_LIST = 50_000_000
+_LARGEST_LIST: Final = 50_000_000
 """Numbers that a list of ties may have."""
 
 
 @dataclass(frozen=True)
 class Exhaustive(Strategy):
-    """Depth-first over all selections that fit, with incremental evaluation.
+    """All selections that fit, each evaluated.
 
     Lin & Hovy 2003, section 5: all sentence combinations within a length window. A search that completes counts, the
     empty selection excluded, the selections within the limits (the statistic ``feasible``) and the optimal ones among
-    them (``best_selections``). Problems without coverage arrays (a user's own metric) are evaluated one selection at a
-    time.
+    them (``best_selections``). How many there are is known beforehand: ``estimate_s`` is how long they take, in
+    seconds. Problems without coverage arrays (a user's own metric) are evaluated one selection at a time.
     """
 
     name: ClassVar[str] = "exhaustive"
@@ -49,18 +45,10 @@ class Exhaustive(Strategy):
     def search(self, run: Run) -> None:
         """Visit every selection."""
         run.see(())
-        if Capability.COVERAGE in run.problem.capabilities:
-            coverage = run.problem.coverage
-            if self._on_arrays(run, coverage):
-                return
-        self._one_by_one(run)
+        self._walk(run, rows=0)
 
     def enumerate(self, problem: Problem, limits: Limits, should_stop: Callable[[], bool] | None = None) -> Optima:
-        """Visit every selection, and once more to list those that tie with the best."""
-        from optsum.arrays import arrays_of
-
-        from .exhaustive_kernel import DONE, LISTED, TIES, advance, again
-
+        """Visit every selection, and once more to list those that tie with the best where they are many."""
         require(problem, frozenset({Capability.COVERAGE}), "Enumeration by exhaustive search")
         run = Run(
             problem,
@@ -68,32 +56,23 @@ class Exhaustive(Strategy):
             np.random.default_rng(0),
             on_progress=lambda _: None if should_stop is None else not should_stop(),
         )
-        sortable, order, arranged = _arranged(problem.coverage)
-        arrays = arrays_of(arranged)
-        if arrays is None:
-            raise UnsupportedError("The numbers of this instance are too large to be enumerated by exhaustive search.")
-        reason, walk, empty = "completed", None, None
+        reason, sets, with_empty = "completed", [], False
         try:
             run.see(())
             empty = run.evaluation
-            done = self._walk(run, arrays, sortable, order)
-            ties = int(done.scalars[TIES])
-            rows = min(ties, _LARGEST_LIST // (problem.size + 1))
-            walk = again(arrays, done, rows)
-            while not walk.scalars[DONE]:
-                run.check()
-                advance(arrays, walk, _CHUNK, sortable)
-            reason = "completed" if rows == ties else "memory_limit"
+            walker = self._walk(run, rows=_ROWS)
+            rows = min(walker.ties, _LARGEST_LIST // (problem.size + 1))
+            if rows > _ROWS:
+                walker = self._again(run, rows)
+            reason = "completed" if rows == walker.ties else "memory_limit"
+            sets = walker.listed()
+            with_empty = empty is not None and run.evaluation is not None and empty.key == run.evaluation.key
         except Stopped as stopped:
             reason = stopped.termination.value
         except KeyboardInterrupt:
             reason = "interrupted"
-        sets: list[list[int]] = []
-        if walk is not None:
-            listed = walk.listed[: int(walk.scalars[LISTED])]
-            sets = [sorted(order[row[1 : row[0] + 1]].tolist()) for row in listed]
-            if empty is not None and run.evaluation is not None and empty.key == run.evaluation.key:
-                sets.append([])
+        if with_empty:
+            sets.append([])
         if not sets and run.selection is not None:
             sets = [list(run.selection)]
         value = Fraction(run.evaluation.key).numerator if run.evaluation is not None else 0
@@ -106,80 +85,39 @@ class Exhaustive(Strategy):
             statistics=run.statistics,
         )
 
-    def _on_arrays(self, run: Run, coverage: Coverage) -> bool:
-        from optsum.arrays import arrays_of
-
-        sortable, order, arranged = _arranged(coverage)
-        arrays = arrays_of(arranged)
-        if arrays is None:
-            return False
-        self._walk(run, arrays, sortable, order)
-        return True
-
     @staticmethod
-    def _walk(run: Run, arrays: Arrays, sortable: bool, order: IntArray) -> Walk:
-        from .exhaustive_kernel import BEST_CHANGED, DONE, FEASIBLE, TIES, VISITED, advance, start
+    def _walker(run: Run, rows: int) -> Walker:
+        from .exhaustive_walkers import walker_of
 
-        search = start(arrays)
-        while not search.scalars[DONE]:
-            run.check()
-            left = _CHUNK if run.limits.evaluations is None else run.limits.evaluations - run.evaluations
-            visited = int(search.scalars[VISITED])
-            advance(arrays, search, min(left, _CHUNK), sortable)
-            run.count(evaluations=int(search.scalars[VISITED]) - visited)
-            if search.scalars[BEST_CHANGED]:
-                search.scalars[BEST_CHANGED] = 0
-                run.see(order[search.best.astype(bool)])
-        run.statistics["feasible"] = int(search.scalars[FEASIBLE])
-        run.statistics["best_selections"] = int(search.scalars[TIES])
-        run.prove()
-        return search
-
-    def _one_by_one(self, run: Run) -> None:
         problem = run.problem
-        best = run.evaluation.key if run.evaluation is not None else None
-        feasible = ties = 0
-        for size in range(1, problem.size + 1):
-            for selection in combinations(range(problem.size), size):
+        coverage = problem.coverage if Capability.COVERAGE in problem.capabilities else None
+        return walker_of(problem, coverage, run.see, rows)
+
+    def _walk(self, run: Run, rows: int) -> Walker:
+        from .exhaustive_estimate import Estimate
+
+        walker = self._walker(run, rows)
+        estimate = Estimate(walker.expected, walker.rate)
+        try:
+            while not walker.done:
                 run.check()
-                if problem.excess(selection):
-                    continue
-                evaluation = run.see(selection)
-                if not evaluation.feasible:
-                    continue
-                feasible += 1
-                if best is None or problem.sense.better(evaluation.key, best):
-                    best, ties = evaluation.key, 1
-                elif evaluation.key == best:
-                    ties += 1
-        run.statistics["feasible"] = feasible
-        run.statistics["best_selections"] = ties
+                left = walker.stride if run.limits.evaluations is None else run.limits.evaluations - run.evaluations
+                visited = walker.visited
+                found = walker.advance(min(left, walker.stride))
+                run.count(evaluations=walker.visited - visited)
+                if found is not None:
+                    run.see(found)
+                estimate.update(walker.visited or walker.feasible, run.elapsed, run.limits.time_s)
+        finally:
+            run.statistics["estimate_s"] = estimate.seconds
+        run.statistics["feasible"] = walker.feasible
+        run.statistics["best_selections"] = walker.ties
         run.prove()
+        return walker
 
-
-def _arranged(coverage: Coverage) -> tuple[bool, IntArray, Coverage]:
-    """Return whether the units could be sorted by length, their order, and the instance in that order.
-
-    Shortest first, so that the first unit that does not fit ends a level; parents must stay before children.
-    """
-    if not coverage.singletons:
-        return False, np.arange(coverage.size), coverage
-    order = np.argsort(coverage.lengths, kind="stable")
-    return True, order, _reordered(coverage, order)
-
-
-def _reordered(coverage: Coverage, order: IntArray) -> Coverage:
-    """Return an instance of singleton occurrences with its units in another order."""
-    widths = np.diff(coverage.unit_start)[order]
-    entries = np.concatenate(
-        [np.arange(coverage.unit_start[unit], coverage.unit_start[unit + 1]) for unit in order]
-        or [np.zeros(0, np.int64)]
-    )
-    return replace(
-        coverage,
-        lengths=coverage.lengths[order],
-        unit_start=np.concatenate([np.zeros(1, np.int64), np.cumsum(widths)]),
-        unit_feature=coverage.unit_feature[entries],
-        unit_count=coverage.unit_count[entries],
-        mass=coverage.mass[:, order],
-    )
+    def _again(self, run: Run, rows: int) -> Walker:
+        walker = self._walker(run, rows)
+        while not walker.done:
+            run.check()
+            walker.advance(walker.stride)
+        return walker

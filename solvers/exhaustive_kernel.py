@@ -14,14 +14,14 @@ from numba import njit
 from optsum.arrays import LENGTH, MISSING, Arrays, State, empty_state, flip, value_pair
 from optsum.coverage import IntArray
 
-__all__ = ["BEST_CHANGED", "DONE", "FEASIBLE", "LISTED", "TIES", "VISITED", "Walk", "advance", "again", "start"]
+__all__ = ["BEST_CHANGED", "DONE", "FEASIBLE", "LISTED", "TIES", "VISITED", "Walk", "advance", "start"]
 
 DONE, VISITED, FEASIBLE, TIES, BEST_CHANGED = 0, 1, 2, 3, 4
 _DEPTH, _UNIT, _TOP, _BOTTOM, _HELD, LISTED = 5, 6, 7, 8, 9, 10
 
 
 class Walk(NamedTuple):
-    """Where the walk is, the best selection so far, and those that tie with the first best one.
+    """Where the walk is, the best selection so far, and those that tie with it.
 
     `listed` holds a row for each tie while there are rows left: its number of units, then the units.
     """
@@ -39,7 +39,7 @@ def start(arrays: Arrays, rows: int = 0) -> Walk:
     Parameters
     ----------
     rows : int
-        How many ties are to be listed; `again` starts the walk that does it.
+        How many ties are to be listed.
     """
     n = len(arrays.lengths)
     walk = Walk(
@@ -55,31 +55,22 @@ def start(arrays: Arrays, rows: int = 0) -> Walk:
     return walk
 
 
-def again(arrays: Arrays, done: Walk, rows: int) -> Walk:
-    """Return a new walk that lists what ties with the best of one that is done."""
-    walk = start(arrays, rows)
-    best = [_HELD, _TOP, _BOTTOM]
-    walk.scalars[best] = done.scalars[best]
-    return walk
-
-
 @njit(cache=True)
-def advance(arrays: Any, walk: Any, visits: int, ascending: bool) -> None:
-    """Visit up to `visits` more selections.
-
-    Parameters
-    ----------
-    ascending : bool
-        The units are sorted by length, so no later unit fits where one does not.
-    """
+def advance(arrays: Any, walk: Any, visits: int) -> None:
+    """Visit up to `visits` more selections; no branch is entered that ends below the minimum length."""
     state, path, scalars = walk.state, walk.path, walk.scalars
     n = len(arrays.lengths)
     depth, unit = scalars[_DEPTH], scalars[_UNIT]
     left = visits
+    rest, least = np.zeros(n + 1, np.int64), np.full(n + 1, arrays.max_length + 1)
+    for each in range(n - 1, -1, -1):
+        rest[each] = rest[each + 1] + arrays.lengths[each]
+        least[each] = min(least[each + 1], arrays.lengths[each])
     while left > 0:
-        if unit < n:
-            if state.scalars[LENGTH] + arrays.lengths[unit] > arrays.max_length:
-                unit = n if ascending else unit + 1
+        length = state.scalars[LENGTH]
+        if unit < n and length + rest[unit] >= arrays.min_length and length + least[unit] <= arrays.max_length:
+            if length + arrays.lengths[unit] > arrays.max_length:
+                unit += 1
                 continue
             parent = arrays.parents[unit]
             if parent >= 0 and state.chosen[parent] == 0:
@@ -97,9 +88,10 @@ def advance(arrays: Any, walk: Any, visits: int, ascending: bool) -> None:
                 ahead = top * scalars[_BOTTOM] - scalars[_TOP] * bottom
                 if scalars[_HELD] == 0 or ahead > 0:
                     scalars[_HELD], scalars[_TOP], scalars[_BOTTOM] = 1, top, bottom
-                    scalars[TIES], scalars[BEST_CHANGED] = 1, 1
+                    scalars[TIES], scalars[BEST_CHANGED], scalars[LISTED] = 0, 1, 0
                     walk.best[:] = state.chosen
-                elif ahead == 0:
+                    ahead = 0
+                if ahead == 0:
                     scalars[TIES] += 1
                     row = scalars[LISTED]
                     if row < len(walk.listed):

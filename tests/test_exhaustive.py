@@ -5,10 +5,11 @@ from math import comb
 
 import numpy as np
 import pytest
-from optsum.solvers import exhaustive
+from optsum.solvers import exhaustive_walkers
 
 from optsum.coverage import Coverage, Goal
 from optsum.coverage_problem import CoverageProblem
+from optsum.feasible import count_feasible
 from optsum.problem import Problem
 from optsum.result import Result, Status
 from optsum.run import Limits
@@ -36,7 +37,8 @@ def test_every_kind_is_searched_exactly(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", ["recall", "window", "compressive", "cover", "f1", "product"])
 def test_a_walk_can_be_left_and_taken_up_again(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(exhaustive, "_CHUNK", 5)
+    for walker in (exhaustive_walkers.Pairs, exhaustive_walkers.Flips):
+        monkeypatch.setattr(walker, "stride", 5)
     for seed in range(40):
         problem = CoverageProblem.of(random_coverage(np.random.default_rng(seed), kind=kind))
         same_as_brute_force(problem, search(problem, "exhaustive"), f"{kind} {seed}")
@@ -44,7 +46,7 @@ def test_a_walk_can_be_left_and_taken_up_again(kind: str, monkeypatch: pytest.Mo
 
 @pytest.mark.parametrize("kind", ["recall", "window", "compressive", "cover", "sum"])
 def test_without_kernels_the_answer_is_the_same(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(exhaustive.Exhaustive, "_on_arrays", lambda *_: False)
+    monkeypatch.setattr(exhaustive_walkers, "walker_of", exhaustive_walkers.OneByOne)
     for seed in range(40):
         problem = CoverageProblem.of(random_coverage(np.random.default_rng(seed), kind=kind, units=6))
         same_as_brute_force(problem, search(problem, "exhaustive"), f"{kind} {seed}")
@@ -102,3 +104,15 @@ def test_forty_choose_a_few_takes_no_time() -> None:
     assert result.statistics["feasible"] == sum(comb(40, size) for size in range(1, 5))
     milp = search(CoverageProblem.of(instance), "milp")
     assert (result.status, result.objective_exact) == (Status.OPTIMAL, milp.objective_exact)
+
+
+def test_forty_within_a_window_are_those_of_the_window() -> None:
+    """No branch is entered that ends below the minimum, so that as many are visited as are within."""
+    rng = np.random.default_rng(1)
+    rows = [{int(f): 1 for f in rng.integers(0, 50, 6)} for _ in range(40)]
+    lengths = rng.integers(8, 20, 40).tolist()
+    instance = Coverage.of(lengths, rows, [[1]] * 50, constants=(0, 50), min_length=38, max_length=42)
+    result = search(CoverageProblem.of(instance), "exhaustive", Limits(time_s=30))
+    number = count_feasible(lengths, 38, 42)
+    assert (result.statistics["feasible"], result.key) == (number, search(CoverageProblem.of(instance), "milp").key)
+    assert number <= result.evaluations <= number + 50

@@ -70,7 +70,7 @@ def test_options_come_from_a_file(tmp_path: Path) -> None:
         ({"backend": "pyomo:nosuch"}, BackendError),
         ({"backend": "pyomo:cbc"}, BackendError),
         ({"backend": "pyomo:"}, OptionError),
-        ({"metric": "rouge-l"}, UnsupportedError),
+        ({"metric": "rouge-1+rouge-l"}, UnsupportedError),
         ({"max_length": None}, OptionError),
     ],
     ids=str,

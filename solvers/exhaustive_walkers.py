@@ -1,0 +1,305 @@
+"""Three ways through all selections within the limits, behind one face.
+
+* `Pairs`: sets of long units times sets of short ones, for extracts; hundreds of millions of selections a second;
+* `Flips`: unit by unit, for everything else in the normal form that fits into 64 bits;
+* `OneByOne`: what a problem's own `evaluate` says of each, for all others.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from optsum.coverage import Combination, Coverage, Goal, IntArray
+from optsum.feasible import estimate_feasible, reachable
+from optsum.problem import Evaluation, Key, Problem, Selection
+from optsum.scoring import key_of
+
+if TYPE_CHECKING:
+    from optsum.arrays import Arrays
+
+    from .exhaustive_halves import Halves
+
+__all__ = ["Flips", "OneByOne", "Pairs", "Walker", "walker_of"]
+
+_SAFE: Final = 2**62
+_CANDIDATES: Final = 4096
+_POWERS: Final = 1e290
+
+
+class Walker(ABC):
+    """A walk through all selections, the empty one excluded, that can be left and taken up again.
+
+    Attributes
+    ----------
+    expected : float
+        About how many selections will be visited; for instances with parents at most so many.
+    rate : float
+        About how many a second, until it is measured.
+    stride : int
+        How many to visit between two looks at the limits.
+    visited, feasible, ties : int
+        Selections so far: visited, within the limits, and of the best value among those.
+    """
+
+    expected: float
+    rate: float
+    stride: int
+    visited = 0
+    feasible = 0
+    ties = 0
+    done = False
+
+    @abstractmethod
+    def advance(self, visits: int) -> Selection | None:
+        """Visit up to so many more selections; return the best one if it is new."""
+
+    @abstractmethod
+    def listed(self) -> list[list[int]]:
+        """Return ties: as many as there are rows for them."""
+
+
+def walker_of(problem: Problem, coverage: Coverage | None, see: Callable[[Selection], Evaluation], rows: int) -> Walker:
+    """Return the quickest walk that serves a problem.
+
+    Parameters
+    ----------
+    coverage : Coverage or None
+        The problem in the normal form, if it has one.
+    see : callable
+        Evaluates one selection.
+    rows : int
+        How many ties are to be listed.
+    """
+    if coverage is not None:
+        from optsum.arrays import arrays_of
+
+        if (quick := _pairs(coverage, rows)) is not None:
+            return quick
+        if (arrays := arrays_of(coverage)) is not None:
+            return Flips(coverage, arrays, rows)
+    return OneByOne(problem, coverage, see, rows)
+
+
+def _pairs(coverage: Coverage, rows: int) -> Pairs | None:
+    """Return the quick walk, if every total fits into 64 bits, and every value into a float."""
+    from optsum.arrays import arrays_of
+
+    from .exhaustive_halves import halves_of
+
+    if coverage.goal is not Goal.MAXIMIZE or not coverage.singletons:
+        return None
+    full = coverage.level[coverage.level_start[1:] - 1].astype(np.float64)
+    reach = np.abs(coverage.constants).astype(np.float64) + coverage.mass.sum(axis=1, dtype=np.float64)
+    reach += np.bincount(coverage.slot, weights=full, minlength=len(reach))
+    # A sum over the two halves may count twice what neither half has enough of.
+    totals = reach[:1] if coverage.constant_denominator else reach
+    if 2 * float(totals.max()) >= _SAFE:
+        return None
+    if coverage.combination is Combination.PRODUCT:
+        powers = np.maximum(1.0, reach).reshape(-1, 2) ** np.array(coverage.weights)[:, None]
+        if not float(np.prod(powers)) < _POWERS:
+            return None
+    halves = halves_of(coverage)
+    if halves is None:
+        return None
+    return Pairs(coverage, halves, coverage.constant_denominator or arrays_of(coverage) is not None, rows)
+
+
+class Pairs(Walker):
+    """Sets of the long half times sets of the short half.
+
+    Where 64 bits cannot hold the products that a comparison needs, the kernel picks in floating point, with a wide
+    margin, what may be best, and exact fractions decide.
+    """
+
+    rate = 2e8
+    stride = 1 << 22
+
+    def __init__(self, coverage: Coverage, halves: Halves, exact: bool, rows: int) -> None:
+        from .exhaustive_pairs import start_pairs
+        from .exhaustive_shorts import shorts_of
+        from .exhaustive_values import INTEGER, PRODUCT, RATIO, SUM
+
+        kinds = {Combination.RATIO: RATIO, Combination.SUM: SUM, Combination.PRODUCT: PRODUCT}
+        kind = INTEGER if coverage.constant_denominator else kinds[coverage.combination]
+        self._coverage, self._halves, self._exact, self._rows = coverage, halves, exact, rows
+        self._shorts = shorts_of(halves, coverage.max_length)
+        self._walk = start_pairs(coverage, halves, kind, exact=exact, rows=rows if exact else _CANDIDATES)
+        self._keys: dict[tuple[int, ...], Key] = {}
+        self._best: Key | None = None
+        self._ties: list[list[int]] = []
+        if not exact and coverage.min_length == 0:
+            self._best = key_of(coverage, tuple(coverage.constants.tolist()), 0)
+        self.expected = estimate_feasible(coverage.lengths, coverage.min_length, coverage.max_length)
+
+    def advance(self, visits: int) -> Selection | None:
+        """Visit; see `Walker.advance`."""
+        from .exhaustive_pairs import BEST_CHANGED, DONE, FEASIBLE, TIES, advance_pairs
+
+        scalars = self._walk.scalars
+        advance_pairs(self._halves, self._shorts, self._walk, visits, 1 + visits // 64)
+        self.done = bool(scalars[DONE])
+        self.visited = self.feasible = int(scalars[FEASIBLE])
+        if not self._exact:
+            return self._decide()
+        self.ties = int(scalars[TIES])
+        if not scalars[BEST_CHANGED]:
+            return None
+        scalars[BEST_CHANGED] = 0
+        return tuple(self._units(self._walk.best))
+
+    def _decide(self) -> Selection | None:
+        """Compare the candidates by exact fractions."""
+        from .exhaustive_pairs import LISTED
+
+        found: Selection | None = None
+        number = int(self._walk.scalars[LISTED])
+        for row, totals in zip(self._walk.listed[:number], self._walk.found[:number].tolist(), strict=True):
+            key = self._keys.get(tuple(totals))
+            if key is None:
+                key = self._keys[tuple(totals)] = key_of(self._coverage, tuple(totals), 0)
+            if self._best is None or key > self._best:
+                self._best, self.ties, self._ties = key, 0, []
+                found = tuple(self._units(row))
+            if key == self._best:
+                self.ties += 1
+                if len(self._ties) < self._rows:
+                    self._ties.append(self._units(row))
+        if len(self._keys) > 16 * _CANDIDATES:
+            self._keys.clear()
+        self._walk.scalars[LISTED] = 0
+        return found
+
+    def listed(self) -> list[list[int]]:
+        """Return ties; see `Walker.listed`."""
+        from .exhaustive_pairs import LISTED
+
+        if not self._exact:
+            return self._ties
+        return [self._units(row) for row in self._walk.listed[: int(self._walk.scalars[LISTED])]]
+
+    def _units(self, row: IntArray) -> list[int]:
+        depth = int(row[0])
+        mask = int(row[depth + 1])
+        long = self._halves.long.units[row[1 : depth + 1]].tolist()
+        return sorted([*long, *(u for place, u in enumerate(self._halves.short.units.tolist()) if mask >> place & 1)])
+
+
+class Flips(Walker):
+    """Unit by unit, in ascending order of their numbers."""
+
+    rate = 3e6
+    stride = 1 << 18
+
+    def __init__(self, coverage: Coverage, arrays: Arrays, rows: int) -> None:
+        from .exhaustive_kernel import start
+
+        self._arrays = arrays
+        self._walk = start(arrays, rows)
+        low, high = int(arrays.min_length), int(arrays.max_length)
+        self.expected = min(_closed(coverage), estimate_feasible(coverage.lengths, low, high))
+
+    def advance(self, visits: int) -> Selection | None:
+        """Visit; see `Walker.advance`."""
+        from .exhaustive_kernel import BEST_CHANGED, DONE, FEASIBLE, TIES, VISITED, advance
+
+        scalars = self._walk.scalars
+        advance(self._arrays, self._walk, visits)
+        self.done = bool(scalars[DONE])
+        self.visited, self.feasible, self.ties = (int(scalars[at]) for at in (VISITED, FEASIBLE, TIES))
+        if not scalars[BEST_CHANGED]:
+            return None
+        scalars[BEST_CHANGED] = 0
+        return tuple(np.flatnonzero(self._walk.best).tolist())
+
+    def listed(self) -> list[list[int]]:
+        """Return ties; see `Walker.listed`."""
+        from .exhaustive_kernel import LISTED
+
+        return [row[1 : row[0] + 1].tolist() for row in self._walk.listed[: int(self._walk.scalars[LISTED])]]
+
+
+class OneByOne(Walker):
+    """Each selection evaluated by the problem itself: exact whatever the numbers, and slow."""
+
+    rate = 2e4
+    stride = 1
+
+    def __init__(
+        self, problem: Problem, coverage: Coverage | None, see: Callable[[Selection], Evaluation], rows: int
+    ) -> None:
+        self._problem, self._see, self._rows = problem, see, rows
+        parents = [] if coverage is None else coverage.parents.tolist()
+        self._parents: list[int] = parents or [-1] * problem.size
+        self._selections = self._within_limits()
+        self._best: Key | None = None
+        self._ties: list[list[int]] = []
+        empty = problem.evaluate(())
+        if empty.feasible:
+            self._best = empty.key
+        self.expected = estimate_feasible(problem.lengths, problem.min_length, problem.max_length)
+        if coverage is not None:
+            self.expected = min(self.expected, _closed(coverage))
+
+    def _within_limits(self) -> Iterator[Selection]:
+        """Yield the selections within the length limits; no branch is entered from which none can be reached."""
+        problem = self._problem
+        lengths, low, high = problem.lengths, problem.min_length, problem.max_length
+        possible = reachable(lengths, low, high)
+        path: list[int] = []
+        chosen: set[int] = set()
+        length, unit = 0, 0
+        while True:
+            # Nothing is chosen from `unit` on: is there a selection of later units that brings the length within?
+            if unit < problem.size and possible(unit, length):
+                if self._parents[unit] in chosen or self._parents[unit] < 0:
+                    path.append(unit)
+                    chosen.add(unit)
+                    length += lengths[unit]
+                    if low <= length <= high:
+                        yield tuple(path)
+                unit += 1
+                continue
+            if not path:
+                return
+            unit = path.pop()
+            chosen.discard(unit)
+            length -= lengths[unit]
+            unit += 1
+
+    def advance(self, visits: int) -> Selection | None:
+        """Visit; see `Walker.advance`. What is better is reported by `see` itself."""
+        better = self._problem.sense.better
+        for _ in range(visits):
+            selection = next(self._selections, None)
+            if selection is None:
+                self.done = True
+                break
+            evaluation = self._see(selection)
+            if not evaluation.feasible:
+                continue
+            self.feasible += 1
+            if self._best is None or better(evaluation.key, self._best):
+                self._best, self.ties, self._ties = evaluation.key, 0, []
+            if evaluation.key == self._best:
+                self.ties += 1
+                if len(self._ties) < self._rows:
+                    self._ties.append(list(selection))
+        return None
+
+    def listed(self) -> list[list[int]]:
+        """Return ties; see `Walker.listed`."""
+        return self._ties
+
+
+def _closed(coverage: Coverage) -> float:
+    """Return how many selections hold the parent of each of their units."""
+    parents = coverage.parents.tolist() or [-1] * coverage.size
+    ways = [1.0] * (coverage.size + 1)  # the last: of the units without a parent
+    for unit in range(coverage.size - 1, -1, -1):
+        ways[parents[unit]] *= 1 + ways[unit]
+    return ways[-1]

@@ -1,0 +1,218 @@
+"""The reference that gives most: one problem a reference, one answer, the union of the optima."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import optsum
+from optsum.best_reference import best_result, union_of
+from optsum.diagram import Diagram
+from optsum.errors import InputError, OptionError
+from optsum.pipeline import solve_topics
+from optsum.result import Result, Status, Termination
+from optsum.testing import random_topic
+
+TOPIC: dict[str, Any] = {
+    "id": "t",
+    "documents": [["a b c d", "a a b", "c d e f", "x y", "a b c d e f"]],
+    "references": [["a b x q"], ["a e f a"], ["c d e f g"], ["q"]],
+}
+
+
+def topics() -> Iterator[dict[str, Any]]:
+    for seed in range(20):
+        topic = random_topic(np.random.default_rng(seed), sentences=6)
+        yield topic | {"references": [text for text in topic["references"] if " ".join(text).split()]}
+
+
+def apart(topic: dict[str, Any], **options: Any) -> list[optsum.Oracles]:
+    """All optima of each reference by itself."""
+    singles = [topic | {"references": [reference]} for reference in topic["references"]]
+    return [optsum.enumerate_optima(single, strategy="exhaustive", **options) for single in singles]
+
+
+@pytest.mark.parametrize(
+    ("options", "ties"),
+    [
+        ({"max_length": 7}, 0),
+        ({"max_length": 9, "min_length": 7}, 0),
+        ({"measure": "f1"}, 0),
+        ({"max_length": 12, "metric": "rouge-1", "counts": "set"}, 3),
+    ],
+)
+def test_the_best_of_all_references_and_the_union_of_its_optima(options: dict[str, Any], ties: int) -> None:
+    several = 0
+    for topic in topics():
+        try:
+            single = apart(topic, **options)
+        except InputError:
+            continue  # no bigram
+        keys = [oracles.result.key for oracles in single]
+        known = [key for key in keys if key is not None]
+        result = optsum.solve(topic, references="best", strategy="exhaustive", **options)
+        assert result.key == max(known, default=None)
+        if not known:
+            assert result.status is Status.INFEASIBLE
+            continue
+        assert result.status is Status.OPTIMAL
+        assert result.extra["reference"] == keys.index(max(known))
+        reaching = [oracles for oracles, key in zip(single, keys, strict=True) if key == max(known)]
+        expected = {frozenset(optimum) for oracles in reaching for optimum in oracles}
+        several += len(reaching) > 1 and len(expected) > reaching[0].count
+        optima = optsum.enumerate_optima(topic, references="best", strategy="exhaustive", **options)
+        assert [*map(frozenset, optima)] == [*dict.fromkeys(map(frozenset, optima))]
+        assert {frozenset(optimum) for optimum in optima} == expected
+        assert (optima.count, optima.complete) == (len(expected), True)
+        assert optima.always == tuple(sorted(frozenset.intersection(*expected)))
+        if options.get("measure") != "f1":
+            again = optsum.enumerate_optima(topic, references="best", strategy="branch-and-bound", **options)
+            assert {frozenset(optimum) for optimum in again} == expected
+        assert optsum.solve(topic, references="best", strategy="milp", **options).key == max(known)
+    assert several >= ties
+
+
+def test_a_row_says_which_reference_it_was() -> None:
+    result = optsum.solve(TOPIC, references="best", max_length=6)
+    assert (result.objective, result.extra["reference"], result.id) == (0.8, 2, "t")
+    assert result.statistics["reference_objectives"] == {"0": 0.75, "1": 0.75, "2": 0.8, "3": 0.0}
+    row = json.loads(json.dumps(result.to_row()))
+    assert row["reference"] == 2
+    assert Result.from_row(row).extra["reference"] == 2
+
+
+def test_one_reference_is_the_best_of_one() -> None:
+    result = optsum.solve(TOPIC | {"references": [["a b"]]}, references="best", max_length=6)
+    assert (result.status, result.extra["reference"]) == (Status.OPTIMAL, 0)
+
+
+def test_a_reference_with_nothing_to_count_costs_nothing_and_several_are_refused() -> None:
+    blank = TOPIC | {"references": [["?!"], ["a b"]]}
+    assert optsum.solve(blank, references="best", max_length=6).extra["reference"] == 1
+    with pytest.raises(InputError, match="no rouge-1 n-gram"):
+        optsum.solve(TOPIC | {"references": [["?!"], ["--"]]}, references="best", max_length=6)
+    (row,) = optsum.solve_all([TOPIC | {"references": [["?!"], ["--"]]}], references="best", max_length=6)
+    assert row.status is Status.ERROR
+
+
+def test_what_is_not_proven_for_every_reference_is_not_optimal() -> None:
+    """Limits stop every reference early; the bound is the largest of theirs."""
+    words = " ".join("abcdefghij")
+    topic = {"id": "t", "documents": [list("abcdefghij") * 3], "references": [[words[:9]], [words]]}
+    free = optsum.solve(topic, references="best", strategy="exhaustive", max_length=6)
+    short = optsum.solve(topic, references="best", strategy="exhaustive", max_length=6, evaluation_limit=40)
+    assert free.status is Status.OPTIMAL
+    assert (short.status, short.termination) == (Status.FEASIBLE, Termination.EVALUATION_LIMIT)
+    assert short.bound is not None
+    assert short.objective is not None
+    assert short.bound >= (free.objective or 0) >= short.objective
+    greedy = optsum.solve(topic, references="best", strategy="greedy", max_length=6)
+    assert greedy.status is Status.FEASIBLE
+    assert (greedy.bound or 0) >= (free.objective or 0)
+    optima = optsum.enumerate_optima(topic, references="best", strategy="exhaustive", max_length=6, evaluation_limit=40)
+    assert not optima.complete
+    assert optima.to_result().extra["count"] == 0
+
+
+def single(key: str | None, bound: str | None, status: Status, termination: Termination) -> Result:
+    return Result(
+        strategy="s", status=status, termination=termination, selection=None if key is None else (0,),
+        objective=None if key is None else float(eval_fraction(key)), objective_exact=key,
+        bound=None if bound is None else float(eval_fraction(bound)), bound_exact=bound,
+    )  # fmt: skip
+
+
+def eval_fraction(text: str) -> float:
+    top, _, bottom = text.partition("/")
+    return int(top) / int(bottom or 1)
+
+
+def test_a_bound_that_is_not_above_the_best_is_proof_enough() -> None:
+    best = single("1/2", "1/2", Status.OPTIMAL, Termination.COMPLETED)
+    late = single("1/3", "1/2", Status.FEASIBLE, Termination.TIME_LIMIT)
+    found = best_result([(0, late), (1, best)])
+    assert (found.status, found.termination, found.extra["reference"]) == (Status.OPTIMAL, Termination.COMPLETED, 1)
+    above = single("1/3", "2/3", Status.FEASIBLE, Termination.TIME_LIMIT)
+    found = best_result([(0, above), (1, best)])
+    assert (found.status, found.termination) == (Status.FEASIBLE, Termination.TIME_LIMIT)
+    assert found.bound_exact == "2/3"
+    unknown = single(None, None, Status.NO_SOLUTION, Termination.TIME_LIMIT)
+    found = best_result([(0, unknown), (1, best)])
+    assert (found.status, found.bound) == (Status.FEASIBLE, None)
+    nothing = single(None, None, Status.INFEASIBLE, Termination.COMPLETED)
+    assert best_result([(0, nothing), (1, best)]).status is Status.OPTIMAL
+    assert best_result([(0, nothing), (1, nothing)]).status is Status.INFEASIBLE
+    assert best_result([(0, nothing), (1, unknown)]).status is Status.NO_SOLUTION
+
+
+def test_ctrl_c_ends_all_references(monkeypatch: pytest.MonkeyPatch) -> None:
+    from optsum.solvers.exhaustive import Exhaustive
+
+    calls: list[int] = []
+
+    def interrupted(self: Any, run: Any) -> None:
+        calls.append(1)
+        if len(calls) == 3:  # one is of the warm-up
+            raise KeyboardInterrupt
+        run.see((0,))
+        run.prove()
+
+    monkeypatch.setattr(Exhaustive, "search", interrupted)
+    result = optsum.solve(TOPIC, references="best", strategy="exhaustive", max_length=7)
+    assert (result.status, result.termination) == (Status.FEASIBLE, Termination.INTERRUPTED)
+    assert len(calls) == 3
+
+
+def test_comparisons_take_the_best_reference_of_each_strategy() -> None:
+    table = optsum.compare([TOPIC], ["greedy", "lead"], "milp", references="best", max_length=6)
+    assert [row.optima for row in table.rows] == [1, 1, 1]
+    assert table.contradictions == []
+    assert table.results[0].extra["reference"] == 2
+    assert "best reference" in str(table)
+
+
+def test_workers_give_the_same(shared_data: Path) -> None:
+    given = list(optsum.read_topics(shared_data / "gum" / "topics.jsonl"))[:3]
+    options = {"references": "best", "max_length": 50}
+    assert [[result.objective_exact for result in batch] for batch in solve_topics(given, optsum_options(options))] == [
+        [result.objective_exact for result in batch]
+        for batch in solve_topics(given, optsum_options({**options, "workers": 2}))
+    ]
+
+
+def optsum_options(options: dict[str, Any]) -> Any:
+    from optsum.config import resolve
+
+    return resolve(options)
+
+
+def test_each_is_never_better_than_best_and_best_is_one_of_each(shared_data: Path) -> None:
+    for topic in list(optsum.read_topics(shared_data / "gum" / "topics.jsonl"))[:5]:
+        each = list(optsum.solve_all([topic], references="each", max_length=50))
+        best = optsum.solve(topic, references="best", max_length=50)  # type: ignore[arg-type]
+        assert best.key == max(result.key for result in each if result.key is not None)
+        assert each[best.extra["reference"]].key == best.key
+
+
+def test_the_first_reference_alone() -> None:
+    first = optsum.solve(TOPIC, references="first", max_length=6)
+    alone = optsum.solve(TOPIC | {"references": [["a b x q"]]}, max_length=6)
+    assert (first.id, first.objective_exact) == ("t", alone.objective_exact)
+    with pytest.raises(OptionError, match="references"):
+        optsum.solve(TOPIC, references="last", max_length=6)
+    with pytest.raises(OptionError, match="leave --references"):
+        optsum.solve({"id": "t", "cover": [[[0]]]}, formulation="cover", references="best")
+
+
+def test_families_of_different_units_are_united() -> None:
+    one = Diagram.of_sets([(0,), (0, 1)])  # units 3 and 7
+    two = Diagram.of_sets([(0,), (1,), ()])  # units 5 and 7
+    diagram, names = union_of([(one, (3, 7)), (two, (5, 7))])
+    assert names == (3, 5, 7)
+    assert {tuple(names[unit] for unit in chosen) for chosen in diagram} == {(3,), (3, 7), (5,), (7,), ()}
+    assert diagram.count == 5

@@ -1,0 +1,278 @@
+"""The quick walk against the general one, estimates, limits, lists of ties."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import combinations
+from math import comb
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from optsum.solvers import exhaustive, exhaustive_estimate, exhaustive_walkers
+from optsum.solvers.exhaustive import Exhaustive
+from optsum.solvers.exhaustive_walkers import Flips, OneByOne, Pairs, Walker, walker_of
+
+import optsum
+from optsum.arrays import arrays_of
+from optsum.coverage import Combination, Coverage, Goal
+from optsum.coverage_problem import CoverageProblem
+from optsum.feasible import count_feasible, estimate_feasible, reachable
+from optsum.problem import Evaluation, Problem
+from optsum.result import Status, Termination
+from optsum.run import Limits
+from optsum.searching import search
+from optsum.testing import OwnMetric, brute_force, random_coverage
+
+ROWS = 300
+
+
+def walked(walker: Walker, stride: int) -> tuple[int, int, list[tuple[int, ...]]]:
+    """Walk to the end; return how many are feasible, how many tie, and those that are listed."""
+    while not walker.done:
+        walker.advance(stride)
+    return walker.feasible, walker.ties, sorted(map(tuple, walker.listed()))
+
+
+def both(coverage: Coverage, stride: int = 1 << 22) -> Pairs:
+    """Walk in the quick and the general way, which must agree; return the quick one."""
+    problem = CoverageProblem.of(coverage)
+    quick = walker_of(problem, coverage, problem.evaluate, ROWS)
+    arrays = arrays_of(coverage)
+    slow = Flips(coverage, arrays, ROWS) if arrays else OneByOne(problem, coverage, problem.evaluate, ROWS)
+    assert isinstance(quick, Pairs)
+    found, expected = walked(quick, stride), walked(slow, 1 << 18)
+    if expected[1] > ROWS:  # which of them are listed is the walk's own
+        assert found[:2] == expected[:2]
+        assert len(set(found[2])) == ROWS
+    else:
+        assert found == expected
+    return quick
+
+
+def extract(seed: int, units: int, *, gain: Callable[[np.random.Generator], list[int]], **limits: int) -> Coverage:
+    rng = np.random.default_rng(seed)
+    rows = [{int(f): int(rng.integers(1, 4)) for f in rng.permutation(30)[:7]} for _ in range(units)]
+    lengths = rng.integers(0, 12, units).tolist()
+    return Coverage.of(lengths, rows, [gain(rng) for _ in range(30)], constants=(0, 2**61), **limits)
+
+
+def clipped(rng: np.random.Generator) -> list[int]:
+    return [1] * int(rng.integers(0, 4))
+
+
+def several(rng: np.random.Generator) -> list[int]:
+    return sorted(rng.integers(0, 5, int(rng.integers(0, 6))).tolist(), reverse=True)
+
+
+def weighty(rng: np.random.Generator) -> list[int]:
+    return sorted(rng.integers(0, 2**50, 2).tolist(), reverse=True)
+
+
+@pytest.mark.parametrize("kind", ["recall", "window", "precision", "f1", "set"])
+@pytest.mark.parametrize("stride", [7, 1 << 22])
+def test_both_ways_agree_on_more_units(kind: str, stride: int) -> None:
+    cuts = set()
+    for seed in range(25):
+        coverage = random_coverage(np.random.default_rng(seed), kind=kind, units=13)
+        quick = both(coverage, stride)
+        cuts.add((len(quick._halves.long.units) > 1, len(quick._halves.short.units) > 1))
+    assert (True, True) in cuts
+
+
+@pytest.mark.parametrize("gain", [clipped, several])
+def test_both_ways_agree_on_extracts(gain: Callable[[np.random.Generator], list[int]]) -> None:
+    for seed in range(12):
+        both(extract(seed, 17, gain=gain, min_length=20 * (seed % 2), max_length=36))
+
+
+def test_copies_in_hundreds_and_weights_of_many_digits() -> None:
+    rng = np.random.default_rng(0)
+    rows = [{0: int(rng.integers(1, 40)), 1: int(rng.integers(1, 9))} for _ in range(12)]
+    both(Coverage.of([3] * 12, rows, [[1] * 150, [7] * 3 + [2] * 70], constants=(0, 1000), max_length=30))
+    both(extract(3, 12, gain=lambda rng: [int(rng.integers(0, 2)) << 40], max_length=40))
+
+
+def test_gains_of_too_many_digits_are_left_to_the_general_walk() -> None:
+    coverage = extract(0, 12, gain=weighty, max_length=40)  # and few of them are a power of two
+    problem = CoverageProblem.of(coverage)
+    assert isinstance(walker_of(problem, coverage, problem.evaluate, 0), Flips)
+    assert search(problem, "exhaustive").key == brute_force(problem).best
+
+
+def test_sums_and_products_whose_comparison_needs_more_than_64_bits() -> None:
+    """Candidates are picked in floating point, exact fractions decide; ties beyond the buffer are counted too."""
+    inexact = 0
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        units, count = 9, 3
+        coverage = Coverage.of(
+            rng.integers(1, 6, units).tolist(),
+            [{int(f): 1 for f in rng.permutation(12)[:4]} for _ in range(units)],
+            [[1]] * 12,
+            slots=(2 * rng.integers(0, count, 12)).tolist(),
+            constants=[part for _ in range(count) for part in (0, int(rng.integers(2**20, 2**22)))],
+            mass=[[0] * units if row % 2 == 0 else rng.integers(1, 2**20, units).tolist() for row in range(2 * count)],
+            weights=(1, 2, 3),
+            combination=Combination.SUM if seed % 2 else Combination.PRODUCT,
+            max_length=14,
+            min_length=5 * (seed % 3),
+        )
+        inexact += not both(coverage)._exact
+        truth = brute_force(CoverageProblem.of(coverage))
+        assert search(CoverageProblem.of(coverage), "exhaustive").key == truth.best
+    assert inexact >= 30
+
+
+def test_many_ties_that_only_fractions_can_tell_are_all_counted_and_listed() -> None:
+    """C(16, 5) = 4368 equal means of ratios over large numbers, more than the buffer holds."""
+    coverage = Coverage.of(
+        [2] * 16, [{0: 1, 1: 1}] * 16, [[1] * 16, [1] * 16], slots=[0, 2],
+        constants=[0, 2**33 + 1, 0, 2**33 + 3], weights=(1, 1), combination=Combination.SUM, max_length=11,
+    )  # fmt: skip
+    assert arrays_of(coverage) is None
+    result = search(CoverageProblem.of(coverage), "exhaustive")
+    assert result.statistics["best_selections"] == comb(16, 5)
+    assert Exhaustive().enumerate(CoverageProblem.of(coverage), Limits()).count == comb(16, 5)
+
+
+def test_a_long_list_of_ties_takes_a_second_walk() -> None:
+    alike = Coverage.of([2] * 16, [{0: 1}] * 16, [[1] * 16], constants=(0, 16), max_length=11)
+    optima = Exhaustive().enumerate(CoverageProblem.of(alike), Limits())
+    assert (optima.count, optima.complete) == (comb(16, 5), True)
+    chain = Coverage.of([2] * 16, [{0: 1}] * 16, [[1] * 16], constants=(0, 16), max_length=11, parents=[-1] * 15 + [0])
+    optima = Exhaustive().enumerate(CoverageProblem.of(chain), Limits())
+    assert (optima.count, optima.complete) == (comb(15, 5) + comb(14, 3), True)
+
+
+def test_a_list_of_ties_beyond_memory_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exhaustive, "_LARGEST_LIST", 17 * 30)
+    alike = Coverage.of([2] * 16, [{0: 1}] * 16, [[1] * 16], constants=(0, 16), max_length=11)
+    optima = Exhaustive().enumerate(CoverageProblem.of(alike), Limits())
+    assert (optima.complete, optima.termination, optima.proven) == (False, "memory_limit", True)
+    assert 0 < optima.count <= comb(16, 5)
+
+
+def test_more_units_than_bits() -> None:
+    """150 units, some of length 0, of which two fit; the number is that of dynamic programming."""
+    rng = np.random.default_rng(5)
+    lengths = [0, 0, *rng.integers(4, 9, 148).tolist()]
+    rows = [{int(f): 1 for f in rng.permutation(70)[:5]} for _ in lengths]
+    coverage = Coverage.of(lengths, rows, [[1]] * 70, constants=(0, 70), max_length=16)
+    result = search(CoverageProblem.of(coverage), "exhaustive")
+    assert result.statistics["feasible"] == count_feasible(lengths, 0, 16)
+    assert result.key == search(CoverageProblem.of(coverage), "milp").key
+
+
+@pytest.mark.parametrize("limit", [1, 2, 50, 1000])
+def test_an_evaluation_limit_is_kept(limit: int) -> None:
+    coverage = extract(1, 17, gain=clipped, min_length=30, max_length=40)
+    result = search(CoverageProblem.of(coverage), "exhaustive", Limits(evaluations=limit))
+    assert (result.termination, result.status is Status.OPTIMAL) == (Termination.EVALUATION_LIMIT, False)
+    assert result.evaluations <= limit + 1  # the best one found is evaluated once more
+
+
+def test_what_takes_for_ever_is_said_and_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+    monkeypatch.setattr(exhaustive_estimate, "say", said.append)
+    coverage = Coverage.of([10] * 400, [{u % 50: 1} for u in range(400)], [[1]] * 50, constants=(0, 50), max_length=900)
+    result = search(CoverageProblem.of(coverage), "exhaustive", Limits(time_s=0.6))
+    assert (result.status, result.termination) == (Status.FEASIBLE, Termination.TIME_LIMIT)
+    assert result.seconds < 5
+    assert result.statistics["estimate_s"] > 1e60
+    assert len(said) == 1
+    assert "longer than the Earth is old; the time limit stops it after 0.6 s." in said[0]
+    said.clear()
+    search(CoverageProblem.of(extract(1, 17, gain=clipped, max_length=40)), "exhaustive")
+    assert said == []
+
+
+def test_sentences_on_how_long_it_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+    monkeypatch.setattr(exhaustive_estimate, "say", said.append)
+    for selections, limit in ((1e10, None), (1e13, None), (1e10, 9.0), (float("inf"), None), (1e8, None)):
+        exhaustive_estimate.Estimate(selections, 1e8).update(10**8, 1.0, limit)
+    assert said[0] == "exhaustive: 1e+10 selections, about 1.7 min."
+    assert "about 1.2 days; --time-limit stops it early" in said[1]
+    assert said[2].endswith("the time limit stops it after 9 s.")
+    assert said[3].startswith("exhaustive: more than 1e300 selections")
+    assert len(said) == 4
+
+
+def test_a_metric_of_one_s_own_is_asked_only_about_what_is_within_the_limits() -> None:
+    asked: list[tuple[int, ...]] = []
+
+    class Watched(OwnMetric):
+        def evaluate(self, selection: tuple[int, ...]) -> Evaluation:
+            asked.append(selection)
+            return super().evaluate(selection)
+
+    problem = Watched(lengths=(10,) * 40, min_length=15, max_length=25, words=[["a"]] * 40)
+    result = search(problem, "exhaustive")
+    assert result.statistics["feasible"] == comb(40, 2)
+    assert len(asked) <= comb(40, 2) + 5
+    nothing = Watched(lengths=(10,) * 40, min_length=101, max_length=105, words=[["a"]] * 40)
+    assert search(nothing, "exhaustive").status is Status.INFEASIBLE  # and does not take 2^40 steps
+
+
+def test_numbers_beyond_64_bits_are_walked_within_the_limits_only() -> None:
+    """A 60-unit instance that no kernel serves: pairs, not 2^60 sets; parents before children."""
+    coverage = Coverage.of(
+        [10] * 60, [{0: 1, 1: 1}] * 60, [[2**61], [2**61]], constants=(0, 2**62), max_length=20, min_length=20,
+        parents=[-1, 0, *[-1] * 58],
+    )  # fmt: skip
+    problem = CoverageProblem.of(coverage)
+    assert isinstance(walker_of(problem, coverage, problem.evaluate, 0), OneByOne)
+    result = search(problem, "exhaustive")
+    assert result.statistics["feasible"] == comb(59, 2) + 1
+    assert Exhaustive().enumerate(problem, Limits()).count == comb(59, 2) + 1
+
+
+def test_covers_and_joints_take_the_general_walk() -> None:
+    cover = Coverage.of([1, 1], [{0: 1}, {0: 1}], [[1]], goal=Goal.MINIMIZE)
+    problem: Problem = CoverageProblem.of(cover)
+    assert isinstance(walker_of(problem, cover, problem.evaluate, 0), Flips)
+
+
+def test_reachable_and_estimates_against_all_sets() -> None:
+    rng = np.random.default_rng(2)
+    for _ in range(60):
+        lengths = rng.integers(0, 9, int(rng.integers(0, 8))).tolist()
+        low = int(rng.integers(0, 20))
+        high = low + int(rng.integers(0, 6))
+        can = reachable(lengths, low, high)
+        for unit in range(len(lengths)):
+            sums = {sum(chosen) for size in range(1, len(lengths) + 1) for chosen in combinations(lengths[unit:], size)}
+            for length in range(25):
+                assert can(unit, length) == any(low <= length + more <= high for more in sums)
+        assert estimate_feasible(lengths, low, high) == count_feasible(lengths, low, high)
+    many = rng.integers(200, 900, 700).tolist()
+    number = count_feasible(many, 4000, 5000)
+    assert 0.9 < estimate_feasible(many, 4000, 5000) / number < 1.1
+    assert estimate_feasible([1] * 2000, 0, 2000) == float("inf")
+
+
+@pytest.mark.parametrize("metric", ["rouge-1", "rouge-2"])
+def test_windows_of_real_documents(metric: str, shared_data: Path) -> None:
+    """100 +- 5 words: as many as dynamic programming counts, and the optimum of branch and bound."""
+    options: dict[str, Any] = {"metric": metric, "min_length": 95, "max_length": 105}
+    done = 0
+    for name in ("realsumm", "gum"):
+        for topic in optsum.read_topics(shared_data / name / "topics.jsonl"):
+            assert isinstance(topic, optsum.Topic)
+            if len(topic.sentences) > 30:
+                continue
+            all_of_them = optsum.solve(topic, strategy="exhaustive", **options)
+            oracles = optsum.enumerate_optima(topic, **options)
+            assert all_of_them.extra["feasible"] == oracles.feasible()
+            assert all_of_them.objective_exact == oracles.result.objective_exact
+            assert all_of_them.statistics["best_selections"] == oracles.count
+            done += 1
+    assert done == 38
+
+
+def test_every_walker_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert {Pairs, Flips, OneByOne} == {
+        each for each in vars(exhaustive_walkers).values() if isinstance(each, type) and issubclass(each, Walker)
+    } - {Walker}

@@ -227,10 +227,8 @@ def study_akhmetov(
     -------
     AkhmetovStudy
     """
-    plan = Plan.of(
-        list(METHODS), exact, metric="rouge-1", measure="f1", counts=counts, time_limit=time_limit, seed=seed,
-        workers=workers,
-    )  # fmt: skip
+    search = {"counts": counts, "time_limit": time_limit, "seed": seed, "workers": workers}
+    plan = Plan.of(list(METHODS), exact, preset="akhmetov", **search)
     bounds = {"min_abstract": min_abstract, "max_abstract": max_abstract}
     if paper_filter:
         bounds = {name: _PAPER[name] if value is None else value for name, value in bounds.items()}

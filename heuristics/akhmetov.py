@@ -254,7 +254,7 @@ class GeneticPaper(_Sized):
             for _ in range(self.generations):
                 offspring = []
                 for left, right in combinations([candidate for _, candidate in ranked], 2):
-                    both = np.union1d(left, right)
+                    both = np.array(sorted({*left, *right}), np.int64)
                     drawn = rng.choice(both, min(size, len(both)), replace=False)
                     offspring.append(tuple(sorted(drawn.tolist())))
                 if not offspring:  # a single candidate has no one to be crossed with

@@ -23,18 +23,20 @@ __all__ = [
     "COVER",
     "LENGTH",
     "MISSING",
+    "RATIO",
     "Arrays",
     "State",
     "arrays_of",
     "empty_state",
+    "feed",
     "flip",
     "value_pair",
 ]
 
 LENGTH, CHOSEN, MISSING = 0, 1, 2
 
-_RATIO, _SUM, _PRODUCT, COVER = 0, 1, 2, 3
-_KIND = {Combination.RATIO: _RATIO, Combination.SUM: _SUM, Combination.PRODUCT: _PRODUCT}
+RATIO, _SUM, _PRODUCT, COVER = 0, 1, 2, 3
+_KIND = {Combination.RATIO: RATIO, Combination.SUM: _SUM, Combination.PRODUCT: _PRODUCT}
 _INT64_SAFE = 2**62
 
 
@@ -88,9 +90,12 @@ class State(NamedTuple):
     scalars: IntArray
 
 
-def arrays_of(instance: Coverage) -> Arrays | None:
-    """Return the arrays, or None where int64 cannot hold every product that a comparison needs."""
-    if not _fits(instance):
+def arrays_of(instance: Coverage, *, totals_only: bool = False) -> Arrays | None:
+    """Return the arrays, or None where int64 cannot hold every product that a comparison needs.
+
+    With `totals_only` nothing is compared (`value_pair` is not asked), so that there always are arrays.
+    """
+    if not totals_only and not _fits(instance):
         return None
     needs: list[list[int]] = [[] for _ in range(instance.size)]
     vetoes: list[list[int]] = [[] for _ in range(instance.size)]
@@ -165,7 +170,7 @@ def empty_state(arrays: Arrays) -> State:
 
 
 @njit(cache=True)
-def _feed(arrays: Any, state: Any, feature: int, change: int) -> None:
+def feed(arrays: Any, state: Any, feature: int, change: int) -> None:
     """Add `change` copies of a feature."""
     start = arrays.level_start[feature]
     full = arrays.level_start[feature + 1] - 1 - start
@@ -183,19 +188,19 @@ def flip(arrays: Any, state: Any, unit: int) -> None:
     """Choose a unit that is not chosen, or the other way round."""
     sign = 1 - 2 * state.chosen[unit]
     for entry in range(arrays.unit_start[unit], arrays.unit_start[unit + 1]):
-        _feed(arrays, state, arrays.unit_feature[entry], sign * arrays.unit_count[entry])
+        feed(arrays, state, arrays.unit_feature[entry], sign * arrays.unit_count[entry])
     for entry in range(arrays.need_start[unit], arrays.need_start[unit + 1]):
         joint = arrays.need_joint[entry]
         was = state.lacking[joint] == 0
         state.lacking[joint] -= sign
         if state.blocked[joint] == 0 and was != (state.lacking[joint] == 0):
-            _feed(arrays, state, arrays.joint_feature[joint], sign * arrays.joint_count[joint])
+            feed(arrays, state, arrays.joint_feature[joint], sign * arrays.joint_count[joint])
     for entry in range(arrays.veto_start[unit], arrays.veto_start[unit + 1]):
         joint = arrays.veto_joint[entry]
         was = state.blocked[joint] == 0
         state.blocked[joint] += sign
         if state.lacking[joint] == 0 and was != (state.blocked[joint] == 0):
-            _feed(arrays, state, arrays.joint_feature[joint], -sign * arrays.joint_count[joint])
+            feed(arrays, state, arrays.joint_feature[joint], -sign * arrays.joint_count[joint])
     for total in range(len(state.totals)):
         state.totals[total] += sign * arrays.mass[total, unit]
     state.chosen[unit] += sign
@@ -208,7 +213,7 @@ def value_pair(arrays: Any, state: Any) -> Any:
     """Return the objective as numerator and denominator; larger is better (a length to be minimized is negated)."""
     if arrays.kind == COVER:
         return -state.scalars[LENGTH], 1
-    if arrays.kind == _RATIO:
+    if arrays.kind == RATIO:
         return (state.totals[0], state.totals[1]) if state.totals[1] > 0 else (0, 1)
     numerator, denominator = np.int64(0), np.int64(1)
     if arrays.kind == _PRODUCT:

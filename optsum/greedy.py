@@ -71,8 +71,8 @@ def _climb(arrays: Any, state: Any, move_start: Any, move_unit: Any, single: boo
                 top, bottom = value_pair(arrays, state)
                 if arrays.kind == COVER:  # bought with length: what counts is how much of the missing it brings
                     gain = float(before_missing - state.scalars[MISSING])
-                elif bottom == before_bottom:  # integers over one denominator: equal densities stay equal
-                    gain = float(top - before_top)
+                elif bottom == before_bottom:  # one division: equal densities stay equal
+                    gain = (top - before_top) / bottom
                 else:
                     gain = top / bottom - before
                 density = gain

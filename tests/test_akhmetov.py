@@ -100,6 +100,13 @@ def test_genetic_counts_what_the_paper_breeds() -> None:
     assert len(set(found.selection)) == len(found.selection) == 3
 
 
+def test_candidates_without_a_sentence_are_bred_too() -> None:
+    """Greedy stores nothing where no sentence has a word of the reference."""
+    given = {"id": "t", "documents": [["a b", "c", "d e"]], "references": [["x", "y"]]}
+    found = optsum.solve(given, measure="f1", strategy="genetic-paper+greedy")
+    assert found.objective == 0.0
+
+
 def test_a_limit_leaves_the_best_so_far() -> None:
     problem = build(as_topic(topic(8, 40)), resolve({"measure": "f1", "strategy": "genetic-paper"})).problem
     found = optsum.search(problem, "genetic-paper", Limits(evaluations=30))

@@ -227,7 +227,7 @@ def study_akhmetov(
     -------
     AkhmetovStudy
     """
-    search = {"counts": counts, "time_limit": time_limit, "seed": seed, "workers": workers}
+    search: dict[str, Any] = {"counts": counts, "time_limit": time_limit, "seed": seed, "workers": workers}
     plan = Plan.of(list(METHODS), exact, preset="akhmetov", **search)
     bounds = {"min_abstract": min_abstract, "max_abstract": max_abstract}
     if paper_filter:

@@ -1,0 +1,229 @@
+"""Genetic search with DEAP's operators."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+
+from optsum.problem import Capability, Selection, Sense
+from optsum.run import Run
+from optsum.strategy import Strategy
+
+from .plain import Plain
+from .starting import Slices, at_least, greedy_start, is_certified, raise_cheap_bound, random_start
+
+__all__ = ["Genetic", "GeneticFromGreedy"]
+
+_CROSSOVER, _MUTATION = 0.9, 0.5
+_FLIPS = 2.0
+"""Bits that a mutation flips, on average."""
+_TOURNAMENT = 3
+
+_Worth = tuple[Any, ...]
+"""Violation (negated), value (negated when minimizing), length (negated): the larger tuple is better."""
+
+
+@dataclass(frozen=True)
+class Genetic(Strategy):
+    """A genetic algorithm on bit strings, one bit a unit, from a random population.
+
+    Tournament selection, uniform crossover and bit-flip mutation (DEAP, Fortin et al. 2012); every child is repaired
+    and, with coverage arrays, improved by local search (Moscato 1989: a memetic algorithm). Parents and children
+    compete together, so the best always survive; no two individuals are the same.
+
+    Parameters
+    ----------
+    population : int
+        Individuals.
+    no_improvement : int
+        Generations without improvement after which the search ends.
+    effort : int
+        Moves evaluated by the local search of each child, about; 0 for none.
+
+    Raises
+    ------
+    OptionError
+        If a number is too small to mean anything.
+    """
+
+    name: ClassVar[str] = "genetic"
+    about: ClassVar[str] = "genetic algorithm (DEAP) with repair and local search, from a random population"
+    population: int = 30
+    no_improvement: int = 40
+    effort: int = 2_000
+
+    def __post_init__(self) -> None:
+        """Refuse numbers that mean nothing."""
+        at_least(2, population=self.population)
+        at_least(1, no_improvement=self.no_improvement)
+        at_least(0, effort=self.effort)
+
+    def first(self, run: Run) -> list[Selection]:
+        """Return the first individuals."""
+        moves = list(run.problem.moves(()))
+        return [random_start(run, moves) for _ in range(self.population)]
+
+    def search(self, run: Run) -> None:
+        """Search until nothing was improved for long enough, or the bound is reached."""
+        run.see(())
+        first = self.first(run)
+        if run.problem.size == 0:
+            return
+        rows = np.zeros((len(first), run.problem.size), np.int64)
+        for row, selection in zip(rows, first, strict=True):
+            row[list(selection)] = 1
+        raise_cheap_bound(run)
+        if is_certified(run):
+            return
+        improve = self._by_kernels(run)
+        if improve is not None:
+            self._evolve(run, rows, improve)
+            return
+        plain = Plain(run)
+        self._evolve(run, rows, _one_by_one(plain))
+        if run.selection is not None:
+            plain.descend(run.selection)
+
+    def _evolve(self, run: Run, rows: Any, improve: Callable[[Any], list[_Worth]]) -> None:
+        from deap import algorithms, base, tools
+
+        class Fitness(base.Fitness):  # type: ignore[misc]
+            weights = (1, 1, 1)  # whole, so that fractions stay exact
+
+        class Individual(list[int]):
+            def __init__(self, bits: Sequence[int]) -> None:
+                super().__init__(bits)
+                self.fitness = Fitness()
+
+        def clone(individual: Individual) -> Individual:
+            twin = Individual(individual)
+            twin.fitness.wvalues = individual.fitness.wvalues
+            return twin
+
+        box = base.Toolbox()
+        box.register("clone", clone)
+        box.register("select", tools.selTournament, tournsize=_TOURNAMENT)
+        box.register("mate", tools.cxUniform, indpb=0.5)
+        box.register("mutate", tools.mutFlipBit, indpb=min(0.5, _FLIPS / rows.shape[1]))
+        dice = _Dice(int(run.rng.integers(2**62)))
+
+        def ranked(rows: Any, present: Sequence[Individual]) -> list[Individual]:
+            """Return those present and the new ones, best first, no two the same."""
+            found = {tuple(each): each for each in present}
+            worths = improve(rows)  # changes the rows
+            for bits, worth in zip(rows.tolist(), worths, strict=True):
+                if (key := tuple(bits)) not in found:
+                    found[key] = Individual(bits)
+                    found[key].fitness.values = worth
+            best: list[Individual] = tools.selBest(list(found.values()), self.population)
+            return best
+
+        alive = ranked(rows, [])
+        idle = generations = 0
+        while True:
+            improved = self._show(run, alive[0])
+            idle = 0 if improved else idle + 1
+            run.statistics["generations"] = generations
+            if idle > self.no_improvement or is_certified(run):
+                return
+            run.check()
+            with dice.thrown():
+                children = algorithms.varAnd(box.select(alive, self.population), box, _CROSSOVER, _MUTATION)
+            alive = ranked(np.array(children, np.int64), alive)
+            generations += 1
+
+    @staticmethod
+    def _show(run: Run, best: Sequence[int]) -> bool:
+        """Report the best individual; return whether it is better than the incumbent."""
+        selection = tuple(unit for unit, bit in enumerate(best) if bit)
+        if selection == run.selection:
+            return False
+        run.see(selection)
+        return selection == run.selection
+
+    def _by_kernels(self, run: Run) -> Callable[[Any], list[_Worth]] | None:
+        """Return what improves rows and says what they are worth; None if kernels cannot hold the problem."""
+        if Capability.COVERAGE not in run.problem.capabilities:
+            return None
+        from optsum.arrays import arrays_of
+        from optsum.descent import EVALUATIONS, start
+        from optsum.neighbourhood import neighbourhood_of
+
+        from .population import polish
+
+        arrays = arrays_of(run.problem.coverage)
+        if arrays is None:
+            return None
+        moves = neighbourhood_of(run.problem.coverage)
+        descent = start(arrays, np.zeros(run.problem.size, np.int64))
+        slices = Slices(run)
+
+        def improve(rows: Any) -> list[_Worth]:
+            ranks = np.zeros((len(rows), 4), np.int64)
+            place: int = 0
+
+            def part(until: int) -> bool:
+                nonlocal place
+                place = int(polish(arrays, moves, descent, rows, ranks, place, self.effort, 0, until))
+                return place == len(rows)
+
+            while not slices.go(part, lambda: int(descent.control[EVALUATIONS])):
+                pass
+            return [(-violation, Fraction(top, bottom), -length) for violation, top, bottom, length in ranks.tolist()]
+
+        return improve
+
+
+@dataclass(frozen=True)
+class GeneticFromGreedy(Genetic):
+    """`Genetic` with the greedy selection among the first individuals, so that it is never worse."""
+
+    name: ClassVar[str] = "genetic+greedy"
+    about: ClassVar[str] = "genetic algorithm, the greedy selection among the first individuals"
+
+    def first(self, run: Run) -> list[Selection]:
+        """Return the first individuals."""
+        return [greedy_start(run), *super().first(run)[1:]]
+
+
+def _one_by_one(plain: Plain) -> Callable[[Any], list[_Worth]]:
+    problem, rng = plain.run.problem, plain.run.rng
+    sign = 1 if problem.sense is Sense.MAXIMIZE else -1
+
+    def improve(rows: Any) -> list[_Worth]:
+        worth: list[_Worth] = []
+        for row in rows:
+            selection: Selection = tuple(row.nonzero()[0].tolist())
+            if not plain.see(selection).feasible:
+                selection = problem.repair(selection, rng)
+            row[:] = 0
+            row[list(selection)] = 1
+            evaluation = plain.see(selection)
+            worth.append((-evaluation.violation, sign * evaluation.key, -problem.length(selection)))
+        return worth
+
+    return improve
+
+
+class _Dice:
+    """DEAP throws the dice of the module `random`: they are its own while it does, and everybody's again afterwards."""
+
+    def __init__(self, seed: int) -> None:
+        self._state = random.Random(seed).getstate()  # noqa: S311 - no secret
+
+    @contextmanager
+    def thrown(self) -> Iterator[None]:
+        """Let DEAP throw."""
+        outside = random.getstate()
+        random.setstate(self._state)
+        try:
+            yield
+        finally:
+            self._state = random.getstate()
+            random.setstate(outside)

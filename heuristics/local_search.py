@@ -1,0 +1,74 @@
+"""Greedy search, then local search."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from optsum.problem import Capability, Selection
+from optsum.run import Run
+from optsum.strategy import Strategy
+
+from .plain import Plain
+from .starting import Slices, at_least, decisions, greedy_start
+
+__all__ = ["GreedyLocalSearch"]
+
+
+@dataclass(frozen=True)
+class GreedyLocalSearch(Strategy):
+    """The greedy selection, improved by moves until none helps: milliseconds.
+
+    Variable neighbourhood descent: add, drop, swap one unit for one or several, chosen by gain and then by gain per
+    length, and at last swap two; closed under parents, and with exact comparisons.
+
+    Parameters
+    ----------
+    most_moves : int
+        Moves evaluated after which the descent ends even if there may be one that helps. Only large instances come
+        that far.
+
+    Raises
+    ------
+    OptionError
+        If it is below 1.
+    """
+
+    name: ClassVar[str] = "greedy+ls"
+    about: ClassVar[str] = "greedy, then local search: add, drop, swap, swap two"
+    most_moves: int = 50_000
+
+    def __post_init__(self) -> None:
+        """Refuse numbers that mean nothing."""
+        at_least(1, most_moves=self.most_moves)
+
+    def search(self, run: Run) -> None:
+        """Search once."""
+        first = greedy_start(run)
+        run.see(first)
+        if not self._on_arrays(run, first):
+            plain = Plain(run)
+            plain.descend(first)
+
+    def _on_arrays(self, run: Run, first: Selection) -> bool:
+        if Capability.COVERAGE not in run.problem.capabilities:
+            return False
+        from optsum.arrays import arrays_of
+        from optsum.descent import EVALUATIONS, descend, start
+        from optsum.neighbourhood import neighbourhood_of
+
+        arrays = arrays_of(run.problem.coverage)
+        if arrays is None:
+            return False
+        moves = neighbourhood_of(run.problem.coverage)
+        descent = start(arrays, decisions(run.problem, first))
+        slices = Slices(run)
+        while slices.done < self.most_moves:
+            optimal = slices.go(
+                lambda until: descend(arrays, moves, descent, min(until, self.most_moves)),
+                lambda: int(descent.control[EVALUATIONS]),
+            )
+            if optimal:
+                break
+        run.see(descent.state.chosen.nonzero()[0])
+        return True

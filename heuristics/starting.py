@@ -1,0 +1,137 @@
+"""What the heuristics have in common: where they start, how long a kernel runs, and when nothing is left to gain."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from optsum.coverage import IntArray
+from optsum.errors import OptionError
+from optsum.problem import Capability, Move, Problem, Selection, Sense
+from optsum.run import Run
+
+from .greedy import Greedy
+
+__all__ = ["Slices", "at_least", "decisions", "greedy_start", "is_certified", "raise_cheap_bound", "random_start"]
+
+_SLICE_S = 0.01
+_MOST_ENTRIES = 50_000
+"""Beyond it the relaxation may take longer than the search."""
+
+
+def random_start(run: Run, moves: Sequence[Move] | None = None) -> Selection:
+    """Return random units, each taken if it still fits, repaired where that is not enough.
+
+    Parameters
+    ----------
+    moves : sequence of Move, optional
+        Those from the empty selection, if they are at hand.
+    """
+    problem, rng = run.problem, run.rng
+    taken: set[int] = set()
+    if problem.sense is Sense.MAXIMIZE:
+        moves = list(problem.moves(())) if moves is None else moves
+        length = 0
+        for place in rng.permutation(len(moves)).tolist():
+            added = set(moves[place]) - taken
+            if length + problem.length(added) <= problem.max_length:
+                taken |= added
+                length += problem.length(added)
+        if length >= problem.min_length and Capability.COVERAGE in problem.capabilities:
+            return tuple(sorted(taken))
+    return problem.repair(tuple(sorted(taken)), rng)
+
+
+def greedy_start(run: Run) -> Selection:
+    """Return what greedy search finds, or a random start where it finds nothing feasible."""
+    Greedy().search(run)
+    return random_start(run) if run.selection is None else run.selection
+
+
+def decisions(problem: Problem, selection: Selection) -> IntArray:
+    """Return a selection as 0/1 decisions."""
+    chosen = np.zeros(problem.size, np.int64)
+    chosen[list(selection)] = 1
+    return chosen
+
+
+def raise_cheap_bound(run: Run) -> None:
+    """Compute the root bound now, if that is cheap: a search that reaches it can stop.
+
+    The bound is computed at the end in any case.
+    """
+    problem = run.problem
+    if {Capability.BOUND, Capability.LINEAR, Capability.COVERAGE} <= problem.capabilities:
+        instance = problem.coverage
+        if not instance.joints and len(instance.unit_feature) <= _MOST_ENTRIES:
+            run.raise_bound(problem.root_bound)
+
+
+def is_certified(run: Run) -> bool:
+    """Whether the incumbent reaches the bound, so that no selection is better."""
+    return run.evaluation is not None and run.evaluation.key == run.bound
+
+
+def at_least(lowest: int, **options: Any) -> None:
+    """Refuse options below `lowest`; None stands for a default.
+
+    Raises
+    ------
+    OptionError
+    """
+    for name, value in options.items():
+        if value is not None and (not _is_whole(value) or value < lowest):
+            raise OptionError(f"The option {name} is {value!r}; give a whole number of at least {lowest}.")
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+class Slices:
+    """Runs a kernel in slices of some milliseconds, so that limits and Ctrl-C are heard.
+
+    Where a kernel is left and taken up again must not matter to what it does.
+
+    Parameters
+    ----------
+    run : Run
+    """
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._size = 2_000
+        self.done = 0
+
+    def go(self, kernel: Callable[[int], bool], evaluations: Callable[[], int]) -> bool:
+        """Check the limits, run a slice, count its evaluations.
+
+        Parameters
+        ----------
+        kernel : function of the number of evaluations at which it is to return
+        evaluations : function that returns how many it has done
+
+        Returns
+        -------
+        bool
+            What the kernel returned.
+        """
+        run = self._run
+        run.check()
+        size = self._size
+        if run.limits.evaluations is not None:
+            size = min(size, max(1, run.limits.evaluations - run.evaluations))
+        began = perf_counter()
+        answer = kernel(self.done + size)
+        seconds = perf_counter() - began
+        if seconds < _SLICE_S / 2:
+            self._size *= 2
+        elif seconds > _SLICE_S:
+            self._size = max(1, self._size // 2)
+        total = evaluations()
+        run.count(evaluations=total - self.done)
+        self.done = total
+        return bool(answer)

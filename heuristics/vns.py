@@ -1,0 +1,120 @@
+"""Variable neighbourhood search."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from optsum.problem import Capability, Selection
+from optsum.run import Run
+from optsum.strategy import Strategy
+
+from .plain import Plain
+from .starting import Slices, at_least, decisions, greedy_start, is_certified, raise_cheap_bound, random_start
+
+__all__ = ["Vns", "VnsFromGreedy"]
+
+_WITH_KERNELS, _WITH_JOINTS, _WITHOUT = 400, 100, 20
+
+
+@dataclass(frozen=True)
+class Vns(Strategy):
+    """General variable neighbourhood search from a random start (Mladenović & Hansen 1997).
+
+    Shake the base (exchange k random units), descend through the neighbourhoods add, drop, swap, swap by density,
+    and move there if that is at least as good. An improvement of the best sets k back to 1; otherwise k grows by one,
+    up to `k_max`, and starts again from 1. A best that ten iterations did not improve is searched through swaps of
+    two units as well.
+
+    With coverage arrays moves are evaluated in kernels, a million and more a second, otherwise one by one through
+    `evaluate`, `moves` and `repair`.
+
+    Parameters
+    ----------
+    k_max : int
+        The strongest shake, units exchanged.
+    no_improvement : int, optional
+        Iterations without improvement after which the search ends; by default 400, or 100 where several units decide
+        occurrences together, or 20 without kernels.
+
+    Raises
+    ------
+    OptionError
+        If either is below 1.
+    """
+
+    name: ClassVar[str] = "vns"
+    about: ClassVar[str] = "variable neighbourhood search from a random start"
+    k_max: int = 5
+    no_improvement: int | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse numbers that mean nothing."""
+        at_least(1, k_max=self.k_max, no_improvement=self.no_improvement)
+
+    def start(self, run: Run) -> Selection:
+        """Return where the search starts."""
+        return random_start(run)
+
+    def search(self, run: Run) -> None:
+        """Search until nothing was improved for long enough, or the bound is reached."""
+        run.see(())
+        first = self.start(run)
+        run.see(first)
+        raise_cheap_bound(run)
+        if not is_certified(run) and not self._on_arrays(run, first):
+            self._one_by_one(run, first)
+
+    def _on_arrays(self, run: Run, first: Selection) -> bool:
+        """Search by kernels; False if they cannot hold the problem."""
+        if Capability.COVERAGE not in run.problem.capabilities:
+            return False
+        from optsum.arrays import arrays_of
+        from optsum.descent import EVALUATIONS
+        from optsum.neighbourhood import neighbourhood_of
+
+        from .vns_kernel import IDLE, ITERATIONS, begin, go_on
+
+        arrays = arrays_of(run.problem.coverage)
+        if arrays is None:
+            return False
+        moves = neighbourhood_of(run.problem.coverage)
+        vns = begin(arrays, decisions(run.problem, first), int(run.rng.integers(2**62)))
+        patience = self.no_improvement or (_WITH_JOINTS if run.problem.coverage.joints else _WITH_KERNELS)
+        slices = Slices(run)
+        while vns.control[IDLE] < patience and not is_certified(run):
+            better = slices.go(
+                lambda until: go_on(arrays, moves, vns, self.k_max, patience, until),
+                lambda: int(vns.descent.control[EVALUATIONS]),
+            )
+            run.statistics["iterations"] = int(vns.control[ITERATIONS])
+            if better:
+                run.see(vns.best.nonzero()[0])
+        return True
+
+    def _one_by_one(self, run: Run, first: Selection) -> None:
+        plain = Plain(run)
+        base = best = plain.descend(first)
+        shake, idle = 1, 0
+        while idle < (self.no_improvement or _WITHOUT) and not is_certified(run):
+            run.check()
+            found = plain.descend(plain.shake(base, shake))
+            if plain.order(found, base) >= 0:
+                base = found
+            idle += 1
+            run.statistics["iterations"] = run.statistics.get("iterations", 0) + 1
+            shake = shake + 1 if shake < self.k_max else 1
+            if plain.order(found, best) > 0:
+                best, shake, idle = found, 1, 0
+
+
+@dataclass(frozen=True)
+class VnsFromGreedy(Vns):
+    """`Vns` that starts from what greedy search finds, so that it is never worse."""
+
+    name: ClassVar[str] = "vns+greedy"
+    about: ClassVar[str] = "variable neighbourhood search from the greedy selection"
+
+    def start(self, run: Run) -> Selection:
+        """Return the greedy selection."""
+        return greedy_start(run)

@@ -1,0 +1,163 @@
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from optsum.heuristics.genetic import Genetic
+
+from optsum.coverage import Coverage
+from optsum.coverage_problem import CoverageProblem
+from optsum.result import Result, Status, Termination
+from optsum.run import Limits, Run
+from optsum.searching import search
+from optsum.testing import KINDS, OwnMetric, brute_force, check_strategy, random_coverage
+
+
+def essence(result: Result) -> tuple[Any, ...]:
+    return result.selection, result.objective_exact, result.evaluations, result.statistics.get("generations")
+
+
+@pytest.mark.parametrize("strategy", ["genetic", "genetic+greedy"])
+def test_the_contract(strategy: str) -> None:
+    check_strategy(strategy, instances=1, population=6, no_improvement=4)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_on_tiny_instances_the_optimum_is_reached_and_never_passed(kind: str) -> None:
+    reached = compared = 0
+    for seed in range(100 if kind != "huge" else 20):
+        problem = CoverageProblem.of(random_coverage(np.random.default_rng(seed), kind=kind))
+        if kind in {"sum", "product", "set"}:  # their bounds take longer than the search, and are tested elsewhere
+            problem.__dict__["root_bound"] = Fraction(10**6)
+        best, result = brute_force(problem).best, search(problem, "genetic", seed=seed, population=16, no_improvement=5)
+        assert result.status in {Status.FEASIBLE, Status.NO_SOLUTION}
+        if best is None:
+            assert result.selection is None
+            continue
+        compared += 1
+        if result.key is not None:
+            assert not problem.sense.better(result.key, best), (kind, seed)
+            reached += result.key == best
+    assert reached >= 0.97 * compared, f"{reached} of {compared}"
+    assert compared >= 10
+
+
+@pytest.mark.parametrize("kind", ["recall", "f1", "compressive", "cover", "joined"])
+def test_from_greedy_is_never_worse_than_greedy(kind: str) -> None:
+    better = 0
+    for seed in range(30):
+        problem = CoverageProblem.of(random_coverage(np.random.default_rng(seed), kind=kind, units=12))
+        greedy, result = search(problem, "greedy"), search(problem, "genetic+greedy", population=6, no_improvement=3)
+        if greedy.key is not None and result.key is not None:
+            assert not problem.sense.better(greedy.key, result.key), seed
+            better += problem.sense.better(result.key, greedy.key)
+    assert better > 0
+
+
+def hard() -> CoverageProblem:
+    return CoverageProblem.of(random_coverage(np.random.default_rng(4), kind="f1", units=40))
+
+
+def test_the_module_random_belongs_to_everybody_else() -> None:
+    """DEAP draws from it: its state comes back, and what others do to it changes nothing."""
+    random.seed(12)
+    state = random.getstate()
+    first = search(hard(), "genetic", seed=1)
+    assert random.getstate() == state
+    random.seed(99)
+    # Somebody else draws in the middle of the search.
+    second = search(hard(), "genetic", seed=1, on_progress=lambda _: random.random() > 2 or None)  # noqa: S311
+    assert essence(first) == essence(second)
+    assert first.statistics["generations"] > 0
+
+
+def test_its_state_comes_back_even_when_something_breaks(monkeypatch: pytest.MonkeyPatch) -> None:
+    from deap import algorithms
+
+    def broken(*_: Any) -> None:
+        random.random()  # noqa: S311
+        raise RuntimeError("broken")
+
+    monkeypatch.setattr(algorithms, "varAnd", broken)
+    state = random.getstate()
+    with pytest.raises(RuntimeError, match="broken"):
+        search(hard(), "genetic")
+    assert random.getstate() == state
+
+
+def test_no_two_individuals_are_the_same_and_the_best_survive(monkeypatch: pytest.MonkeyPatch) -> None:
+    from deap import tools
+
+    real: Any = tools.selBest
+    populations: list[tuple[list[Any], list[Any]]] = []
+
+    def noting(individuals: list[Any], size: int) -> list[Any]:
+        populations.append((individuals, real(individuals, size)))
+        return populations[-1][1]
+
+    monkeypatch.setattr(tools, "selBest", noting)
+    result = search(hard(), "genetic", population=10)
+    assert len(populations) > 5
+    tops = []
+    for candidates, chosen in populations:
+        bits = [tuple(each) for each in chosen]
+        assert len(set(bits)) == len(bits) <= 10
+        assert max(each.fitness for each in candidates) == chosen[0].fitness
+        tops.append(chosen[0].fitness.wvalues)
+    assert tops == sorted(tops), "the best never gets lost"
+    assert all(isinstance(value, int | Fraction) for top in tops for value in top), "compared exactly"
+    assert tops[-1][1] == result.key
+
+
+def test_rows_are_what_the_kernel_made_of_them() -> None:
+    """What an individual is said to be worth is what its bits are worth."""
+    for kind in ("recall", "compressive", "cover", "joined", "window"):
+        problem = CoverageProblem.of(random_coverage(np.random.default_rng(7), kind=kind, units=12))
+        run = Run(problem, Limits(), np.random.default_rng(0))
+        improve = Genetic()._by_kernels(run)
+        assert improve is not None
+        rows = np.random.default_rng(1).integers(0, 2, (20, problem.size))
+        for bits, (violated, value, length) in zip(rows, improve(rows), strict=True):
+            selection = tuple(bits.nonzero()[0].tolist())
+            evaluation = problem.evaluate(selection)
+            scale = int(problem.instance.constants[1]) if problem.instance.constant_denominator else 1
+            wanted = -evaluation.key if kind == "cover" else Fraction(evaluation.key) * scale
+            assert (violated, value, length) == (-evaluation.violation, wanted, -problem.length(selection))
+        assert run.evaluations > 0
+
+
+def test_limits_and_patience() -> None:
+    problem = hard()
+    limited = search(problem, "genetic", Limits(evaluations=3000))
+    assert limited.termination is Termination.EVALUATION_LIMIT
+    generations = [search(problem, "genetic", no_improvement=number).statistics["generations"] for number in (1, 5, 25)]
+    assert generations == sorted(set(generations))
+
+
+def test_local_search_can_be_left_out() -> None:
+    problem = hard()
+    plain, memetic = search(problem, "genetic", effort=0), search(problem, "genetic")
+    assert plain.key is not None
+    assert memetic.key is not None
+    assert plain.evaluations / plain.statistics["generations"] < (
+        memetic.evaluations / memetic.statistics["generations"]
+    )
+
+
+def test_a_metric_of_ones_own() -> None:
+    words = [["a"], ["b", "c"], ["c", "d"], ["a", "d", "e"], ["bad"], ["f"], ["g", "h"]]
+    for most in range(1, 9):
+        problem = OwnMetric(lengths=(1, 2, 2, 3, 1, 1, 2), max_length=most, words=words)
+        result = search(problem, "genetic", population=8, no_improvement=5)
+        assert result.key == brute_force(problem).best
+        assert result.bound is None
+
+
+def test_a_certified_optimum_ends_the_search() -> None:
+    everything = Coverage.of([1] * 4, [{unit: 1} for unit in range(4)], [[1]] * 4, constants=(0, 4), max_length=4)
+    result = search(CoverageProblem.of(everything), "genetic")
+    assert (result.objective, result.statistics.get("generations", 0)) == (1.0, 0)

@@ -1,0 +1,193 @@
+"""The kernels of local search against fresh evaluation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from optsum.arrays import Arrays, arrays_of, empty_state, flip
+from optsum.best_moves import best_add, best_drop
+from optsum.coverage import Coverage, Joint
+from optsum.coverage_problem import CoverageProblem
+from optsum.descent import EVALUATIONS, OPTIMUM, PHASE, descend, start
+from optsum.neighbourhood import ahead, become, below, improves, look, neighbourhood_of, rank
+from optsum.problem import Sense
+from optsum.testing import KINDS, random_coverage
+
+Worth = tuple[int, Fraction, int]
+FITTING = [kind for kind in KINDS if kind != "huge"]
+
+
+def drawn(kind: str, count: int = 40, units: int = 8) -> Iterator[tuple[int, CoverageProblem, Arrays, Any, list[int]]]:
+    """Yield seed, problem, arrays, moves, and a random closed selection as decisions."""
+    for seed in range(count):
+        rng = np.random.default_rng(seed)
+        problem = CoverageProblem.of(random_coverage(rng, kind=kind, units=units))
+        arrays = arrays_of(problem.instance)
+        if arrays is not None:  # a product may be too large for the kernels
+            chosen = problem.instance.closure(np.flatnonzero(rng.random(problem.size) < 0.4).tolist())
+            decisions = [int(unit in chosen) for unit in range(problem.size)]
+            yield seed, problem, arrays, neighbourhood_of(problem.instance), decisions
+
+
+def worth(problem: CoverageProblem, decisions: list[int]) -> Worth:
+    """Return violation, value (larger is better) and length, afresh."""
+    selection = tuple(unit for unit, bit in enumerate(decisions) if bit)
+    evaluation = problem.evaluate(selection)
+    sign = 1 if problem.sense is Sense.MAXIMIZE else -1
+    weights = 1 if problem.sense is Sense.MINIMIZE else sum(problem.instance.weights)
+    key = Fraction(evaluation.key) * sign
+    if problem.instance.combination.value == "sum":
+        key *= weights  # the kernels leave the division by the weights out
+    if problem.instance.constant_denominator:
+        key *= int(problem.instance.constants[1])  # 1 in the arrays
+    return evaluation.violation, key, problem.length(selection)
+
+
+def as_worth(found: Any) -> Worth:
+    violation, top, bottom, length = map(int, found)
+    return violation, Fraction(top, bottom), length
+
+
+def better(one: Worth, other: Worth) -> bool:
+    return (-one[0], one[1]) > (-other[0], other[1])
+
+
+@pytest.mark.parametrize("kind", FITTING)
+def test_a_look_is_what_a_fresh_evaluation_says(kind: str) -> None:
+    for seed, problem, arrays, moves, decisions in drawn(kind):
+        state = empty_state(arrays)
+        become(arrays, state, np.array(decisions, np.int64))
+        before = [part.copy() for part in state]
+        for unit in range(problem.size):
+            flipped = [bit ^ (number == unit) for number, bit in enumerate(decisions)]
+            violation, value, length = as_worth(look(arrays, moves, state, unit))
+            orphans = sum(
+                int(bit and parent >= 0 and not flipped[parent])
+                for bit, parent in zip(flipped, arrays.parents.tolist(), strict=True)
+            )  # of which the kernels make none, and know nothing
+            assert (violation + orphans, value, length) == worth(problem, flipped), (seed, unit)
+        assert all((one == other).all() for one, other in zip(state, before, strict=True)), "a look changes nothing"
+
+
+def test_a_unit_that_an_occurrence_needs_and_that_vetoes_it() -> None:
+    instance = Coverage.of(
+        [1, 1], [{}, {}], [[1], [1]], constants=(0, 2), joints=(Joint(0, (0, 1), (1,)), Joint(1, (0, 1)))
+    )
+    arrays, moves = arrays_of(instance), neighbourhood_of(instance)
+    assert moves.tangled
+    assert arrays is not None
+    state = empty_state(arrays)
+    flip(arrays, state, 0)
+    assert as_worth(look(arrays, moves, state, 1)) == (0, Fraction(1), 2)
+
+
+@pytest.mark.parametrize("kind", FITTING)
+def test_the_best_moves_are_the_best(kind: str) -> None:
+    found = 0
+    for seed, problem, arrays, moves, decisions in drawn(kind):
+        if problem.size == 0:
+            continue
+        state = empty_state(arrays)
+        become(arrays, state, np.array(decisions, np.int64))
+        before = worth(problem, decisions)
+        after: dict[int, Worth] = {}
+        for number in range(len(moves.add_start) - 1):
+            units = moves.add_unit[moves.add_start[number] : moves.add_start[number + 1]].tolist()
+            added = [int(bit or unit in units) for unit, bit in enumerate(decisions)]
+            if added != decisions and sum(map(int.__mul__, added, problem.lengths)) <= arrays.max_length:
+                after[number] = worth(problem, added)
+        move, evaluations = best_add(
+            arrays, moves, state, np.zeros(problem.size, np.int64), np.zeros(1, np.int64), False, 0.0
+        )
+        assert evaluations == len(after)
+        gains = {
+            number: before[0] - each[0] if problem.sense is Sense.MINIMIZE else each[1] - before[1]
+            for number, each in after.items()
+            if better(each, before) or (problem.sense is Sense.MAXIMIZE and each[1] > before[1])
+        }
+        assert (move >= 0) == bool(gains), seed
+        if gains:
+            assert gains[move] == max(gains.values()), seed
+            found += 1
+        unit, _ = best_drop(arrays, moves, state, False)
+        held = tuple(number for number, bit in enumerate(decisions) if bit)
+        dropped = {
+            each: worth(
+                problem,
+                [int(unit in held and each not in problem.instance.closure((unit,))) for unit in range(problem.size)],
+            )
+            for each in held
+        }
+        rising = [
+            each for each in dropped.values() if (-each[0], each[1], -each[2]) > (-before[0], before[1], -before[2])
+        ]
+        assert (unit >= 0) == bool(rising), seed
+        if rising:
+            assert dropped[unit] == max(rising, key=lambda each: (-each[0], each[1], -each[2])), seed
+    assert found > 5
+
+
+@pytest.mark.parametrize("kind", FITTING)
+def test_a_descent_ends_where_no_move_and_no_swap_helps(kind: str) -> None:
+    """Without a minimum length, which a swap may have to miss on its way."""
+    for seed, problem, arrays, moves, decisions in drawn(kind):
+        if problem.min_length:
+            continue
+        descent = start(arrays, np.array(decisions, np.int64))
+        before = worth(problem, decisions)
+        assert descend(arrays, moves, descent, 10**9)
+        assert descent.control[PHASE] == OPTIMUM
+        reached = descent.state.chosen.tolist()
+        end = worth(problem, reached)
+        assert end == as_worth(rank(arrays, descent.state))
+        assert not better(before, end)
+        closures = [set(problem.instance.closure((unit,))) for unit in range(problem.size)]
+        held = {unit for unit, bit in enumerate(reached) if bit}
+        without = [held - {u for u in held if each in closures[u]} for each in held]
+        candidates = [
+            *without,
+            *(held | closure for closure in closures),
+            *(rest | closure for rest in without for closure in closures if not closure & (held - rest)),
+        ]
+        for candidate in candidates:
+            found = worth(problem, [int(unit in candidate) for unit in range(problem.size)])
+            if found[0] == 0 or problem.sense is Sense.MINIMIZE:
+                assert not better(found, end), (seed, sorted(held), sorted(candidate))
+
+
+@pytest.mark.parametrize("kind", ["recall", "compressive", "cover"])
+def test_a_descent_can_be_left_and_taken_up_again(kind: str) -> None:
+    for _, _, arrays, moves, decisions in drawn(kind, 20, units=14):
+        whole, parts = (start(arrays, np.array(decisions, np.int64)) for _ in range(2))
+        descend(arrays, moves, whole, 10**9)
+        while not descend(arrays, moves, parts, int(parts.control[EVALUATIONS]) + 1):
+            pass
+        assert (whole.state.chosen == parts.state.chosen).all()
+        assert whole.control[EVALUATIONS] == parts.control[EVALUATIONS]
+
+
+def test_ranks_are_compared_without_floating_point() -> None:
+    close = (0, 333_333_333, 999_999_999, 5), (0, 333_333_332, 999_999_996, 4)
+    assert ahead(*close) == 0
+    assert not improves(*close), "equal, and longer"
+    assert improves(*close[::-1])
+    assert ahead((0, 10**9 + 1, 3 * 10**9, 1), (0, 10**9, 3 * 10**9, 1)) == 1
+    assert ahead((1, 9, 1, 1), (0, 1, 9, 1)) == -1, "what violates less is ahead"
+
+
+def test_random_numbers_are_spread_evenly_and_always_the_same() -> None:
+    draws = np.array([1], np.int64)
+    numbers = [int(below(draws, 10)) for _ in range(10_000)]
+    counts = np.bincount(numbers, minlength=10)
+    assert counts.min() > 900
+    assert counts.max() < 1100
+    state, upper = 1, []  # the same generator in Python's integers
+    for _ in range(20):
+        state = (state * 6364136223846793005 + 1442695040888963407) % 2**64
+        upper.append((state >> 33) % 10)
+    assert numbers[:20] == upper

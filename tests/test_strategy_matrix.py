@@ -1,0 +1,87 @@
+"""Every strategy on every formulation and objective: a cell is served, or refused by a sentence."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from optsum.config import Options, resolve
+from optsum.corpus.topic import Topic, as_topic
+from optsum.errors import UnsupportedError
+from optsum.formulation import Task
+from optsum.pipeline import build
+from optsum.problem import Problem
+from optsum.registry import STRATEGIES
+from optsum.result import Status
+from optsum.searching import search
+from optsum.strategy import Strategy
+from optsum.testing import brute_force, random_topic
+
+OBJECTIVES: dict[str, dict[str, Any]] = {
+    "recall": {"max_length": 9},
+    "window": {"max_length": 9, "min_length": 6},
+    "bigrams": {"metric": "rouge-2", "max_length": 9},
+    "su": {"metric": "rouge-su1", "max_length": 9},
+    "mean": {"references": "mean", "max_length": 9},
+    "set": {"counts": "set", "max_length": 9},
+    "sum": {"metric": "rouge-1+rouge-2", "max_length": 9},
+    "precision": {"measure": "precision"},
+    "f1": {"measure": "f1"},
+    "set f1": {"measure": "f1", "counts": "set", "max_length": 9},
+    "sum of f1": {"metric": "rouge-1+rouge-2", "measure": "f1", "max_length": 9},
+    "mean f1": {"measure": "f1", "references": "mean", "max_length": 9},
+    "joined": {"metric": "rouge-2", "boundaries": "joined", "max_length": 9},
+    "joined f1": {"metric": "rouge-2", "boundaries": "joined", "measure": "f1", "max_length": 9},
+    "rouge-l": {"metric": "rouge-l", "max_length": 9},
+    "cover": {"formulation": "cover"},
+}
+
+HEURISTICS = ["greedy", "greedy+ls", "vns", "genetic", "vns+greedy", "genetic+greedy"]
+
+
+def topics() -> list[Topic]:
+    made = [random_topic(np.random.default_rng(seed), name=f"t{seed}", sentences=7) for seed in (2, 5)]
+    for topic in made:
+        last = sum(map(len, topic["documents"])) - 1
+        topic["cover"] = [[[0], [last]], [[last // 2, last]], [[0, last // 2], [last]]]
+    return [as_topic(topic) for topic in made]
+
+
+def tasks(options: Options) -> list[Task]:
+    return [build(topic, options) for topic in topics()]
+
+
+def refused(strategy: Strategy, problem: Problem) -> str | None:
+    """Return the sentence by which a strategy refuses a problem, if it does."""
+    try:
+        strategy.accept(problem)
+    except UnsupportedError as error:
+        return str(error)
+    return None
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+@pytest.mark.parametrize("strategy", STRATEGIES.names())
+def test_a_cell_is_served_or_refused(strategy: str, objective: str) -> None:
+    options = resolve({**OBJECTIVES[objective], "strategy": strategy})
+    for task in tasks(options):
+        problem: Problem = task.problem
+        searcher = options.searcher()
+        refusal = refused(searcher, problem)
+        if refusal is not None:
+            assert ". " not in refusal.rstrip("."), "one sentence"
+            assert strategy not in HEURISTICS, "the heuristics serve every cell"
+            continue
+        result, best = search(problem, searcher, seed=1), brute_force(problem).best
+        if result.key is not None:
+            assert best is not None
+            assert not problem.sense.better(result.key, best)
+            assert problem.evaluate(result.selection or ()).feasible
+        if searcher.exact:
+            assert result.key == best
+        elif strategy in HEURISTICS:
+            assert result.status is (Status.FEASIBLE if best is not None else Status.NO_SOLUTION)
+        if strategy in {"vns", "genetic", "vns+greedy", "genetic+greedy"}:
+            assert result.key == best, "so small a topic leaves nothing to miss"

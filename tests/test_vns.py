@@ -1,0 +1,164 @@
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from optsum.heuristics import starting
+
+from optsum.coverage import Coverage
+from optsum.coverage_problem import CoverageProblem
+from optsum.problem import Evaluation, Problem, Selection
+from optsum.result import Result, Status, Termination
+from optsum.run import Limits
+from optsum.searching import search
+from optsum.testing import KINDS, OwnMetric, brute_force, check_strategy, random_coverage
+
+BOTH = ["vns", "vns+greedy"]
+
+
+def essence(result: Result) -> tuple[Any, ...]:
+    return result.selection, result.objective_exact, result.evaluations, result.statistics.get("iterations")
+
+
+@pytest.mark.parametrize("strategy", BOTH)
+def test_the_contract(strategy: str) -> None:
+    check_strategy(strategy, instances=1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_on_tiny_instances_the_optimum_is_reached_and_never_passed(kind: str) -> None:
+    """The huge kind has no kernels."""
+    reached = compared = 0
+    for seed in range(100 if kind != "huge" else 20):
+        problem = CoverageProblem.of(random_coverage(np.random.default_rng(seed), kind=kind))
+        if kind in {"sum", "product", "set"}:  # their bounds take longer than the search, and are tested elsewhere
+            problem.__dict__["root_bound"] = Fraction(10**6)
+        best, result = brute_force(problem).best, search(problem, "vns", seed=seed, no_improvement=30)
+        assert result.status in {Status.FEASIBLE, Status.NO_SOLUTION}
+        if best is None:
+            assert result.selection is None
+            continue
+        compared += 1
+        if result.key is not None:
+            assert not problem.sense.better(result.key, best), (kind, seed)
+            reached += result.key == best
+    assert reached >= 0.97 * compared, f"{reached} of {compared}"
+    assert compared >= 10
+
+
+def larger(seed: int, kind: str = "recall") -> CoverageProblem:
+    return CoverageProblem.of(random_coverage(np.random.default_rng(seed), kind=kind, units=40))
+
+
+@pytest.mark.parametrize("kind", ["recall", "f1", "compressive", "cover", "joined"])
+def test_from_greedy_is_never_worse_than_greedy(kind: str) -> None:
+    better = 0
+    for seed in range(60):
+        problem = CoverageProblem.of(random_coverage(np.random.default_rng(seed), kind=kind, units=12))
+        greedy, result = search(problem, "greedy"), search(problem, "vns+greedy", no_improvement=20)
+        if greedy.key is not None and result.key is not None:
+            assert not problem.sense.better(greedy.key, result.key), seed
+            better += problem.sense.better(result.key, greedy.key)
+    assert better > 0
+
+
+def test_more_patience_only_goes_on() -> None:
+    """The same seed gives the same way, however long it is followed."""
+    for seed in range(10):
+        problem = larger(seed, "f1")
+        short, long = (search(problem, "vns", seed=3, no_improvement=number) for number in (2, 60))
+        assert short.key is not None
+        assert long.key is not None
+        assert short.key <= long.key
+        assert [point.objective for point in short.trace] == [
+            point.objective for point in long.trace[: len(short.trace)]
+        ]
+
+
+def test_how_kernels_are_sliced_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = larger(4, "joined")
+    expected = essence(search(problem, "vns", seed=5, no_improvement=30))
+    for seconds in (0.0, 1e-5, 1.0):  # as short as can be, in between, as long as can be
+        monkeypatch.setattr(starting, "_SLICE_S", seconds)
+        assert essence(search(problem, "vns", seed=5, no_improvement=30)) == expected
+
+
+def test_seeds_differ() -> None:
+    problem = larger(4, "f1")
+    assert len({search(problem, "vns", seed=seed, no_improvement=5).evaluations for seed in range(6)}) > 1
+
+
+def test_a_certified_optimum_ends_the_search() -> None:
+    """Every unit fits, so the bound is reached at once and no shake is needed."""
+    problem = CoverageProblem.of(
+        Coverage.of([1] * 9, [{unit: 1} for unit in range(9)], [[1]] * 9, constants=(0, 9), max_length=9)
+    )
+    result = search(problem, "vns")
+    assert (result.objective, result.gap, result.status) == (1.0, 0.0, Status.FEASIBLE)
+    assert result.statistics.get("iterations", 0) == 0
+
+
+def test_an_evaluation_limit_is_kept_closely() -> None:
+    problem = larger(5, "f1")
+    result = search(problem, "vns", Limits(evaluations=2000))
+    assert result.termination is Termination.EVALUATION_LIMIT
+    assert 2000 <= result.evaluations < 2000 + 10 * problem.size**2
+
+
+def test_time_is_looked_at_often() -> None:
+    """A slice has some milliseconds; a machine under load may take many times that."""
+    result = search(larger(6, "f1"), "vns", Limits(time_s=0.1), no_improvement=10**9)
+    assert result.termination is Termination.TIME_LIMIT
+    assert result.seconds < 1.5
+
+
+def test_a_target_ends_the_search() -> None:
+    problem = larger(7)
+    best = search(problem, "vns").objective
+    assert best is not None
+    result = search(problem, "vns", Limits(target=best))
+    assert result.termination in {Termination.TARGET_REACHED, Termination.COMPLETED}
+    assert result.objective == best
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Pairs(Problem):
+    """A user's own metric: only certain pairs are worth something; it notes what it is asked."""
+
+    asked: list[Selection] = field(default_factory=list)
+
+    def evaluate(self, selection: Selection) -> Evaluation:
+        self.asked.append(selection)
+        pairs = sum((one * other) % 5 == 3 for one in selection for other in selection if one < other)
+        key = Fraction(pairs, 1 + len(selection))
+        return Evaluation(key, self.excess(selection), float(key))
+
+
+@pytest.mark.parametrize("strategy", BOTH)
+def test_a_metric_of_ones_own(strategy: str) -> None:
+    for most in (3, 5, 8):
+        problem = Pairs(lengths=tuple(1 + unit % 3 for unit in range(11)), max_length=most, min_length=2)
+        result = search(problem, strategy)
+        asked = len(problem.asked)
+        assert result.key == brute_force(problem).best
+        assert result.bound is None
+        assert asked <= 1500, "each selection is asked for once"
+
+
+def test_without_kernels_nothing_is_asked_twice() -> None:
+    problem = Pairs(lengths=(1,) * 9, max_length=4)
+    result = search(problem, "vns")
+    seen = problem.asked
+    assert len(set(seen)) > 50
+    # But for the empty selection and the start; repair asks for itself.
+    assert result.evaluations <= len(set(seen)) + 2
+
+
+def test_a_window_is_kept_on_plain_problems() -> None:
+    words = [["a"], ["b", "c"], ["c", "d"], ["a", "d", "e"], ["bad"], ["f"]]
+    problem = OwnMetric(lengths=(1, 2, 2, 3, 1, 1), min_length=5, max_length=6, words=words)
+    assert search(problem, "vns").key == brute_force(problem).best

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from optsum.linear import LinearModel
 from optsum.problem import Sense
 
-__all__ = ["SCALE", "dual_bound"]
+__all__ = ["SCALE", "dual_bound", "model_bound"]
 
 SCALE = 65536
 """Multipliers are integers over this."""
@@ -60,6 +60,14 @@ def dual_bound(model: LinearModel, duals: NDArray[np.float64]) -> int:
     np.subtract.at(reduced, model.row_column, np.repeat(multiplier, widths) * model.row_value.astype(exact))
     total = int(multiplier @ _exact(side, exact)) + int(np.maximum(reduced, 0) @ model.upper.astype(exact))
     return sign * (total // SCALE)  # minimizing is maximizing the negative
+
+
+def model_bound(model: LinearModel) -> int:
+    """Return `dual_bound` with the multipliers of the linear relaxation, or without any where it has no optimum."""
+    from optsum.lp import relax
+
+    relaxation = relax(model)
+    return dual_bound(model, np.zeros(model.rows) if relaxation is None else relaxation.duals)
 
 
 def _exact(values: NDArray[np.float64], dtype: type) -> NDArray[np.int64]:

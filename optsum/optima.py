@@ -52,10 +52,11 @@ class Optima:
     Attributes
     ----------
     diagram : Diagram
-    value : int
-        Numerator of the value all these sets have.
-    bound : int
-        No set has a larger numerator: the value is proven to be the optimum if it equals the bound.
+    value : int or Fraction
+        What all these sets are worth: the numerator where every selection has the same denominator (recall), a length
+        where that is minimized, otherwise the objective as it is compared (`optsum.scoring.key_of`).
+    bound : int or Fraction
+        No set is worth more: the value is proven to be the optimum if it equals the bound.
     complete : bool
         Whether these are all optima; otherwise a limit was reached and `count` is a lower bound on their number
         (given that ``proven``).
@@ -73,8 +74,8 @@ class Optima:
     """
 
     diagram: Diagram
-    value: int
-    bound: int
+    value: int | Fraction
+    bound: int | Fraction
     complete: bool = True
     termination: str = "completed"
     statistics: Mapping[str, Any] = field(default_factory=dict)
@@ -82,8 +83,8 @@ class Optima:
     @staticmethod
     def of_sets(
         sets: Iterable[Sequence[int]],
-        value: int,
-        bound: int | None = None,
+        value: int | Fraction,
+        bound: int | Fraction | None = None,
         *,
         complete: bool = True,
         termination: str = "completed",
@@ -232,8 +233,8 @@ class Optima:
             written = about["format"]
             optima = Optima(
                 Diagram(nodes, about["root"]),
-                int(about["value"]),
-                int(about["bound"]),
+                _number(about["value"]),
+                _number(about["bound"]),
                 about["complete"],
                 about["termination"],
                 about["statistics"],
@@ -247,3 +248,8 @@ class Optima:
     def _need_sets(self, what: str) -> None:
         if not self:
             raise InputError(f"There is no optimum to be {what}: the instance has no feasible selection.")
+
+
+def _number(text: str) -> int | Fraction:
+    number = Fraction(text)
+    return int(number) if "/" not in text else number

@@ -126,7 +126,7 @@ def _result(run: Run, strategy: Strategy, termination: Termination, detail: str 
         termination=termination,
         detail=detail or run.detail,
         objective=None if held is None else float(held.value),
-        bound=None if bound is None else float(held.value if held is not None and held.key == bound else bound),
+        bound=None if bound is None else _shown(bound, run),
         objective_exact=None if held is None else _exact(held.key),
         bound_exact=None if bound is None else _exact(bound),
         selection=run.selection,
@@ -139,6 +139,11 @@ def _result(run: Run, strategy: Strategy, termination: Termination, detail: str 
         trace=tuple(run.trace),
         version=__version__,
     )
+
+
+def _shown(bound: Key, run: Run) -> float:
+    held = run.evaluation
+    return float(held.value if held is not None and held.key == bound else run.problem.value_of(bound))
 
 
 def _exact(key: Key) -> str | None:

@@ -5,18 +5,27 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from optsum.clauses import is_cover
-from optsum.coverage import Coverage
+from optsum.coverage import Combination, Coverage, Goal
 from optsum.errors import BackendError, OptionError, UnsupportedError
 from optsum.optima import Optima
 from optsum.problem import Capability, Problem, require
 from optsum.result import Termination
 from optsum.run import Limits, Run, Stopped
 from optsum.strategy import Strategy
+from optsum.surrogate import reaches
 
 from .covers import enumerate_covers, solve_cover
+from .guards import servable
+
+if TYPE_CHECKING:
+    from .exact import Limits as Effort
+    from .ratios import Findings
+
+_LARGE: Final = 2**54
+"""Numerators beyond it are searched as sums of ratios are: by rounded programs, and evaluated exactly."""
 
 __all__ = ["BranchAndBound"]
 
@@ -28,7 +37,8 @@ class BranchAndBound(Strategy):
     Parameters
     ----------
     bound : {"lagrangian", "knapsack"}
-        "lagrangian": the bound of the linear relaxation in integers, fixing, merging of equal states. "knapsack": the
+        "lagrangian": the bound of the linear relaxation in integers, fixing, merging of equal states; for every
+        objective (`ratios`, `sums`). "knapsack": the
         paper's baseline (Hirao et al. 2017, Algorithms 1-3), without a minimum length only. Minimum covers have a
         search of their own (`covers`), whatever is said here.
     """
@@ -49,32 +59,63 @@ class BranchAndBound(Strategy):
     def accept(self, problem: Problem) -> None:
         """Refuse what the bounds do not hold for."""
         super().accept(problem)
-        if is_cover(problem.coverage):
+        instance = problem.coverage
+        if is_cover(instance):
             return
-        require(problem, frozenset({Capability.COMBINATORIAL_BOUND}), "The strategy branch-and-bound")
-        if self.bound == "knapsack" and problem.min_length > 0:
-            raise UnsupportedError("The knapsack bound does not hold with a minimum length: use --bound lagrangian.")
+        if instance.goal is Goal.MINIMIZE:
+            raise UnsupportedError(
+                "branch-and-bound minimizes lengths of covers alone (features once, no parents, no vetoes): use milp."
+            )
+        if self.bound == "knapsack":
+            require(problem, frozenset({Capability.COMBINATORIAL_BOUND}), "The bound knapsack")
+            if problem.min_length > 0:
+                raise UnsupportedError(
+                    "The knapsack bound does not hold with a minimum length: use --bound lagrangian."
+                )
+        elif not instance.constant_denominator and (why := servable(instance)):
+            raise UnsupportedError(f"branch-and-bound cannot search this problem: {why}; use exhaustive.")
 
     def prepare(self) -> None:
-        """Run every kernel once, on an instance that is not settled at the root."""
+        """Run every kernel once, on instances that are not settled at the root."""
         from .exact import Limits as Effort
         from .exact import solve_all, solve_knapsack_all, solve_knapsack_one, solve_one
+        from .sums import solve_sum
 
         effort = Effort(frames=3_000)
         tough = _tough()
         for solve in (solve_knapsack_one, solve_knapsack_all) if self.bound == "knapsack" else (solve_one, solve_all):
             solve(tough, effort)
+        if self.bound == "lagrangian":
+            solve_sum(_two_ratios(), effort, every=True)
 
     def search(self, run: Run) -> None:
         """Find one optimum and prove it."""
-        if is_cover(run.problem.coverage):
+        coverage = run.problem.coverage
+        if is_cover(coverage):
             solve_cover(run)
             return
+        effort = _limits(run.limits, run.remaining_s, lambda: _stops(run))
+        if _is_linear(coverage):
+            self._search_linear(run, coverage, effort)
+            return
+        found = _solve_ratios(coverage, effort, every=False)
+        run.count(nodes=found.statistics["nodes"])
+        run.statistics.update(found.statistics)
+        if found.selection is not None:
+            seen = run.see(found.selection)
+            if not seen.feasible or Fraction(seen.key) != found.key:
+                raise BackendError(
+                    f"branch-and-bound claims {found.key} for a selection worth {seen.key}: it is no result."
+                )
+        if found.reason is not None:
+            raise Stopped(Termination(found.reason))
+        run.prove()
+
+    def _search_linear(self, run: Run, coverage: Coverage, effort: Effort) -> None:
         from .exact import solve_knapsack_one, solve_one
 
-        coverage = run.problem.coverage
         solve = solve_knapsack_one if self.bound == "knapsack" else solve_one
-        answer = solve(coverage, _limits(run.limits, run.remaining_s, lambda: _stops(run)))
+        answer = solve(coverage, effort)
         statistics = answer.statistics.as_dict()
         run.count(nodes=statistics["nodes"])
         run.statistics.update(statistics)
@@ -94,10 +135,32 @@ class BranchAndBound(Strategy):
         from .exact import solve_all, solve_knapsack_all
 
         self.accept(problem)
-        if is_cover(problem.coverage):
-            return enumerate_covers(problem.coverage, limits, should_stop=should_stop)
-        solve = solve_knapsack_all if self.bound == "knapsack" else solve_all
-        return solve(problem.coverage, _limits(limits, limits.time_s, should_stop))
+        coverage = problem.coverage
+        if is_cover(coverage):
+            return enumerate_covers(coverage, limits, should_stop=should_stop)
+        effort = _limits(limits, limits.time_s, should_stop)
+        if _is_linear(coverage):
+            return (solve_knapsack_all if self.bound == "knapsack" else solve_all)(coverage, effort)
+        found = _solve_ratios(coverage, effort, every=True)
+        statistics = {**found.statistics, "diagram": len(found.optima.nodes)}
+        bound = found.key if found.proven else max(found.key, Fraction(problem.root_bound))
+        return Optima(found.optima, found.key, bound, found.reason is None, found.reason or "completed", statistics)
+
+
+def _is_linear(coverage: Coverage) -> bool:
+    """Whether one integer decides, and the engine holds it."""
+    if not coverage.constant_denominator:
+        return False
+    return reaches(coverage)[0] < _LARGE
+
+
+def _solve_ratios(coverage: Coverage, effort: Effort, *, every: bool) -> Findings:
+    """Search one ratio by a sequence of programs, anything else by programs that cover what is good."""
+    from .ratios import fits, solve_ratio
+    from .sums import solve_sum
+
+    one = coverage.ratios == 1 and coverage.combination is not Combination.PRODUCT
+    return (solve_ratio if one and fits(coverage) else solve_sum)(coverage, effort, every=every)
 
 
 def _tough() -> Coverage:
@@ -109,7 +172,24 @@ def _tough() -> Coverage:
     )
 
 
-def _limits(limits: Limits, seconds: float | None, should_stop: Callable[[], bool] | None):  # type: ignore[no-untyped-def]
+def _two_ratios() -> Coverage:
+    """Return an instance of 14 units, two ratios and a feature that a denominator counts."""
+    units = range(14)
+    copies = [{(5 * unit + 3 * step) % 9: 1 for step in range(3)} | {9 + unit % 4: 1} for unit in units]
+    return Coverage.of(
+        [1] * 14,
+        copies,
+        [[2, 1]] * 9 + [[1]] * 4,
+        slots=[0, 0, 0, 0, 0, 2, 2, 2, 2, 1, 1, 3, 3],
+        constants=(0, 12, 0, 9),
+        mass=[[0] * 14, [2 + unit % 3 for unit in units], [0] * 14, [1 + unit % 2 for unit in units]],
+        weights=(1, 1),
+        combination=Combination.SUM,
+        max_length=9,
+    )
+
+
+def _limits(limits: Limits, seconds: float | None, should_stop: Callable[[], bool] | None) -> Effort:
     from .exact import Limits as Effort
 
     return Effort(

@@ -164,15 +164,18 @@ class CoverSearch:
         groups = sorted(parts(state), key=lambda group: sum(map(len, group)))
         least = [self._bound(group) for group in groups]
         total = length + sum(least)
-        family = EMPTY_SET
+        found = []
         for place, group in enumerate(groups):
             if total > allowed:
                 return total, EMPTY_FAMILY
             needed, covers = self._part(group, allowed - total + least[place])
             total += needed - least[place]
-            family = self.families.product(covers, family)
-        if total > allowed or family == EMPTY_FAMILY:
+            found.append(covers)
+        if total > allowed or EMPTY_FAMILY in found:
             return total, EMPTY_FAMILY
+        family = EMPTY_SET
+        for covers in reversed(found):  # a product copies its left side, so the largest comes first
+            family = self.families.product(covers, family)
         if self._every and (idle := undecided & self._weightless & ~forced & ~support(state)):
             family = self.families.add_any(members(idle), family)
         return total, self.families.add_all(members(forced), family)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from heapq import heapify, heappop, heappush
 from time import perf_counter
 
 from optsum.clauses import Bits, Clauses, clauses_of, members
@@ -12,7 +13,6 @@ from optsum.optima import Optima
 from optsum.result import Termination
 from optsum.run import Limits, Run, Stopped
 
-from .cover_reduction import take
 from .cover_search import MinimumCovers, minimum_covers
 
 __all__ = ["enumerate_covers", "quick_cover", "solve_cover"]
@@ -133,17 +133,30 @@ def quick_cover(clauses: Clauses, lengths: list[int]) -> Bits:
         Each with an alternative at least.
     lengths : of all units
     """
-
-    def added(alternative: Bits) -> int:
-        return sum([lengths[unit] for unit in members(alternative)])
-
-    chosen, left = 0, list(clauses)
-    while left:
-        cheapest = min((alternative for clause in left for alternative in clause), key=added)
-        chosen |= cheapest
-        left = take(left, cheapest)
+    alternatives = [(index, alternative) for index, clause in enumerate(clauses) for alternative in clause]
+    holders: dict[int, list[int]] = {}
+    for entry, (_, alternative) in enumerate(alternatives):
+        for unit in members(alternative):
+            holders.setdefault(unit, []).append(entry)
+    added = [sum([lengths[unit] for unit in members(alternative)]) for _, alternative in alternatives]
+    queue = [(length, entry) for entry, length in enumerate(added)]
+    heapify(queue)
+    chosen = 0
+    covered = [False] * len(clauses)
+    while queue:
+        length, entry = heappop(queue)
+        index, alternative = alternatives[entry]
+        if covered[index] or length != added[entry]:  # it was counted again since
+            continue
+        covered[index] = True
+        for unit in members(alternative & ~chosen):
+            chosen |= 1 << unit
+            for other in holders[unit]:
+                added[other] -= lengths[unit]
+                heappush(queue, (added[other], other))
     for unit in sorted(members(chosen), key=lambda unit: -lengths[unit]):
         smaller = chosen & ~(1 << unit)
-        if all(any(alternative & ~smaller == 0 for alternative in clause) for clause in clauses):
+        touched = {alternatives[entry][0] for entry in holders[unit]}
+        if all(any(alternative & ~smaller == 0 for alternative in clauses[index]) for index in touched):
             chosen = smaller
     return chosen

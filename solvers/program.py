@@ -69,15 +69,19 @@ def program_of(instance: Coverage, weights: Sequence[int]) -> Program:
         ratio beats p / q.
     """
     factor = np.asarray(weights, np.int64)
-    per_level = np.repeat(factor[instance.slot], np.diff(instance.level_start))
+    if tuple(weights) == (1, 0) and not instance.slot.any():  # recall
+        table, mass = instance.level, instance.mass[0]
+    else:
+        table = instance.level * np.repeat(factor[instance.slot], np.diff(instance.level_start))
+        mass = factor @ instance.mass
     return Program(
         lengths=instance.lengths,
         unit_start=instance.unit_start,
         unit_feature=instance.unit_feature,
         unit_count=instance.unit_count,
         table_start=instance.level_start,
-        table=instance.level * per_level,
-        mass=factor @ instance.mass,
+        table=table,
+        mass=mass,
         base=int(factor @ instance.constants),
         parents=instance.parents if len(instance.parents) else np.full(instance.size, -1, np.int64),
         joints=instance.joints,

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import optsum
+from optsum.coverage import Coverage, Goal
 from optsum.coverage_problem import CoverageProblem
 from optsum.registry import create_strategy
 from optsum.testing import brute_force, check_strategy, random_coverage
@@ -13,27 +14,34 @@ from optsum.testing import brute_force, check_strategy, random_coverage
 
 @pytest.mark.parametrize("bound", ["lagrangian", "knapsack"])
 def test_conformance(bound: str) -> None:
-    check_strategy("branch-and-bound", instances=10, bound=bound)
+    check_strategy("branch-and-bound", instances=3, bound=bound)
 
 
-@pytest.mark.parametrize("kind", ["recall", "window"])
+@pytest.mark.parametrize(
+    "kind", ["recall", "window", "compressive", "precision", "f1", "set", "sum", "product", "huge"]
+)
 def test_enumeration_is_brute_force(kind: str) -> None:
-    for seed in range(150):
-        problem = CoverageProblem.of(random_coverage(np.random.default_rng(seed), kind=kind))
+    strategy = create_strategy("branch-and-bound", {})
+    for seed in range(30):
+        problem = CoverageProblem.of(random_coverage(np.random.default_rng(seed), kind=kind, units=6))
         truth = brute_force(problem)
-        strategy = create_strategy("branch-and-bound", {})
         optima = strategy.enumerate(problem, optsum.Limits())
         assert optima.complete
+        assert optima.proven
         assert set(optima) == set(truth.optima), (kind, seed)
+        result = optsum.search(problem, "branch-and-bound")
         if truth.best is not None:
-            assert optsum.search(problem, "branch-and-bound").key == truth.best
+            assert result.key == truth.best
+            assert problem.root_bound >= truth.best
+            if not problem.coverage.constant_denominator:
+                assert optima.value == truth.best
 
 
 def test_only_where_the_bounds_hold() -> None:
     for kind in ("compressive", "f1", "sum", "product"):
         problem = CoverageProblem.of(random_coverage(np.random.default_rng(1), kind=kind))
         with pytest.raises(optsum.UnsupportedError):
-            optsum.search(problem, "branch-and-bound")
+            optsum.search(problem, "branch-and-bound", bound="knapsack")
     window = next(
         problem
         for seed in range(100)
@@ -43,6 +51,12 @@ def test_only_where_the_bounds_hold() -> None:
         optsum.search(window, "branch-and-bound", bound="knapsack")
     with pytest.raises(optsum.OptionError, match="no bound"):
         optsum.search(window, "branch-and-bound", bound="nosuch")
+    below = Coverage.of([1, 1], [{0: 1}, {1: 1}], [[1], [1]], slots=[0, 1], constants=(0, -1))
+    with pytest.raises(optsum.UnsupportedError, match="begins below 0"):
+        optsum.search(CoverageProblem.of(below), "branch-and-bound")
+    lengths = Coverage.of([1, 1], [{0: 1}, {0: 1}], [[1, 1]], goal=Goal.MINIMIZE)
+    with pytest.raises(optsum.UnsupportedError, match="covers alone"):
+        optsum.search(CoverageProblem.of(lengths), "branch-and-bound")
 
 
 def test_minimum_covers_have_a_search_of_their_own() -> None:
@@ -59,15 +73,19 @@ def test_minimum_covers_have_a_search_of_their_own() -> None:
     assert [set(cover) for cover in covers] == [{"s1", "s3", "s5", "s6", "s30", "s60"}]
 
 
-def test_a_mean_over_many_references_is_refused_for_its_denominator() -> None:
+def test_a_mean_over_many_references_has_a_denominator_beyond_64_bits() -> None:
     primes = [101, 103, 107, 109, 113, 127, 131, 137, 139]
     references = [[" ".join(["a", *(f"x{number}" for number in range(size - 1))])] for size in primes]
-    topic = {"id": "t", "documents": [["a b", "x0 x1"]], "references": references}
-    for strategy in ("milp", "branch-and-bound"):
-        with pytest.raises(optsum.UnsupportedError, match="common denominator"):
-            optsum.solve(topic, strategy=strategy, references="mean", max_length=3)
-    greedy = optsum.solve(topic, strategy="greedy", references="mean", max_length=3)
-    assert greedy.key == optsum.solve(topic, strategy="exhaustive", references="mean", max_length=3).key
+    topic = {"id": "t", "documents": [["a b", "x0 x1", "x7", "x8 x9 x10", "b a"]], "references": references}
+    given = {"references": "mean", "max_length": 4}
+    with pytest.raises(optsum.UnsupportedError, match="common denominator"):
+        optsum.solve(topic, strategy="milp", **given)
+    truth = optsum.solve(topic, strategy="exhaustive", **given)
+    found = optsum.solve(topic, strategy="branch-and-bound", **given)
+    assert (found.key, found.status) == (truth.key, optsum.Status.OPTIMAL)
+    optima = optsum.enumerate_optima(topic, **given)
+    assert optima.count == truth.statistics["best_selections"] == 1
+    assert optima.optima.value == truth.key
 
 
 def test_milp_starts_from_the_greedy_selection_under_a_limit() -> None:

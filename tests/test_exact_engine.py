@@ -9,7 +9,7 @@ import pytest
 from exact_instances import brute_force, random_instance, value_of
 from optsum.solvers.exact import Limits, effort, engine, solve_all, solve_knapsack_all, solve_one
 
-from optsum.coverage import NO_LIMIT, Coverage, Goal, Joint
+from optsum.coverage import NO_LIMIT, Coverage, Goal
 from optsum.errors import UnsupportedError
 from optsum.optima import Optima
 
@@ -116,9 +116,7 @@ def test_gains_are_divided_by_their_common_factor() -> None:
     "change",
     [
         {"goal": Goal.MINIMIZE, "max_length": NO_LIMIT},
-        {"joints": (Joint(0, (0, 1)),)},
         {"slots": [1, 0]},
-        {"parents": [-1, 0]},
     ],
 )
 def test_other_instances_are_refused(change: dict[str, object]) -> None:

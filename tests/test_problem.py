@@ -71,7 +71,7 @@ def test_capabilities_follow_the_instance() -> None:
     assert found["cover"] == {linear}
     assert found["precision"] == found["set"] == {frozenset({Capability.COVERAGE, Capability.RATIO, Capability.BOUND})}
     assert linear in found["compressive"]
-    assert frozenset({Capability.COVERAGE}) in found["sum"] & found["product"]
+    assert frozenset({Capability.COVERAGE, Capability.BOUND}) in found["sum"] & found["product"]
 
 
 def test_the_sense_follows_the_goal() -> None:

@@ -1,4 +1,4 @@
-"""Exact optima of one instance: bound, levels, fixing, search, splitting.
+"""Exact optima of one program: bound, levels, fixing, search, splitting.
 
 The root relaxation gives prices, the prices an integer bound. Then targets are tried from the bound downwards: all
 sets of at least the target's value are enumerated, and the first target that has any has exactly the optima, since
@@ -13,18 +13,18 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import numpy as np
 
-from optsum.coverage import Coverage
 from optsum.diagram import EMPTY_FAMILY, EMPTY_SET
 from optsum.errors import UnsupportedError
 
+from ..program import Program
 from .arrays import DROPPED, TAKEN, Core, core_of, reduced
 from .effort import Effort
-from .lagrangian import decide, grain_of
+from .lagrangian import IMPOSSIBLE, decide, grain_of
 from .order import branching_order
 from .primal import good_set
 from .root_lp import Relaxation
@@ -128,22 +128,22 @@ class _Node:
 
 
 class Engine:
-    """The state of one run; use `solve_all` and `solve_one`.
+    """The state of one run on a program whose occurrences are decided by single units.
 
     Attributes
     ----------
     divisor : int
-        Values of the engine times this are values of the instance (without the numerator's constant).
+        Values of the engine times this, plus the program's base, are values of the program.
     feasible : bool
         Whether any set meets the length limits.
     upper : int
         Bound of the root; the caller lowers it as targets fail.
     """
 
-    def __init__(self, coverage: Coverage, limits: Limits) -> None:
+    def __init__(self, program: Program, limits: Limits) -> None:
         self._started = time.perf_counter()
         self._limits = limits
-        self._core, self.divisor = core_of(coverage)
+        self._core, self.divisor = core_of(program)
         if self._core.low > 0 and self._core.high >= 0 and grain_of(self._core) > 1:
             raise UnsupportedError(
                 f"A minimum length needs an exact table of {self._core.size} units by {self._core.high} lengths, which "
@@ -153,8 +153,10 @@ class Engine:
         self.statistics = Statistics()
         self._relaxations = _POOL.relaxations
         self._root = self._priced()
-        bound, _, _ = decide(self._root, 0, grain_of(self._root)) if self._core.high >= 0 else (-1, None, 0)
-        self.feasible = bound >= 0
+        bound = IMPOSSIBLE
+        if self._core.high >= 0:
+            bound, _, _ = decide(self._root, None, grain_of(self._root))
+        self.feasible = bound > IMPOSSIBLE // 2
         self.upper = bound // self._core.scale
 
     def all_of(self, target: int) -> tuple[int, str | None]:
@@ -218,11 +220,11 @@ class Engine:
     def _priced(self) -> Core:
         """Return the root core with the prices of its relaxation."""
         core = self._core
-        if not len(core.price):
+        if not len(core.price) and not len(core.fee_weight):
             return core
         with self._relaxing():
-            price = self._loaded(core, 0).prices()
-        return core if price is None else replace(core, price=price)
+            priced = self._loaded(core, 0).priced()
+        return core if priced is None else priced
 
     def _check(self) -> None:
         limits = self._limits

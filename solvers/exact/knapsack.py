@@ -29,7 +29,7 @@ from optsum.optima import Optima
 
 from .arrays import Core, core_of
 from .engine import Limits, Statistics
-from .solve import Answer
+from .solve import Answer, recall_program
 
 __all__ = ["knapsack_bound", "solve_knapsack_all", "solve_knapsack_one"]
 
@@ -186,7 +186,7 @@ def _find_oracles(
 
 
 def _core(coverage: Coverage) -> tuple[Core, int]:
-    core, divisor = core_of(coverage)
+    core, divisor = core_of(recall_program(coverage))
     if core.low > 0:
         raise UnsupportedError(
             "The knapsack bound holds without a minimum length only; use the default bound for windows."

@@ -8,6 +8,12 @@ With prices p_f >= 0 on copies, any selection S of the core's units has (everyth
 R_f being the copies in all units. The first sum is `slack`; the last is at most an integer knapsack over the
 lengths. Knapsack tables from both ends give the bound with any one unit taken or dropped.
 
+A fee, ``-weight * min(copies, step)``, is not concave: its cost is shared among its units instead. Unit i pays a share
+s_i of at most weight * copies of i whenever it is chosen (it lowers the unit's profit), and the slack has what the
+shares of a set T of the undecided units exceed the fee by, at most. With v copies and the shares s(V) in the units
+chosen, that is ``s(V) + max(-weight v, -weight step + s(undecided))``, without the first argument once v >= step: below
+the step the shares of T cost no more than its copies, above it all of the fee is due.
+
 Lengths may be divided by `grain` (rounded down) to keep the tables small; that only loosens the knapsack.
 """
 
@@ -38,13 +44,15 @@ def grain_of(core: Core) -> int:
 
 
 @njit(cache=True)
-def profits(mass, start, feature, count, price, scale):
-    """Profit of each unit under the prices."""
+def profits(mass, start, feature, count, price, scale, fee_start, fee_share):
+    """Profit of each unit under the prices and shares."""
     out = np.empty(len(mass), np.int64)
     for i in range(len(mass)):
         total = mass[i] * scale
         for k in range(start[i], start[i + 1]):
             total += price[feature[k]] * count[k]
+        for k in range(fee_start[i], fee_start[i + 1]):
+            total -= fee_share[k]
         out[i] = total
     return out
 
@@ -71,6 +79,15 @@ def net(table_start, table, price, scale, f, c):
 
 
 @njit(cache=True)
+def fee_term(weight, step, scale, v, chosen, undecided):
+    """Return the slack's term of a fee: v copies and the shares `chosen` are in, the shares `undecided` are not."""
+    due = undecided - weight * step * scale
+    if v >= step:
+        return chosen + due
+    return chosen + max(-weight * v * scale, due)
+
+
+@njit(cache=True)
 def suffix_table(lengths, profit, low, high, grain):
     """Knapsack over units i.. : ``K[i, c]`` is the best profit with at most c length left of `high`.
 
@@ -94,10 +111,31 @@ def suffix_table(lengths, profit, low, high, grain):
 
 @njit(cache=True)
 def _decide(
-    lengths, mass, start, feature, count, table_start, table, price, scale, base, low, high, grain, target, state
+    lengths,
+    mass,
+    start,
+    feature,
+    count,
+    table_start,
+    table,
+    price,
+    scale,
+    base,
+    low,
+    high,
+    grain,
+    target,
+    bound_only,
+    state,
+    fee_start,
+    fee,
+    fee_count,
+    fee_share,
+    fee_weight,
+    fee_step,
 ):
     n, m = len(lengths), len(price)
-    profit = profits(mass, start, feature, count, price, scale)
+    profit = profits(mass, start, feature, count, price, scale, fee_start, fee_share)
     best = best_counts(table_start, table, price, scale)
     copies = np.zeros(m, np.int64)
     for k in range(len(feature)):
@@ -105,12 +143,17 @@ def _decide(
     bound = base * scale
     for f in range(m):
         bound += net(table_start, table, price, scale, f, min(best[f], copies[f]))
+    shares = np.zeros(len(fee_weight), np.int64)
+    for k in range(len(fee)):
+        shares[fee[k]] += fee_share[k]
+    for g in range(len(fee_weight)):
+        bound += fee_term(fee_weight[g], fee_step[g], scale, 0, 0, shares[g])
     K = suffix_table(lengths, profit, low, high, grain)
     room = high // grain
     total = bound + K[0, room]
     goal = target * scale
     moved = 0
-    if target <= 0 or total < goal:
+    if bound_only or total < goal:
         return total, moved
     # prefix[c]: best profit of the units before i that use exactly c.
     prefix = np.full(room + 1, -(2**61), np.int64)
@@ -121,7 +164,7 @@ def _decide(
         out = np.int64(-(2**61))
         into = np.int64(-(2**61))
         for c in range(room + 1):
-            if prefix[c] >= 0:
+            if prefix[c] > -(2**60):
                 out = max(out, prefix[c] + K[i + 1, room - c])
                 if c + w <= room:
                     into = max(into, prefix[c] + p + K[i + 1, room - c - w])
@@ -138,6 +181,12 @@ def _decide(
                 loss_out += net(table_start, table, price, scale, f, now) - net(
                     table_start, table, price, scale, f, copies[f] - count[k]
                 )
+        for k in range(fee_start[i], fee_start[i + 1]):
+            g = fee[k]
+            now = fee_term(fee_weight[g], fee_step[g], scale, 0, 0, shares[g])
+            rest = shares[g] - fee_share[k]
+            loss_in += now - fee_term(fee_weight[g], fee_step[g], scale, fee_count[k], fee_share[k], rest)
+            loss_out += now - fee_term(fee_weight[g], fee_step[g], scale, 0, 0, rest)
         fits_in = into > -(2**60) and bound + into - loss_in >= goal
         fits_out = out > -(2**60) and bound + out - loss_out >= goal
         if not fits_in and not fits_out:
@@ -149,18 +198,18 @@ def _decide(
             state[i] = 1
             moved += 1
         for c in range(room, w - 1, -1):
-            if prefix[c - w] >= 0:
+            if prefix[c - w] > -(2**60):
                 prefix[c] = max(prefix[c], prefix[c - w] + p)
     return total, moved
 
 
-def decide(core: Core, target: int, grain: int) -> tuple[int, States, int]:
+def decide(core: Core, target: int | None, grain: int) -> tuple[int, States, int]:
     """Bound a core and find the units that every selection of value >= `target` takes, or drops.
 
     Parameters
     ----------
-    target : int
-        0 for the bound alone.
+    target : int or None
+        None for the bound alone.
 
     Returns
     -------
@@ -185,7 +234,14 @@ def decide(core: Core, target: int, grain: int) -> tuple[int, States, int]:
         core.low,
         core.high,
         grain,
-        target,
+        0 if target is None else target,
+        target is None,
         state,
+        core.fee_start,
+        core.fee,
+        core.fee_count,
+        core.fee_share,
+        core.fee_weight,
+        core.fee_step,
     )
     return int(bound), state, int(moved)

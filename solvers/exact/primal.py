@@ -29,16 +29,34 @@ def _knapsack_set(lengths, profit, low, high, grain, state):
 
 
 @njit(cache=True)
-def _fill_greedily(lengths, mass, start, feature, count, table_start, table, high, state):
+def _fill_greedily(
+    lengths,
+    mass,
+    start,
+    feature,
+    count,
+    table_start,
+    table,
+    high,
+    state,
+    fee_start,
+    fee,
+    fee_count,
+    fee_weight,
+    fee_step,
+):
     """Add the unit of most gain a length, as long as one fits and gains."""
     n = len(lengths)
     have = np.zeros(len(table_start) - 1, np.int64)
+    paid = np.zeros(len(fee_weight), np.int64)
     used = 0
     for i in range(n):
         if state[i] == 1:
             used += lengths[i]
             for k in range(start[i], start[i + 1]):
                 have[feature[k]] += count[k]
+            for k in range(fee_start[i], fee_start[i + 1]):
+                paid[fee[k]] += fee_count[k]
     while True:
         best = -1
         best_gain = np.int64(0)
@@ -50,7 +68,10 @@ def _fill_greedily(lengths, mass, start, feature, count, table_start, table, hig
                 f = feature[k]
                 top = table_start[f + 1] - table_start[f] - 1
                 gain += table[table_start[f] + min(have[f] + count[k], top)] - table[table_start[f] + min(have[f], top)]
-            if gain > 0 and (best < 0 or float(gain) * lengths[best] > float(best_gain) * lengths[i]):
+            for k in range(fee_start[i], fee_start[i + 1]):
+                g = fee[k]
+                gain -= fee_weight[g] * (min(paid[g] + fee_count[k], fee_step[g]) - min(paid[g], fee_step[g]))
+            if gain > 0 and (best < 0 or float(gain) * max(lengths[best], 1) > float(best_gain) * max(lengths[i], 1)):
                 best = i
                 best_gain = gain
         if best < 0:
@@ -59,6 +80,8 @@ def _fill_greedily(lengths, mass, start, feature, count, table_start, table, hig
         used += lengths[best]
         for k in range(start[best], start[best + 1]):
             have[feature[k]] += count[k]
+        for k in range(fee_start[best], fee_start[best + 1]):
+            paid[fee[k]] += fee_count[k]
 
 
 def good_set(core: Core) -> tuple[tuple[int, ...], int]:
@@ -67,7 +90,9 @@ def good_set(core: Core) -> tuple[tuple[int, ...], int]:
     With a least length only the knapsack's solution, filled up, is tried: it meets the limit by itself. The caller
     has seen to it that some set is feasible and that the knapsack's grain is 1 wherever there is a least length.
     """
-    profit = profits(core.mass, core.start, core.feature, core.count, core.price, core.scale)
+    profit = profits(
+        core.mass, core.start, core.feature, core.count, core.price, core.scale, core.fee_start, core.fee_share
+    )
     best: tuple[tuple[int, ...], int] = ((), core.base)
     for from_knapsack in (True, False):
         state = np.zeros(core.size, np.int8)
@@ -85,6 +110,11 @@ def good_set(core: Core) -> tuple[tuple[int, ...], int]:
             core.table,
             core.high,
             state,
+            core.fee_start,
+            core.fee,
+            core.fee_count,
+            core.fee_weight,
+            core.fee_step,
         )
         value = reduced(core, state).base
         units = tuple(sorted(core.ids[state == TAKEN].tolist()))

@@ -4,7 +4,8 @@ A frame at depth d has decided units 0..d-1 of `order`; its arrays are
 
     room[d]   length that may still be added
     slack[d]  scale * base + sum_f max over c in [v_f, v_f + R_f] of (scale * table_f(c) - p_f c) + profits taken
-              (v_f copies taken so far, R_f copies in the undecided units: `have` and `left`)
+              (v_f copies taken so far, R_f copies in the undecided units: `have` and `left`) + what the shares exceed
+              the fees by (`lagrangian.fee_term`)
     gain[d]   value of the units taken
     key_a/b   128 bits: exclusive or over the features that still matter of a random word for their state
 
@@ -13,8 +14,10 @@ and the bound of a frame is ``slack[d] + K[d, room]`` (`lagrangian.suffix_table`
 The state of a feature is what its future gains depend on: nothing once its table is flat or no copy is left; only
 the slope while the table is linear over all copies that are left; otherwise v_f. Two frames of the same depth, gain,
 key and *effective room* (the largest total that the undecided units can fill) have the same completions, so the
-second one takes the diagram node of the first. From the moment gain >= target every completion that fits is in: such
-"open" frames depend on depth and room alone. Keys are equal by accident with probability 2^-128 a pair.
+second one takes the diagram node of the first. A fee counts as a feature does. From the moment the gain reaches the
+target whatever may still be lost (`worst`: negative masses and fees of the undecided units; nothing in recall), every
+completion that fits is in: such "open" frames depend on depth and room alone. Keys are equal by accident with
+probability 2^-128 a pair.
 
 Diagram nodes are (unit, without, with) as in `optsum.diagram`: node 0 is the empty family, node 1 the family of the
 empty set; a node whose `with` branch is empty is replaced by its `without` branch; equal nodes are shared.
@@ -30,53 +33,15 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from .lagrangian import net
+from .lagrangian import fee_term, net
 from .reduction import mix
 
-__all__ = ["DONE", "FOUND", "FULL", "PAUSED", "fill_reach", "random_words", "run_search", "segment_ends"]
+__all__ = ["DONE", "FOUND", "FULL", "PAUSED", "run_search"]
 
 DONE = 0
 PAUSED = 1
 FULL = 2
 FOUND = 3
-
-
-@njit(cache=True)
-def segment_ends(table_start, table):
-    """For each count c of each feature the last count up to which the table goes on with c's slope."""
-    ends = np.empty(len(table), np.int64)
-    for f in range(len(table_start) - 1):
-        first, last = table_start[f], table_start[f + 1] - 1
-        ends[last] = last - first
-        for t in range(last - 1, first - 1, -1):
-            ends[t] = t + 1 - first
-            if t + 2 <= last and table[t + 2] - table[t + 1] == table[t + 1] - table[t]:
-                ends[t] = ends[t + 1]
-    return ends
-
-
-@njit(cache=True)
-def random_words(size, seed):
-    """Four words a table entry: two for "count is c", two for "slope is that of the piece ending at c"."""
-    words = np.empty((size, 4), np.uint64)
-    for i in range(size):
-        for k in range(4):
-            words[i, k] = mix(np.uint64(seed) + np.uint64(4 * i + k))
-    return words
-
-
-@njit(cache=True)
-def fill_reach(lengths, room):
-    """``reach[d, c]``: the largest total <= c of lengths of units d.. ."""
-    n = len(lengths)
-    reach = np.zeros((n + 1, room + 1), np.int32)
-    for d in range(n - 1, -1, -1):
-        w = lengths[d]
-        for c in range(room + 1):
-            reach[d, c] = reach[d + 1, c]
-            if c >= w:
-                reach[d, c] = max(reach[d, c], w + reach[d + 1, c - w])
-    return reach
 
 
 @njit(cache=True, inline="always")
@@ -89,6 +54,16 @@ def _word(words, ends, table_start, f, v, left, which):
     if v + left <= ends[at]:
         return words[table_start[f] + ends[at], which + 2]
     return words[at, which]
+
+
+@njit(cache=True, inline="always")
+def _fee_word(words, g, step, v, left, which):
+    """Contribution of fee g to the key."""
+    if left == 0 or v >= step:
+        return np.uint64(0)
+    if v + left <= step:
+        return words[g, which + 2]
+    return mix(words[g, which] + np.uint64(v))
 
 
 @njit(cache=True)
@@ -134,10 +109,22 @@ def run_search(
     reach,
     words,
     ends,
+    fee_start,
+    fee,
+    fee_count,
+    fee_share,
+    fee_weight,
+    fee_step,
+    fee_words,
+    worst,
     target,
     first_only,
     have,
     left,
+    fee_have,
+    fee_left,
+    fee_paid,
+    fee_open,
     frame,
     keys,
     stage,
@@ -152,6 +139,10 @@ def run_search(
 
     Parameters
     ----------
+    worst : (n + 1,)
+        As `losses` returns it.
+    fee_have, fee_left, fee_paid, fee_open : (fees,)
+        Copies in units taken and undecided, shares of units taken and undecided.
     frame : (n + 1, 6) int64
         room, slack, gain, open (0/1), result of the `with` branch, memo slot.
     keys : (n + 1, 4) uint64
@@ -187,10 +178,10 @@ def run_search(
             spent += 1
             counters[2] += 1
             room = frame[d, 0]
-            if frame[d, 3] == 0 and frame[d, 2] >= target:
+            if frame[d, 3] == 0 and frame[d, 2] + worst[d] >= target:
                 frame[d, 3] = 1
             opened = frame[d, 3]
-            if first_only and opened and (high - room >= low):
+            if first_only and (opened or frame[d, 2] >= target) and (high - room >= low):
                 counters[1] = d
                 return 3
             result = -1
@@ -254,6 +245,26 @@ def run_search(
                             )
                             have[f] = v + c
                             left[f] = r - c
+                        for k in range(fee_start[d], fee_start[d + 1]):
+                            g = fee[k]
+                            c = fee_count[k]
+                            v = fee_have[g]
+                            r = fee_left[g]
+                            weight = fee_weight[g]
+                            step = fee_step[g]
+                            gain -= weight * (min(v + c, step) - min(v, step))
+                            slack -= fee_term(weight, step, scale, v, fee_paid[g], fee_open[g])
+                            fee_paid[g] += fee_share[k]
+                            fee_open[g] -= fee_share[k]
+                            slack += fee_term(weight, step, scale, v + c, fee_paid[g], fee_open[g])
+                            ka ^= _fee_word(fee_words, g, step, v, r, 0) ^ _fee_word(
+                                fee_words, g, step, v + c, r - c, 0
+                            )
+                            kb ^= _fee_word(fee_words, g, step, v, r, 1) ^ _fee_word(
+                                fee_words, g, step, v + c, r - c, 1
+                            )
+                            fee_have[g] = v + c
+                            fee_left[g] = r - c
                         frame[d + 1, 1] = slack
                         frame[d + 1, 2] = gain
                         keys[d + 1, 0] = ka
@@ -264,6 +275,9 @@ def run_search(
                 if opened == 0:
                     for k in range(start[d], start[d + 1]):
                         left[feature[k]] -= count[k]
+                    for k in range(fee_start[d], fee_start[d + 1]):
+                        fee_left[fee[k]] -= fee_count[k]
+                        fee_open[fee[k]] -= fee_share[k]
                 result = 0
                 # falls through to stage 1 with the `with` branch empty
             else:
@@ -276,6 +290,9 @@ def run_search(
                 if stage[d] == 1 and frame[d, 3] == 0:
                     for k in range(start[d], start[d + 1]):
                         have[feature[k]] -= count[k]
+                    for k in range(fee_start[d], fee_start[d + 1]):
+                        fee_have[fee[k]] -= fee_count[k]
+                        fee_paid[fee[k]] -= fee_share[k]
         if stage[d] == 1:
             # `have` is as before the unit, `left` without it.
             frame[d, 4] = result
@@ -303,6 +320,17 @@ def run_search(
                         kb ^= _word(words, ends, table_start, f, v, r + c, 1) ^ _word(
                             words, ends, table_start, f, v, r, 1
                         )
+                    for k in range(fee_start[d], fee_start[d + 1]):
+                        g = fee[k]
+                        c = fee_count[k]
+                        v = fee_have[g]
+                        r = fee_left[g]
+                        weight = fee_weight[g]
+                        step = fee_step[g]
+                        slack += fee_term(weight, step, scale, v, fee_paid[g], fee_open[g])
+                        slack -= fee_term(weight, step, scale, v, fee_paid[g], fee_open[g] + fee_share[k])
+                        ka ^= _fee_word(fee_words, g, step, v, r + c, 0) ^ _fee_word(fee_words, g, step, v, r, 0)
+                        kb ^= _fee_word(fee_words, g, step, v, r + c, 1) ^ _fee_word(fee_words, g, step, v, r, 1)
                     frame[d + 1, 1] = slack
                     frame[d + 1, 2] = frame[d, 2]
                     keys[d + 1, 0] = ka
@@ -316,6 +344,9 @@ def run_search(
         if frame[d, 3] == 0:
             for k in range(start[d], start[d + 1]):
                 left[feature[k]] += count[k]
+            for k in range(fee_start[d], fee_start[d + 1]):
+                fee_left[fee[k]] += fee_count[k]
+                fee_open[fee[k]] += fee_share[k]
         if frame[d, 4] != 0:
             result = make_node(nodes, node_slots, counters, ids[d], result, frame[d, 4])
         if result != 0:
@@ -332,3 +363,6 @@ def run_search(
         if stage[d] == 1 and frame[d, 3] == 0:
             for k in range(start[d], start[d + 1]):
                 have[feature[k]] -= count[k]
+            for k in range(fee_start[d], fee_start[d + 1]):
+                fee_have[fee[k]] -= fee_count[k]
+                fee_paid[fee[k]] -= fee_share[k]

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from optsum.coverage import Coverage
 from optsum.diagram import EMPTY_FAMILY, Diagram
+from optsum.errors import UnsupportedError
 from optsum.optima import Optima
 
-from .engine import Engine, Limits, Statistics, Stopped
+from ..program import Program, program_of
+from .engine import Limits, Statistics, Stopped
 
-__all__ = ["Answer", "solve_all", "solve_one"]
+if TYPE_CHECKING:
+    from ..engines import Searcher
+
+__all__ = ["Answer", "recall_program", "solve_all", "solve_one"]
 
 _NARROW: Final = 64
 """Up to this distance between bound and a good set the targets are tried one by one."""
@@ -43,7 +48,20 @@ class Answer:
         return self.termination == "completed"
 
 
-def _optimum(engine: Engine) -> tuple[tuple[int, ...], int, int, str]:
+def recall_program(coverage: Coverage) -> Program:
+    """Return recall as the program it is.
+
+    Raises
+    ------
+    UnsupportedError
+        If the value is not one ratio with a constant denominator.
+    """
+    if not coverage.constant_denominator:
+        raise UnsupportedError("The exact engine serves recall here; use the strategy branch-and-bound for the rest.")
+    return program_of(coverage, (1, 0))
+
+
+def _optimum(engine: Searcher) -> tuple[tuple[int, ...], int, int, str]:
     """Close the gap between a good set and the bound: set, value, bound, termination."""
     selection, value = engine.guess()
     upper = engine.upper
@@ -67,7 +85,7 @@ def solve_one(coverage: Coverage, limits: Limits | None = None) -> Answer:
     Parameters
     ----------
     coverage : Coverage
-        Recall (a constant denominator) with occurrences decided by single units; a minimum length is allowed.
+        Recall (a constant denominator); a minimum length is allowed.
     limits : Limits
 
     Raises
@@ -75,7 +93,9 @@ def solve_one(coverage: Coverage, limits: Limits | None = None) -> Answer:
     UnsupportedError
         For any other instance.
     """
-    engine = Engine(coverage, limits or Limits())
+    from ..engines import engine_of  # which needs the engine of this package
+
+    engine = engine_of(recall_program(coverage), limits or Limits())
     if not engine.feasible:
         return Answer(None, 0, 0, "completed", engine.finish())
     selection, value, upper, termination = _optimum(engine)
@@ -95,7 +115,9 @@ def solve_all(coverage: Coverage, limits: Limits | None = None) -> Optima:
     Parameters and errors are those of `solve_one`. If a limit is reached, the answer says what is proven: with
     ``value == bound`` the optimum is known and the sets are some of the optima; otherwise the only set is a good one.
     """
-    engine = Engine(coverage, limits or Limits())
+    from ..engines import engine_of  # which needs the engine of this package
+
+    engine = engine_of(recall_program(coverage), limits or Limits())
     constant = int(coverage.constants[0])
     if not engine.feasible:
         return Optima(Diagram.of_sets([]), 0, 0, complete=True, statistics=engine.finish().as_dict())

@@ -14,10 +14,11 @@ from optsum.coverage import IntArray
 from optsum.diagram import EMPTY_FAMILY
 
 from .arrays import Core
-from .lagrangian import best_counts, grain_of, net, profits, suffix_table
+from .lagrangian import best_counts, fee_term, grain_of, net, profits, suffix_table
 from .reduction import mix
-from .search import FULL, fill_reach, random_words, run_search, segment_ends
+from .search import FULL, run_search
 from .store import NodeStore
+from .tables import fill_reach, losses, random_words, segment_ends
 
 __all__ = ["Search"]
 
@@ -27,7 +28,27 @@ _SMALL_MEMO: Final = 1 << 12
 
 @njit(cache=True)
 def _prepare(
-    order, ids, lengths, mass, start, feature, count, table_start, table, price, scale, base, low, high, grain
+    order,
+    ids,
+    lengths,
+    mass,
+    start,
+    feature,
+    count,
+    table_start,
+    table,
+    price,
+    scale,
+    base,
+    low,
+    high,
+    grain,
+    fee_start,
+    fee,
+    fee_count,
+    fee_share,
+    fee_weight,
+    fee_step,
 ):
     """Bring the units into search order and make every table of the kernel."""
     n, m = len(order), len(price)
@@ -44,12 +65,32 @@ def _prepare(
             new_count[at] = count[k]
             left[feature[k]] += count[k]
             at += 1
+    fees = len(fee_weight)
+    new_fee_start = np.zeros(n + 1, np.int64)
+    for d in range(n):
+        new_fee_start[d + 1] = new_fee_start[d] + fee_start[order[d] + 1] - fee_start[order[d]]
+    new_fee = np.empty(new_fee_start[n], np.int64)
+    new_fee_count = np.empty(new_fee_start[n], np.int64)
+    new_fee_share = np.empty(new_fee_start[n], np.int64)
+    fee_left = np.zeros(fees, np.int64)
+    fee_open = np.zeros(fees, np.int64)
+    for d in range(n):
+        at = new_fee_start[d]
+        for k in range(fee_start[order[d]], fee_start[order[d] + 1]):
+            new_fee[at] = fee[k]
+            new_fee_count[at] = fee_count[k]
+            new_fee_share[at] = fee_share[k]
+            fee_left[fee[k]] += fee_count[k]
+            fee_open[fee[k]] += fee_share[k]
+            at += 1
     new_ids, new_lengths, new_mass = ids[order], lengths[order], mass[order]
-    profit = profits(new_mass, new_start, new_feature, new_count, price, scale)
+    profit = profits(new_mass, new_start, new_feature, new_count, price, scale, new_fee_start, new_fee_share)
     best = best_counts(table_start, table, price, scale)
     slack = base * scale
     for f in range(m):
         slack += net(table_start, table, price, scale, f, min(best[f], left[f]))
+    for g in range(fees):
+        slack += fee_term(fee_weight[g], fee_step[g], scale, 0, 0, fee_open[g])
     K = suffix_table(new_lengths, profit, low, high, grain)
     reach = fill_reach(new_lengths, high) if grain == 1 and low <= 0 else np.zeros((0, 0), np.int32)
     frame = np.zeros((n + 1, 6), np.int64)
@@ -57,6 +98,8 @@ def _prepare(
     frame[0, 1] = slack
     frame[0, 2] = base
     words = random_words(len(table), 1)
+    fee_words = random_words(fees, 2**40)
+    worst = losses(new_mass, new_fee_start, new_fee_count, new_fee, fee_weight, fee_step)
     ends = segment_ends(table_start, table)
     return (
         new_ids,
@@ -73,6 +116,14 @@ def _prepare(
         ends,
         left,
         frame,
+        new_fee_start,
+        new_fee,
+        new_fee_count,
+        new_fee_share,
+        fee_words,
+        worst,
+        fee_left,
+        fee_open,
     )
 
 
@@ -127,6 +178,14 @@ class Search:
             ends,
             left,
             frame,
+            fee_start,
+            fee,
+            fee_count,
+            fee_share,
+            fee_words,
+            worst,
+            fee_left,
+            fee_open,
         ) = _prepare(
             order,
             core.ids,
@@ -143,6 +202,12 @@ class Search:
             core.low,
             core.high,
             grain,
+            core.fee_start,
+            core.fee,
+            core.fee_count,
+            core.fee_share,
+            core.fee_weight,
+            core.fee_step,
         )
         self._ids = ids
         self._frame = frame
@@ -168,10 +233,22 @@ class Search:
             reach,
             words,
             ends,
+            fee_start,
+            fee,
+            fee_count,
+            fee_share,
+            core.fee_weight,
+            core.fee_step,
+            fee_words,
+            worst,
             target,
             first_only,
             np.zeros(len(left), np.int64),
             left,
+            np.zeros(len(fee_left), np.int64),
+            fee_left,
+            np.zeros(len(fee_left), np.int64),
+            fee_open,
             frame,
             self._keys,
             self._stage,

@@ -1,0 +1,64 @@
+"""What the depth-first search looks up: made once for a core in its order."""
+
+# mypy: disable-error-code="no-untyped-def"
+# (numba infers the types of the kernels.)
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from .reduction import mix
+
+__all__ = ["fill_reach", "losses", "random_words", "segment_ends"]
+
+
+@njit(cache=True)
+def segment_ends(table_start, table):
+    """For each count c of each feature the last count up to which the table goes on with c's slope."""
+    ends = np.empty(len(table), np.int64)
+    for f in range(len(table_start) - 1):
+        first, last = table_start[f], table_start[f + 1] - 1
+        ends[last] = last - first
+        for t in range(last - 1, first - 1, -1):
+            ends[t] = t + 1 - first
+            if t + 2 <= last and table[t + 2] - table[t + 1] == table[t + 1] - table[t]:
+                ends[t] = ends[t + 1]
+    return ends
+
+
+@njit(cache=True)
+def random_words(size, seed):
+    """Four words a table entry: two for "count is c", two for "slope is that of the piece ending at c"."""
+    words = np.empty((size, 4), np.uint64)
+    for i in range(size):
+        for k in range(4):
+            words[i, k] = mix(np.uint64(seed) + np.uint64(4 * i + k))
+    return words
+
+
+@njit(cache=True)
+def fill_reach(lengths, room):
+    """``reach[d, c]``: the largest total <= c of lengths of units d.. ."""
+    n = len(lengths)
+    reach = np.zeros((n + 1, room + 1), np.int32)
+    for d in range(n - 1, -1, -1):
+        w = lengths[d]
+        for c in range(room + 1):
+            reach[d, c] = reach[d + 1, c]
+            if c >= w:
+                reach[d, c] = max(reach[d, c], w + reach[d + 1, c - w])
+    return reach
+
+
+@njit(cache=True)
+def losses(mass, start, fee_count, fee, fee_weight, fee_step):
+    """``worst[d]``: the least that units d.. together can add to a value."""
+    n = len(mass)
+    worst = np.zeros(n + 1, np.int64)
+    for d in range(n - 1, -1, -1):
+        least = mass[d]
+        for k in range(start[d], start[d + 1]):
+            least -= fee_weight[fee[k]] * min(fee_count[k], fee_step[fee[k]])
+        worst[d] = worst[d + 1] + min(least, 0)
+    return worst

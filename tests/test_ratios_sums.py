@@ -1,0 +1,133 @@
+"""Sums and products of ratios by branch and bound, against brute force."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from optsum.solvers import sums
+from optsum.solvers.exact import Limits
+from optsum.solvers.sums import solve_sum
+
+from optsum.config import resolve
+from optsum.corpus.topic import as_topic
+from optsum.coverage import Combination, Coverage
+from optsum.coverage_problem import CoverageProblem
+from optsum.pipeline import build
+from optsum.surrogate import Weighted, cell_of, programs
+from optsum.testing import brute_force, random_coverage, random_topic
+from optsum.testing.enumeration import selections
+
+OBJECTIVES: dict[str, dict[str, Any]] = {
+    "two metrics": {"metric": "rouge-1+rouge-2", "measure": "f1"},
+    "two metrics, sets": {"metric": "rouge-1+rouge-2", "measure": "f1", "counts": "set"},
+    "two metrics, precision": {"metric": "rouge-1+rouge-2", "measure": "precision"},
+    "mean": {"metric": "rouge-1", "measure": "f1", "references": "mean"},
+    "mean of two metrics": {"metric": "rouge-1+rouge-2", "measure": "f1", "references": "mean"},
+    "mean, sets": {"metric": "rouge-1", "measure": "f1", "references": "mean", "counts": "set"},
+}
+
+
+def assert_same_as_brute_force(instance: Coverage, name: object) -> None:
+    truth = brute_force(CoverageProblem.of(instance))
+    every, one = solve_sum(instance, every=True), solve_sum(instance, every=False)
+    assert every.proven, name
+    assert one.proven, name
+    if truth.best is None:
+        assert every.selection is None, name
+        assert one.selection is None, name
+        return
+    assert every.key == one.key == truth.best, name
+    assert one.selection in truth.optima, name
+    assert set(every.optima) == set(truth.optima), name
+    assert every.optima.count == len(truth.optima), name
+
+
+def instance_of(seed: int, given: Mapping[str, Any], sentences: int = 7) -> Coverage:
+    rng = np.random.default_rng(seed)
+    topic = as_topic(random_topic(rng, sentences=sentences))
+    limits = ({}, {"max_length": 12}, {"max_length": 14, "min_length": 5})[int(rng.integers(0, 3))]
+    options = resolve({**given, **limits, "strategy": "branch-and-bound"})
+    return build(topic, options).problem.coverage
+
+
+@pytest.mark.parametrize("few", [0, 2_000])
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_equals_brute_force(objective: str, few: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    # With no selections that are few, everything goes through programs.
+    monkeypatch.setattr(sums, "_FEW", few)
+    sought = 0
+    # Two metrics times several short references need many cells: the slowest case by far.
+    hard = objective == "mean of two metrics" and not few
+    for seed in range(8 if hard else 30):
+        instance = instance_of(seed, OBJECTIVES[objective], sentences=5 if hard else 7)
+        if instance.combination is Combination.SUM:
+            assert_same_as_brute_force(instance, (objective, seed))
+            sought += 1
+    assert sought >= (4 if hard else 15)
+
+
+@pytest.mark.parametrize("kind", ["sum", "product"])
+def test_random_ratios_equal_brute_force(kind: str) -> None:
+    for seed in range(60):
+        instance = random_coverage(np.random.default_rng(seed), kind=kind, units=6)
+        if instance.combination is not Combination.RATIO:
+            assert_same_as_brute_force(instance, (kind, seed))
+
+
+def test_products_by_programs_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Ngram(1, 2) of Lin & Hovy 2003: constant denominators, one tangent.
+    monkeypatch.setattr(sums, "_FEW", 0)
+    for seed in range(30):
+        instance = instance_of(seed, {"metric": "rouge-1+rouge-2", "measure": "f1"})
+        product = replace(
+            instance,
+            mass=np.vstack([instance.mass[0], 0 * instance.mass[0], instance.mass[2], 0 * instance.mass[0]]),
+            combination=Combination.PRODUCT,
+            weights=(1, 2),
+            max_length=min(instance.max_length, 12),
+        )
+        assert_same_as_brute_force(product, seed)
+
+
+def test_whatever_fulfils_a_wish_is_in_a_program() -> None:
+    covered = 0
+    for seed in range(60):
+        instance = instance_of(seed, {"metric": "rouge-1+rouge-2", "measure": "f1"}, sentences=6)
+        problem = CoverageProblem.of(instance)
+        keys = {chosen: problem.evaluate(chosen) for chosen in selections(problem.size)}
+        feasible = sorted(found.key for found in keys.values() if found.feasible)
+        if not feasible or instance.ratios == 1:
+            continue
+        wanted = Fraction(feasible[-(len(feasible) // 4 + 1)])
+        wish = Weighted((0, 1), (Fraction(1), Fraction(1)), 2 * wanted, (2.0, 1.0))
+        held = list(programs(instance, cell_of(instance, wish), wish))
+        for chosen, found in keys.items():
+            totals = problem.totals(chosen)
+            worth = [a[0] * totals[0] + a[1] * totals[2] - b[0] * totals[1] - b[1] * totals[3] for a, b in held]
+            if found.feasible and found.key >= wanted:
+                assert max(worth) >= 0, (seed, chosen)
+                covered += 1
+    assert covered > 100
+
+
+def test_limits_and_ties() -> None:
+    instance = Coverage.of(
+        [1] * 14,
+        [{unit // 2: 1} for unit in range(14)],
+        [[1]] * 7,
+        slots=[0, 0, 0, 0, 2, 2, 2],
+        constants=(0, 101, 0, 103),
+        weights=(1, 1),
+        combination=Combination.SUM,
+        max_length=7,
+    )
+    found = solve_sum(instance, every=True)
+    assert (found.optima.count, found.key) == (2**7, (Fraction(4, 101) + Fraction(3, 103)) / 2)
+    stopped = solve_sum(instance, Limits(frames=0), every=True)
+    assert (stopped.proven, stopped.reason) == (False, "node_limit")
+    assert stopped.selection is not None

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
+from optsum.alternatives import texts_of
 from optsum.corpus.jsonl import BadTopic
 from optsum.corpus.topic import Topic, as_topic
 from optsum.errors import InputError, OptionError, UnsupportedError
@@ -72,10 +73,11 @@ def align(
     Yields
     ------
     Topic or BadTopic
-        One for each reference: the topic with that reference alone and its cover, named ``id#r`` if there are
-        several. ``meta["align"]`` says how it was made, and under ``"cut"`` which sentences have more sets than were
-        kept. Sentences that no set holds have no alternative (``--uncoverable`` says what happens to them). A topic
-        that cannot be used comes out as a `BadTopic`.
+        One for each reference: the topic with that reference alone and its cover (in the ids of
+        ``meta["sentence_ids"]``, if there are any), named ``id#r`` if there are several. ``meta["align"]`` says how it
+        was made, and under ``"cut"`` which sentences have more sets than were kept. Sentences that no set holds have
+        no alternative (``--uncoverable`` says what happens to them). A topic that cannot be used comes out as a
+        `BadTopic`, and so does a second one of the same name.
 
     Raises
     ------
@@ -104,13 +106,25 @@ def align(
         stopwords = load_stopwords(stopwords)
     raw = Analyzer(tokenizer or "rouge", stem, stopwords)
     ready = raw if tokenizer is not None else Analyzer("tokens", stem, stopwords)
-    return (
+    return _each_once(
         aligned
         for topic in topics
         for aligned in _aligned(
             topic, parsed, Fraction(Decimal(str(threshold))), (max_sentences, max_sets), (raw, ready), made
         )
     )
+
+
+def _each_once(aligned: Iterable[Topic | BadTopic]) -> Iterator[Topic | BadTopic]:
+    """Refuse a second topic of an id: one that is called ``t#0`` already, beside a ``t`` with several references."""
+    seen: set[str] = set()
+    for topic in aligned:
+        if isinstance(topic, Topic) and topic.id in seen:
+            yield BadTopic(topic.id, topic.source, f"a second topic would be called {topic.id!r}; give each its own id")
+            continue
+        if isinstance(topic, Topic):
+            seen.add(topic.id)
+        yield topic
 
 
 def _aligned(
@@ -133,6 +147,11 @@ def _aligned(
     if not topic.sentences or not topic.references:
         yield BadTopic(topic.id, topic.source, "there is no document or no reference to align; give both")
         return
+    try:
+        names = list(texts_of(topic))
+    except InputError as error:
+        yield BadTopic(topic.id, topic.source, str(error))
+        return
     analyzer = analyzers[all(isinstance(sentence, tuple) for sentence in topic.sentences)]
     source = [count(analyzer.tokens(sentence), metric) for sentence in topic.sentences]
     for number, reference in enumerate(topic.references):
@@ -143,7 +162,7 @@ def _aligned(
             topic,
             id=f"{topic.id}#{number}" if len(topic.references) > 1 else topic.id,
             references=(reference,),
-            cover=tuple(sets for sets, _ in cover),
+            cover=tuple(tuple(tuple(names[unit] for unit in units) for units in sets) for sets, _ in cover),
             meta={**topic.meta, "align": {**made, "reference": number, **({"cut": cut} if cut else {})}},
         )
 

@@ -16,7 +16,15 @@ from optsum.corpus.topic import Topic
 from optsum.errors import InputError
 from optsum.text import Sentence
 
-__all__ = ["Alternatives", "SentenceId", "alternatives_of", "in_order", "sentences_of", "texts_of"]
+__all__ = [
+    "Alternatives",
+    "SentenceId",
+    "alternatives_of",
+    "check_extract",
+    "in_order",
+    "sentences_of",
+    "texts_of",
+]
 
 SentenceId: TypeAlias = int | str
 """What the input calls a source sentence: a unit number, or a name of any kind."""
@@ -106,8 +114,38 @@ def _check_ids(topic: Topic, named: frozenset[SentenceId]) -> None:
             )
         if texts and unit not in texts and (isinstance(unit, int) or "sentence_ids" in topic.meta):
             raise InputError(
-                f"Topic {topic.id!r} has {len(texts)} sentences, but its cover names {unit!r}, which is none of them: "
-                "number sentences from 0 over all documents, or name them in meta.sentence_ids."
+                f"The cover of topic {topic.id!r} names {unit!r}, which is no sentence of its documents (they have "
+                f"{len(texts)}): number sentences from 0 over all documents, or name them in meta.sentence_ids."
+            )
+
+
+def check_extract(topic: Topic, alternatives: Alternatives, extract: Iterable[SentenceId]) -> None:
+    """Refuse an extract with a sentence that the topic does not have.
+
+    Without documents, and where the cover itself names sentences that are in none, any other name may be a sentence.
+
+    Raises
+    ------
+    InputError
+        For a sentence of no document, and for one that the cover calls a number and the extract a text, or the other
+        way round: it would count as wrong without a word.
+    """
+    texts = texts_of(topic)
+    known = texts.keys() | alternatives.corresponding
+    written = {str(unit): unit for unit in known}
+    closed = bool(texts) and alternatives.corresponding <= texts.keys()
+    for unit in extract:
+        if unit in known:
+            continue
+        if str(unit) in written:
+            raise InputError(
+                f"The extract names the sentence {unit!r}, which topic {topic.id!r} calls {written[str(unit)]!r}: "
+                "write numbers and texts as the cover does."
+            )
+        if closed or (texts and isinstance(unit, int)):
+            raise InputError(
+                f"The extract names {unit!r}, which is no sentence of topic {topic.id!r} (its documents have "
+                f"{len(texts)}): name sentences as the cover does."
             )
 
 
@@ -122,7 +160,11 @@ def texts_of(topic: Topic) -> dict[SentenceId, Sentence]:
         If there are not as many different ids as sentences.
     """
     ids = topic.meta.get("sentence_ids", range(len(topic.sentences)))
-    usable = isinstance(ids, Sequence) and not isinstance(ids, str) and all(isinstance(name, int | str) for name in ids)
+    usable = (
+        isinstance(ids, Sequence)
+        and not isinstance(ids, str)
+        and not any(isinstance(name, bool) or not isinstance(name, int | str) for name in ids)
+    )
     if not usable or len(set(ids)) != len(ids) or len(ids) != len(topic.sentences):
         raise InputError(
             f"In topic {topic.id!r} meta.sentence_ids does not name each of the {len(topic.sentences)} sentences once: "
@@ -152,8 +194,8 @@ def sentences_of(topic: Topic, selection: Iterable[SentenceId]) -> list[Sentence
         text = named.get(unit, numbered.get(unit) if isinstance(unit, int) else None)
         if text is None:
             raise InputError(
-                f"the selection names unit {unit!r}, but topic {topic.id!r} has {len(topic.sentences)} sentences and none of "
-                "them is called that; number them from 0, or name them in meta.sentence_ids"
+                f"the selection names unit {unit!r}, but topic {topic.id!r} has {len(topic.sentences)} sentences and "
+                "none of them is called that; number them from 0, or name them in meta.sentence_ids"
             )
         found.append(text)
     return found

@@ -148,10 +148,8 @@ def interchangeable(
     classes: dict[int, list[int]] = {}
     while True:
         dropped = 0
-        for units in _alike(clauses):
+        for units, needed in _alike(clauses):
             units.sort(key=lambda unit: (lengths[unit], unit))
-            together = sum([1 << unit for unit in units])
-            needed = max([(alternative & together).bit_count() for clause in clauses for alternative in clause])
             if every and (needed > 1 or not lengths[units[0]]):
                 continue
             if every:
@@ -163,8 +161,8 @@ def interchangeable(
         clauses = without(clauses, dropped)
 
 
-def _alike(clauses: Clauses) -> list[list[int]]:
-    """Return the classes of interchangeable units, of two and more."""
+def _alike(clauses: Clauses) -> Iterator[tuple[list[int], int]]:
+    """Yield the classes of interchangeable units, of two and more, and how many of each one alternative holds."""
     held = [frozenset(clause) for clause in clauses]
     places: dict[int, list[tuple[int, Bits]]] = {}
     for index, clause in enumerate(held):
@@ -182,4 +180,8 @@ def _alike(clauses: Clauses) -> list[list[int]]:
                 break
         else:
             alike.append([unit])
-    return [units for alike in candidates.values() for units in alike if len(units) > 1]
+    for units in chain.from_iterable(candidates.values()):
+        if len(units) > 1:
+            together = sum([1 << unit for unit in units])
+            # What holds some of them has a counterpart, with the first among them.
+            yield units, max([(alternative & together).bit_count() for _, alternative in places[units[0]]])

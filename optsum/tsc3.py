@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from optsum.alternatives import SentenceId, alternatives_of
+from optsum.alternatives import SentenceId, alternatives_of, check_extract, in_order
 from optsum.corpus.topic import Topic
 from optsum.errors import InputError
 from optsum.text import Sentence
@@ -81,7 +81,8 @@ def score_extract(
     Raises
     ------
     InputError
-        If the topic's cover cannot be used (`optsum.alternatives.alternatives_of`), or `minimum` is not positive.
+        If the topic's cover cannot be used (`optsum.alternatives.alternatives_of`), the extract names a sentence that
+        the topic does not have (`optsum.alternatives.check_extract`), or `minimum` is not positive.
 
     Examples
     --------
@@ -95,6 +96,7 @@ def score_extract(
         raise InputError(f"A minimum cover of topic {topic.id!r} has a sentence at least, so h cannot be {minimum}.")
     alternatives = alternatives_of(topic, uncoverable)
     given = frozenset(extract)
+    check_extract(topic, alternatives, in_order(given))
     covered = tuple(
         max(Fraction(*part) for part in {(len(chosen & given), len(chosen)) for chosen in sets})
         for sets in alternatives.sets

@@ -102,6 +102,40 @@ def test_every_reference_is_a_topic_of_its_own() -> None:
     assert second.cover == ((),)
 
 
+@pytest.mark.parametrize("ids", [["a", "b", "c", "d", "e"], [4, 3, 2, 1, 0]])
+def test_sentences_are_called_as_the_topic_calls_them(ids: list[Any]) -> None:
+    documents = TOPIC["documents"]
+    named = {**TOPIC, "meta": {"sentence_ids": ids[: sum(map(len, documents))]}}
+    plain, found = next(iter(align([TOPIC]))), next(iter(align([named])))
+    assert isinstance(plain, Topic)
+    assert isinstance(found, Topic)
+    assert plain.cover
+    assert found.cover == tuple(
+        tuple(tuple(ids[unit] for unit in chosen) for chosen in sets)  # type: ignore[index]
+        for sets in plain.cover
+    )
+    expected = optsum.solve(plain, formulation="cover", uncoverable="skip").summary
+    assert optsum.solve(found, formulation="cover", uncoverable="skip").summary == expected
+
+
+@pytest.mark.parametrize("ids", [["a"], [True, *"bcde"], ["a"] * 5, "abcde"])
+def test_ids_that_name_no_sentence_each_are_refused(ids: Any) -> None:
+    sentences = sum(map(len, TOPIC["documents"]))
+    given = ids[:sentences] if len(ids) > 1 else ids
+    (found,) = align([{**TOPIC, "meta": {"sentence_ids": given}}])
+    assert isinstance(found, BadTopic)
+    assert "meta.sentence_ids does not name each" in found.error
+
+
+def test_no_two_covers_have_one_name() -> None:
+    beside = {**TOPIC, "id": "t#1", "references": TOPIC["references"][:1]}
+    first, second, third = align([TOPIC, beside])
+    assert [topic.id for topic in (first, second, third)] == ["t#0", "t#1", "t#1"]
+    assert isinstance(second, Topic)
+    assert isinstance(third, BadTopic)
+    assert "a second topic would be called 't#1'" in third.error
+
+
 def test_one_reference_keeps_the_id() -> None:
     (topic,) = align([{**TOPIC, "references": TOPIC["references"][:1]}])
     assert topic.id == "t"

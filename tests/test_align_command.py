@@ -20,6 +20,7 @@ import optsum
 from optsum.alignment import align
 from optsum.cli import main
 from optsum.corpus import topic_to_json
+from optsum.corpus.parses import parses_of
 from optsum.corpus.topic import Topic, as_topic
 
 TOPIC = {
@@ -155,6 +156,29 @@ def test_what_cannot_be_used_is_one_line(run: Run, arguments: list[str], reason:
     assert (status, out, err.count("\n")) == (2, "", 1)
     assert reason in err
     assert json.loads(Path("topics.jsonl").read_text()) == TOPIC
+
+
+def test_parses_are_found_from_the_folder_of_the_output(run: Run) -> None:
+    block = "1\tCats\tcat\tNOUN\tNNS\t_\t2\tnsubj\t_\t_\n2\tsleep\tsleep\tVERB\tVBP\t_\t0\troot\t_\t_\n\n"
+    Path("conllu").mkdir()
+    Path("conllu/t.conllu").write_text(block)
+    Path("beside.conllu").write_text(block)
+    Path("deep/er").mkdir(parents=True)
+    topics = [
+        {"id": name, "documents": [["Cats sleep"]], "references": [["Cats."]], "meta": {"conllu": files}}
+        for name, files in (("one", "t.conllu"), ("list", ["beside.conllu"]), ("none", "nosuch.conllu"), ("bad", 3))
+    ]
+    Path("topics.jsonl").write_text("\n".join(map(json.dumps, topics)))
+    assert run("align", "topics.jsonl", "-o", "deep/er/covers.jsonl")[0] == 0
+    found = [topic for topic in optsum.read_topics("deep/er/covers.jsonl") if isinstance(topic, Topic)]
+    assert [topic.meta["conllu"] for topic in found] == [
+        "../../conllu/t.conllu", ["../../beside.conllu"], "nosuch.conllu", 3,
+    ]  # fmt: skip
+    assert [parses_of(topic)[0].text for topic in found[:2]] == ["Cats sleep"] * 2
+    assert run("align", "topics.jsonl", "-o", "covers.jsonl")[0] == 0
+    assert [json.loads(line)["meta"]["conllu"] for line in Path("covers.jsonl").read_text().splitlines()] == [
+        topic["meta"]["conllu"] for topic in topics
+    ]  # fmt: skip
 
 
 @pytest.mark.slow

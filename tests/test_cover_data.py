@@ -94,3 +94,13 @@ def test_alignments_made_from_text(shared_data: Path, name: str, topics: int, co
     assert len(aligned) == topics
     found = [assert_proven_in_a_second(topic) for topic in aligned if isinstance(topic, Topic)]
     assert sum(answer is not None for answer in found) == covered
+
+
+@pytest.mark.slow
+def test_trillions_of_covers_share_most_of_their_diagram(shared_data: Path) -> None:
+    topics = (topic for topic in read_topics(shared_data / "dbs" / "topics.jsonl") if topic.id == "dbs:9")
+    (topic,) = (topic for topic in align(topics) if topic.id == "dbs:9#1")
+    assert isinstance(topic, Topic)
+    optima = enumerate_covers(Cover().build(topic, SPEC).problem.coverage)
+    assert (optima.value, optima.count) == (64, 2_005_378_081_152)
+    assert optima.statistics["diagram"] < 30_000  # with the largest part on top of the others 60,000

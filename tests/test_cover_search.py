@@ -235,6 +235,26 @@ def test_the_quick_cover_covers_and_nothing_of_it_is_idle() -> None:
         assert not any(covers(chosen - {unit}) for unit in chosen)
 
 
+def test_a_quick_cover_of_a_huge_topic_is_quick() -> None:
+    # Looking at every alternative for every choice took 13 s here.
+    clauses = clauses_of(synthetic(random.Random(3), 6000, 900))  # noqa: S311
+    began = process_time()
+    chosen = quick_cover(clauses, [1] * 6000)
+    assert process_time() - began < 1
+    assert all(any(alternative & ~chosen == 0 for alternative in clause) for clause in clauses)
+    assert chosen.bit_count() < 1200  # the minimum is above 1000
+
+
+def test_many_classes_of_sentences_are_found_in_time() -> None:
+    # 600 abstract sentences, each with 10 alternatives that are as good as one another.
+    clauses = [[(20 * i + 2 * j, 20 * i + 2 * j + 1) for j in range(10)] for i in range(600)]
+    instance = cover_of(clauses, [1] * 12_000)
+    began = process_time()
+    kept, _ = interchangeable(canonical(clauses_of(instance)), [1] * 12_000)
+    assert process_time() - began < 4
+    assert len(kept) == 600
+
+
 def test_sentences_that_say_the_same_are_searched_once() -> None:
     # 40 sentences of which any two will do, and 30 of which any one will do.
     clauses = [[(i, j) for i in range(40) for j in range(i)], [(40 + i,) for i in range(30)]]

@@ -135,6 +135,9 @@ def test_unknown_names_and_options_are_refused() -> None:
         (["tsc3", TABLE, "--uncoverable", "never"], "uncoverable cannot be 'never'"),
         (["tsc3", TABLE, "--time-limit", "-1"], "time_limit cannot be -1"),
         (["tsc3", TABLE, "-o", TABLE], "also an input"),
+        (["tsc3", "-", "-"], "Only one of topics and systems can be the standard input"),
+        (["tsc3", TABLE, "--strategy", "greedy"], "must be proven"),
+        (["tsc3", TABLE, "--strategy", "mlip"], "did you mean milp"),
     ],
 )
 def test_what_cannot_be_used_is_one_line(run: Any, arguments: list[str], reason: str) -> None:
@@ -229,6 +232,26 @@ def test_ctrl_c_ends_what_is_read() -> None:
         with pytest.raises(KeyboardInterrupt):
             signal.raise_signal(signal.SIGINT)
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_topics_that_were_not_read_are_not_said_to_be_missing(run: Any, tmp_path: Path) -> None:
+    topics, systems, out = tmp_path / "topics.jsonl", tmp_path / "systems.jsonl", tmp_path / "rows.jsonl"
+    topics.write_text("\n".join(json.dumps({"id": name, "cover": [[["a"]]]}) for name in "tu"))
+    systems.write_text(json.dumps({"topic_id": "v", "system": "one", "selection": ["a"]}))
+    assert run("tsc3", topics, systems, "-o", out)[::2] == (
+        1, "optsum: 1 part of the input could not be used; There is no topic 'v', for which systems have summaries.\n",
+    )  # fmt: skip
+    assert "There is no topic 'v'" in out.read_text()
+
+    def stopped(self: Stopping, items: Any, advance: Any) -> Iterator[Any]:
+        del advance
+        self.stopped = True
+        yield next(iter(items))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Stopping, "until", stopped)
+        assert run("tsc3", topics, systems, "-o", out)[0] == 130
+    assert [json.loads(line).get("id") for line in out.read_text().splitlines()] == ["t"]
 
 
 @pytest.mark.slow

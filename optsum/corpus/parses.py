@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from pathlib import Path
 
 from optsum.chunks.conllu_text import Block, conllu_blocks, read_text
-from optsum.chunks.parse import Parse
+from optsum.chunks.parse import Parse, Token
 from optsum.corpus.topic import Topic
 from optsum.errors import InputError
 from optsum.text import Sentence
 
-__all__ = ["parses_of"]
+__all__ = ["parses_of", "rebased"]
 
 _FOLDER = "conllu"
 
@@ -21,13 +22,14 @@ def parses_of(topic: Topic) -> tuple[Parse, ...]:
 
     They come from ``parses``, the CoNLL-U text of each sentence, or else from the file that ``meta.conllu`` names (or
     the files, if it is a list), one sentence after the other. A file is looked for beside the file that the topic was
-    read from, then in the folder ``conllu`` there; for a topic of the Python API, in the current folder.
+    read from, then in the folder ``conllu`` there; for a topic of the Python API, in the current folder. A sentence
+    without a word needs no parse: ``""`` in ``parses``, nothing in a file.
 
     Returns
     -------
     tuple of Parse
         As many as sentences; ``text`` is exactly the sentence (tokens joined by blanks, if it came as tokens), and the
-        spans of the tokens lie in it.
+        spans of the tokens lie in it. That of a sentence without a word has one empty token.
 
     Raises
     ------
@@ -37,30 +39,38 @@ def parses_of(topic: Topic) -> tuple[Parse, ...]:
     """
     try:
         return tuple(
-            _fitted(block.parse(), sentence, unit)
+            _fitted(block.parse(), sentence, unit) if block else _empty(sentence)
             for unit, (block, sentence) in enumerate(zip(_blocks(topic), topic.sentences, strict=True))
         )
     except InputError as error:
         raise InputError(f"topic {topic.id!r}: {error}") from None
 
 
-def _blocks(topic: Topic) -> list[Block]:
-    """Return the CoNLL-U of each sentence."""
-    blocks = _found(topic)
-    if len(blocks) != len(topic.sentences):
+def _blocks(topic: Topic) -> list[Block | None]:
+    """Return the CoNLL-U of each sentence; None for one that has no word, and no parse."""
+    has_words = [bool(_text(sentence).strip()) for sentence in topic.sentences]
+    found = _found(topic, has_words)
+    if len(found) == sum(has_words) < len(has_words):
+        parses = iter(found)
+        found = [next(parses) if words else None for words in has_words]
+    if len(found) != len(has_words):
         raise InputError(
-            f"there are {len(blocks)} parses for {len(topic.sentences)} sentences; give one for each, in order"
+            f"the number of parses is {len(found)}, but that of sentences {len(has_words)}; give one for each, in order"
         )
-    return blocks
+    return found
 
 
-def _found(topic: Topic) -> list[Block]:
+def _found(topic: Topic, has_words: list[bool]) -> list[Block | None]:
     if topic.parses is not None:
-        found = []
+        found: list[Block | None] = []
         for number, text in enumerate(topic.parses):
             blocks = conllu_blocks(text, f"parses[{number}]")
-            if len(blocks) != 1:
-                raise InputError(f"parses[{number}] holds {len(blocks)} sentences; give the CoNLL-U text of one")
+            if not blocks and number < len(has_words) and not has_words[number]:
+                found.append(None)
+            elif len(blocks) != 1:
+                raise InputError(
+                    f"parses[{number}] should hold one sentence, but holds {len(blocks)}; give the CoNLL-U text of one"
+                )
             found += blocks
         return found
     names = topic.meta.get("conllu")
@@ -74,18 +84,59 @@ def _found(topic: Topic) -> list[Block]:
     return [block for name in files for block in _read(name, topic.source)]
 
 
+def rebased(topic: Topic, folder: Path) -> Topic:
+    """Return a topic for a file in another folder: its ``meta.conllu`` names the same files from there."""
+    names = topic.meta.get("conllu")
+    if names is None or folder.resolve() == _folder_of(topic.source).resolve():
+        return topic
+    moved = [_seen_from(folder, name, topic.source) for name in (names if isinstance(names, list | tuple) else [names])]
+    return replace(topic, meta={**topic.meta, "conllu": moved if isinstance(names, list | tuple) else moved[0]})
+
+
+def _seen_from(folder: Path, name: object, source: str) -> object:
+    """Return the name of a file as seen from another folder; one that does not exist stays as it is."""
+    if not isinstance(name, str) or Path(name).is_absolute() or (path := _existing(_places(name, source))) is None:
+        return name
+    try:
+        return Path(os.path.relpath(path.resolve(), folder.resolve())).as_posix()
+    except ValueError:  # on another drive
+        return str(path.resolve())
+
+
+def _folder_of(source: str) -> Path:
+    """Return the folder of the file that a topic was read from; the current one if there is none."""
+    return Path(source.rpartition(":")[0]).parent
+
+
+def _places(name: str, source: str) -> list[Path]:
+    beside = _folder_of(source)
+    return [beside / name, beside / _FOLDER / name]
+
+
+def _existing(places: list[Path]) -> Path | None:
+    return next((place for place in places if place.is_file()), None)
+
+
 def _read(name: str, source: str) -> list[Block]:
-    beside = Path(source.rpartition(":")[0]).parent  # the current folder, if the topic was not read from a file
-    places = [beside / name, beside / _FOLDER / name]
-    path = next((place for place in places if place.is_file()), None)
+    places = _places(name, source)
+    path = _existing(places)
     if path is None:
         raise InputError(f"meta.conllu names {name!r}, but neither {places[0]} nor {places[1]} exists; mend the name")
     return conllu_blocks(read_text(path), str(path))
 
 
+def _text(sentence: Sentence) -> str:
+    return sentence if isinstance(sentence, str) else " ".join(sentence)
+
+
+def _empty(sentence: Sentence) -> Parse:
+    """Return the parse of a sentence without a word."""
+    return Parse((Token("", deprel="root"),), _text(sentence))
+
+
 def _fitted(parse: Parse, sentence: Sentence, unit: int) -> Parse:
     """Return the parse with the sentence as its text, whatever white space either has."""
-    text = sentence if isinstance(sentence, str) else " ".join(sentence)
+    text = _text(sentence)
     if text == parse.text:
         return parse
     places = [place for place, sign in enumerate(text) if not sign.isspace()]

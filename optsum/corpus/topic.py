@@ -174,7 +174,7 @@ def _parses(value: object, sentences: int) -> tuple[str, ...] | None:
         if not isinstance(text, str):
             raise InputError(f"parses[{number}] is {kind(text)}; give CoNLL-U text")
     if len(value) != sentences:
-        raise InputError(f"there are {len(value)} parses for {sentences} sentences; give one for each")
+        raise InputError(f"the number of parses is {len(value)}, but that of sentences {sentences}; give one for each")
     return tuple(value)
 
 

@@ -20,6 +20,11 @@ class Report(ABC):
     def errors(self) -> Sequence[str]:
         """A sentence for each topic, or part of the input, that was left out."""
 
+    @property
+    def unmatched(self) -> Sequence[str]:
+        """Those of `errors` that say that a topic is missing; not true of topics that were not read to their end."""
+        return ()
+
     @abstractmethod
     def tables(self) -> list[TextTable]:
         """Return the paper's tables; what a table lacks, its caption says."""

@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Field
 
 from optsum.alternatives import SentenceId, texts_of
+from optsum.config import Options, resolve
 from optsum.corpus.jsonl import BadTopic
 from optsum.corpus.systems import BadSystem, System, as_system
 from optsum.corpus.topic import Text, Topic, as_topic
-from optsum.errors import InputError, OptsumError
+from optsum.errors import InputError, OptionError, OptsumError
+from optsum.registry import STRATEGIES
 from optsum.result import Status
 from optsum.studies.report import Report
 
@@ -79,10 +81,13 @@ class Tsc3Study(Report):
     scores : tuple of Tsc3Score
     errors : tuple of str
         A sentence for each topic or summary that was left out.
+    unmatched : tuple of str
+        Those of them about summaries of topics that were not among those read.
     """
 
     scores: tuple[Tsc3Score, ...]
     errors: tuple[str, ...] = ()
+    unmatched: tuple[str, ...] = ()
 
     @property
     def conditions(self) -> list[str]:
@@ -123,6 +128,9 @@ class Tsc3Study(Report):
         """Return Coverage and Precision by system and condition (Table 4)."""
         table = self._table("Extracts (Table 4)", [("Cov.", "coverage"), ("Prec.", "precision")])
         extracts = [score.extract for score in self.scores if score.extract is not None]
+        if not extracts:
+            table.caption = ["Nothing to show: no topic could be scored."]
+            return table
         table.caption.append("Cov.: mean share of an alternative of each abstract sentence. Prec.: m / h.")
         other = sum(extract.size != extract.minimum for extract in extracts)
         if other:
@@ -210,7 +218,7 @@ def study_tsc3(
     uncoverable : str
         "error" or "skip": what is done about abstract sentences without any alternative.
     strategy : str
-        How the minimum covers are found; they must be proven.
+        How the minimum covers are found: one that proves them.
     time_limit : float, optional
         Seconds for each topic.
 
@@ -218,8 +226,20 @@ def study_tsc3(
     -------
     Tsc3Study
         With the baseline `LEAD` for topics that have documents (the first sentences of all documents, then the
-        second ones, and so on, up to h sentences: the paper does not say how it was made) and the minimum cover.
+        second ones, and so on, up to h sentences: the paper does not say how it was made) and the minimum cover. An
+        extract with a sentence that its topic does not have is left out, and said.
+
+    Raises
+    ------
+    OptionError
+        For a value that is impossible, and for a strategy that proves nothing.
     """
+    options = resolve(
+        {"formulation": "cover", "uncoverable": uncoverable, "strategy": strategy, "time_limit": time_limit}
+    )
+    if not STRATEGIES.load(options.strategy).exact:
+        able = ", ".join(name for name in STRATEGIES.names() if STRATEGIES.load(name).exact)
+        raise OptionError(f"Minimum covers must be proven, which {strategy!r} cannot do: use one of {able}.")
     errors: list[str] = []
     submitted = _submitted(systems, errors)
     scores: list[Tsc3Score] = []
@@ -227,16 +247,21 @@ def study_tsc3(
     for given in topics:
         if isinstance(given, BadTopic):
             errors.append(f"{given.source}: {given.error}")
+            used.add(given.id or "")
             continue
         try:
             topic = as_topic(given)
-            scores += _scores(topic, submitted, used, uncoverable, strategy, time_limit)
         except OptsumError as error:
             errors.append(str(error))
-    errors += [
+            continue
+        try:
+            scores += _scores(topic, submitted, used, options, errors)
+        except OptsumError as error:
+            errors.append(_at(topic, error))
+    unmatched = [
         f"There is no topic {name!r}, for which systems have summaries." for name in submitted if name not in used
     ]
-    return Tsc3Study(tuple(scores), tuple(errors))
+    return Tsc3Study(tuple(scores), (*errors, *unmatched), tuple(unmatched))
 
 
 def _submitted(
@@ -253,6 +278,11 @@ def _submitted(
         except OptsumError as error:
             errors.append(str(error))
             continue
+        if system.system in {LEAD, BEST}:
+            errors.append(
+                _at(system, f"No system can be called {system.system!r}, as the tables have that: rename it.")
+            )
+            continue
         if system.system in submitted.setdefault(system.topic_id, {}):
             errors.append(
                 f"The system {system.system!r} has two summaries of topic {system.topic_id!r}: the second is left out."
@@ -261,18 +291,27 @@ def _submitted(
     return submitted
 
 
+def _at(given: Topic | System, error: object) -> str:
+    """Return what is wrong, and where it was read."""
+    return f"{given.source}: {error}" if given.source else str(error)
+
+
 def _scores(
     topic: Topic,
     submitted: Mapping[str, Mapping[str, System]],
     used: set[str],
-    uncoverable: str,
-    strategy: str,
-    time_limit: float | None,
+    options: Options,
+    errors: list[str],
 ) -> Iterator[Tsc3Score]:
     from optsum.pipeline import solve
     from optsum.tsc3 import answers, score_extract
 
-    result = solve(topic, formulation="cover", uncoverable=uncoverable, strategy=strategy, time_limit=time_limit)
+    name = topic.id
+    if name not in submitted and "align" in topic.meta:
+        name = name.rpartition("#")[0] or name
+    used.add(name)
+    answers(topic, ())  # questions that cannot be used are the topic's fault, not that of each system
+    result = solve(topic, **options.model_dump(exclude_unset=True))
     if result.status is not Status.OPTIMAL or result.selection is None:
         raise InputError(
             f"The minimum cover of topic {topic.id!r} was not proven ({result.status.value}), so nothing is measured "
@@ -285,15 +324,16 @@ def _scores(
     def scored(name: str, selection: Sequence[SentenceId] | None, summary: Text | None) -> Tsc3Score:
         if summary is None and selection is not None and texts.keys() >= set(selection):
             summary = tuple(texts[unit] for unit in selection)
-        extract = None if selection is None else score_extract(topic, selection, minimum, uncoverable=uncoverable)
+        extract = None
+        if selection is not None:
+            extract = score_extract(topic, selection, minimum, uncoverable=options.uncoverable)
         return Tsc3Score(topic.id, name, condition, extract, None if summary is None else answers(topic, summary))
 
-    name = topic.id
-    if name not in submitted and "align" in topic.meta:
-        name = name.rpartition("#")[0] or name
-    used.add(name)
     for system in submitted.get(name, {}).values():
-        yield scored(system.system, system.selection, system.summary)
+        try:
+            yield scored(system.system, system.selection, system.summary)
+        except InputError as error:
+            errors.append(_at(system, f"system {system.system!r}: {error}"))
     if topic.documents:
         yield scored(LEAD, lead_extract(topic, minimum), None)
     yield scored(BEST, result.selection, None)

@@ -53,5 +53,6 @@ if __name__ == "__main__":
             continue
         problem = problem_of(topic, 60)
         best = optsum.search(problem, "exhaustive")
-        greedy = optsum.search(problem, "greedy")
-        print(f"{topic.id:24} optimum {best.objective:.4f}  greedy {greedy.objective:.4f}  {best.selection}")
+        greedy, vns = (optsum.search(problem, strategy) for strategy in ("greedy", "vns"))
+        values = (best.objective, greedy.objective, vns.objective)
+        print(f"{topic.id:18} optimum {values[0]:.4f}  greedy {values[1]:.4f}  vns {values[2]:.4f}")

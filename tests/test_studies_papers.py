@@ -128,3 +128,34 @@ def test_hirao_names_what_it_cannot_use() -> None:
     assert len(study.errors) == 2
     assert "no reference" in study.errors[1]
     assert study.compared
+
+
+def test_lin_hovy_by_hand() -> None:
+    """Agreement of three humans, and the reference with which another agrees best."""
+    words = [f"w{number}" for number in range(60)]
+    sentences = [" ".join(words[first : first + 20]) for first in (0, 20, 40)] + [" ".join(words[:40])]
+    topic = {
+        "id": "t",
+        "documents": [[*sentences, "x " * 15]],
+        "references": [[" ".join(words[:4])], [" ".join(words[2:4])], ["w2 w2 y y"]],
+    }
+    study = optsum.study("lin-hovy", [topic, {**topic, "id": "long", "documents": [["a"] * 31]}])
+    (row,) = study.to_rows()
+    # Against model 0 (w0-w3): 2/4 and 1/4; model 1 (w2 w3): 2/2 and 1/2; model 2 (w2 w2 y y): 1/4 and 1/4.
+    assert (row["MaxH"], row["MinH"], row["MedH"]) == (1.0, 0.25, 0.375)
+    assert row["AvgH"] == pytest.approx((0.5 + 0.25 + 1 + 0.5 + 0.25 + 0.25) / 6)
+    # 95 to 105 words: 20+20+20+40, and two of the short ones with 40+15; w2 and w3 are in the first and the fourth.
+    assert (row["E100"], row["extracts_E100"], row["E150"], row["FT"]) == (1.0, 4, None, 1.0)
+    assert row["extracts_E150"] == 0
+    assert row["lead"] == 1.0
+    assert "1 document left out" in str(study)
+
+
+def test_lin_hovy_exhaustive_and_branch_and_bound_agree() -> None:
+    given = topics()
+    rows = optsum.study("lin-hovy", given).to_rows()
+    others = optsum.study("lin-hovy", given, strategy="branch-and-bound").to_rows()
+    assert rows
+    for row, other in zip(rows, others, strict=True):
+        assert (row["E100"], row["E150"]) == (other["E100"], other["E150"])
+        assert row["E100"] is None or row["E100"] <= row["FT"]

@@ -44,6 +44,10 @@ STUDIES: Final[Mapping[str, Entry]] = MappingProxyType(
             "optsum.studies.compressive:study_compressive",
             "compressive beside extractive oracles (Hirao et al., 2017, compressive)",
         ),
+        "lin-hovy": Entry(
+            "optsum.studies.lin_hovy:study_lin_hovy",
+            "extracts of 100 and 150 words, full text and human agreement (Lin & Hovy, 2003)",
+        ),
         "tsc3": Entry(
             "optsum.studies.tsc3:study_tsc3",
             "Extracts against minimum covers: Precision, Coverage, pseudo QA (TSC3, Hirao et al., 2004)",

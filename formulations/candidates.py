@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 __all__ = ["Candidate", "candidates", "members"]
 
@@ -56,6 +57,12 @@ def members(groups: int) -> Iterator[int]:
         groups ^= lowest
 
 
+@lru_cache(maxsize=16)
+def _begun(wanted: frozenset[tuple[str, ...]], size: int) -> frozenset[tuple[str, ...]]:
+    """Return what n-grams begin with: the same for all sentences of a topic, so it is made once."""
+    return frozenset(gram[:count] for gram in wanted for count in range(1, size + 1))
+
+
 def candidates(
     tokens: Sequence[tuple[str, int]], needs: Sequence[int], wanted: Collection[tuple[str, ...]], size: int
 ) -> Iterator[Candidate]:
@@ -73,7 +80,7 @@ def candidates(
     size : int
         At least 1.
     """
-    begun = {gram[:count] for gram in wanted for count in range(1, size + 1)}
+    begun = _begun(frozenset(wanted), size)
 
     def read_on(
         gram: tuple[str, ...], positions: tuple[int, ...], needed: int, stay: int, go: int

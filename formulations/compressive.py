@@ -101,7 +101,7 @@ class Compressive(Formulation):
         distinct = spec.counts == "set"
         texts = [spec.analyzer.joined_tokens(reference) for reference in topic.references]
         references = [[count(text, part, distinct=distinct) for text in texts] for part in metric.components]
-        wanted: list[set[Key]] = [set().union(*counters) for counters in references]
+        wanted: list[frozenset[Key]] = [frozenset().union(*counters) for counters in references]
         if not any(wanted):
             raise InputError(
                 f"The references of topic {topic.id!r} have no {metric} n-gram to count, so nothing can be optimized: "

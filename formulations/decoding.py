@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from optsum.chunks.parse import Parse
+from optsum.chunks.working import is_punctuation
 from optsum.text import Analyzer, Sentence
 
-from .punctuation import ends_pair, is_mark, kept_marks, opens, sticks_to_left
+from .punctuation import ends_pair, kept_marks, opens, sticks_to_left
 from .trimming import TrimmableSentence
 
 __all__ = ["bare_text", "readable_text"]
@@ -59,7 +60,7 @@ def readable_text(sentence: TrimmableSentence, groups: Collection[int]) -> str:
     if len(groups) == len(sentence.chunks):
         return parse.text
     words = parse.tokens
-    marks = [is_mark(word) for word in words]
+    marks = [is_punctuation(word) for word in words]
     held = [group in groups and not mark for group, mark in zip(sentence.group_of_word, marks, strict=True)]
     shown = [
         place for place, here in enumerate(kept_marks(parse, held)) if here and words[place].end > words[place].start
@@ -96,7 +97,7 @@ def _ended(text: str, parse: Parse, shown: Sequence[int]) -> str:
     if end.form in {"?", "!"} and any(ends_pair(parse, place) for place in gone):
         return text[:-1] + "."  # the question was the quotation's
     last = words[-1]
-    if gone and not is_mark(last) and last.form[-1:] in {".", "?", "!"} and text[-1:].isalnum():
+    if gone and not is_punctuation(last) and last.form[-1:] in {".", "?", "!"} and text[-1:].isalnum():
         return text + last.form[-1]
     return text
 

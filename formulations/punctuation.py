@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from optsum.chunks.parse import Parse, Token
+from optsum.chunks.parse import Parse
+from optsum.chunks.working import is_punctuation
 
-__all__ = ["ends_pair", "is_mark", "kept_marks", "opens", "sticks_to_left"]
+__all__ = ["ends_pair", "kept_marks", "opens", "sticks_to_left"]
 
 _CLOSER_OF = {
     "(": ")",
@@ -26,17 +27,12 @@ _STRENGTH = {",": 1, "-": 2, "–": 2, "—": 2, "--": 2, ":": 3, ";": 3}
 _ENDS = frozenset({".", "?", "!", "…", "..."})
 
 
-def is_mark(word: Token) -> bool:
-    """Whether a word of a parse is a punctuation mark."""
-    return word.upos == "PUNCT" or word.deprel == "punct"
-
-
 def _pairs(parse: Parse) -> dict[int, int]:
     """Return the partner of each bracket and quotation mark that has one."""
     partner: dict[int, int] = {}
     waiting: list[tuple[str, int]] = []
     for place, word in enumerate(parse.tokens):
-        if not is_mark(word):
+        if not is_punctuation(word):
             continue
         form = word.form
         closes = form in _CLOSES or form in _SAME_BOTH_WAYS
@@ -53,13 +49,13 @@ def _pairs(parse: Parse) -> dict[int, int]:
 def opens(parse: Parse, place: int) -> bool:
     """Whether what follows a mark stands close to it."""
     word = parse.tokens[place]
-    return is_mark(word) and (word.form in _OPENS or _pairs(parse).get(place, -1) > place)
+    return is_punctuation(word) and (word.form in _OPENS or _pairs(parse).get(place, -1) > place)
 
 
 def sticks_to_left(parse: Parse, place: int) -> bool:
     """Whether a word stands close to what precedes it: a comma, a final mark, *'s*, *n't*."""
     word = parse.tokens[place]
-    if not is_mark(word):
+    if not is_punctuation(word):
         return word.upos in {"PART", "AUX"} and (word.form[:1] in {"'", "’"} or word.form.lower() in {"n't", "n’t"})
     if (other := _pairs(parse).get(place)) is not None:
         return other < place
@@ -81,12 +77,12 @@ def kept_marks(parse: Parse, held: Sequence[bool]) -> list[bool]:
         Whether a word or mark is shown.
     """
     words = parse.tokens
-    last = max((place for place, word in enumerate(words) if not is_mark(word)), default=-1)
-    first = next((place for place, word in enumerate(words) if not is_mark(word)), len(words))
+    last = max((place for place, word in enumerate(words) if not is_punctuation(word)), default=-1)
+    first = next((place for place, word in enumerate(words) if not is_punctuation(word)), len(words))
     partner = _pairs(parse)
     shown = list(held)
     for place, word in enumerate(words):
-        if not is_mark(word):
+        if not is_punctuation(word):
             continue
         if (other := partner.get(place)) is not None:
             shown[place] = any(held[min(place, other) : max(place, other)])
@@ -95,7 +91,12 @@ def kept_marks(parse: Parse, held: Sequence[bool]) -> list[bool]:
         elif _joins(parse, place):
             shown[place] = held[place - 1] and held[place + 1]
         else:
-            beside = held[place - 1] or held[place + 1] or is_mark(words[place - 1]) or is_mark(words[place + 1])
+            beside = (
+                held[place - 1]
+                or held[place + 1]
+                or is_punctuation(words[place - 1])
+                or is_punctuation(words[place + 1])
+            )
             introduces = word.form in {":", ";"} and held[place - 1]
             belongs = held[_governor(parse, place)] or introduces
             shown[place] = beside and belongs and not _parts_clause(parse, held, place)
@@ -111,7 +112,7 @@ def _joins(parse: Parse, place: int) -> bool:
 
 def _governor(parse: Parse, place: int) -> int:
     """Return the word that a mark belongs to in the tree."""
-    while is_mark(parse.tokens[place]) and parse.tokens[place].head >= 0:
+    while is_punctuation(parse.tokens[place]) and parse.tokens[place].head >= 0:
         place = parse.tokens[place].head
     return place
 
@@ -121,7 +122,11 @@ def _parts_clause(parse: Parse, held: Sequence[bool], place: int) -> bool:
     words = parse.tokens
     before = next((left for left in reversed(range(place)) if held[left]), None)
     after = next((right for right in range(place + 1, len(words)) if held[right]), None)
-    if before is None or after is None or all(held[each] or is_mark(words[each]) for each in range(before, after)):
+    if (
+        before is None
+        or after is None
+        or all(held[each] or is_punctuation(words[each]) for each in range(before, after))
+    ):
         return False
     if words[after].form.lower() == "that" and words[after].deprel == "mark":
         clause = words[words[after].head]
@@ -145,8 +150,8 @@ def _tidy(parse: Parse, shown: list[bool], first: int, last: int) -> None:
         if not shown[place]:
             continue
         form = words[place].form
-        separates = is_mark(words[place]) and form in _STRENGTH and first <= place <= last
-        if separates and (before is None or is_mark(words[before])):
+        separates = is_punctuation(words[place]) and form in _STRENGTH and first <= place <= last
+        if separates and (before is None or is_punctuation(words[before])):
             strength = _STRENGTH.get(words[before].form, 0) if before is not None else 0
             adjoins = before is not None and before == place - 1
             if not adjoins and not (before is not None and ends_pair(parse, before)):
@@ -155,8 +160,8 @@ def _tidy(parse: Parse, shown: list[bool], first: int, last: int) -> None:
                 else:
                     shown[place] = False
                     continue
-        elif is_mark(words[place]) and before is not None and (form in _ENDS or ends_pair(parse, place)):
-            inner = is_mark(words[before]) and words[before].form in _STRENGTH and before <= last
+        elif is_punctuation(words[place]) and before is not None and (form in _ENDS or ends_pair(parse, place)):
+            inner = is_punctuation(words[before]) and words[before].form in _STRENGTH and before <= last
             if inner and before != place - 1:
                 shown[before] = False
         before = place
@@ -164,6 +169,6 @@ def _tidy(parse: Parse, shown: list[bool], first: int, last: int) -> None:
 
 def ends_pair(parse: Parse, place: int) -> bool:
     """Whether a mark closes a bracket or a quotation."""
-    return is_mark(parse.tokens[place]) and (
+    return is_punctuation(parse.tokens[place]) and (
         parse.tokens[place].form in _CLOSES or _pairs(parse).get(place, place) < place
     )

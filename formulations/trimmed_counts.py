@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from optsum.metrics import Metric
 from optsum.ngrams import Counts, Key
@@ -73,6 +74,11 @@ def sizes_of(metric: Metric) -> tuple[int, ...]:
     return (metric.size,) if metric.kind == "ngram" else (1, 2)
 
 
+@lru_cache(maxsize=16)
+def _of_size(grams: frozenset[Key], size: int) -> frozenset[tuple[str, ...]]:
+    return frozenset(gram for gram in grams if isinstance(gram, tuple) and len(gram) == size)
+
+
 def trimmed_counts(
     sentence: TrimmableSentence,
     tokens: Sequence[tuple[str, int]],
@@ -114,8 +120,7 @@ def trimmed_counts(
                     if token in grams or all_unigrams:
                         single[number][group][token] += 1
                 continue
-            longer = {gram for gram in grams if isinstance(gram, tuple) and len(gram) == size}
-            for found in candidates(tokens, sentence.needs, longer, size):
+            for found in candidates(tokens, sentence.needs, _of_size(frozenset(grams), size), size):
                 stay, go = found.least_needed(sentence.needs), found.topmost_gone(sentence.needs)
                 for group in stay:
                     useful |= sentence.needs[group]

@@ -25,7 +25,7 @@ from pydantic import (
     field_validator,
 )
 
-from optsum.config_file import read_table
+from optsum.config_file import check_kinds, read_table, sentence_of
 from optsum.errors import OptionError, OptsumError
 from optsum.metrics import parse_metric
 from optsum.names import unknown_name
@@ -185,7 +185,9 @@ def _searcher(
     given = dict(shared_out(strategy_options, [strategy])[strategy])
     for name in given:
         if name in flags:
-            raise OptionError(f"The option {name} of {strategy} has a flag of its own: give --{name.replace('_', '-')}.")
+            raise OptionError(
+                f"The option {name} of {strategy} has a flag of its own: give --{name.replace('_', '-')}."
+            )
     return create_strategy(strategy, {**flags, **given})
 
 
@@ -372,7 +374,9 @@ def _merged(model: type[M], given: Mapping[str, Any] | None, config: str | Path 
             raise unknown_name("option", name, model.model_fields)
     if config is not None:
         file = read_config(config, also=model.model_fields)
-        if values.get("backend", file.get("backend")) != file.get("backend"):
+        check_kinds(model, file, config)
+        own = file.get("backend", model.model_fields["backend"].default if "backend" in model.model_fields else None)
+        if values.get("backend", own) != own:
             file.pop("backend_options", None)  # they are those of another solver
         values = {**file, **values}
     if (preset := values.get("preset")) is not None:
@@ -383,8 +387,4 @@ def _merged(model: type[M], given: Mapping[str, Any] | None, config: str | Path 
         # A file or a preset may set options of other commands.
         return model(**{name: value for name, value in values.items() if name in model.model_fields})
     except ValidationError as error:
-        first = error.errors()[0]
-        reason = first["msg"].removeprefix("Value error, ")
-        raise OptionError(
-            f"The option {first['loc'][0]} cannot be {first['input']!r:.80}: {reason[:1].lower()}{reason[1:]}."
-        ) from None
+        raise OptionError(sentence_of(error.errors()[0])) from None

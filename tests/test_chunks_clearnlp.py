@@ -74,6 +74,21 @@ SENTENCES = [
         ),
         "[He]1! [ate]2 [both]3 [tea]4! [and cake]5 [and slept]6",
     ),
+    # adverbs and prepositions that their heads need, a verb in front of its subject
+    (
+        (
+            "Those/PRON/4/nsubj/those/DT with/ADP/1/prep/with/IN sense/NOUN/2/pobj/sense/NN look/VERB/0/ROOT/look/VBP "
+            "forward/ADV/4/advmod/forward/RB to/ADP/4/prep/to/IN it/PRON/6/pobj/it/PRP"
+        ),
+        "[Those]1! [with sense]2! [look]3 [forward]4! [to it]5!",
+    ),
+    (
+        (
+            "In/ADP/4/prep/in/IN the/DET/3/det/the/DT hall/NOUN/1/pobj/hall/NN are/AUX/0/ROOT/be/VBP "
+            "men/NOUN/4/nsubj/man/NNS with/ADP/5/prep/with/IN hats/NOUN/6/pobj/hat/NNS"
+        ),
+        "[In the hall]1! [are]2 [men]3! [with hats]4",
+    ),
     # an attribution, a relative clause, prepositions
     (
         (

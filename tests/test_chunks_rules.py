@@ -96,6 +96,8 @@ def test_steps_take_the_place_of_those_it_extends() -> None:
         ('relation = ["*"]\nno_child = { relation = ["amod"] }', {"he", "poss", "old", "quickly"}),
         ('relation = ["*"]\nsibling = { relation = ["amod"] }', {"poss"}),
         ('relation = ["*"]\nno_sibling = { relation = ["obj"] }', {"poss", "old", "dog"}),
+        ('relation = ["*"]\nside = "left"', {"he", "poss", "old"}),
+        ('relation = ["*"]\nside = "right"', {"dog", "quickly"}),
     ],
 )
 def test_conditions(conditions: str, fits: set[str]) -> None:
@@ -132,6 +134,11 @@ RULE = '[[rule]]\nrelation = ["obj"]\naction = "REQ"\n'
         ('[[rule]]\nrelation = ["obj"]\n', "rule 1: action is None"),
         (RULE + '[[rule]]\nrelation = ["obj"]\naction = "KEEP"\nnote = "mine"', "rule 2 ('mine'): action is 'KEEP'"),
         ('[[rule]]\naction = "REQ"', "there is no relation"),
+        ('[[rule]]\nrelation = ["obj"]\nacton = "REQ"', "there is no condition of a rule 'acton'; did you mean action"),
+        (
+            '[[rule]]\nrelation = ["obj"]\nupos = ["!NOUM"]\naction = "REQ"',
+            "there is no universal part of speech 'NOUM'; did you mean",
+        ),
         ('[[rule]]\nrelation = "obj"\naction = "REQ"', "relation is 'obj'; give a list"),
         ('[[rule]]\nrelation = ["@x"]\naction = "REQ"', "there is no list in [lexicon] 'x'"),
         (
@@ -141,6 +148,7 @@ RULE = '[[rule]]\nrelation = ["obj"]\naction = "REQ"\n'
         ('[[rule]]\nrelation = ["obj"]\nhead = { lema = ["a"] }\naction = "REQ"', "condition of a head 'lema'"),
         ('[[rule]]\nrelation = ["obj"]\nhead = ["a"]\naction = "REQ"', "head is ['a']; give conditions in braces"),
         ('[[rule]]\nrelation = ["obj"]\nhyphen = 1\naction = "REQ"', "hyphen is 1"),
+        ('[[rule]]\nrelation = ["obj"]\nside = "before"\naction = "REQ"', "side is 'before'; give \"left\""),
         ('[[rule]]\nrelation = ["obj"]\ntakes = "x"\naction = "REQ"', "there is no table in [lexicon] 'x'"),
         ('[[reattach]]\nstep = "degre"\n' + RULE, "reattach 1: there is no step 'degre'; did you mean degree"),
         ("[[reattach]]\nstep = 3\n" + RULE, "there is no step 3"),

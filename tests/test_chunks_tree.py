@@ -102,6 +102,65 @@ def cut(text: str, profile: str = "strict") -> str:
             "Ann/PROPN/4/nsubj/Ann/Number=Sing or/CCONJ/3/cc Bo/PROPN/1/conj left/VERB/0/root",
             "[Ann]1! [or Bo]2 [left]3",
         ),
+        ("tells/VERB/0/root/tell me/PRON/1/iobj about/ADP/4/case ants/NOUN/1/obl", "[tells]1 [me]2! [about ants]3!"),
+        (
+            "look/VERB/0/root forward/ADV/1/advmod to/SCONJ/4/mark going/VERB/1/advcl/go/VerbForm=Ger now/ADV/4/advmod",
+            "[look]1 [forward]2! [to going]3! [now]4",
+        ),
+        (  # the "to" of an infinitive is no preposition
+            "look/VERB/0/root forward/ADV/1/advmod to/PART/4/mark going/VERB/1/advcl/go/VerbForm=Ger",
+            "[look]1 [forward]2! [to going]3",
+        ),
+        ("came/VERB/0/root forward/ADV/1/advmod", "[came]1 [forward]2"),
+        (
+            "At/ADP/2/case ends/NOUN/4/obl are/AUX/4/cop/be/Mood=Ind forms/NOUN/0/root here/ADV/4/advmod",
+            "[At ends]1! [are forms]2 [here]3",
+        ),
+        (
+            "At/ADP/2/case ends/NOUN/5/obl they/PRON/5/nsubj are/AUX/5/cop/be/Mood=Ind forms/NOUN/0/root",
+            "[At ends]1 [they]2! [are forms]3",
+        ),
+        ("Be/AUX/3/cop/be/Mood=Imp now/ADV/3/advmod kind/ADJ/0/root", "[Be]1 [now]2 [kind]1"),
+        ("Here/ADV/2/advmod comes/VERB/0/root it/PRON/2/nsubj now/ADV/2/advmod", "[Here]1! [comes]2 [it]3! [now]4"),
+        ("Here/ADV/3/advmod it/PRON/3/nsubj comes/VERB/0/root", "[Here]1 [it]2! [comes]3"),
+        (
+            "those/PRON/0/root/that with/ADP/4/case an/DET/4/det aim/NOUN/1/nmod in/ADP/6/case mind/NOUN/4/nmod",
+            "[those]1 [with an aim]2! [in mind]3",
+        ),
+        (
+            (
+                "fleet/NOUN/5/nsubj:pass/fleet/Number=Sing of/ADP/3/case ships/NOUN/1/nmod "
+                "were/AUX/5/aux:pass/be/Number=Plur sunk/VERB/0/root"
+            ),
+            "[fleet]1! [of ships]2! [were sunk]3",
+        ),
+        (
+            "fleet/NOUN/4/nsubj/fleet/Number=Sing of/ADP/3/case ships/NOUN/1/nmod sail/VERB/0/root/sail/Number=Plur",
+            "[fleet]1! [of ships]2! [sail]3",
+        ),
+        (
+            "fleet/NOUN/4/nsubj/fleet/Number=Sing of/ADP/3/case ships/NOUN/1/nmod sails/VERB/0/root/sail/Number=Sing",
+            "[fleet]1! [of ships]2 [sails]3",
+        ),
+        (
+            "name/NOUN/0/root of/ADP/3/case author/NOUN/1/nmod/author/Number=Sing Ann/PROPN/3/appos",
+            "[name]1 [of author]2 [Ann]3!",
+        ),
+        (
+            "name/NOUN/0/root of/ADP/4/case an/DET/4/det author/NOUN/1/nmod/author/Number=Sing Ann/PROPN/4/appos",
+            "[name]1 [of an author]2 [Ann]3",
+        ),
+        (
+            "town/NOUN/0/root he/PRON/3/nsubj met/VERB/1/acl:relcl and/CCONJ/5/cc liked/VERB/3/conj Bo/PROPN/5/obj",
+            "[town]1 [he]2! [met]3 [and liked]4! [Bo]5!",
+        ),
+        (
+            (
+                "town/NOUN/0/root he/PRON/3/nsubj met/VERB/1/acl:relcl me/PRON/3/obj and/CCONJ/6/cc liked/VERB/3/conj "
+                "Bo/PROPN/6/obj"
+            ),
+            "[town]1 [he]2! [met]3 [me]4! [and liked]5 [Bo]6!",
+        ),
         # Whatever no rule knows
         ("go/VERB/0/root now/ADV/1/strange:thing", "[go]1 [now]2"),
     ],

@@ -31,6 +31,9 @@ SENTENCES = {
     "colon": "Lima/PROPN/0/root ~:/PUNCT/4/punct with/ADP/4/case hills/NOUN/7/obl ~,/PUNCT/4/punct it/PRON/7/nsubj "
     "rises/VERB/1/parataxis ~./PUNCT/1/punct",
     "abbreviation": "We/PRON/2/nsubj sell/VERB/0/root tea/NOUN/2/obj ~,/PUNCT/5/punct etc./X/3/conj",
+    "that": "He/PRON/2/nsubj said/VERB/0/root ~,/PUNCT/4/punct twice/ADV/2/advmod ~,/PUNCT/8/punct that/SCONJ/8/mark "
+    "it/PRON/8/nsubj rains/VERB/2/ccomp ~./PUNCT/2/punct",
+    "label": "tea/NOUN/0/root a/PUNCT/1/punct ~./PUNCT/1/punct",  # a letter is a word, whatever the parse calls it
     "clitic": "The/DET/2/det dog/NOUN/7/nmod:poss (/PUNCT/4/punct ~mine/PRON/2/appos ~)/PUNCT/4/punct "
     "~'s/PART/2/case tail/NOUN/0/root",
 }
@@ -93,6 +96,10 @@ def sentence(spec: str) -> TrimmableSentence:
         ("colon", "with hills it rises", "Lima."),
         ("abbreviation", "etc.", "We sell tea."),
         ("abbreviation", "tea", "We sell, etc."),
+        ("that", "twice", "He said that it rains."),
+        ("that", "He", "Said, twice, that it rains."),
+        ("label", "a", "tea."),
+        ("label", "tea", "a."),
         ("clitic", "mine", "The dog's tail"),
     ],
 )

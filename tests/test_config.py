@@ -146,6 +146,29 @@ def test_the_hash_is_of_what_can_change_a_result() -> None:
     assert len({resolve({"preset": "hirao-r1", **other}).config_hash for other in ({}, *others)}) == 6
 
 
+@pytest.mark.parametrize(
+    ("option", "texts"),
+    [
+        ("stopwords", ("the\nof\n", "of\nthe\n", "the\n")),
+        (
+            "chunk_rules",
+            tuple(
+                f'{sign}extends = "ud"\n[lexicon]\ntime = ["{word}"]'
+                for sign, word in (("", "a"), ("#\n", "a"), ("", "b"))
+            ),
+        ),
+    ],
+)
+def test_the_hash_is_of_what_files_hold(option: str, texts: tuple[str, str, str], tmp_path: Path) -> None:
+    hashes = []
+    for number, text in enumerate(texts):
+        (tmp_path / f"{number}").write_text(text)
+        hashes.append(
+            resolve({"formulation": "compressive", "max_length": 9, option: str(tmp_path / f"{number}")}).config_hash
+        )
+    assert hashes[0] == hashes[1] != hashes[2]
+
+
 @pytest.mark.parametrize("model", [Options, ScoreOptions])
 def test_every_option_says_what_it_is(model: type[Options]) -> None:
     for name, field in model.model_fields.items():

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+import optsum
 from optsum.chunks import chunk_tree, format_conllu, read_conllu
 from optsum.chunks.display import bracketed
 from optsum.corpus import Topic, as_topic, read_topics
@@ -119,12 +120,12 @@ def test_words_without_characters_stay_without() -> None:
         ({"parses": None, "meta": {"conllu": []}}, "meta.conllu is []"),
         ({"parses": None, "meta": {"conllu": ["a", ""]}}, "meta.conllu is ['a', '']"),
         ({"parses": None, "meta": {"conllu": "no.conllu"}}, "neither no.conllu nor conllu/no.conllu exists"),
-        ({"parses": ["", ""]}, "parses[0] holds 0 sentences"),
+        ({"parses": ["", ""]}, "parses[0] should hold one sentence, but holds 0"),
         ({"parses": [format_conllu(PARSED[0])] * 2}, f"the parse is of {TEXTS[0]!r}, but unit 1 reads"),
         ({"parses": ["1\ta\t_\t_\t_\t_\t1\tdep"] * 2}, "parses[0]: sentence 1: no word is the root"),
         (
             {"documents": [["a"], []], "parses": ["1\ta\t_\t_\t_\t_\t0\troot\n\n1\ta\t_\t_\t_\t_\t0\troot"]},
-            "holds 2 sentences",
+            "should hold one sentence, but holds 2",
         ),
     ],
 )
@@ -140,8 +141,30 @@ def test_what_does_not_fit_is_refused(changes: dict[str, Any], reason: str) -> N
 def test_a_file_with_too_few_sentences_is_refused(tmp_path: Path) -> None:
     read = write(tmp_path)
     (tmp_path / "f.conllu").write_text(format_conllu(PARSED[0]))
-    with pytest.raises(InputError, match="there are 1 parses for 8 sentences"):
+    with pytest.raises(InputError, match="the number of parses is 1, but that of sentences 8"):
         parses_of(read)
+
+
+def test_a_blank_sentence_needs_no_parse(tmp_path: Path) -> None:
+    blank = ["  ", TEXTS[0], "", TEXTS[1]]
+    given = topic(documents=[blank], parses=["", format_conllu(PARSED[0]), "# nothing", format_conllu(PARSED[1])])
+    read = write(tmp_path, documents=[blank])
+    (tmp_path / "f.conllu").write_text("\n\n".join(map(format_conllu, PARSED[:2])))
+    for parses in parses_of(given), parses_of(read):
+        assert [parse.text for parse in parses] == blank
+        assert [bracketed(parse, chunk_tree(parse)) for parse in parses[::2]] == ["[]1", "[]1"]
+        assert parses[1].tokens == PARSED[0].tokens
+    for formulation in ("extractive", "compressive"):
+        for unit in ("words", "characters", "sentences"):
+            result = optsum.solve(given, formulation=formulation, length_unit=unit, keep_unmatched=True, max_length=400)
+            assert result.error is None
+    whole = optsum.solve(given, formulation="compressive", length_unit="characters", strategy="lead", max_length=400)
+    assert whole.length == optsum.solve(given, length_unit="characters", strategy="lead", max_length=400).length
+
+
+def test_a_blank_sentence_with_a_parse_is_refused() -> None:
+    with pytest.raises(InputError, match="the parse is of"):
+        parses_of(topic(documents=[[TEXTS[0]], [" "]]))
 
 
 def test_a_broken_file_is_named(tmp_path: Path) -> None:

@@ -20,6 +20,11 @@ class Names:
 
     wanted: frozenset[str]
     refused: frozenset[str]
+    _plain: bool = field(init=False, repr=False, compare=False)  # only names without signs: no need to look for them
+
+    def __post_init__(self) -> None:
+        plain = bool(self.wanted) and not self.refused and not any("*" in name for name in self.wanted)
+        object.__setattr__(self, "_plain", plain)
 
     @classmethod
     def of(cls, names: tuple[str, ...]) -> Names:
@@ -31,6 +36,8 @@ class Names:
 
     def match(self, name: str) -> bool:
         """Return whether a name is meant."""
+        if self._plain:
+            return name in self.wanted
         return (not self.wanted or _among(name, self.wanted)) and not _among(name, self.refused)
 
     def match_any(self, names: list[str]) -> bool:
@@ -56,10 +63,13 @@ class Pattern:
     no_child, no_sibling : Pattern or None
         What no child, and no other child of the head may be like.
     takes : mapping of str to Names, or None
-        Prepositions by the lemma of the head (``depend``: ``on``): one of them must be a ``case`` child of the word,
-        or the word itself if it has none. A key of two words (``come up``) wants a child of the head beside it.
+        Prepositions by the lemma of the head (``depend``: ``on``): one of them must be a ``case`` child of the word (of
+        a verb, a ``mark`` that is a preposition: *to convening*), or the word itself if it has none. A key of two words
+        (``come up``) wants a child of the head beside it.
     hyphen : bool
         Whether the word must be joined to its head by a hyphen, without blanks.
+    side : str or None
+        "left" or "right": where the word must stand, seen from its head.
     """
 
     relation: Names | None = None
@@ -75,6 +85,7 @@ class Pattern:
     no_sibling: Pattern | None = None
     takes: Mapping[str, Names] | None = field(default=None, hash=False)
     hyphen: bool = False
+    side: str | None = None
 
     def match(self, tree: WorkingTree, word: int) -> bool:
         """Return whether a word of a tree is like that."""
@@ -99,7 +110,9 @@ class Pattern:
         if self.no_child is not None and any(self.no_child.match(tree, each) for each in tree.children(word)):
             return False
         if head == -1:
-            return not (self.head or self.sibling or self.takes or self.hyphen)
+            return not (self.head or self.sibling or self.takes or self.hyphen or self.side)
+        if self.side is not None and (self.side == "left") != (word < head):
+            return False
         others = [each for each in tree.children(head) if each != word]
         return not (
             (self.head is not None and not self.head.match(tree, head))
@@ -116,12 +129,19 @@ def _values(feats: Mapping[str, str]) -> list[str]:
 
 
 def _takes(table: Mapping[str, Names], tree: WorkingTree, word: int, head: int) -> bool:
-    cases = [tree.lemma(each) for each in tree.children(word) if tree.relation[each] == "case"] or [tree.lemma(word)]
+    cases = [tree.lemma(each) for each in tree.children(word) if _is_preposition(tree, each)] or [tree.lemma(word)]
     verb = tree.lemma(head)
     for key in [verb, *(f"{verb} {tree.lemma(each)}" for each in tree.children(head))]:
         if key in table and any(table[key].match(case) for case in cases):
             return True
     return False
+
+
+def _is_preposition(tree: WorkingTree, word: int) -> bool:
+    """Return whether a word is a preposition of its head: of a verb, a ``mark`` other than the *to* of infinitives."""
+    return tree.relation[word] == "case" or (
+        tree.relation[word] == "mark" and tree.parse.tokens[word].upos in {"ADP", "SCONJ"}
+    )
 
 
 def _hyphenated(tree: WorkingTree, word: int, head: int) -> bool:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import fields
 from functools import cache
+from hashlib import sha256
 from importlib.resources import files
 from os import PathLike
 from pathlib import Path
@@ -25,6 +27,11 @@ SCHEMES: Final = ("ud", "clearnlp")
 """Label schemes with rules of their own: Universal Dependencies v2, and that of spaCy's English models."""
 
 _WORDS: Final = ("english",)
+_UPOS: Final = (
+    "*", "ADJ", "ADP", "ADV", "AUX", "CCONJ", "CONJ", "DET", "INTJ", "NOUN", "NUM", "PART", "PRON", "PROPN", "PUNCT",
+    "SCONJ", "SPACE", "SYM", "VERB", "X",
+)  # fmt: skip
+"""Those of Universal Dependencies, and what spaCy adds."""
 
 
 def load_rules(name: str | PathLike[str]) -> Rules:
@@ -83,7 +90,8 @@ def parse_rules(text: str, name: str = "rules") -> Rules:
         raise InputError(f"the chunk rules {name} are no TOML: {error}") from None
     except OptsumError as error:
         raise InputError(f"the chunk rules {name}: {error}") from None
-    return Rules(name, steps, rules, known_by)
+    digest = sha256(json.dumps(table, sort_keys=True, default=str).encode()).hexdigest()
+    return Rules(name, steps, rules, known_by, digest)
 
 
 @cache
@@ -171,6 +179,7 @@ class _Reader:
 
     lists: Final = ("relation", "upos", "xpos", "lemma", "form", "feats")
     patterns: Final = ("head", "child", "no_child", "sibling", "no_sibling")
+    conditions: Final = (*lists, *patterns, "takes", "hyphen", "side")
 
     def __init__(self, lexicon: _Lexicon) -> None:
         self._lexicon = lexicon
@@ -186,6 +195,7 @@ class _Reader:
         return Names.of(tuple(found))
 
     def rule(self, table: dict[str, Any]) -> Rule:
+        _check_keys(table, (*self.conditions, "action", "note"), "condition of a rule")
         action = table.get("action")
         if not isinstance(action, str) or action not in Action.__members__:
             raise InputError(f"action is {action!r:.40}; give MERGE, REQ or SEP")
@@ -197,12 +207,17 @@ class _Reader:
     def _pattern(self, table: Any, where: str) -> Pattern:
         if not isinstance(table, dict):
             raise InputError(f'{where} is {table!r:.40}; give conditions in braces, such as {{ lemma = ["of"] }}')
-        _check_keys(table, (*self.lists, *self.patterns, "takes", "hyphen"), f"condition of a {where}")
+        _check_keys(table, self.conditions, f"condition of a {where}")
+        for each in table.get("upos", ()):
+            if isinstance(each, str) and not each.startswith("@") and each.removeprefix("!") not in _UPOS:
+                raise unknown_name("universal part of speech", each.removeprefix("!"), _UPOS)
         if not isinstance(hyphen := table.get("hyphen", False), bool):
             raise InputError(f"hyphen is {hyphen!r:.40}; give true or false")
+        if (side := table.get("side")) not in {None, "left", "right"}:
+            raise InputError(f'side is {side!r:.40}; give "left" or "right"')
         conditions: dict[str, Any] = {key: self.names(table[key], key) for key in self.lists if key in table}
         conditions |= {key: self._pattern(table[key], key) for key in self.patterns if key in table}
-        return Pattern(**conditions, takes=self._takes(table.get("takes")), hyphen=hyphen)
+        return Pattern(**conditions, takes=self._takes(table.get("takes")), hyphen=hyphen, side=side)
 
     def _takes(self, name: Any) -> dict[str, Names] | None:
         if name is None:

@@ -50,12 +50,15 @@ class Rules:
         The first that fits a word decides; where none does, the word can be left out.
     known_by : Names
         Relations that only this label scheme has.
+    digest : str
+        Differs when the table does, all that it extends and all lists of words included.
     """
 
     name: str
     steps: tuple[Step, ...]
     rules: tuple[Rule, ...]
     known_by: Names
+    digest: str = ""
     _by_relation: dict[str, tuple[Rule, ...]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def prepare(self, parse: Parse) -> WorkingTree:

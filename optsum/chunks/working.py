@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from optsum.chunks.parse import Parse, Token
 
-__all__ = ["WorkingTree"]
+__all__ = ["WorkingTree", "is_punctuation"]
 
 _BRACKETS = {"-LRB-", "-RRB-", "-LSB-", "-RSB-", "-LCB-", "-RCB-"}
 """How the Penn Treebank writes brackets."""
@@ -29,7 +29,7 @@ class WorkingTree:
     def __init__(self, parse: Parse) -> None:
         self.parse = parse
         tokens = parse.tokens
-        is_word = [not _is_punctuation(token) for token in tokens]
+        is_word = [not is_punctuation(token) for token in tokens]
         self.head = [-1] * len(tokens)
         self.relation = [token.deprel for token in tokens]
         tops = []
@@ -85,7 +85,7 @@ class WorkingTree:
         return (token.lemma or token.form).lower()
 
 
-def _is_punctuation(token: Token) -> bool:
+def is_punctuation(token: Token) -> bool:
     """Return whether a token has the label or the tag, and no letter or digit that would make it a word after all."""
     named = token.upos == "PUNCT" or token.deprel.partition(":")[0] == "punct"
     return named and (token.form in _BRACKETS or not any(map(str.isalnum, token.form)))

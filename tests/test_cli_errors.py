@@ -132,7 +132,7 @@ def test_a_file_that_cannot_be_used_is_one_line(run: Any, command: str, name: st
         (["good.jsonl", "--max-length", "3", "--time-limit", "nan"], "time_limit cannot be nan"),
         (["good.jsonl", "--max-length", "3", "--measure", "f2"], "measure cannot be 'f2'"),
         (["good.jsonl", "--max-length", "3", "--metric", "rouge"], "there is no metric 'rouge'"),
-        (["good.jsonl", "--max-length", "3", "--metric", "rouge-l"], "rouge-l"),
+        (["good.jsonl", "--max-length", "3", "--metric", "rouge-1+rouge-l"], "rouge-l"),
         (["good.jsonl", "--max-length", "3", "--preset", "hirao"], "there is no preset 'hirao'"),
         (["good.jsonl", "--max-length", "3", "--backend", "pyomo:nosuch"], "knows no solver 'nosuch'"),
         (["good.jsonl", "--max-length", "3", "--backend", "nosuch"], "there is no backend 'nosuch'"),

@@ -6,7 +6,7 @@ import shutil
 import subprocess
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
@@ -14,7 +14,7 @@ from re import search
 from types import MappingProxyType
 from typing import Any
 
-from optsum.declaration import Declaration
+from optsum.declaration import Declaration, Ending
 from optsum.errors import BackendError, UnsupportedError
 from optsum.problem import Problem, Selection
 from optsum.result import Termination
@@ -143,6 +143,11 @@ class Backend(ABC):
         declared = self.declaration
         return _probe(declared.module, declared.program, declared.distribution, declared.version_arguments)
 
+    @property
+    def repeatable(self) -> bool:
+        """Whether the same seed gives the same answer: it reaches the solver, or there is no randomness."""
+        return self.declaration.deterministic or self.declaration.names.seed is not None
+
     def licence(self) -> str:
         """Say under which licence the solver would work here; may take a moment."""
         return self.declaration.licence
@@ -187,6 +192,20 @@ class Backend(ABC):
         }
         common = {name: value for name, value in values.items() if name is not None and value is not None}
         return {**self.declaration.fixed, **common, **self.options}
+
+    def ended(self, ending: Ending, limits: Limits, seconds: float) -> Termination:
+        """Return why the search stopped; a limit that was given as an option of the solver is one too."""
+        names = self.declaration.names
+        time, nodes = (self.options.get(name) if name else None for name in (names.time, names.nodes))
+        if isinstance(time, int | float) and time >= 0:
+            limits = replace(limits, time_s=float(time))
+        if isinstance(nodes, int) and nodes >= 0:
+            limits = replace(limits, nodes=int(nodes))
+        return ending.termination(limits, seconds)
+
+    def given(self) -> str:
+        """Return the options that were given, for a sentence."""
+        return ", ".join(f"{name}={value}" for name, value in self.options.items())
 
     @abstractmethod
     def solve(self, problem: Problem, limits: Limits, seed: int, start: Selection | None = None) -> RawOutcome:

@@ -6,12 +6,17 @@ import json
 import tomllib
 from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel, ValidationError
 
 from optsum.errors import OptionError
 from optsum.names import unknown_name
 
-__all__ = ["read_table", "toml_of"]
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
+
+__all__ = ["check_kinds", "read_table", "sentence_of", "toml_of"]
 
 
 def read_table(path: str | Path, known: Collection[str]) -> dict[str, Any]:
@@ -60,6 +65,28 @@ def _spread_backend(options: dict[str, Any], path: str | Path) -> None:
             options[name] = table.pop(key)
     for key in table:
         raise OptionError(f"{path}: {unknown_name('key of [backend]', key, ['name', 'options'])}")
+
+
+def check_kinds(model: type[BaseModel], options: Mapping[str, Any], path: str | Path) -> None:
+    """Refuse texts and fractions for numbers, and numbers for true and false: a file has kinds of its own.
+
+    Raises
+    ------
+    OptionError
+        Naming the file.
+    """
+    try:
+        model.model_validate({name: options[name] for name in options if name in model.model_fields}, strict=True)
+    except ValidationError as error:
+        for each in error.errors():
+            if each["type"] in {"int_type", "float_type", "bool_type"}:
+                raise OptionError(f"{path}: {sentence_of(each)}") from None
+
+
+def sentence_of(error: ErrorDetails) -> str:
+    """Return what is wrong with an option's value."""
+    reason = error["msg"].removeprefix("Value error, ")
+    return f"The option {error['loc'][0]} cannot be {error['input']!r:.80}: {reason[:1].lower()}{reason[1:]}."
 
 
 def toml_of(options: Mapping[str, Any], comments: Mapping[str, str] | None = None) -> str:

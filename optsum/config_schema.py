@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from optsum.config import _ONLY_IN, Options, ScoreOptions
 
 __all__ = ["described", "schema"]
+
+
+_NAMES: Final = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
+
+_KINDS: Final[dict[str, dict[str, Any]]] = {
+    "strategies": _NAMES,
+    "backends": _NAMES,
+    "exact": {"type": "string"},
+    "threshold": {"type": "number"},
+    "max_sentences": {"type": "integer"},
+}
+"""What those options are that are no field of a model."""
 
 
 def described(options: Options) -> dict[str, Any]:
@@ -26,7 +38,7 @@ def schema() -> dict[str, Any]:
     for name, field in ScoreOptions.model_json_schema()["properties"].items():
         made["properties"].setdefault(name, field)
     for name, where in _ONLY_IN.items():
-        made["properties"].setdefault(name, {"description": f"of optsum {where}"})
+        made["properties"].setdefault(name, {"description": f"of optsum {where}", **_KINDS.get(name, {})})
     own = made["properties"].pop("backend_options")
     backend = made["properties"]["backend"]
     table = {"name": dict(backend), "options": own}

@@ -71,7 +71,6 @@ class OptionNames:
         Relative gap.
     threads, nodes : str or None
     seed : str or None
-        None for a solver that has no randomness.
     """
 
     time: str | None = None
@@ -129,6 +128,8 @@ class Declaration:
         Every status that the solver can end with.
     warm_start : bool
         Whether it takes a selection to start from.
+    deterministic : bool
+        Whether it has no randomness, so that every seed is the same to it.
     option_failures, size_failures, licence_failures : str
         Regular expressions for what it says of an option it does not have, a program that is too large for the
         licence, and a licence that is missing.
@@ -146,6 +147,7 @@ class Declaration:
     bound: BoundQuality = BoundQuality.PROVEN
     statuses: Mapping[str, Ending] = field(default_factory=dict)
     warm_start: bool = False
+    deterministic: bool = False
     option_failures: str = r"$^"
     size_failures: str = r"$^"
     licence_failures: str = r"(?i)licen[cs]e"

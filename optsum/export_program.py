@@ -75,7 +75,7 @@ def lp_text(model: LinearModel, units: Sequence[str], comments: Sequence[str] = 
     End
     """
     names = column_names(model, units)
-    lines = [f"\\ {' '.join(comment.split())}" for comment in comments]
+    lines = [f"\\ {_one_line(comment)}" for comment in comments]
     lines.append("Maximize" if model.sense is Sense.MAXIMIZE else "Minimize")
     priced = [(c, v) for c, v in enumerate(model.objective.tolist()) if v or c < model.units]
     lines += _terms("obj", priced, names)
@@ -95,6 +95,11 @@ def lp_text(model: LinearModel, units: Sequence[str], comments: Sequence[str] = 
             lines += [" " + " ".join(members[k : k + _PER_LINE]) for k in range(0, len(members), _PER_LINE)]
     lines.append("End")
     return "\n".join(lines) + "\n"
+
+
+def _one_line(comment: str) -> str:
+    """Return a comment as one line that is short enough for every reader."""
+    return " ".join(comment.split())[:200]
 
 
 def _terms(name: str, entries: Sequence[tuple[int, int]], names: Sequence[str]) -> list[str]:
@@ -118,7 +123,7 @@ def mps_text(model: LinearModel, units: Sequence[str], comments: Sequence[str] =
     """
     names = column_names(model, units)
     flip = model.sense is Sense.MAXIMIZE
-    lines = [f"* {' '.join(comment.split())}" for comment in comments]
+    lines = [f"* {_one_line(comment)}" for comment in comments]
     lines += ["* minimizes minus the objective"] if flip else []
     lines += ["NAME          OPTSUM", "ROWS", " N  obj"]
     columns: list[list[tuple[str, int]]] = [[] for _ in range(model.columns)]

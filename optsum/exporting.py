@@ -7,6 +7,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any, Final
 
 from optsum.config import Options, resolve
@@ -44,10 +45,11 @@ class Exported:
 
 def file_stem(name: str) -> str:
     """Return a file's name without its ending for a problem: its id, where that can be one."""
-    safe = re.sub(r"[^\w.#-]", "_", name, flags=re.ASCII).strip(".")[:80]
+    # Neither hidden, nor read as an option by the program that solves it.
+    safe = re.sub(r"[^\w.#-]", "_", name, flags=re.ASCII).strip(".-")[:80]
     # Two ids must not become one file, on systems that ignore case either.
     same = safe == name and name == name.lower()
-    return safe if same else f"{safe}-{zlib.crc32(name.encode('utf-8', 'surrogatepass')):08x}"
+    return safe if same else f"{safe or 'problem'}-{zlib.crc32(name.encode('utf-8', 'surrogatepass')):08x}"
 
 
 def unit_labels(task: Task) -> list[str]:
@@ -156,11 +158,7 @@ def export_topics(
     """Write problems one after another, as `export` does."""
     if format not in FORMATS:
         raise unknown_name("format", format, FORMATS)
-    place = Path(folder)
-    try:
-        place.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise OptionError(f"The folder {folder} cannot be made: {error.strerror or error}.") from error
+    place = _folder(folder)
     for name, made in tasks_of(topics, options):
         if isinstance(made, str):
             yield Exported(name, error=made)
@@ -171,7 +169,26 @@ def export_topics(
         except OptsumError as error:
             yield Exported(name, error=str(error))
             continue
+        except OSError as error:
+            yield Exported(name, error=f"the file {path} cannot be written: {error.strerror or error}")
+            continue
         yield Exported(name, path)
+
+
+def _folder(folder: str | Path) -> Path:
+    """Return the folder, made and found fit to be written to."""
+    if str(folder) in {"", "-"}:
+        raise OptionError("An export is a folder of files, and neither nothing nor the standard output is one.")
+    place = Path(folder)
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=place):
+            pass
+    except FileExistsError:
+        raise OptionError(f"{folder} is a file, and an export needs a folder: give it another name.") from None
+    except OSError as error:
+        raise OptionError(f"The folder {folder} cannot be made or written to: {error.strerror or error}.") from error
+    return place
 
 
 def tasks_of(topics: Iterable[AnyTopic], options: Options) -> Iterator[tuple[str | None, Task | str]]:
@@ -190,6 +207,9 @@ def tasks_of(topics: Iterable[AnyTopic], options: Options) -> Iterator[tuple[str
             yield topic.id, f"the topic {topic.id!r} is there twice: give each an id of its own"
             continue
         seen.add(topic.id)
+        if options.references == "best" and len(topic.references) > 1:
+            yield topic.id, "the best of several references is several problems: write them with --references each"
+            continue
         for part in problems(topic, options):
             try:
                 yield part.id, build(part, options)

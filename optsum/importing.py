@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from math import isnan
 from pathlib import Path
+from re import fullmatch
 from time import perf_counter
 from typing import Any, ClassVar, Final
 
@@ -127,12 +129,18 @@ def _selection(found: SolutionFile, labels: list[str], path: Path) -> tuple[int,
     if not found.values:
         # What is 0 is left out by some programs, so no value at all can be the empty selection.
         return None if not found.words or any(word in found.words.lower() for word in nothing) else ()
-    if labels and not set(found.values) & set(labels) and found.program in {"list", "highs", "cbc"}:
+    known = set(labels)
+    if labels and not known & set(found.values) and found.program in {"list", "highs", "cbc"}:
         raise InputError(f"{path} names no unit of this problem: was it exported with the same options?")
+    for name, value in found.values.items():
+        if value and name not in known and fullmatch(r"[su]\d+(_\d+)*", name):
+            raise InputError(
+                f"{path} chooses {name}, which is no unit of this problem: was it exported with the same options?"
+            )
     chosen: list[int] = []
     for unit, label in enumerate(labels):
         value = found.values.get(label, 0.0)
-        if min(abs(value), abs(value - 1.0)) > _INTEGRAL:
+        if isnan(value) or min(abs(value), abs(value - 1.0)) > _INTEGRAL:
             raise InputError(f"{path} gives {label} the value {value:g}, which is neither 0 nor 1: it is no solution.")
         if value > 0.5:
             chosen.append(unit)

@@ -20,6 +20,7 @@ _OBJECTIVES: Final[Mapping[str, Mapping[str, Any]]] = {
     "recall": {"max_length": 100},
     "F1": {"max_length": 100, "measure": "f1"},
     "sum": {"max_length": 100, "metric": "rouge-1+rouge-2"},
+    "F1-sum": {"max_length": 100, "metric": "rouge-1+rouge-2", "measure": "f1"},
     "mean": {"max_length": 100, "references": "mean"},
     "joined": {"max_length": 100, "metric": "rouge-2", "boundaries": "joined"},
     "compressive": {"max_length": 100, "metric": "rouge-2", "formulation": "compressive"},
@@ -31,8 +32,8 @@ _METRICS: Final = {
     "rouge-2": "pairs of words next to each other",
     "rouge-N": "N words next to each other, N from 1 to 999",
     "rouge-suK": "single words, and pairs with at most K words between them; K = 0 is rouge-1 and rouge-2 in one",
-    "rouge-l": "longest common subsequence, sentence by sentence; to be scored, not to be searched",
-    "rouge-1+rouge-2": "the sum of several",
+    "rouge-l": "longest common subsequence, sentence by sentence; recall by milp, all by exhaustive and heuristics",
+    "rouge-1+rouge-2": "the mean of several, each a ratio of its own",
     "ngram-I-J": "the geometric mean of rouge-I to rouge-J, recall, I and J of 1 to 4 (Lin & Hovy 2003)",
 }
 
@@ -57,8 +58,9 @@ def _strategies() -> TextTable:
         served = ["-" if _failure(partial(_accept, name, case)) else "yes" for case in _OBJECTIVES.values()]
         table.rows.append([name, "yes" if strategy.exact else "no", *served, strategy.about])
     table.caption = [
-        "Extracts by recall, by F1 or precision, by a sum of metrics (rouge-1+rouge-2), by the mean over references",
-        "or with n-grams across sentence ends (joined); compressions by recall; covers of fewest sentences.",
+        "Extracts by recall, by F1 or precision, by a sum of metrics (rouge-1+rouge-2; F1-sum: of their F1s), by the",
+        "mean over references or with n-grams across sentence ends (joined); compressions by recall; covers of fewest",
+        "sentences.",
     ]
     return table
 

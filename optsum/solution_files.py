@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from re import search
+from re import findall, search
 
 from optsum.errors import InputError
 
@@ -19,7 +19,7 @@ class SolutionFile:
     Attributes
     ----------
     program : str
-        Whose format it is: "cbc", "glpk", "highs", "scip", "gurobi", "maxsat" or "list".
+        Whose format it is: "cbc", "cplex", "glpk", "highs", "scip", "gurobi", "maxsat" or "list".
     words : str
         What the solver says of it.
     objective : float or None
@@ -41,7 +41,7 @@ def read_solution(path: str | Path, columns: Sequence[str]) -> SolutionFile:
     ----------
     path : path
         Of CBC (``-solu``), GLPK (``-o`` or ``-w``), HiGHS (``--solution_file``), SCIP (``write solution``), Gurobi
-        (``ResultFile``), a MaxSAT solver's output, or lines ``name value``.
+        (``ResultFile``), CPLEX (``write``), a MaxSAT solver's output, or lines ``name value``.
     columns : sequence of str
         Names of the columns in the order of the program: some formats have numbers instead.
 
@@ -58,12 +58,16 @@ def read_solution(path: str | Path, columns: Sequence[str]) -> SolutionFile:
     lines = [line.rstrip() for line in text.splitlines()]
     try:
         found = _read(lines, columns)
-    except (IndexError, ValueError) as error:
+    except (IndexError, StopIteration) as error:
+        raise InputError(
+            f"The solution {path} cannot be understood: it ends, or a line of it does, too early."
+        ) from error
+    except ValueError as error:
         raise InputError(f"The solution {path} cannot be understood: {error}.") from error
     if found is None:
         raise InputError(
-            f"The solution {path} is of no format that optsum knows: write it with CBC, GLPK, HiGHS, SCIP or Gurobi, "
-            "or as lines of a name and a value."
+            f"The solution {path} is of no format that optsum knows: write it with CBC, GLPK, HiGHS, SCIP, Gurobi "
+            "or CPLEX, or as lines of a name and a value."
         )
     return found
 
@@ -73,6 +77,8 @@ def _read(lines: list[str], columns: Sequence[str]) -> SolutionFile | None:
     if not filled:
         return None
     first = filled[0]
+    if any("<CPLEXSolution " in line for line in filled[:3]):
+        return _cplex(lines)
     if any(line.startswith(("s OPTIMUM", "s SATISFIABLE", "s UNSAT", "s UNKNOWN")) for line in filled):
         return _maxsat(filled, columns)
     if first.startswith("Model status"):
@@ -100,6 +106,13 @@ def _number_in(line: str) -> float | None:
     return float(found.group().partition("(")[0]) if found else None
 
 
+def _value(text: str, name: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise ValueError(f"the value {text!r:.40} of {name:.40} is no number") from None
+
+
 def _named(program: str, lines: list[str], words: str, objective: float | None) -> SolutionFile:
     values: dict[str, float] = {}
     for line in lines:
@@ -108,7 +121,9 @@ def _named(program: str, lines: list[str], words: str, objective: float | None) 
         parts = line.split()
         if len(parts) < 2:
             raise ValueError(f"the line {line.strip()!r:.60} is no name and value")
-        values[parts[0]] = float(parts[1])
+        if parts[0] in values:
+            raise ValueError(f"it gives {parts[0]} twice")
+        values[parts[0]] = _value(parts[1], parts[0])
     return SolutionFile(program, words, objective, values)
 
 
@@ -129,6 +144,26 @@ def _highs(lines: list[str]) -> SolutionFile:
             name, value = line.split()[:2]
             values[name] = float(value)
     return SolutionFile("highs", words, objective, values)
+
+
+def _cplex(lines: list[str]) -> SolutionFile:
+    """CPLEX: XML, of which only attributes matter."""
+    text = "\n".join(lines)
+    head = _attributes(text.partition("<header")[2].partition("/>")[0])
+    values: dict[str, float] = {}
+    for part in text.partition("<variables>")[2].split("<variable ")[1:]:
+        held = _attributes(part.partition("/>")[0])
+        if not {"name", "value"} <= set(held):
+            raise ValueError("a variable has no name or no value")
+        values[held["name"]] = _value(held["value"], held["name"])
+    objective = head.get("objectiveValue")
+    return SolutionFile(
+        "cplex", head.get("solutionStatusString", ""), None if objective is None else float(objective), values
+    )
+
+
+def _attributes(text: str) -> dict[str, str]:
+    return dict(findall(r"(\w+)\s*=\s*\"([^\"]*)\"", text))
 
 
 def _cbc(lines: list[str]) -> SolutionFile:

@@ -13,13 +13,13 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final
 
 from optsum.corpus.topic import as_topic
-from optsum.errors import InputError, OptsumError
+from optsum.errors import InputError, OptsumError, UnsupportedError
 from optsum.result import Termination
 
 if TYPE_CHECKING:
     from optsum.config import Options
 
-__all__ = ["SAMPLE", "take_seconds", "warm_up"]
+__all__ = ["SAMPLE", "refused", "take_seconds", "warm_up"]
 
 _SENTENCES: Final = ("the oracle reads all the references", "the summary reads the document", "the end is near")
 
@@ -75,10 +75,11 @@ def warm_up(options: Options, *, announce: Callable[[], None] | None = None) -> 
     interrupted = False
     with _listening(announce):
         try:
+            task = build(SAMPLE, small)
+            options.searcher().prepare(task.problem)
+            interrupted = run_task(task, small).termination is Termination.INTERRUPTED
+        except InputError:  # this formulation wants topics of another kind
             options.searcher().prepare()
-            interrupted = run_task(build(SAMPLE, small), small).termination is Termination.INTERRUPTED
-        except InputError:
-            pass  # this formulation wants topics of another kind
         except OptsumError:
             raise
         except Exception:  # noqa: BLE001, S110 - whatever it is will be the row of each topic that it concerns
@@ -89,6 +90,19 @@ def warm_up(options: Options, *, announce: Callable[[], None] | None = None) -> 
     seconds = perf_counter() - began
     _unreported.append(seconds)
     return seconds
+
+
+def refused(options: Options) -> bool:
+    """Whether the strategy cannot search what the options ask for, whatever the topic; a missing solver can."""
+    from optsum.pipeline import build
+
+    try:
+        options.searcher().accept(build(SAMPLE, _fitting(options)).problem)
+    except UnsupportedError:
+        return True
+    except OptsumError:
+        pass  # whoever searches will say so
+    return False
 
 
 def take_seconds() -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import floor
+from typing import ClassVar
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from optsum.coverage import Coverage
 from optsum.errors import BackendError
 from optsum.greedy import climb, moves_of
 from optsum.linear import LinearModel, coverage_model
-from optsum.problem import Sense
+from optsum.problem import Capability, Sense
 from optsum.result import Termination
 from optsum.run import Limits, Run, Stopped
 from optsum.scoring import score
@@ -28,10 +29,17 @@ class _Round:
 
     linear_model: LinearModel
 
+    capabilities: ClassVar[frozenset[Capability]] = frozenset({Capability.LINEAR})
+
     @property
     def sense(self) -> Sense:
         """Always to maximize."""
         return self.linear_model.sense
+
+    def explain(self, missing: frozenset[Capability]) -> str:
+        """Say why there is no more than a linear model."""
+        del missing
+        return "a ratio takes integer programs, which this backend does not solve: use --backend highs."
 
 
 def maximize_ratio(run: Run, backend: Backend, name: str) -> None:

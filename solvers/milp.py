@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor, isfinite
@@ -101,6 +102,10 @@ class Milp(Strategy):
         problem, solver, limits = run.problem, self.solver(), run.limits
         solver.accept(limits)
         run.statistics["access"] = solver.access
+        if not solver.repeatable:
+            run.detail = (
+                f"{self.backend} got no seed, because what it calls one is not known: give it by --backend-option"
+            )
         # The empty selection needs no solver, and some solvers cannot read a model without variables.
         run.see(())
         if problem.size == 0:
@@ -120,7 +125,13 @@ class Milp(Strategy):
         )
         # The solver starts from what is held, if it can and if that is more than nothing.
         start = run.selection if solver.declaration.warm_start and run.selection else None
-        outcome = solver.solve(problem, left, run.seed, start)
+        try:
+            outcome = solver.solve(problem, left, run.seed, start)
+        except KeyboardInterrupt:  # a program that is ended takes what it held with it
+            if not limited and Capability.COVERAGE in problem.capabilities:
+                with suppress(Stopped):
+                    see_greedy(run)
+            raise
         run.count(nodes=outcome.nodes or 0)
         run.statistics.update(outcome.statistics)
         run.statistics["native_status"] = outcome.native
@@ -195,6 +206,9 @@ class Milp(Strategy):
                     f"/ {model.denominator}."
                 )
         elif outcome.termination is not Termination.COMPLETED:
+            if held is not None and held.key == bound and outcome.termination is not Termination.INTERRUPTED:
+                run.prove()  # the limit came between the last answer and the solver's own words
+                return
             raise Stopped(outcome.termination)
         else:
             raise BackendError(f"{self.backend} ended with {outcome.native!r} without an answer that can be used.")

@@ -8,7 +8,9 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
+from threading import Timer
 from typing import Any
 
 import pytest
@@ -35,6 +37,9 @@ from optsum.testing.backends import hard_instance
 PROMISED = ("highs", "cp-sat", "cbc", "glpk", "scip")
 """CI has these: there they may not be skipped."""
 OTHERS = tuple(name for name in BACKENDS if name not in PROMISED)
+
+LOOSE = Coverage.of([2, 2, 2], [{0: 1}, {1: 1}, {2: 1}], [[2], [2], [2]], constants=(0, 6), max_length=5)
+"""Two of three fit, and the bound of its relaxation is 5."""
 
 SMALL = Coverage.of([3, 3, 3], [{0: 1}, {1: 1}, {2: 1}], [[2], [2], [2]], constants=(0, 6), max_length=8)
 
@@ -143,6 +148,37 @@ def test_the_suite_finds_lies(monkeypatch: pytest.MonkeyPatch, lies: dict[str, A
         check_backend("deaf", instances=1)
 
 
+@pytest.mark.parametrize(
+    ("bound", "ended"),
+    [(4.0, (Status.OPTIMAL, Termination.COMPLETED)), (5.0, (Status.FEASIBLE, Termination.TIME_LIMIT))],
+)
+def test_an_answer_that_attains_the_bound_at_a_limit_is_proven(
+    monkeypatch: pytest.MonkeyPatch, bound: float, ended: tuple[Status, Termination]
+) -> None:
+    lies = {"termination": Termination.TIME_LIMIT, "optimal": False, "bound": bound}
+    monkeypatch.setattr(Deaf, "lies", lambda self: lies)
+    monkeypatch.setattr("optsum.solvers.milp.backend_of", lambda name, **_: Deaf())
+    result = search(CoverageProblem.of(LOOSE), "milp")
+    assert (result.key, (result.status, result.termination)) == (Fraction(4, 6), ended)
+
+
+def test_the_suite_finds_a_bound_that_is_passed_without_an_incumbent(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Bare(Deaf):
+        def solve(self, problem: Problem, limits: Limits, seed: int, start: Selection | None = None) -> RawOutcome:
+            if self.options:
+                raise OptionError("deaf has no options")
+            if limits.time_s is None or limits.time_s > 1:
+                return backend_of("highs").solve(problem, Limits(), seed)
+            return RawOutcome(termination=Termination.TIME_LIMIT, bound=0.0)
+
+    def backend(name: str, *, options: Any = None, **_: Any) -> Backend:
+        return Bare(options=options)
+
+    monkeypatch.setattr("optsum.solvers.milp.backend_of", backend)
+    with pytest.raises(ConformanceError, match=r"the bound 0\.0 is on the wrong side"):
+        check_backend("deaf", instances=1)
+
+
 def test_the_suite_finds_a_status_that_is_not_declared(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Deaf, "native_statuses", lambda self: ("Optimal", "Infeasible", "Tired"))
     monkeypatch.setattr("optsum.solvers.milp.backend_of", lambda name, **_: Deaf())
@@ -227,6 +263,7 @@ class Broken(PyomoBackend):
         ("No license found, id 1", {}, BackendError, "finds no licence .No license found, id 1.: use --backend"),
         ("Unknown parameter 'x'", {"x": 1}, OptionError, "does not take the options x=1: Unknown parameter 'x'"),
         ("Out of luck\nand more", {}, BackendError, "^broken failed: Out of luck$"),
+        ("Out of luck", {"x": 1}, BackendError, "^broken failed with the options x=1: Out of luck$"),
     ],
 )  # fmt: skip
 def test_exceptions_of_solvers_become_sentences(
@@ -313,18 +350,20 @@ def test_the_solver_starts_from_what_greedy_finds(monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows sends no SIGINT to one process alone")
-@pytest.mark.parametrize("name", ["cbc", "scip", "pyomo:highs", "cp-sat"])
 @pytest.mark.slow
-def test_ctrl_c_ends_a_solver(name: str) -> None:
-    usable(name)
+def test_ctrl_c_ends_a_solver_and_what_it_holds_is_kept() -> None:
+    """All of them in one process, so that each also leaves Ctrl-C to the next as it should be."""
+    able = [name for name in ("cbc", "glpk", "scip", "gurobi", "cplex", "xpress", "pyomo:highs", "cp-sat", "highs")
+            if (usable(name) if name in PROMISED else backend_of(name).available())]  # fmt: skip
     code = (
         "from optsum.testing.backends import hard_instance\n"
         "from optsum.coverage_problem import CoverageProblem; from optsum.searching import search\n"
         "from optsum.run import Limits\n"
-        "problem = CoverageProblem.of(hard_instance()); problem.linear_model\n"
-        f"search(CoverageProblem.of(hard_instance(units=5)), 'milp', backend={name!r}); print('ready', flush=True)\n"
-        f"result = search(problem, 'milp', Limits(time_s=60), backend={name!r})\n"
-        "print(result.termination.value, result.status.value, result.objective <= result.bound)\n"
+        "problem = CoverageProblem.of(hard_instance()); problem.linear_model, problem.root_bound\n"
+        f"for name in {able!r}:\n"
+        "    search(CoverageProblem.of(hard_instance(units=5)), 'milp', backend=name); print('ready', flush=True)\n"
+        "    result = search(problem, 'milp', backend=name)\n"
+        "    print(name, result.termination.value, result.status.value, 0 < result.objective <= result.bound)\n"
     )
     process = subprocess.Popen(
         [sys.executable, "-c", code],
@@ -333,13 +372,21 @@ def test_ctrl_c_ends_a_solver(name: str) -> None:
         start_new_session=True,
         cwd=Path(__file__).parent,
     )
-    assert process.stdout is not None
-    assert process.stdout.readline() == "ready\n"
-    time.sleep(1.2)
-    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: all of its processes hear it
-    output, _ = process.communicate(timeout=30)
-    assert output == "interrupted feasible True\n"
-    assert process.returncode == 0
+    watchdog = Timer(60, process.kill)
+    watchdog.start()
+    try:
+        assert process.stdout is not None
+        for name in able:
+            assert process.stdout.readline() == "ready\n", name
+            time.sleep(0.5)
+            os.killpg(process.pid, signal.SIGINT)  # as a terminal does: all of its processes hear it
+            line = next(line for line in process.stdout if line.strip() and "request received" not in line)
+            assert line == f"{name} interrupted feasible True\n"
+        assert process.wait() == 0
+    finally:
+        watchdog.cancel()
+        process.kill()
+        process.communicate()
 
 
 def test_threads_may_change_from_solve_to_solve() -> None:

@@ -7,10 +7,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from optsum.solvers.backends import cpsat
+from optsum.solvers.backends.cplex import CPLEX
+from optsum.solvers.milp import Milp, backend_of
 
 import optsum
 from optsum.cli import main
-from optsum.errors import OptionError
+from optsum.coverage import Coverage
+from optsum.coverage_problem import CoverageProblem
+from optsum.declaration import Ending
+from optsum.errors import BackendError, OptionError, UnsupportedError
+from optsum.result import Termination
+from optsum.run import Limits
+from optsum.searching import search
+from optsum.testing.backends import hard_instance
 
 TOPIC = {"id": "t", "documents": [["a b c", "c d e f", "f g", "a g"]], "references": [["a c d f g"]]}
 
@@ -40,6 +50,7 @@ def test_solvers_stand_side_by_side() -> None:
         ({"backends": "highs", "backend_options": {"a": 1}}, "Options of one solver cannot be those of several"),
         ({"backends": "highs", "strategies": "greedy", "exact": "none"}, "Backends are those of the strategy milp"),
         ({"backends": "highs,hihgs"}, "there is no backend 'hihgs'; did you mean highs"),
+        ({"backends": "highs,glpk", "backend": "cbc"}, "and several by --backends: leave one of the two"),
     ],
 )
 def test_solvers_that_cannot_be_compared(options: dict[str, Any], match: str) -> None:
@@ -74,3 +85,105 @@ def test_options_of_the_command_line_reach_the_solver(tmp_path: Path, capsys: py
     assert json.loads(capsys.readouterr().out.splitlines()[0])["status"] == "optimal"
     assert main(["solve", str(topics), "--max-length", "6", "--backend-option", "presolv=off"]) == 2
     assert "does not take the option presolv=off" in capsys.readouterr().err
+
+
+def test_one_solver_on_the_command_line_wins_over_several_of_a_file(tmp_path: Path) -> None:
+    (tmp_path / "options.toml").write_text('max-length = 6\nbackends = ["highs", "pyomo:highs"]\n')
+    table = optsum.compare([TOPIC], config=tmp_path / "options.toml", backend="pyomo:highs", strategies=["milp"])
+    assert [(row.strategy, result.backend) for row, result in zip(table.rows, table.results, strict=True)] == [
+        ("milp", "pyomo:highs")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("backend", "option", "value"),
+    [
+        ("scip", "limits/nodes", -7),
+        ("scip", "limits/nodes", "many"),
+        ("cp-sat", "num_workers", -3),
+        ("gurobi", "MIPFocus", "much"),
+        ("cplex", "emphasis_mip", 77),
+    ],
+)
+def test_values_that_a_solver_does_not_take(
+    capfd: pytest.CaptureFixture[str], backend: str, option: str, value: object
+) -> None:
+    if not backend_of(backend).available():
+        pytest.skip(f"{backend} is not here")
+    problem = CoverageProblem.of(Coverage.of([3, 3], [{0: 1}, {1: 1}], [[2], [2]], max_length=5))
+    with pytest.raises(OptionError, match=f"The backend {backend} does not take the options? {option}={value}: "):
+        backend_of(backend, options={option: value}).solve(problem, Limits(), 0)
+    assert capfd.readouterr().err == "", "what native code writes would stand between the rows of a terminal"
+
+
+@pytest.mark.parametrize(("backend", "option"), [("cp-sat", "max_time_in_seconds"), ("glpk", "tmlim")])
+def test_a_time_limit_given_as_an_option_is_one(backend: str, option: str) -> None:
+    if not backend_of(backend).available():
+        pytest.skip(f"{backend} is not here")
+    problem = CoverageProblem.of(hard_instance(units=200))
+    result = search(problem, Milp(backend=backend, backend_options=((option, 1),)))
+    assert (result.termination, result.status.value) in {
+        (Termination.TIME_LIMIT, "feasible"),
+        (Termination.COMPLETED, "optimal"),
+    }
+
+
+def test_a_limit_that_the_solver_does_not_name_may_be_its_option() -> None:
+    limited = backend_of("cp-sat", options={"max_time_in_seconds": 0.5})
+    assert limited.ended(Ending.LIMIT, Limits(), 0.5) is Termination.TIME_LIMIT
+    assert backend_of("cp-sat").ended(Ending.LIMIT, Limits(), 0.5) is Termination.FAILED
+    nodes = backend_of("cbc", options={"maxNodes": 5})
+    assert nodes.ended(Ending.LIMIT, Limits(time_s=9.0), 0.5) is Termination.NODE_LIMIT
+
+
+def test_a_solver_that_gets_no_seed_says_so() -> None:
+    (result,) = optsum.solve_all([TOPIC], max_length=6, backend="pyomo:appsi_highs", seed=3)
+    assert result.error is None
+    assert "pyomo:appsi_highs got no seed" in str(result.detail)
+    (result,) = optsum.solve_all([TOPIC], max_length=6, backend="pyomo:highs", seed=3)
+    assert result.detail is None
+    assert backend_of("glpk").repeatable, "it has no randomness"
+    assert not backend_of("pyomo:appsi_highs").repeatable
+
+
+def test_a_solver_of_covers_refuses_ratios() -> None:
+    pytest.importorskip("pysat")
+    with pytest.raises(UnsupportedError, match="The backend rc2 cannot search this problem: a ratio"):
+        optsum.solve(TOPIC, measure="f1", backend="rc2")
+
+
+def test_an_abort_by_ctrl_c_is_no_failure_of_cplex() -> None:
+    assert {CPLEX.statuses[number] for number in ("13", "113", "114")} == {Ending.INTERRUPTED}
+
+
+def test_greedy_is_held_when_ctrl_c_takes_a_program_with_its_incumbent(monkeypatch: pytest.MonkeyPatch) -> None:
+    def ended(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("optsum.solvers.backends.highs.Highs.solve", ended)
+    problem = CoverageProblem.of(Coverage.of([3, 3], [{0: 1}, {1: 1}], [[2], [2]], max_length=5))
+    result = search(problem, "milp")
+    assert (result.termination.value, result.key) == ("interrupted", 2)
+
+
+@pytest.mark.parametrize("command", ["export", "import-solution"])
+def test_what_only_searches_have_is_no_flag_of_files(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([command, "--help"]) == 0
+    out = capsys.readouterr().out
+    assert "--max-length" in out
+    for flag in ("--time-limit", "--seed", "--gap", "--bound ", "--strategy-option", "--backend", "--threads"):
+        assert flag not in out, flag
+
+
+def test_what_goes_wrong_in_another_process_is_one_sentence(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    if not backend_of("cp-sat").available():
+        pytest.skip("cp-sat is not here")
+    code = "import sys; sys.modules['ortools'] = None; from optsum.solvers.backends.cpsat_child import main; main()"
+    child = cpsat._Child(("-c", code))
+    monkeypatch.setattr(cpsat, "_CHILD", child)
+    with pytest.raises(BackendError, match="cp-sat failed: ModuleNotFoundError"):
+        optsum.search(CoverageProblem.of(Coverage.of([1], [{0: 1}], [[1]])), "milp", backend="cp-sat")
+    child._stop()
+    assert capfd.readouterr().err == "", "no traceback"

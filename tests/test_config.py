@@ -281,6 +281,32 @@ def test_the_schema_knows_every_option() -> None:
     assert set(made["properties"]["backend"]["anyOf"][1]["properties"]) == {"name", "options"}
 
 
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ('max-length = "30"', "The option max_length cannot be '30': input should be a valid integer"),
+        ("max-length = 30.0", "The option max_length cannot be 30.0: input should be a valid integer"),
+        ("max-length = 30\nstem = 1", "The option stem cannot be 1: input should be a valid boolean"),
+        ('max-length = 30\ngap = "0.1"', "The option gap cannot be '0.1': input should be a valid number"),
+    ],
+)
+def test_a_file_has_kinds(file: Any, text: str, reason: str) -> None:
+    with pytest.raises(OptionError, match=f"options.toml: {reason}"):
+        resolve(config=file(text))
+    assert resolve(config=file("max-length = 30\ntime-limit = 3")).time_limit == 3.0
+
+
+def test_naming_the_default_solver_keeps_its_options(file: Any) -> None:
+    path = file("max-length = 30\n[backend.options]\npresolve = 'off'")
+    assert resolve({"backend": "highs"}, config=path).backend_options == (("presolve", "off"),)
+    assert resolve({"backend": "cbc"}, config=path).backend_options == ()
+
+
+def test_the_schema_says_of_what_kind_every_option_is() -> None:
+    for name, field in schema()["properties"].items():
+        assert {"type", "anyOf", "enum"} & set(field), name
+
+
 def test_the_command_prints_the_schema(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["config", "schema"]) == 0
     assert json.loads(capsys.readouterr().out) == schema()

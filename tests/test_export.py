@@ -60,6 +60,14 @@ def solve_file(name: str, path: Path, solution: Path) -> None:
         highs.run()
         highs.writeSolution(str(solution), 0)
         return
+    elif name == "cplex":
+        model = pytest.importorskip("cplex").Cplex()
+        for stream in (model.set_results_stream, model.set_log_stream, model.set_warning_stream):
+            stream(None)
+        model.read(str(path))
+        model.solve()
+        model.solution.write(str(solution))
+        return
     else:
         scip = pytest.importorskip("pyscipopt").Model()
         scip.hideOutput()
@@ -71,7 +79,7 @@ def solve_file(name: str, path: Path, solution: Path) -> None:
     assert solution.is_file(), done.stdout
 
 
-@pytest.mark.parametrize("name", ["cbc", "glpk", "glpk raw", "highs", "scip"])
+@pytest.mark.parametrize("name", ["cbc", "glpk", "glpk raw", "highs", "scip", "cplex"])
 @pytest.mark.parametrize("kind", ["lp", "mps"])
 def test_other_programs_find_the_same_optimum(tmp_path: Path, name: str, kind: str) -> None:
     options = {"max_length": 6, "metric": "rouge-1"}
@@ -97,7 +105,7 @@ def test_random_programs_read_back_to_the_same_optimum(tmp_path: Path, kind: str
     import highspy
 
     path = tmp_path / f"program.{'lp' if write is lp_text else 'mps'}"
-    for seed in range(40):
+    for seed in range(20):
         problem = CoverageProblem.of(random_coverage(np.random.default_rng(seed), kind=kind))
         if not problem.size:
             continue
@@ -185,6 +193,11 @@ FILES = {
     "     1 s0           *              1             0             1\n"
     "     2 a_name_too_long_for_its_column\n                    *              0             0             1\n\n"
     "Integer feasibility conditions:\n",
+    "cplex": '<?xml version = "1.0" encoding="UTF-8" standalone="yes"?>\n<CPLEXSolution version="1.2">\n <header\n'
+    '   solutionName="incumbent"\n   objectiveValue="5"\n   solutionStatusString="integer optimal solution"/>\n'
+    ' <linearConstraints>\n  <constraint name="r0" index="0" slack="0"/>\n </linearConstraints>\n <variables>\n'
+    '  <variable name="s0" index="0" value="1"/>\n  <variable name="s1" index="1" value="0"/>\n </variables>\n'
+    "</CPLEXSolution>\n",
     "list": "s0 0.9999\ns1 1e-9\n",
 }
 
@@ -224,7 +237,11 @@ def test_no_solution_is_no_selection(tmp_path: Path, text: str) -> None:
         ("u7 1\n", "names no unit of this problem"),
         ("Optimal - objective value 99\n      0 s0   1    0\n", "claims an objective of 99, but its selection has 3"),
         ("", "of no format that optsum knows"),
-        ("some text\n", "cannot be understood"),
+        ("some text\n", "the value 'text' of some is no number"),
+        ("s0 nan\n", "gives s0 the value nan, which is neither 0 nor 1"),
+        ("s0 1\ns0 0\n", "it gives s0 twice"),
+        ("s0 1\ns999 1\n", "chooses s999, which is no unit of this problem"),
+        ("Model status\n", "it ends, or a line of it does, too early"),
         (None, "There is no solution of one: it should be"),
     ],
 )
@@ -247,18 +264,51 @@ def test_what_cannot_be_written_says_why(tmp_path: Path) -> None:
     with pytest.raises(UnknownNameError, match="there is no format 'mpss'; did you mean mps"):
         export(TOPICS, tmp_path, "mpss", max_length=6)
     (tmp_path / "file").write_text("")
-    with pytest.raises(OptionError, match="cannot be made"):
+    with pytest.raises(OptionError, match="is a file, and an export needs a folder"):
         export(TOPICS, tmp_path / "file", max_length=6)
     with pytest.raises(InputError, match="There is no file or folder"):
         import_solutions(TOPICS, tmp_path / "nowhere", max_length=6)
 
 
+def test_a_folder_that_cannot_be_written_to_is_refused_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("", "-"):
+        with pytest.raises(OptionError, match="neither nothing nor the standard output"):
+            export(TOPICS, name, max_length=6)
+
+    def refused(**_: Any) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("optsum.exporting.TemporaryFile", refused)
+    with pytest.raises(OptionError, match="cannot be made or written to: Permission denied"):
+        export(TOPICS, tmp_path, max_length=6)
+
+
+def test_a_file_that_cannot_be_written_costs_the_others_nothing(tmp_path: Path) -> None:
+    (tmp_path / "one.lp").mkdir()
+    first, second = export(TOPICS, tmp_path, max_length=6)
+    assert "one.lp cannot be written: Is a directory" in str(first.error)
+    assert second.error is None
+
+
+def test_the_best_of_several_references_is_no_one_file(tmp_path: Path) -> None:
+    topic = {**TOPICS[0], "references": [["a c"], ["b g"]]}
+    (made,) = export([topic], tmp_path, max_length=6, references="best")
+    assert "write them with --references each" in str(made.error)
+    assert [each.error for each in export([topic], tmp_path, max_length=6, references="each")] == [None, None]
+
+
+def test_comments_are_short_enough_for_every_reader(tmp_path: Path) -> None:
+    (made,) = export([{**TOPICS[0], "id": "x" * 5000}], tmp_path, max_length=6)
+    assert made.path is not None
+    assert max(map(len, made.path.read_text().splitlines())) <= 255
+
+
 def test_files_are_named_by_ids() -> None:
     assert file_stem("d30001t") == "d30001t"
     assert file_stem("one#0") == "one#0"
-    stems = [file_stem(name) for name in ("a/b", "a_b", "A_B", "a:b", "../x", "é", "x" * 200)]
+    stems = [file_stem(name) for name in ("a/b", "a_b", "A_B", "a:b", "../x", "é", "x" * 200, "..", "-", "-o")]
     assert len({stem.lower() for stem in stems}) == len(stems)
-    assert all("/" not in stem and not stem.startswith(".") for stem in stems)
+    assert all("/" not in stem and not stem.startswith((".", "-")) for stem in stems)
 
 
 def test_the_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -87,19 +87,19 @@ def agree(seed: int, seen: Counter[str]) -> int:
 
 def test_all_ways_agree_on_random_topics() -> None:
     seen: Counter[str] = Counter()
-    assert sum(agree(seed, seen) for seed in range(40)) >= 40
+    assert sum(agree(seed, seen) for seed in range(20)) >= 20
 
 
 @pytest.mark.slow
-def test_all_ways_agree_on_a_thousand_random_topics() -> None:
+def test_all_ways_agree_on_hundreds_of_random_topics() -> None:
     seen: Counter[str] = Counter()
     compared = seed = 0
-    while compared < 1000:
+    while compared < 400:
         compared += agree(10_000 + seed, seen)
         seed += 1
     for what in (*METRICS, *UNITS, "window", "maximum", "infeasible", "positive", "zero", "1 references",
                  "3 references", "0 units", "8 units"):  # fmt: skip
-        assert seen[what] >= 10, (what, seen)
+        assert seen[what] >= 5, (what, seen)
 
 
 @pytest.mark.slow
@@ -117,7 +117,7 @@ def test_the_strategy_keeps_the_contract() -> None:
 
 @pytest.mark.parametrize("kind", ["recall", "window", "compressive", "cover", "f1", "set"])
 def test_what_no_paper_printed_is_served_through_the_linear_model(kind: str) -> None:
-    for seed in range(25):
+    for seed in range(12):
         problem = CoverageProblem.of(random_coverage(np.random.default_rng(seed), kind=kind))
         result = search(problem, "milp", backend="pyomo:highs")
         assert result.key == brute_force(problem).best, (kind, seed)
@@ -173,7 +173,7 @@ def test_limits_are_passed_on_or_refused() -> None:
     assert search(task.problem, "milp", Limits(time_s=60), backend="pyomo:highs").status is Status.OPTIMAL
     from test_milp import hard
 
-    result = search(CoverageProblem.of(hard()), "milp", Limits(time_s=1.0), backend="pyomo:highs")
+    result = search(CoverageProblem.of(hard()), "milp", Limits(time_s=0.5), backend="pyomo:highs")
     assert result.termination is Termination.TIME_LIMIT
     assert result.bound is not None
     assert result.objective is None or result.objective <= result.bound

@@ -28,7 +28,7 @@ def run(
     ] = None,
     exact: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="strategy that computes the optima, or none [milp]"),
+        typer.Option(metavar="NAME", help="strategy that computes the optima, or none [milp, or the first that can]"),
     ] = None,
     details: Annotated[
         bool,

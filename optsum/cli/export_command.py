@@ -11,12 +11,12 @@ from typing import Annotated, Any
 
 import typer
 
-from optsum.cli.flags import Config, Flags
+from optsum.cli.flags import OF_SEARCHES, Config, Flags
 from optsum.config import Options
 
 __all__ = ["FLAGS", "run"]
 
-FLAGS = Flags(Options, without={"strategy", "backend", "backend_options", "threads", "workers"})
+FLAGS = Flags(Options, without=OF_SEARCHES)
 
 
 def run(

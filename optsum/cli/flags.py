@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from types import NoneType
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias, get_args, get_origin
 
 import typer
 
@@ -18,7 +18,13 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
     from pydantic.fields import FieldInfo
 
-__all__ = ["Config", "Debug", "Flags", "Output", "command"]
+__all__ = ["OF_SEARCHES", "Config", "Debug", "Flags", "Output", "command"]
+
+OF_SEARCHES: Final = {
+    *("strategy", "strategy_options", "bound", "backend", "backend_options", "threads", "seed", "workers"),
+    *("time_limit", "node_limit", "evaluation_limit", "gap", "target"),
+}
+"""Options that say how to search, and nothing of what the problem is."""
 
 
 def _debug(asked: bool) -> None:

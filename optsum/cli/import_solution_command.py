@@ -1,7 +1,8 @@
 """SOLUTIONS is a folder with a file for each problem that optsum export wrote, or the file of the only problem.
 
 Files are named like the exported ones but for their ending (.sol, .soln, .out, .raw, .txt). They are of CBC, GLPK,
-HiGHS, SCIP, Gurobi or a MaxSAT solver, or lines of a name and a value. The other options must be those of the export.
+HiGHS, SCIP, Gurobi, CPLEX or a MaxSAT solver, or lines of a name and a value. The other options must be those of the
+export.
 
 Every solution is scored afresh, and is optimal only where it attains the bound that is proven here.
 """
@@ -14,12 +15,12 @@ from typing import Annotated, Any
 
 import typer
 
-from optsum.cli.flags import Config, Flags, Output
+from optsum.cli.flags import OF_SEARCHES, Config, Flags, Output
 from optsum.config import Options
 
 __all__ = ["FLAGS", "run"]
 
-FLAGS = Flags(Options, without={"strategy", "backend", "backend_options", "threads", "workers"})
+FLAGS = Flags(Options, without=OF_SEARCHES)
 
 
 def run(

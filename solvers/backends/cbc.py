@@ -54,7 +54,7 @@ class Cbc(PyomoBackend):
     def check_options(self) -> None:
         """Refuse what CBC would ignore with a line in its log."""
         if refused := _refused(tuple((name, str(value)) for name, value in self.options.items())):
-            raise OptionError(f"The backend cbc does not take its options: {refused}")
+            raise OptionError(f"The backend {self.name} does not take its options: {refused}.")
 
 
 @lru_cache(maxsize=16)
@@ -68,4 +68,4 @@ def _refused(options: tuple[tuple[str, str], ...]) -> str:
         [path, *words, "-quit"], capture_output=True, text=True, timeout=10, check=False, stdin=subprocess.DEVNULL
     )
     lines = findall(r"(?m)^(?:No match for|String of|<Possible options|\S+ was provided for).*$", done.stdout)
-    return "; ".join(lines)
+    return "; ".join(line.strip("<; ") for line in lines)

@@ -60,6 +60,8 @@ class CpSat(Backend):
         request = _request(problem.linear_model, self.settings(limits, seed), start)
         built = perf_counter()
         answer = _CHILD.ask(request)
+        if "failed" in answer:
+            raise BackendError(f"cp-sat failed: {answer['failed']}")
         if "refused" in answer:
             raise OptionError(f"The backend cp-sat does not take the option {answer['refused']}.")
         statistics = {
@@ -67,9 +69,12 @@ class CpSat(Backend):
             "solve_s": answer["solve_s"],
             "hand_over_s": perf_counter() - built - answer["build_s"] - answer["solve_s"],
         }
+        if answer["status"] == "MODEL_INVALID" and self.options:  # so it also calls a value out of range
+            why = answer["words"] or "a value is out of range"
+            raise OptionError(f"The backend cp-sat does not take the options {self.given()}: {why}.")
         ending = self.declaration.statuses.get(answer["status"], Ending.FAILED)
         return RawOutcome(
-            termination=ending.termination(limits, answer["solve_s"]),
+            termination=self.ended(ending, limits, answer["solve_s"]),
             optimal=ending is Ending.OPTIMAL,
             infeasible=ending is Ending.INFEASIBLE,
             selection=None if answer["selection"] is None else tuple(answer["selection"]),

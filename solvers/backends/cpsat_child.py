@@ -23,7 +23,10 @@ def main() -> None:
     source = sys.stdin.buffer
     while head := source.read(8):
         with np.load(BytesIO(source.read(int.from_bytes(head))), allow_pickle=False) as request:
-            answer = _solve({name: request[name] for name in request.files})
+            try:
+                answer = _solve({name: request[name] for name in request.files})
+            except Exception as error:  # noqa: BLE001 - whatever it is, the other process says it in a sentence
+                answer = {"failed": f"{type(error).__name__}: {error}"}
         sys.stdout.write(json.dumps(answer) + "\n")
         sys.stdout.flush()
 
@@ -64,9 +67,11 @@ def _solve(request: dict[str, Any]) -> dict[str, Any]:
     built = perf_counter()
     status = solver.status_name(solver.solve(model))
     holds = status in {"OPTIMAL", "FEASIBLE"}
-    bounded = holds or status == "UNKNOWN"
+    # Stopped before it had one, it states the bound 0, which no maximum need keep.
+    bounded = holds or (status == "UNKNOWN" and solver.best_objective_bound != 0)
     return {
         "status": status,
+        "words": solver.solution_info().strip(" .\n"),
         "selection": [u for u in range(int(request["units"])) if solver.value(columns[u])] if holds else None,
         "objective": solver.objective_value if holds else None,
         "bound": solver.best_objective_bound if bounded and np.isfinite(solver.best_objective_bound) else None,

@@ -20,8 +20,9 @@ GLPK: Final = PyomoDeclaration(
     licence="free (GPL 3)",
     program="glpsol",
     version_arguments=("--version",),
-    # It could stop at a gap, but tells no bound, so nobody could say what the gap was. It has no randomness.
+    # It could stop at a gap, but tells no bound, so nobody could say what the gap was.
     names=OptionNames(time="tmlim"),
+    deterministic=True,
     bound=BoundQuality.NONE,
     statuses=OLDER,
     option_failures=r"Invalid|invalid|option",

@@ -23,7 +23,7 @@ GUROBI: Final = PyomoDeclaration(
     fixed={"abs_gap": 0.999},
     statuses=NEWER,
     warm_start=True,
-    option_failures=r"Unknown parameter|Unable to set parameter|must be real number|cannot be interpreted",
+    option_failures=r"Unknown parameter|Unable to set parameter|must be real|integer is required|cannot be interpreted",
     size_failures=r"too large for size-limited",
 )
 

@@ -22,6 +22,7 @@ RC2: Final = Declaration(
     module="pysat",
     distribution="python-sat",
     names=OptionNames(time="time limit"),
+    deterministic=True,
     statuses={
         "OPTIMUM FOUND": Ending.OPTIMAL,
         "empty clause": Ending.INFEASIBLE,
@@ -49,7 +50,7 @@ class Rc2(Backend):
         UnsupportedError
             For anything but a cover, and for a limit that is none of time.
         """
-        del seed, start  # RC2 is deterministic, and goes from bound to bound
+        del seed, start  # RC2 goes from bound to bound
         self.accept(limits)
         if self.options:
             raise OptionError(f"The backend rc2 has no options of its own, but was given {', '.join(self.options)}.")

@@ -130,8 +130,8 @@ class PyomoBackend(Backend):
             return error
         declared, words = self.declaration, f"{error}\n{noise}"
         first = next((line.strip() for line in words.splitlines() if line.strip()), type(error).__name__)
+        given = self.given()
         if self.options and (found := search(f".*(?:{declared.option_failures}).*", words)):
-            given = ", ".join(f"{name}={value}" for name, value in self.options.items())
             return OptionError(f"The backend {self.name} does not take the options {given}: {found.group().strip()}")
         if declared.size is not None and search(declared.size_failures, words):
             return BackendError(
@@ -142,7 +142,7 @@ class PyomoBackend(Backend):
             return BackendError(
                 f"The backend {self.name} finds no licence ({first.rstrip('.')}): use --backend highs, which is free."
             )
-        return BackendError(f"{self.name} failed: {first}")
+        return BackendError(f"{self.name} failed{f' with the options {given}' if given else ''}: {first}")
 
     def factory(self) -> Any:
         """Return Pyomo's solver object."""

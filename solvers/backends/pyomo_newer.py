@@ -68,7 +68,7 @@ def solve_newer(
     bound = results.objective_bound
     nodes = next((int(results.extra_info[name]) for name in _NODES if name in results.extra_info), None)
     outcome = RawOutcome(
-        termination=ending.termination(limits, seconds or 0.0),
+        termination=backend.ended(ending, limits, seconds or 0.0),
         optimal=ending is Ending.OPTIMAL,
         infeasible=ending is Ending.INFEASIBLE,
         selection=chosen_units(model) if holds else None,

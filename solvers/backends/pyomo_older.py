@@ -74,7 +74,7 @@ def solve_older(
     selection = chosen_units(model) if holds else None
     nodes = backend.nodes(solver, results)
     outcome = RawOutcome(
-        termination=ending.termination(limits, seconds or 0.0),
+        termination=backend.ended(ending, limits, seconds or 0.0),
         optimal=ending is Ending.OPTIMAL,
         infeasible=ending is Ending.INFEASIBLE,
         selection=selection,

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Final
 
 from optsum.declaration import Ending, OptionNames
+from optsum.errors import OptionError
 
 from .pyomo_backend import PyomoBackend, PyomoDeclaration
 
@@ -46,7 +51,6 @@ SCIP: Final = PyomoDeclaration(
         "unknown": Ending.FAILED,
     },
     warm_start=True,
-    option_failures=r"Not a valid parameter name|could not convert|SCIP: .*parameter|must be real number|integer",
 )
 
 
@@ -57,6 +61,23 @@ class Scip(PyomoBackend):
     about = "SCIP through Pyomo"
     declaration = SCIP
 
+    def check_options(self) -> None:
+        """Refuse what SCIP would refuse, without the lines that it writes past Python onto the standard error."""
+        if not self.options:
+            return
+        from pyscipopt import Model
+
+        trial = Model()
+        for option, value in self.options.items():
+            try:
+                with _silent():
+                    trial.setParam(option, value)
+            except Exception as error:  # its classes are many
+                why = str(error.args[0] if error.args else error).rstrip(".!")
+                raise OptionError(
+                    f"The backend {self.name} does not take the option {option}={value}: {why}."
+                ) from error
+
     def native(self, solver: Any, results: Any) -> tuple[str, str]:
         """Return SCIP's own status: Pyomo's has no memory limit."""
         del results
@@ -66,3 +87,17 @@ class Scip(PyomoBackend):
     def native_statuses(self) -> tuple[str, ...]:
         """Return the statuses that Pyomo knows of SCIP."""
         return tuple(self.factory()._get_tc_map())  # noqa: SLF001
+
+
+@contextmanager
+def _silent() -> Iterator[None]:
+    """Send what native code writes onto the standard error nowhere."""
+    sys.stderr.flush()
+    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)

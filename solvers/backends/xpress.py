@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from re import search
 from typing import Any, Final
 
@@ -68,6 +72,18 @@ class Xpress(PyomoBackend):
     about = "FICO Xpress through Pyomo"
     declaration = XPRESS
 
+    def factory(self) -> Any:
+        """Return Pyomo's solver object, which Ctrl-C stops."""
+        solver = super().factory()
+        solve = solver._solve_model  # noqa: SLF001 - Pyomo has no other way to it
+
+        def stoppable() -> Any:
+            with _ctrl_c(solver._solver_model):  # noqa: SLF001
+                return solve()
+
+        solver._solve_model = stoppable  # noqa: SLF001
+        return solver
+
     def native(self, solver: Any, results: Any) -> tuple[str, str]:
         """Return Xpress's own status."""
         del results
@@ -101,3 +117,38 @@ class Xpress(PyomoBackend):
                 limited = search(self.declaration.size_failures, str(error))
                 return f"free, up to {self.declaration.size}" if limited else f"none ({error})"
         return "full"
+
+
+@contextmanager
+def _ctrl_c(problem: Any) -> Iterator[None]:
+    """Let Ctrl-C stop a search, so that its incumbent is kept.
+
+    While Xpress searches it has the operating system end the whole process on Ctrl-C. So it is asked, first of all,
+    to call back, and what Ctrl-C does is put right from there.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.getsignal(signal.SIGINT)
+    heard = armed = False
+
+    def note(number: int, frame: Any) -> None:
+        nonlocal heard
+        del number, frame
+        heard = True
+
+    def watch(*_: Any) -> int:
+        nonlocal armed
+        if not armed:
+            signal.signal(signal.SIGINT, note)
+            armed = True
+        if heard:
+            problem.interrupt(2)  # the second of _STOPS; what is returned would read as a time limit
+        return 0
+
+    problem.controls.callbackfrommainthread = 1
+    problem.addcbchecktime(watch, None, 0)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -27,7 +27,7 @@ if not (ROOT / "pyproject.toml").is_file():
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 SETUPTOOLS: dict[str, Any] = PROJECT["tool"]["setuptools"]
 
-NAMED_OTHERWISE = {"pysat": "python-sat"}
+NAMED_OTHERWISE = {"pysat": "python-sat", "pydantic_core": "pydantic"}
 """Import name -> name of the distribution."""
 
 in_wheel = pytest.mark.skipif(

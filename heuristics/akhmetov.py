@@ -14,10 +14,12 @@ from typing import ClassVar
 import numpy as np
 
 from optsum.coverage import Goal
-from optsum.errors import OptionError, UnsupportedError
+from optsum.errors import UnsupportedError
 from optsum.problem import Capability, Key, Problem, Selection, Sense
 from optsum.run import Run, Stopped
 from optsum.strategy import Strategy
+
+from .starting import at_least, seconds_of
 
 __all__ = ["GeneticPaper", "GeneticPaperGreedy", "GreedyRows", "VnsPaper", "VnsPaperGreedy", "rows_in_order"]
 
@@ -53,6 +55,9 @@ def _rank(problem: Problem, selection: Selection) -> tuple[int, Key]:
     """Order selections: those that keep the limits first, then by objective."""
     evaluation = problem.evaluate(selection)
     return -evaluation.violation, evaluation.key
+
+
+_Ranked = tuple[tuple[int, Key], Selection]
 
 
 class _Literal(Strategy):
@@ -129,6 +134,11 @@ class VnsPaper(_Sized):
         Stop after so many seconds, iterations, or consecutive iterations without improvement.
     sentences : int, optional
         Sentences of the initial solution, if not as many as the abstract has (the paper does not say).
+
+    Raises
+    ------
+    OptionError
+        For a number that is below 1 or not whole; for seconds, below 0.
     """
 
     kmax: int = 3
@@ -142,10 +152,9 @@ class VnsPaper(_Sized):
 
     def __post_init__(self) -> None:
         """Refuse parameters that nothing could be done with."""
-        for option in ("kmax", "iterations", "no_improvement", "sentences"):
-            value = getattr(self, option)
-            if value is not None and value < 1:
-                raise OptionError(f"The option {option} of {self.name} is {value}; it must be 1 or more.")
+        at_least(1, kmax=self.kmax, iterations=self.iterations, no_improvement=self.no_improvement)
+        at_least(1, none=True, sentences=self.sentences)
+        seconds_of(seconds=self.seconds)
 
     def first(self, run: Run) -> list[int]:
         """Return the initial solution."""
@@ -218,6 +227,11 @@ class GeneticPaper(_Sized):
     generations : int
     sentences : int, optional
         Sentences of a candidate, if not as many as the abstract has.
+
+    Raises
+    ------
+    OptionError
+        For a number that is below 1 or not whole.
     """
 
     generations: int = 6
@@ -228,10 +242,8 @@ class GeneticPaper(_Sized):
 
     def __post_init__(self) -> None:
         """Refuse parameters that nothing could be done with."""
-        for option in ("generations", "sentences"):
-            value = getattr(self, option)
-            if value is not None and value < 1:
-                raise OptionError(f"The option {option} of {self.name} is {value}; it must be 1 or more.")
+        at_least(1, generations=self.generations)
+        at_least(1, none=True, sentences=self.sentences)
 
     def given(self, run: Run) -> list[Selection]:
         """Return candidates beside the random ones."""
@@ -249,8 +261,9 @@ class GeneticPaper(_Sized):
         candidates = [tuple(sorted(order[first : first + size])) for first in range(0, problem.size, size)]
         candidates += self.given(run)
         kept = max(1, len(candidates) // 2)
-        ranked = self._ranked(run, candidates)
+        ranked: list[_Ranked] = []
         try:
+            ranked = self._ranked(run, candidates)
             for _ in range(self.generations):
                 offspring = []
                 for left, right in combinations([candidate for _, candidate in ranked], 2):
@@ -260,13 +273,13 @@ class GeneticPaper(_Sized):
                 if not offspring:  # a single candidate has no one to be crossed with
                     break
                 ranked = self._ranked(run, offspring)[:kept]
-        except Stopped:
-            run.see(ranked[0][1])  # a limit was reached: the best that is complete
+        except (Stopped, KeyboardInterrupt):
+            run.see(ranked[0][1] if ranked else candidates[-1])  # the best of those that are complete
             raise
         run.see(ranked[0][1])
 
     @staticmethod
-    def _ranked(run: Run, candidates: Sequence[Selection]) -> list[tuple[tuple[int, Key], Selection]]:
+    def _ranked(run: Run, candidates: Sequence[Selection]) -> list[_Ranked]:
         """Return candidates with their ranks, best first; of equals the first stays first."""
         ranked = []
         for candidate in candidates:

@@ -34,17 +34,18 @@ class Genetic(Strategy):
     """A genetic algorithm on bit strings, one bit a unit, from a random population.
 
     Tournament selection, uniform crossover and bit-flip mutation (DEAP, Fortin et al. 2012); every child is repaired
-    and, with coverage arrays, improved by local search (Moscato 1989: a memetic algorithm). Parents and children
-    compete together, so the best always survive; no two individuals are the same.
+    and, with coverage arrays, filled up, and improved by local search where that is asked for (Moscato 1989). Parents
+    and children compete together, so the best always survive; no two individuals are the same.
 
     Parameters
     ----------
-    population : int
-        Individuals.
+    population : int, optional
+        Individuals; by default 100, or 30 without coverage arrays.
     no_improvement : int
         Generations without improvement after which the search ends.
     effort : int
-        Moves evaluated by the local search of each child, about; 0 for none.
+        Moves evaluated by a local search of each child, about; by default 0, for none: at equal time more generations
+        do better.
 
     Raises
     ------
@@ -53,21 +54,22 @@ class Genetic(Strategy):
     """
 
     name: ClassVar[str] = "genetic"
-    about: ClassVar[str] = "genetic algorithm (DEAP) with repair and local search, from a random population"
-    population: int = 30
+    about: ClassVar[str] = "genetic algorithm (DEAP) with repair, from a random population"
+    population: int | None = None
     no_improvement: int = 40
-    effort: int = 2_000
+    effort: int = 0
 
     def __post_init__(self) -> None:
         """Refuse numbers that mean nothing."""
-        at_least(2, population=self.population)
+        at_least(2, none=True, population=self.population)
         at_least(1, no_improvement=self.no_improvement)
         at_least(0, effort=self.effort)
 
     def first(self, run: Run) -> list[Selection]:
         """Return the first individuals."""
         moves = list(run.problem.moves(()))
-        return [random_start(run, moves) for _ in range(self.population)]
+        default = 100 if Capability.COVERAGE in run.problem.capabilities else 30
+        return [random_start(run, moves) for _ in range(self.population or default)]
 
     def search(self, run: Run) -> None:
         """Search until nothing was improved for long enough, or the bound is reached."""
@@ -111,6 +113,7 @@ class Genetic(Strategy):
         box.register("select", tools.selTournament, tournsize=_TOURNAMENT)
         box.register("mate", tools.cxUniform, indpb=0.5)
         box.register("mutate", tools.mutFlipBit, indpb=min(0.5, _FLIPS / rows.shape[1]))
+        population = len(rows)
         dice = _Dice(int(run.rng.integers(2**62)))
 
         def ranked(rows: Any, present: Sequence[Individual]) -> list[Individual]:
@@ -121,7 +124,7 @@ class Genetic(Strategy):
                 if (key := tuple(bits)) not in found:
                     found[key] = Individual(bits)
                     found[key].fitness.values = worth
-            best: list[Individual] = tools.selBest(list(found.values()), self.population)
+            best: list[Individual] = tools.selBest(list(found.values()), population)
             return best
 
         alive = ranked(rows, [])
@@ -134,7 +137,7 @@ class Genetic(Strategy):
                 return
             run.check()
             with dice.thrown():
-                children = algorithms.varAnd(box.select(alive, self.population), box, _CROSSOVER, _MUTATION)
+                children = algorithms.varAnd(box.select(alive, population), box, _CROSSOVER, _MUTATION)
             alive = ranked(np.array(children, np.int64), alive)
             generations += 1
 
@@ -173,9 +176,17 @@ class Genetic(Strategy):
                 place = int(polish(arrays, moves, descent, rows, ranks, place, self.effort, 0, until))
                 return place == len(rows)
 
-            while not slices.go(part, lambda: int(descent.control[EVALUATIONS])):
+            def worths() -> list[_Worth]:
+                done = ranks[:place].tolist()
+                return [(-violation, Fraction(top, bottom), -length) for violation, top, bottom, length in done]
+
+            def best() -> Any:
+                done = worths()
+                return rows[done.index(max(done))].nonzero()[0] if done else ()
+
+            while not slices.go(part, lambda: int(descent.control[EVALUATIONS]), best):
                 pass
-            return [(-violation, Fraction(top, bottom), -length) for violation, top, bottom, length in ranks.tolist()]
+            return worths()
 
         return improve
 

@@ -69,10 +69,10 @@ class Greedy(Strategy):
         arrays = arrays_of(coverage)
         if arrays is None:
             return None
-        move_start, move_unit = moves_of(coverage)
+        moves = moves_of(coverage)
         ends = []
         for single in (False, True):
-            chosen, evaluations = climb(arrays, move_start, move_unit, single)
+            chosen, evaluations = climb(arrays, *moves, single)
             run.count(evaluations=int(evaluations))
             ends.append(tuple(chosen.nonzero()[0].tolist()))
             run.see(ends[-1])

@@ -67,6 +67,7 @@ class GreedyLocalSearch(Strategy):
             optimal = slices.go(
                 lambda until: descend(arrays, moves, descent, min(until, self.most_moves)),
                 lambda: int(descent.control[EVALUATIONS]),
+                lambda: descent.state.chosen.nonzero()[0],
             )
             if optimal:
                 break

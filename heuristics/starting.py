@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from time import perf_counter
 from typing import Any
 
@@ -11,13 +11,24 @@ import numpy as np
 from optsum.coverage import IntArray
 from optsum.errors import OptionError
 from optsum.problem import Capability, Move, Problem, Selection, Sense
-from optsum.run import Run
+from optsum.run import Run, Stopped
 
 from .greedy import Greedy
 
-__all__ = ["Slices", "at_least", "decisions", "greedy_start", "is_certified", "raise_cheap_bound", "random_start"]
+__all__ = [
+    "Slices",
+    "at_least",
+    "decisions",
+    "greedy_start",
+    "is_certified",
+    "raise_cheap_bound",
+    "random_start",
+    "seconds_of",
+]
 
 _SLICE_S = 0.01
+_LARGEST = 10**15
+"""Options and slices; kernels add several of them, in 64 bits."""
 _MOST_ENTRIES = 50_000
 """Beyond it the relaxation may take longer than the search."""
 
@@ -75,20 +86,37 @@ def is_certified(run: Run) -> bool:
     return run.evaluation is not None and run.evaluation.key == run.bound
 
 
-def at_least(lowest: int, **options: Any) -> None:
-    """Refuse options below `lowest`; None stands for a default.
+def at_least(lowest: int, *, none: bool = False, **options: Any) -> None:
+    """Refuse options that are no whole number of at least `lowest`, or that kernels could not hold.
+
+    Parameters
+    ----------
+    none : bool
+        Whether None stands for a default.
 
     Raises
     ------
     OptionError
     """
     for name, value in options.items():
-        if value is not None and (not _is_whole(value) or value < lowest):
+        whole = isinstance(value, int) and not isinstance(value, bool)
+        if not (none and value is None) and (not whole or value < lowest):
             raise OptionError(f"The option {name} is {value!r}; give a whole number of at least {lowest}.")
+        if value is not None and value > _LARGEST:
+            raise OptionError(f"The option {name} is {value}; give a whole number of at most {_LARGEST}.")
 
 
-def _is_whole(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
+def seconds_of(**options: Any) -> None:
+    """Refuse options that are no number of seconds.
+
+    Raises
+    ------
+    OptionError
+    """
+    for name, value in options.items():
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        if not number or not value >= 0:
+            raise OptionError(f"The option {name} is {value!r}; give a number of seconds, 0 or more.")
 
 
 class Slices:
@@ -106,19 +134,29 @@ class Slices:
         self._size = 2_000
         self.done = 0
 
-    def go(self, kernel: Callable[[int], bool], evaluations: Callable[[], int]) -> bool:
-        """Check the limits, run a slice, count its evaluations.
+    def go(
+        self, kernel: Callable[[int], bool], evaluations: Callable[[], int], held: Callable[[], Iterable[int]]
+    ) -> bool:
+        """Check the limits, run a slice, count its evaluations; what is held when the search ends here is reported.
 
         Parameters
         ----------
         kernel : function of the number of evaluations at which it is to return
         evaluations : function that returns how many it has done
+        held : function that returns the best selection that the kernel has and nobody has seen
 
         Returns
         -------
         bool
             What the kernel returned.
         """
+        try:
+            return self._slice(kernel, evaluations)
+        except (Stopped, KeyboardInterrupt):
+            self._run.see(held())
+            raise
+
+    def _slice(self, kernel: Callable[[int], bool], evaluations: Callable[[], int]) -> bool:
         run = self._run
         run.check()
         size = self._size
@@ -128,7 +166,7 @@ class Slices:
         answer = kernel(self.done + size)
         seconds = perf_counter() - began
         if seconds < _SLICE_S / 2:
-            self._size *= 2
+            self._size = min(2 * self._size, _LARGEST)
         elif seconds > _SLICE_S:
             self._size = max(1, self._size // 2)
         total = evaluations()

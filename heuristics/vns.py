@@ -50,7 +50,8 @@ class Vns(Strategy):
 
     def __post_init__(self) -> None:
         """Refuse numbers that mean nothing."""
-        at_least(1, k_max=self.k_max, no_improvement=self.no_improvement)
+        at_least(1, k_max=self.k_max)
+        at_least(1, none=True, no_improvement=self.no_improvement)
 
     def start(self, run: Run) -> Selection:
         """Return where the search starts."""
@@ -86,6 +87,7 @@ class Vns(Strategy):
             better = slices.go(
                 lambda until: go_on(arrays, moves, vns, self.k_max, patience, until),
                 lambda: int(vns.descent.control[EVALUATIONS]),
+                lambda: vns.descent.state.chosen.nonzero()[0],
             )
             run.statistics["iterations"] = int(vns.control[ITERATIONS])
             if better:

@@ -10,7 +10,37 @@ from numba import njit
 from optsum.arrays import COVER, MISSING
 from optsum.neighbourhood import ahead, below, improves, look_at_all, rank, violation_of
 
-__all__ = ["best_add", "best_drop"]
+__all__ = ["best_add", "best_drop", "brought"]
+
+
+@njit(cache=True)
+def brought(
+    copies: Any,
+    unit_start: Any,
+    unit_feature: Any,
+    unit_count: Any,
+    level_start: Any,
+    level: Any,
+    slot: Any,
+    covering: bool,
+    unit: int,
+) -> Any:
+    """Return what one unit's features add to numerator and denominator; for a cover, to what is covered."""
+    top, bottom = np.int64(0), np.int64(0)
+    for entry in range(unit_start[unit], unit_start[unit + 1]):
+        feature = unit_feature[entry]
+        base = level_start[feature]
+        full = level_start[feature + 1] - 1 - base
+        old = copies[feature]
+        if old < full:
+            new = min(old + unit_count[entry], full)
+            if covering:
+                top += new - old
+            elif slot[feature] == 0:
+                top += level[base + new] - level[base + old]
+            else:
+                bottom += level[base + new] - level[base + old]
+    return top, bottom
 
 
 @njit(cache=True)
@@ -61,20 +91,11 @@ def best_add(arrays: Any, moves: Any, state: Any, barred: Any, draws: Any, dense
             continue
         evaluations += 1
         if quick[move]:
-            top, bottom = top_before + mass[0, last], bottom_before + mass[1, last]
-            for entry in range(unit_start[last], unit_start[last + 1]):
-                feature = unit_feature[entry]
-                base = level_start[feature]
-                full = level_start[feature + 1] - 1 - base
-                old = copies[feature]
-                if old < full:
-                    new = min(old + unit_count[entry], full)
-                    if covering:
-                        top += new - old
-                    elif slot[feature] == 0:
-                        top += level[base + new] - level[base + old]
-                    else:
-                        bottom += level[base + new] - level[base + old]
+            top, bottom = brought(
+                copies, unit_start, unit_feature, unit_count, level_start, level, slot, covering, last
+            )
+            top += top_before + mass[0, last]
+            bottom += bottom_before + mass[1, last]
             if covering:
                 gain = float(top - top_before)
             elif bottom == before[2]:  # one division: equal gains stay equal

@@ -7,6 +7,7 @@ then by length: the shorter of two equally good ones leaves more room. All compa
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,6 +27,7 @@ __all__ = [
     "look",
     "look_at_all",
     "neighbourhood_of",
+    "quick_ones",
     "rank",
     "violation_of",
 ]
@@ -74,10 +76,15 @@ def neighbourhood_of(instance: Coverage) -> Neighbourhood:
     if len(partners) > _MOST_PARTNERS * instance.size:
         partners = []
     tangled = any(not set(joint.needs).isdisjoint(joint.vetoes) for joint in instance.joints if not joint.seam)
+    moves = [*closures, *partners]
+    return Neighbourhood(*pack(moves), *pack(descendants), quick_ones(instance, moves), int(tangled))
+
+
+def quick_ones(instance: Coverage, moves: Sequence[Sequence[int]]) -> IntArray:
+    """Return 1 for each move whose gain is a sum over the features of its one unit, 0 for the others."""
     joined = {unit for joint in instance.joints for unit in (*joint.needs, *joint.vetoes)}
     simple = instance.goal is Goal.MINIMIZE or instance.combination is Combination.RATIO
-    quick = [simple and len(move) == 1 and move[0] not in joined for move in (*closures, *partners)]
-    return Neighbourhood(*pack([*closures, *partners]), *pack(descendants), np.array(quick, np.int64), int(tangled))
+    return np.array([simple and len(move) == 1 and move[0] not in joined for move in moves], np.int64)
 
 
 @njit(cache=True)

@@ -15,7 +15,7 @@ from optsum.config import resolve
 from optsum.corpus.topic import as_topic
 from optsum.errors import OptionError, UnsupportedError
 from optsum.pipeline import build
-from optsum.run import Limits
+from optsum.run import Limits, Run
 
 FIVE = ("greedy-rows", "vns-paper", "vns-paper+greedy", "genetic-paper", "genetic-paper+greedy")
 
@@ -114,9 +114,41 @@ def test_a_limit_leaves_the_best_so_far() -> None:
     assert found.status == "feasible"
 
 
+@pytest.mark.parametrize("strategy", ["genetic-paper", "genetic-paper+greedy"])
+def test_so_does_one_in_the_first_generation_and_ctrl_c(strategy: str) -> None:
+    problem = build(as_topic(topic(8, 40)), resolve({"measure": "f1", "strategy": strategy})).problem
+    first = optsum.search(problem, strategy, Limits(evaluations=1))
+    assert (first.termination, first.status) == ("evaluation_limit", "feasible")
+
+    def interrupt(run: Run) -> None:
+        if run.evaluations > 25:
+            raise KeyboardInterrupt
+
+    stopped = optsum.search(problem, strategy, on_progress=interrupt)
+    assert (stopped.termination, stopped.status) == ("interrupted", "feasible")
+
+
 def test_refusals() -> None:
-    with pytest.raises(OptionError, match="kmax"):
-        optsum.search(build(as_topic(topic(1)), resolve({"measure": "f1"})).problem, "vns-paper", kmax=0)
+    problem = build(as_topic(topic(1)), resolve({"measure": "f1"})).problem
+    wrong: list[tuple[str, str, Any]] = [
+        ("vns-paper", "kmax", 0),
+        ("vns-paper", "kmax", "many"),
+        ("vns-paper", "kmax", None),
+        ("vns-paper", "iterations", 1.5),
+        ("vns-paper", "no_improvement", True),
+        ("vns-paper", "sentences", 0),
+        ("vns-paper", "seconds", -1),
+        ("vns-paper", "seconds", "long"),
+        ("vns-paper", "seconds", float("nan")),
+        ("genetic-paper", "generations", "x"),
+        ("genetic-paper+greedy", "sentences", 2.0),
+        ("vns", "k_max", None),
+        ("vns", "no_improvement", 10**30),
+        ("genetic", "effort", 10**30),
+    ]
+    for strategy, option, value in wrong:
+        with pytest.raises(OptionError, match=f"The option {option} is "):
+            optsum.search(problem, strategy, **{option: value})
     cover = {"id": "c", "cover": [[["s1"], ["s2", "s3"]]]}
     for strategy in FIVE:
         with pytest.raises(UnsupportedError, match="whole sentences"):

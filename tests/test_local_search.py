@@ -10,7 +10,8 @@ import pytest
 import optsum
 from optsum.coverage import Coverage, Goal, Joint
 from optsum.coverage_problem import CoverageProblem
-from optsum.run import Limits
+from optsum.result import Termination
+from optsum.run import Limits, Run
 from optsum.searching import search
 from optsum.testing import KINDS, OwnMetric, brute_force, check_strategy, random_coverage
 
@@ -66,6 +67,34 @@ def test_moves_can_be_limited() -> None:
     problem = CoverageProblem.of(random_coverage(np.random.default_rng(3), kind="f1", units=60))
     greedy, few = search(problem, "greedy").evaluations, search(problem, "greedy+ls", most_moves=1).evaluations
     assert greedy < few < search(problem, "greedy+ls").evaluations
+
+
+@pytest.mark.parametrize("strategy", ["greedy+ls", "vns", "genetic", "vns+greedy", "genetic+greedy"])
+def test_what_a_limit_cuts_short_is_not_lost(strategy: str) -> None:
+    """What a kernel had reached counts: each is far above nothing, and some have climbed above greedy."""
+    above = 0
+    for seed in range(10):
+        problem = CoverageProblem.of(random_coverage(np.random.default_rng(seed), kind="f1", units=60))
+        greedy = search(problem, "greedy")
+        cut = search(problem, strategy, Limits(evaluations=greedy.evaluations + 400))
+        assert cut.key is not None
+        assert greedy.key is not None
+        assert cut.key >= Fraction(greedy.key) * Fraction(1, 2), seed
+        above += cut.key > greedy.key
+    assert above > 0
+
+
+def test_ctrl_c_leaves_what_was_reached() -> None:
+    problem = CoverageProblem.of(random_coverage(np.random.default_rng(4), kind="f1", units=60))
+    for strategy in ("vns", "genetic"):
+
+        def interrupt(run: Run) -> None:
+            if run.evaluations > 500:
+                raise KeyboardInterrupt
+
+        found = search(problem, strategy, on_progress=interrupt)
+        assert found.termination is Termination.INTERRUPTED
+        assert (found.objective or 0.0) > 0.5 * (search(problem, "greedy").objective or 0.0)
 
 
 def test_the_guarantee_is_named_where_it_holds() -> None:

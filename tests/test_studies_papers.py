@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import sys
+from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 from statistics import fmean
@@ -86,12 +89,29 @@ def test_akhmetov_filters_and_reports_what_it_cannot_use() -> None:
 
 
 def test_akhmetov_plots(tmp_path: Path) -> None:
-    pytest.importorskip("plotly")
+    if os.environ.get("CI") != "true":  # there it is installed, and a skip would hide that it is not
+        pytest.importorskip("plotly")
     page = tmp_path / "figure.html"
     optsum.study("akhmetov", topics()[:2], exact="none", plot=str(page))
     assert "VNS_Greedy" in page.read_text(encoding="utf-8")
     with pytest.raises(optsum.OptsumError, match="cannot be written"):
         optsum.study("akhmetov", topics()[:1], exact="none", plot=str(tmp_path / "no" / "figure.html"))
+
+
+def unread() -> Iterator[optsum.Topic]:
+    raise AssertionError("a topic was read before the plot was refused")
+    yield
+
+
+def test_a_plot_that_cannot_be_made_is_refused_before_the_search(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(optsum.OptsumError, match="cannot be written"):
+        optsum.study("akhmetov", unread(), plot=str(tmp_path))
+    monkeypatch.setitem(sys.modules, "plotly.graph_objects", None)
+    with pytest.raises(optsum.OptsumError, match=r"optsum\[report\]"):
+        optsum.study("akhmetov", unread(), plot=str(tmp_path / "figure.html"))
+    assert not list(tmp_path.iterdir())
 
 
 def test_hirao_by_hand() -> None:

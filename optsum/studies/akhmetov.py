@@ -169,11 +169,7 @@ class AkhmetovStudy(Report):
         OptionError
             If plotly is not installed, or the file cannot be written.
         """
-        try:
-            graph: Any = import_module("plotly.graph_objects")
-        except ImportError:
-            raise OptionError("A plot needs plotly: pip install 'optsum[report]', or leave out --plot.") from None
-        figure = graph.Figure()
+        figure = _plotly().Figure()
         for metric in _SCORES:
             spreads = [self.spread(strategy, metric) for strategy in self.methods]
             figure.add_bar(
@@ -226,7 +222,15 @@ def study_akhmetov(
     Returns
     -------
     AkhmetovStudy
+
+    Raises
+    ------
+    OptionError
+        Before anything is searched, if `plot` is given and plotly is not installed or the file cannot be written.
     """
+    if plot is not None:  # not after hours of search
+        _plotly()
+        _writable(plot)
     search: dict[str, Any] = {"counts": counts, "time_limit": time_limit, "seed": seed, "workers": workers}
     plan = Plan.of(list(METHODS), exact, preset="akhmetov", **search)
     bounds = {"min_abstract": min_abstract, "max_abstract": max_abstract}
@@ -264,6 +268,24 @@ def study_akhmetov(
     if plot is not None:
         study.plot(plot)
     return study
+
+
+def _plotly() -> Any:
+    try:
+        return import_module("plotly.graph_objects")
+    except ImportError:
+        raise OptionError("A plot needs plotly: pip install 'optsum[report]', or leave out --plot.") from None
+
+
+def _writable(path: str) -> None:
+    """Refuse a file that cannot be written; one that is there is left as it is."""
+    try:
+        new = not Path(path).exists()
+        Path(path).open("a").close()
+        if new:
+            Path(path).unlink()
+    except OSError as error:
+        raise OptionError(f"The plot {path} cannot be written: {error.strerror or error}.") from error
 
 
 def _between(value: int, least: int | None, most: int | None) -> bool:

@@ -118,9 +118,9 @@ class LongestProblem(Problem):
 
     def explain(self, missing: frozenset[Capability]) -> str:
         """Say what does search it."""
-        return "rouge-l is no coverage of n-grams: use exhaustive, a heuristic" + (
-            ", or milp." if Capability.LINEAR not in missing else "."
-        )
+        del missing
+        serve = "exhaustive, a heuristic, or milp" if self.measure == "recall" else "exhaustive or a heuristic"
+        return f"rouge-l is no coverage of n-grams: use {serve}."
 
     def totals(self, selection: Selection) -> tuple[int, ...]:
         """Return numerator and denominator of each ratio, in turn."""

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from optsum.coverage import Coverage, Goal
+from optsum.coverage import Combination, Coverage, Goal
 from optsum.linear import LinearModel, coverage_model
 from optsum.problem import Capability, Evaluation, Key, Move, Problem, Selection, Sense
 from optsum.scoring import key_of, score, value_of
@@ -72,7 +72,7 @@ class CoverageProblem(Problem):
         return frozenset(found)
 
     def explain(self, missing: frozenset[Capability]) -> str:
-        """Say so where only the size of the numbers stands in the way."""
+        """Say what stands in the way, and what serves instead."""
         bottoms = [int(bottom) for bottom in self.instance.constants[1::2] if bottom > 0]
         constant = not self.instance.mass[1::2].any() and not (self.instance.slot % 2 == 1).any()
         if missing & {Capability.LINEAR, Capability.COMBINATORIAL_BOUND} and constant and lcm(*bottoms) > 2**50:
@@ -80,6 +80,16 @@ class CoverageProblem(Problem):
                 f"the common denominator of its {self.instance.ratios} ratios is beyond 2^50; "
                 "use branch-and-bound, greedy or exhaustive, or --references pooled."
             )
+        if Capability.LINEAR in missing:
+            if self.instance.combination is Combination.PRODUCT:
+                what = "its value is a geometric mean"
+            elif self.instance.ratios > 1:
+                what = f"its value is a sum of {self.instance.ratios} ratios whose denominators vary"
+            else:
+                what = "its value is a ratio whose denominator varies"
+            return f"{what}, which no integer program has; use branch-and-bound or exhaustive."
+        if missing == {Capability.COMBINATORIAL_BOUND}:
+            return "it holds for recall within sentences alone; use --bound lagrangian."
         return ""
 
     def evaluate(self, selection: Selection) -> Evaluation:

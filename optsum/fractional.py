@@ -19,7 +19,8 @@ from optsum.greedy import climb, moves_of
 from optsum.linear import coverage_model
 from optsum.lp import relax
 from optsum.scoring import score
-from optsum.surrogate import Cell, Weighted, cell_of, collapsed, excess, programs, reaches, relaxed_anchor
+from optsum.surrogate import Cell, Weighted, cell_of, collapsed, excess, programs, reaches
+from optsum.tangent import relaxed_anchor
 
 __all__ = ["ratio_bound", "value_bound"]
 

@@ -22,6 +22,7 @@ from optsum.problem import Key, Problem
 from optsum.registry import STRATEGIES
 from optsum.result import Result, Termination
 from optsum.strategy_options import shared_out
+from optsum.warm import refused
 
 if TYPE_CHECKING:
     from optsum.corpus.topic import Topic
@@ -72,13 +73,17 @@ class Plan:
     ) -> Plan:
         """Resolve the options; see `compare`."""
         file = read_config(config) if config is not None else {}
-        backends = backends if backends is not None else file.get("backends")
+        if options.get("backend") is not None:
+            if backends is not None:
+                raise OptionError("One solver is named by --backend, and several by --backends: leave one of the two.")
+        elif backends is None:
+            backends = file.get("backends")
         solvers = () if backends is None else tuple(_names(backends, "backend"))
         default = (_MILP,) if solvers else _DEFAULT
         strategies = _names(strategies if strategies is not None else file.get("strategies", default))
-        exact = exact if exact is not None else file.get("exact", "milp")
-        exact = None if exact == "none" else exact
         base = resolve(options, config=config)
+        exact = exact if exact is not None else file.get("exact")
+        exact = (_MILP if solvers else _serving(base)) if exact is None else None if exact == "none" else exact
         for name in [*strategies, *([exact] if exact else [])]:
             if name not in STRATEGIES.names():
                 raise unknown_name("strategy", name, STRATEGIES)
@@ -100,6 +105,15 @@ class Plan:
             for solver in (solvers if way.strategy == _MILP else (way.backend,))
         )
         return cls(tuple(each), exact, solvers)
+
+
+def _serving(base: Options) -> str:
+    """Return the strategy that computes the optima if none is named: of the preset, or the first that can."""
+    for name in (base.strategy, _MILP, "branch-and-bound", "exhaustive"):
+        way = base.model_copy(update={"strategy": name, "strategy_options": ()})
+        if STRATEGIES.load(name).exact and not refused(way):
+            return name
+    return _MILP  # which says why
 
 
 def _names(given: object, kind: str = "strategy") -> list[str]:

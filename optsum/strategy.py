@@ -57,8 +57,14 @@ class Strategy(ABC):
         """
         require(problem, self.requires, f"The strategy {self.name}")
 
-    def prepare(self) -> None:  # noqa: B027 - most have nothing to do
-        """Compile or load what the first search would otherwise be charged for."""
+    def prepare(self, problem: Problem | None = None) -> None:  # noqa: B027 - most have nothing to do
+        """Compile or load what the first search would otherwise be charged for.
+
+        Parameters
+        ----------
+        problem : Problem, optional
+            A tiny one of the kind that will be searched; None if there is none.
+        """
 
     @abstractmethod
     def search(self, run: Run) -> None:

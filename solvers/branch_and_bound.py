@@ -75,18 +75,25 @@ class BranchAndBound(Strategy):
         elif not instance.constant_denominator and (why := servable(instance)):
             raise UnsupportedError(f"branch-and-bound cannot search this problem: {why}; use exhaustive.")
 
-    def prepare(self) -> None:
-        """Run every kernel once, on instances that are not settled at the root."""
+    def prepare(self, problem: Problem | None = None) -> None:
+        """Run every kernel that such problems need once, on instances that are not settled at the root."""
         from .exact import Limits as Effort
         from .exact import solve_all, solve_knapsack_all, solve_knapsack_one, solve_one
+        from .general.warm import run_every_kernel
         from .sums import solve_sum
 
+        if problem is not None and (Capability.COVERAGE not in problem.capabilities or is_cover(problem.coverage)):
+            return
         effort = Effort(frames=3_000)
         tough = _tough()
         for solve in (solve_knapsack_one, solve_knapsack_all) if self.bound == "knapsack" else (solve_one, solve_all):
             solve(tough, effort)
-        if self.bound == "lagrangian":
+        if self.bound == "knapsack":
+            return
+        if problem is None or not _is_linear(problem.coverage):
             solve_sum(_two_ratios(), effort, every=True)
+        if problem is None or not problem.coverage.singletons:
+            run_every_kernel()
 
     def search(self, run: Run) -> None:
         """Find one optimum and prove it."""
@@ -143,7 +150,9 @@ class BranchAndBound(Strategy):
             return (solve_knapsack_all if self.bound == "knapsack" else solve_all)(coverage, effort)
         found = _solve_ratios(coverage, effort, every=True)
         statistics = {**found.statistics, "diagram": len(found.optima.nodes)}
-        bound = found.key if found.proven else max(found.key, Fraction(problem.root_bound))
+        # With nothing found, a bound must not look like the proof that there is nothing.
+        least = found.key if found.selection is not None else Fraction(1)
+        bound = found.key if found.proven else max(least, Fraction(problem.root_bound))
         return Optima(found.optima, found.key, bound, found.reason is None, found.reason or "completed", statistics)
 
 

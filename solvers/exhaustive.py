@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from math import ceil, floor
 from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
 
 from optsum.coverage import NO_LIMIT
 from optsum.optima import Optima
-from optsum.problem import Capability, Problem, require
+from optsum.problem import Capability, Key, Problem, Sense
 from optsum.run import Limits, Run, Stopped
 from optsum.strategy import Strategy
 
@@ -49,7 +50,6 @@ class Exhaustive(Strategy):
 
     def enumerate(self, problem: Problem, limits: Limits, should_stop: Callable[[], bool] | None = None) -> Optima:
         """Visit every selection, and once more to list those that tie with the best where they are many."""
-        require(problem, frozenset({Capability.COVERAGE}), "Enumeration by exhaustive search")
         run = Run(
             problem,
             limits,
@@ -75,11 +75,17 @@ class Exhaustive(Strategy):
             sets.append([])
         if not sets and run.selection is not None:
             sets = [list(run.selection)]
-        value = Fraction(run.evaluation.key).numerator if run.evaluation is not None else 0
+        value: int | Fraction = 0
+        if run.evaluation is not None:
+            value = _worth(problem, run.evaluation.key)
+        bound = value
+        if not run.proven:  # the walk is not done; with nothing found, a bound must not look like a proof
+            bounded = run.evaluation is not None and Capability.BOUND in problem.capabilities
+            bound = _worth(problem, problem.root_bound) if bounded else NO_LIMIT
         return Optima.of_sets(
             sets,
             value,
-            value if run.proven else NO_LIMIT,  # the walk is not done: nothing bounds the rest
+            bound,
             complete=reason == "completed",
             termination=reason,
             statistics=run.statistics,
@@ -121,3 +127,13 @@ class Exhaustive(Strategy):
             run.check()
             walker.advance(walker.stride)
         return walker
+
+
+def _worth(problem: Problem, key: Key) -> int | Fraction:
+    """Return what is compared, or a bound of it, as `Optima.value` has it: a numerator, a length or a fraction."""
+    if Capability.COVERAGE in problem.capabilities:
+        if problem.sense is Sense.MINIMIZE:
+            return ceil(key)
+        if problem.coverage.constant_denominator:
+            return floor(Fraction(key) * int(problem.coverage.constants[1]))
+    return Fraction(key)

@@ -166,22 +166,27 @@ class Milp(Strategy):
 
     def _conclude(self, run: Run, model: LinearModel, outcome: RawOutcome) -> None:
         held, better = run.evaluation, run.problem.sense.better
-        bound = None
+        bound: Fraction | None = None
         if outcome.bound is not None and isfinite(outcome.bound):
             down = run.problem.sense is Sense.MAXIMIZE
-            slack = _slack(outcome.bound)
-            integer = floor(outcome.bound + slack) if down else ceil(outcome.bound - slack)
-            bound = Fraction(integer + model.offset, model.denominator)
-            if held is not None and better(held.key, bound):
+            # Solvers bend each row by their tolerance, and it may add up: read so where the answer passes the bound.
+            for slack in (_slack(outcome.bound), 100 * _slack(outcome.bound)):
+                integer = floor(outcome.bound + slack) if down else ceil(outcome.bound - slack)
+                read = Fraction(integer + model.offset, model.denominator)
+                passed = held is not None and better(held.key, read)
+                if not passed:
+                    break
+            if passed:
                 # Some solvers lose the sign of a bound at a limit; a bound that its own answer passes is none.
-                run.detail, bound = f"the bound {outcome.bound:.6g} of {self.backend} is wrong and was ignored", None
+                run.detail = f"the bound {outcome.bound:.6g} of {self.backend} is wrong and was ignored"
                 if outcome.optimal:
                     raise BackendError(
                         f"{self.backend} claims optimality with a bound of {outcome.bound:.6g}, "
                         "which its own answer passes."
                     )
             else:
-                run.raise_bound(bound)
+                bound = read
+                run.raise_bound(read)
         if outcome.infeasible and held is None:
             run.prove()
         elif outcome.optimal and held is not None and (bound is not None or outcome.selection is not None):

@@ -23,7 +23,8 @@ from optsum.diagram import EMPTY_FAMILY, Diagram
 from optsum.diagram_algebra import union
 from optsum.feasible import count_feasible
 from optsum.scoring import key_of
-from optsum.surrogate import Cell, Weighted, cell_of, excess, programs, reaches, relaxed_anchor, tangent
+from optsum.surrogate import Cell, Weighted, cell_of, excess, programs, reaches
+from optsum.tangent import anchored, relaxed_anchor
 
 from .engines import Leash, Meter, Searcher, least
 from .exact.engine import Limits, Stopped
@@ -188,7 +189,7 @@ class _Search:
             if self._anchor is None:
                 self._anchor = relaxed_anchor(instance)
             anchor = self._anchor or [totals[2 * h] / totals[2 * h + 1] for h in range(instance.ratios)]
-            return tangent(instance, self.best.key, anchor)
+            return anchored(instance, self.best.key, anchor)
         return Weighted(
             tuple(ratios),
             tuple(Fraction(instance.weights[h]) for h in ratios),

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 import optsum
+from optsum.config import resolve
 from optsum.coverage import Coverage, Goal
 from optsum.coverage_problem import CoverageProblem
+from optsum.errors import UnsupportedError
+from optsum.pipeline import build
 from optsum.registry import create_strategy
 from optsum.testing import brute_force, check_strategy, random_coverage
+from optsum.warm import SAMPLE
 
 
 @pytest.mark.parametrize("bound", ["lagrangian", "knapsack"])
@@ -99,3 +105,60 @@ def test_milp_starts_from_the_greedy_selection_under_a_limit() -> None:
     greedy = optsum.solve(topic, strategy="greedy", max_length=120)
     limited = optsum.solve(topic, strategy="milp", max_length=120, node_limit=1)
     assert greedy.objective in [point.objective for point in limited.trace]
+
+
+@pytest.mark.parametrize(
+    ("given", "sums", "general"),
+    [
+        ({"max_length": 9}, False, False),
+        ({"measure": "f1"}, True, False),
+        ({"metric": "rouge-2", "boundaries": "joined", "max_length": 9}, False, True),
+        ({"metric": "rouge-2", "formulation": "compressive", "max_length": 9}, False, True),
+    ],
+)
+def test_only_kernels_that_are_needed_are_compiled(
+    given: dict[str, Any], sums: bool, general: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run: list[str] = []
+    monkeypatch.setattr("optsum.solvers.sums.solve_sum", lambda *_, **__: run.append("sums"))
+    monkeypatch.setattr("optsum.solvers.general.warm.run_every_kernel", lambda: run.append("general"))
+    options = resolve({**given, "strategy": "branch-and-bound"})
+    options.searcher().prepare(build(SAMPLE, options).problem)
+    assert run == ["sums"] * sums + ["general"] * general
+
+
+def test_nothing_found_before_a_limit_is_no_proof_that_there_is_nothing() -> None:
+    # Greedy takes the first unit, and the window is out of reach.
+    problem = CoverageProblem.of(
+        Coverage.of([3, 5], [{}, {}], [], mass=[[0, 0], [3, 5]], constants=(0, 9), min_length=5, max_length=5)
+    )
+    strategy = create_strategy("branch-and-bound", {})
+    stopped = strategy.enumerate(problem, optsum.Limits(nodes=0))
+    assert (stopped.count, stopped.complete, stopped.proven) == (0, False, False)
+    assert list(strategy.enumerate(problem, optsum.Limits())) == [(1,)]
+
+
+def test_knapsack_says_what_it_holds_for() -> None:
+    with pytest.raises(UnsupportedError, match=r"recall within sentences alone; use --bound lagrangian\.$"):
+        optsum.solve(
+            {"id": "t", "documents": [["a b", "c"]], "references": [["a b c"]]},
+            strategy="branch-and-bound",
+            bound="knapsack",
+            measure="f1",
+        )
+
+
+def test_large_values_are_closed_in_from_above() -> None:
+    """Numbers like those of means over references: every optimum is proven, whatever the distance to the bound."""
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        units, features = 9, 12
+        copies = [
+            {int(f): int(rng.integers(1, 3)) for f in rng.choice(features, 3, replace=False)} for _ in range(units)
+        ]
+        gains = [sorted(rng.integers(1, 10_000, 2).tolist(), reverse=True) for _ in range(features)]
+        problem = CoverageProblem.of(
+            Coverage.of(rng.integers(2, 6, units).tolist(), copies, gains, constants=(0, 10**6), max_length=12)
+        )
+        result = optsum.search(problem, "branch-and-bound")
+        assert (result.status, result.key) == ("optimal", brute_force(problem).best), seed

@@ -113,6 +113,33 @@ def test_strategies_and_the_exact_one_can_stand_in_the_file(tmp_path: Path) -> N
     assert Plan.of(["random"], "none", config=file).strategies == ["random"]
 
 
+@pytest.mark.parametrize(
+    ("given", "exact"),
+    [
+        ({"max_length": 3}, "milp"),
+        ({"preset": "hirao-r1"}, "milp"),
+        ({"preset": "google"}, "milp"),
+        ({"preset": "presumm"}, "exhaustive"),
+        ({"metric": "rouge-1+rouge-2", "measure": "f1"}, "branch-and-bound"),
+        ({"metric": "ngram-1-2", "max_length": 3}, "branch-and-bound"),
+        ({"metric": "rouge-l", "measure": "f1"}, "exhaustive"),
+        ({"metric": "rouge-l", "max_length": 3}, "milp"),
+        ({"formulation": "cover"}, "milp"),
+    ],
+)
+def test_the_exact_strategy_is_one_that_serves(given: dict[str, Any], exact: str) -> None:
+    plan = Plan.of(["greedy"], **given)
+    assert (plan.exact, plan.strategies) == (exact, [exact, "greedy"])
+
+
+def test_a_strategy_that_cannot_prove_says_which_can() -> None:
+    with pytest.raises(OptsumError, match=r"sum of 2 ratios .* use branch-and-bound or exhaustive\.$"):
+        compare([GREEDY_MISSES], ["greedy"], "milp", metric="rouge-1+rouge-2", measure="f1")
+    table = compare([GREEDY_MISSES], ["greedy"], metric="rouge-1+rouge-2", measure="f1")
+    assert [row.strategy for row in table.rows] == ["branch-and-bound", "greedy"]
+    assert table.optima == 1
+
+
 def test_the_backend_is_that_of_milp() -> None:
     table = compare([GREEDY_MISSES], ["greedy"], max_length=6, backend="pyomo:highs")
     assert [found.backend for found in table.results] == ["pyomo:highs", None]

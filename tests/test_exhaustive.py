@@ -7,10 +7,12 @@ import numpy as np
 import pytest
 from optsum.solvers import exhaustive_walkers
 
-from optsum.coverage import Coverage, Goal
+from optsum.coverage import NO_LIMIT, Coverage, Goal
 from optsum.coverage_problem import CoverageProblem
+from optsum.errors import UnsupportedError
 from optsum.feasible import count_feasible
 from optsum.problem import Problem
+from optsum.registry import create_strategy
 from optsum.result import Result, Status
 from optsum.run import Limits
 from optsum.searching import search
@@ -116,3 +118,33 @@ def test_forty_within_a_window_are_those_of_the_window() -> None:
     number = count_feasible(lengths, 38, 42)
     assert (result.statistics["feasible"], result.key) == (number, search(CoverageProblem.of(instance), "milp").key)
     assert number <= result.evaluations <= number + 50
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_enumerations_are_worth_what_those_of_branch_and_bound_are(kind: str) -> None:
+    exhaustive, other = create_strategy("exhaustive", {}), create_strategy("branch-and-bound", {})
+    served = 0
+    for seed in range(20):
+        problem = CoverageProblem.of(random_coverage(np.random.default_rng(seed), kind=kind, units=6))
+        try:
+            other.accept(problem)
+        except UnsupportedError:
+            continue
+        found, same = exhaustive.enumerate(problem, Limits()), other.enumerate(problem, Limits())
+        assert (found.value, found.bound) == (same.value, same.bound), seed
+        assert set(found) == set(same), seed
+        served += 1
+    assert served
+
+
+@pytest.mark.parametrize("kind", ["recall", "f1", "cover"])
+def test_an_enumeration_at_a_limit_has_a_bound(kind: str) -> None:
+    for seed in range(10):
+        problem = CoverageProblem.of(random_coverage(np.random.default_rng(seed), kind=kind, units=6))
+        best = create_strategy("exhaustive", {}).enumerate(problem, Limits())
+        stopped = create_strategy("exhaustive", {}).enumerate(problem, Limits(evaluations=3))
+        if stopped.complete or not stopped:
+            continue
+        low, high = (stopped.bound, stopped.value) if kind == "cover" else (stopped.value, stopped.bound)
+        assert low <= best.value <= high
+        assert abs(stopped.bound) < NO_LIMIT

@@ -86,16 +86,44 @@ def test_the_cap_of_the_summary_bites() -> None:
     assert (result.objective, result.status) == (0.25, "optimal")
 
 
+def test_a_bound_that_rows_bent_by_the_solver_s_tolerance_add_up_in() -> None:
+    # HiGHS proves 11 hits with a bound of 10.999998.
+    topic = {
+        "id": "bent",
+        "documents": [["d d", "a c d c b", "a b a", "b b e e a"]],
+        "references": [["a c b d c a", "b b e b", "b d b e c e"]],
+    }
+    for seed in range(5):
+        result = optsum.solve(topic, metric="rouge-l", max_length=12, seed=seed)
+        assert (result.selection, result.objective_exact, result.status) == ((0, 1, 3), "11/16", "optimal")
+
+
 def test_refusals_say_what_to_do() -> None:
     topic = random_topic(1)
     with pytest.raises(UnsupportedError, match="exhaustive, a heuristic, or milp"):
         optsum.solve(topic, metric="rouge-l", max_length=9, strategy="branch-and-bound")
-    with pytest.raises(UnsupportedError, match="exhaustive, a heuristic"):
+    with pytest.raises(UnsupportedError, match=r"use exhaustive or a heuristic\.$"):
         optsum.solve(topic, metric="rouge-l", measure="f1", strategy="milp")
+    with pytest.raises(UnsupportedError, match=r"use exhaustive or a heuristic\.$"):
+        optsum.solve(topic, metric="rouge-l", measure="f1", strategy="branch-and-bound")
     with pytest.raises(UnsupportedError, match="--boundaries"):
         optsum.solve(topic, metric="rouge-l", max_length=9, boundaries="joined")
     with pytest.raises(UnsupportedError, match="by itself"):
         optsum.solve(topic, metric="rouge-1+rouge-l", max_length=9)
+
+
+@pytest.mark.parametrize("measure", ["recall", "f1"])
+def test_exhaustive_lists_all_optima(measure: str) -> None:
+    ties = 0
+    for seed in range(30):
+        topic = as_topic(random_topic(seed))
+        given = {"metric": "rouge-l", "measure": measure, "max_length": 8, "strategy": "exhaustive"}
+        truth = brute_force(build(topic, resolve(given)).problem)
+        found = optsum.enumerate_optima(topic, **given)
+        assert set(found.optima) == set(truth.optima)
+        assert (found.complete, found.optima.value) == (True, truth.best)
+        ties += found.count > 1
+    assert ties >= 3
 
 
 def test_greedy_never_beats_the_optimum_and_has_a_bound() -> None:

@@ -182,6 +182,8 @@ def test_presumm_by_hand() -> None:
     assert result.key == (Fraction(2 * 7, 7 + 7) + Fraction(2 * 5, 5 + 6)) / 2
     assert result.strategy == "exhaustive"
     assert result.status is optsum.Status.OPTIMAL
+    other = solve("presumm", sentences, ["its a cat", "sat on the mat ."], ["the mat"], strategy="branch-and-bound")
+    assert (other.selection, other.key, other.status) == (result.selection, result.key, optsum.Status.OPTIMAL)
 
 
 def test_presumm_is_the_optimum_of_what_greedy_climbs(shared_data: Path) -> None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["Answer", "recall_program", "solve_all", "solve_one"]
 
 _NARROW: Final = 64
-"""Up to this distance between bound and a good set the targets are tried one by one."""
+"""Up to this distance between bound and a good set the targets of an enumeration are tried one by one."""
 
 
 @dataclass(frozen=True)
@@ -62,18 +62,23 @@ def recall_program(coverage: Coverage) -> Program:
 
 
 def _optimum(engine: Searcher) -> tuple[tuple[int, ...], int, int, str]:
-    """Close the gap between a good set and the bound: set, value, bound, termination."""
+    """Close the gap between a good set and the bound: set, value, bound, termination.
+
+    Bounds are near optima more often than greedy sets are: steps from above are small and grow as they fail.
+    """
     selection, value = engine.guess()
     upper = engine.upper
+    step = max(1, (upper - value) // 16)
     try:
         while value < upper:
-            gap = upper - value
-            target = upper if gap <= _NARROW else upper - gap // 4
+            target = max(value + 1, upper - step + 1)
             found = engine.one_of(target)
             if found is None:
                 upper = target - 1
+                step *= 2
             else:
                 selection, value = found, engine.value_of(found)
+                step = min(step, max(1, (upper - value) // 2))
     except Stopped as stopped:
         return selection, value, upper, stopped.reason
     return selection, value, value, "completed"

@@ -353,7 +353,7 @@ def test_the_solver_starts_from_what_greedy_finds(monkeypatch: pytest.MonkeyPatc
 @pytest.mark.slow
 def test_ctrl_c_ends_a_solver_and_what_it_holds_is_kept() -> None:
     """All of them in one process, so that each also leaves Ctrl-C to the next as it should be."""
-    able = [name for name in ("cbc", "glpk", "scip", "gurobi", "cplex", "xpress", "pyomo:highs", "cp-sat", "highs")
+    able = [name for name in ("cbc", "glpk", "scip", "cplex", "xpress", "pyomo:highs", "gurobi", "cp-sat", "highs")
             if (usable(name) if name in PROMISED else backend_of(name).available())]  # fmt: skip
     code = (
         "from optsum.testing.backends import hard_instance\n"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import signal
+import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
@@ -93,7 +95,7 @@ class PyomoBackend(Backend):
         self.check_options()
         began = perf_counter()
         build = getattr(problem, "reference_model", None) if self.readable else None
-        with hushed() as noise:
+        with interruptible(), hushed() as noise:
             model = build() if build is not None else pyomo_model(problem.linear_model)
             started = start is not None and build is None and self.declaration.warm_start
             for unit, variable in model.x.items() if started else ():
@@ -181,3 +183,14 @@ def hushed() -> Iterator[StringIO]:
     finally:
         logger.handlers, logger.propagate = kept, spread
         logger.setLevel(level)
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Leave Ctrl-C to Python afterwards: Gurobi keeps the handler that it installs beneath Python's."""
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        yield
+    finally:
+        if before is not None and threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, before)

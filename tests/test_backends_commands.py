@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
+import time
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -187,3 +192,29 @@ def test_what_goes_wrong_in_another_process_is_one_sentence(
         optsum.search(CoverageProblem.of(Coverage.of([1], [{0: 1}], [[1]])), "milp", backend="cp-sat")
     child._stop()
     assert capfd.readouterr().err == "", "no traceback"
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for the process in /proc")
+@pytest.mark.slow
+def test_the_process_of_cp_sat_ends_with_the_one_that_started_it() -> None:
+    """Also where that one is killed in the middle of a search, so that nobody is left solving for ever."""
+    code = (
+        "from optsum.coverage_problem import CoverageProblem; from optsum.searching import search\n"
+        "from optsum.solvers.backends import cpsat; from optsum.testing.backends import hard_instance\n"
+        "search(CoverageProblem.of(hard_instance(units=5)), 'milp', backend='cp-sat')\n"
+        "print(cpsat._CHILD._process.pid, flush=True)\n"
+        "search(CoverageProblem.of(hard_instance()), 'milp', backend='cp-sat')\n"
+    )
+    if find_spec("ortools") is None and os.environ.get("CI") != "true":
+        pytest.skip("ortools is not installed")
+    command = [sys.executable, "-c", code]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parent) as process:
+        assert process.stdout is not None
+        stat = Path(f"/proc/{int(process.stdout.readline())}/stat")
+        time.sleep(1)
+        process.kill()
+    for _ in range(50):
+        time.sleep(0.2)
+        if not stat.exists() or stat.read_text(encoding="utf-8").rpartition(")")[2].split()[0] == "Z":
+            return
+    pytest.fail("it goes on")

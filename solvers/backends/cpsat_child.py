@@ -6,10 +6,12 @@ Started by `optsum.solvers.backends.cpsat`. It must load nothing that loads high
 from __future__ import annotations
 
 import json
+import os
 import signal
 import sys
 from io import BytesIO
-from time import perf_counter
+from threading import Thread
+from time import perf_counter, sleep
 from typing import Any
 
 import numpy as np
@@ -20,6 +22,7 @@ __all__ = ["main"]
 def main() -> None:
     """Answer requests until there are no more: eight bytes of length, then NumPy arrays; one line of JSON back."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches both processes; the other one decides
+    Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     source = sys.stdin.buffer
     while head := source.read(8):
         with np.load(BytesIO(source.read(int.from_bytes(head))), allow_pickle=False) as request:
@@ -29,6 +32,13 @@ def main() -> None:
                 answer = {"failed": f"{type(error).__name__}: {error}"}
         sys.stdout.write(json.dumps(answer) + "\n")
         sys.stdout.flush()
+
+
+def _end_with(parent: int) -> None:
+    """End this process, whatever it is solving, once the one that started it is gone."""
+    while os.getppid() == parent:
+        sleep(0.5)
+    os._exit(1)
 
 
 def _solve(request: dict[str, Any]) -> dict[str, Any]:

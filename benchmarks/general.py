@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 from instances import topics_of
-from optsum.solvers.exact.engine import Limits, Stopped
+from optsum.solvers.exact.running import Limits, Stopped
 from optsum.solvers.general import GeneralEngine
 from optsum.solvers.general.warm import run_every_kernel
 from optsum.solvers.program import program_of

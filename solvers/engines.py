@@ -10,7 +10,8 @@ from typing import Any, Protocol, TypeVar
 
 from optsum.diagram import Diagram
 
-from .exact.engine import Engine, Limits, Statistics, Stopped
+from .exact.engine import Engine
+from .exact.running import Limits, Statistics, Stopped
 from .program import Program
 
 __all__ = ["Leash", "Meter", "Searcher", "engine_of", "least"]

@@ -21,7 +21,7 @@ from optsum.scoring import key_of, score
 from optsum.surrogate import reaches
 
 from .engines import Meter, Searcher, least
-from .exact.engine import Limits, Stopped
+from .exact.running import Limits, Stopped
 from .guards import guarded
 from .program import Program, program_of
 

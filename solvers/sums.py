@@ -27,7 +27,7 @@ from optsum.surrogate import Cell, Weighted, cell_of, excess, programs, reaches
 from optsum.tangent import anchored, relaxed_anchor
 
 from .engines import Leash, Meter, Searcher, least
-from .exact.engine import Limits, Stopped
+from .exact.running import Limits, Stopped
 from .guards import guarded, positive_program
 from .program import Program, program_of
 from .ratios import Best, Findings, greedy_selection

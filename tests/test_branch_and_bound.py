@@ -19,17 +19,21 @@ from optsum.warm import SAMPLE
 
 
 @pytest.mark.parametrize("bound", ["lagrangian", "knapsack"])
-def test_conformance(bound: str) -> None:
-    check_strategy("branch-and-bound", instances=3, bound=bound)
+@pytest.mark.parametrize("instances", [3, pytest.param(10, marks=pytest.mark.slow)])
+def test_conformance(bound: str, instances: int) -> None:
+    check_strategy("branch-and-bound", instances=instances, bound=bound)
 
 
 @pytest.mark.parametrize(
-    "kind", ["recall", "window", "compressive", "precision", "f1", "set", "sum", "product", "huge"]
+    "kind", ["recall", "window", "compressive", "joined", "precision", "f1", "set", "sum", "product", "huge"]
 )
-def test_enumeration_is_brute_force(kind: str) -> None:
+@pytest.mark.parametrize(
+    ("seeds", "units"), [(range(30), 6), pytest.param(range(1000, 1500), 7, marks=pytest.mark.slow)], ids=str
+)
+def test_enumeration_is_brute_force(kind: str, seeds: range, units: int) -> None:
     strategy = create_strategy("branch-and-bound", {})
-    for seed in range(30):
-        problem = CoverageProblem.of(random_coverage(np.random.default_rng(seed), kind=kind, units=6))
+    for seed in seeds:
+        problem = CoverageProblem.of(random_coverage(np.random.default_rng(seed), kind=kind, units=units))
         truth = brute_force(problem)
         optima = strategy.enumerate(problem, optsum.Limits())
         assert optima.complete

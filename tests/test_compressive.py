@@ -57,10 +57,13 @@ def check(monkeypatch: pytest.MonkeyPatch, seed: int, options: dict[str, Any], *
     best = drawn.best(options, most)
     assert exact.key == best, where
     able = options.get("references") != "mean" or options.get("measure", "recall") == "recall"
-    names = ["milp", "greedy", "lead", "random"] if able else ["greedy", "lead", "random"]
+    names = ["branch-and-bound", "greedy", "greedy+ls", "vns", "genetic", "lead", "random", *["milp"] * able]
+    proven = enumerate_optima(drawn.topic, **options)
+    assert set(proven) == set(enumerate_optima(drawn.topic, **options, strategy="exhaustive")), where
+    assert proven.complete, where
     for result in [exact, *(solve(drawn.topic, **options, strategy=name) for name in names)]:
-        if result.strategy == "milp":
-            assert result.key == best, where
+        if result.strategy in {"milp", "branch-and-bound"}:
+            assert (result.key, result.status) == (best, Status.OPTIMAL), where
         task = build(drawn.topic, resolve({**options, "strategy": result.strategy}))
         assert result.length is not None
         assert result.length <= most

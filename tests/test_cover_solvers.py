@@ -37,19 +37,20 @@ def usable(backend: Backend) -> Backend:
 
 
 @pytest.mark.parametrize("backend", BACKENDS, ids=NAMES)
-def test_random_covers(backend: Backend) -> None:
+@pytest.mark.parametrize(("seed", "covers"), [(21, 100), pytest.param(22, 1000, marks=pytest.mark.slow)])
+def test_random_covers(backend: Backend, seed: int, covers: int) -> None:
     usable(backend)
-    rng = random.Random(21)  # noqa: S311
-    for number in range(300):
+    rng = random.Random(seed)  # noqa: S311
+    for number in range(covers):
         units = rng.randint(1, 12)
         lengths = [1] * units if number % 2 else random_lengths(rng, units)
         clauses = random_clauses(rng, units=units, clauses=rng.randint(1, 8))
-        least, covers = brute_force(clauses, lengths)
+        least, optima = brute_force(clauses, lengths)
         outcome = backend.solve(CoverProblem.of(cover_of(clauses, lengths)), Limits(), 0)
         assert (outcome.optimal, outcome.termination) == (True, Termination.COMPLETED), number
         assert outcome.objective == pytest.approx(least, abs=1e-6), number
         assert outcome.bound == pytest.approx(least, abs=1e-6), number
-        assert outcome.selection in covers, number
+        assert outcome.selection in optima, number
 
 
 @pytest.mark.parametrize("backend", BACKENDS, ids=NAMES)

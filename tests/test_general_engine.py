@@ -9,7 +9,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 from optsum.solvers.exact import effort
-from optsum.solvers.exact.engine import Limits, Stopped
+from optsum.solvers.exact.running import Limits, Stopped
 from optsum.solvers.general import GeneralEngine, flat
 from optsum.solvers.general import engine as general
 from optsum.solvers.program import Program, program_of

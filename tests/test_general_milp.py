@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from optsum.solvers.exact.engine import Limits
+from optsum.solvers.exact.running import Limits
 from optsum.solvers.general import GeneralEngine
 from optsum.solvers.program import program_of
 

@@ -87,19 +87,19 @@ def agree(seed: int, seen: Counter[str]) -> int:
 
 def test_all_ways_agree_on_random_topics() -> None:
     seen: Counter[str] = Counter()
-    assert sum(agree(seed, seen) for seed in range(20)) >= 20
+    assert sum(agree(seed, seen) for seed in range(40)) >= 40
 
 
 @pytest.mark.slow
-def test_all_ways_agree_on_hundreds_of_random_topics() -> None:
+def test_all_ways_agree_on_a_thousand_random_topics() -> None:
     seen: Counter[str] = Counter()
     compared = seed = 0
-    while compared < 400:
+    while compared < 1000:
         compared += agree(10_000 + seed, seen)
         seed += 1
     for what in (*METRICS, *UNITS, "window", "maximum", "infeasible", "positive", "zero", "1 references",
                  "3 references", "0 units", "8 units"):  # fmt: skip
-        assert seen[what] >= 5, (what, seen)
+        assert seen[what] >= 10, (what, seen)
 
 
 @pytest.mark.slow
@@ -117,7 +117,7 @@ def test_the_strategy_keeps_the_contract() -> None:
 
 @pytest.mark.parametrize("kind", ["recall", "window", "compressive", "cover", "f1", "set"])
 def test_what_no_paper_printed_is_served_through_the_linear_model(kind: str) -> None:
-    for seed in range(12):
+    for seed in range(25):
         problem = CoverageProblem.of(random_coverage(np.random.default_rng(seed), kind=kind))
         result = search(problem, "milp", backend="pyomo:highs")
         assert result.key == brute_force(problem).best, (kind, seed)

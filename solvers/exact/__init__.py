@@ -20,8 +20,8 @@ module             idea
 
 from __future__ import annotations
 
-from .engine import Limits, Statistics
 from .knapsack import knapsack_bound, solve_knapsack_all, solve_knapsack_one
+from .running import Limits, Statistics
 from .solve import Answer, solve_all, solve_one
 
 __all__ = [

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Final
 
 from .search import PAUSED
-from .state import Search
+from .walk import Walk
 
 __all__ = ["Effort"]
 
@@ -35,10 +35,10 @@ class Effort:
     def __init__(self, *, endless: bool = False) -> None:
         self._endless = endless
 
-    def _worthwhile(self, search: Search) -> bool:
+    def _worthwhile(self, search: Walk) -> bool:
         return self._endless or (search.frames < LONGEST and search.fruitful > FRUITFUL * search.frames)
 
-    def run(self, search: Search, check: Callable[[], None]) -> int:
+    def run(self, search: Walk, check: Callable[[], None]) -> int:
         """Run a search until it is done or its effort is used; `check` may raise."""
         check()
         answer = search.run(START)

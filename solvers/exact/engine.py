@@ -10,11 +10,9 @@ its first unit and each half gets prices of its own (`effort`).
 from __future__ import annotations
 
 import threading
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import Any, Final
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
@@ -28,14 +26,11 @@ from .lagrangian import IMPOSSIBLE, decide, grain_of
 from .order import branching_order
 from .primal import good_set
 from .root_lp import Relaxation
+from .running import Limits, Running, Stopped
 from .search import DONE, FOUND
 from .state import Search
-from .store import NodeStore
 
-__all__ = ["Engine", "Limits", "Statistics", "Stopped"]
-
-_NODE_BYTES: Final = 400
-"""Memory of a diagram node while everything is done with it that can be done."""
+__all__ = ["Engine"]
 
 
 class _Pool(threading.local):
@@ -52,62 +47,6 @@ _SHRINK: Final = 1.6
 
 _DEEPEST: Final = 200
 """Splits on one way, at most."""
-
-
-class Stopped(Exception):  # noqa: N818 - not an error: a limit was reached
-    """A limit was reached; `reason` names it as `Result.termination` does."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
-
-
-@dataclass(frozen=True)
-class Limits:
-    """What stops a run.
-
-    Attributes
-    ----------
-    seconds, frames : None for no limit
-    memory : int
-        Bytes for diagram nodes.
-    should_stop : called regularly (about every 20 ms); a true answer ends the run
-    """
-
-    seconds: float | None = None
-    frames: int | None = None
-    memory: int = 1_500_000_000
-    should_stop: Callable[[], bool] | None = None
-
-
-@dataclass
-class Statistics:
-    """What a run did.
-
-    Attributes
-    ----------
-    levels : targets tried
-    nodes : frames of the depth-first search
-    merged : frames that met an equal state
-    relaxations : linear programs solved
-    splits : subtrees split
-    core : undecided units after fixing at the root, last target
-    diagram : nodes of the answer
-    seconds : by phase: ``total``, ``relaxation``, ``search``
-    """
-
-    levels: int = 0
-    nodes: int = 0
-    merged: int = 0
-    relaxations: int = 0
-    splits: int = 0
-    core: int = 0
-    diagram: int = 0
-    seconds: dict[str, float] = field(default_factory=lambda: {"total": 0.0, "relaxation": 0.0, "search": 0.0})
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return plain data."""
-        return {**vars(self), "seconds": dict(self.seconds)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +66,7 @@ class _Node:
     taken: tuple[int, ...]
 
 
-class Engine:
+class Engine(Running):
     """The state of one run on a program whose occurrences are decided by single units.
 
     Attributes
@@ -141,16 +80,13 @@ class Engine:
     """
 
     def __init__(self, program: Program, limits: Limits) -> None:
-        self._started = time.perf_counter()
-        self._limits = limits
+        super().__init__(limits)
         self._core, self.divisor = core_of(program)
         if self._core.low > 0 and self._core.high >= 0 and grain_of(self._core) > 1:
             raise UnsupportedError(
                 f"A minimum length needs an exact table of {self._core.size} units by {self._core.high} lengths, which "
                 "is too large; measure the length in words or use the strategy milp."
             )
-        self.store = NodeStore()
-        self.statistics = Statistics()
         self._relaxations = _POOL.relaxations
         self._root = self._priced()
         bound = IMPOSSIBLE
@@ -170,7 +106,7 @@ class Engine:
             None if the node holds all of them, otherwise the limit that was reached.
         """
         self.statistics.levels += 1
-        self._stopped: str | None = None
+        self._stopped = None
         node = self._explore(_Node(self._root, self._core, 0, ()), target, 0)
         return node, self._stopped
 
@@ -192,11 +128,6 @@ class Engine:
         """Value of a set of units."""
         return reduced(self._core, np.isin(self._core.ids, units).astype(np.int8)).base
 
-    def finish(self) -> Statistics:
-        """Close the books."""
-        self.statistics.seconds["total"] = time.perf_counter() - self._started
-        return self.statistics
-
     def _loaded(self, core: Core, rank: int) -> Relaxation:
         """Relaxation number `rank`, with the model of a core."""
         if rank < len(self._relaxations):
@@ -204,18 +135,6 @@ class Engine:
         else:
             self._relaxations.append(Relaxation(core))
         return self._relaxations[rank]
-
-    @contextmanager
-    def _relaxing(self) -> Iterator[None]:
-        """Count a relaxation and its time."""
-        started = time.perf_counter()
-        self.statistics.relaxations += 1
-        try:
-            yield
-        except KeyboardInterrupt:
-            raise Stopped("interrupted") from None
-        finally:
-            self.statistics.seconds["relaxation"] += time.perf_counter() - started
 
     def _priced(self) -> Core:
         """Return the root core with the prices of its relaxation."""
@@ -225,17 +144,6 @@ class Engine:
         with self._relaxing():
             priced = self._loaded(core, 0).priced()
         return core if priced is None else priced
-
-    def _check(self) -> None:
-        limits = self._limits
-        if limits.seconds is not None and time.perf_counter() - self._started > limits.seconds:
-            raise Stopped("time_limit")
-        if limits.frames is not None and self.statistics.nodes >= limits.frames:
-            raise Stopped("node_limit")
-        if self.store.used * _NODE_BYTES > limits.memory:
-            raise Stopped("memory_limit")
-        if limits.should_stop is not None and limits.should_stop():
-            raise Stopped("interrupted")
 
     def _fixed(self, core: Core, target: int) -> tuple[Core | None, list[int]]:
         """Decide what the bound decides, again and again; None if nothing reaches the target."""
@@ -273,19 +181,6 @@ class Engine:
                     self._loaded(node.relaxed, node.rank)
                 child = self._relaxations[node.rank].reduced(free, now)
             yield choice, _Node(child, node.relaxed, node.rank, now)
-
-    def _run(self, search: Search, effort: Effort) -> int:
-        """Run a search until it is done or has used its effort."""
-        started = time.perf_counter()
-        frames, merged = search.frames, search.hits
-        try:
-            return effort.run(search, self._check)
-        except KeyboardInterrupt:
-            raise Stopped("interrupted") from None
-        finally:
-            self.statistics.nodes += search.frames - frames
-            self.statistics.merged += search.hits - merged
-            self.statistics.seconds["search"] += time.perf_counter() - started
 
     def _explore(self, whole: _Node, target: int, depth: int) -> int:
         """Node of all sets of a core that reach the target."""

@@ -28,7 +28,7 @@ from optsum.errors import UnsupportedError
 from optsum.optima import Optima
 
 from .arrays import Core, core_of
-from .engine import Limits, Statistics
+from .running import Limits, Statistics
 from .solve import Answer, recall_program
 
 __all__ = ["knapsack_bound", "solve_knapsack_all", "solve_knapsack_one"]

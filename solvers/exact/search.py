@@ -36,12 +36,13 @@ from numba import njit
 from .lagrangian import fee_term, net
 from .reduction import mix
 
-__all__ = ["DONE", "FOUND", "FULL", "PAUSED", "run_search"]
+__all__ = ["DONE", "FOUND", "FULL", "PAUSED", "WANTED", "run_search"]
 
 DONE = 0
 PAUSED = 1
 FULL = 2
 FOUND = 3
+WANTED = 4
 
 
 @njit(cache=True, inline="always")

@@ -11,7 +11,7 @@ from optsum.errors import UnsupportedError
 from optsum.optima import Optima
 
 from ..program import Program, program_of
-from .engine import Limits, Statistics, Stopped
+from .running import Limits, Statistics, Stopped
 
 if TYPE_CHECKING:
     from ..engines import Searcher

@@ -5,25 +5,19 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 import numpy as np
 from numba import njit
 
 from optsum.coverage import IntArray
-from optsum.diagram import EMPTY_FAMILY
 
 from .arrays import Core
 from .lagrangian import best_counts, fee_term, grain_of, net, profits, suffix_table
-from .reduction import mix
-from .search import FULL, run_search
+from .search import run_search
 from .store import NodeStore
 from .tables import fill_reach, losses, random_words, segment_ends
+from .walk import Walk
 
 __all__ = ["Search"]
-
-_SLICE_NODES: Final = 1024
-_SMALL_MEMO: Final = 1 << 12
 
 
 @njit(cache=True)
@@ -127,25 +121,7 @@ def _prepare(
     )
 
 
-@njit(cache=True)
-def _move_memo(old_key, old_node, new_key, new_node, frame, keys, depth):
-    """Copy a memo into a larger one and tell the open frames their new places."""
-    mask = np.uint64(len(new_node) - 1)
-    for x in range(len(old_node)):
-        if old_node[x] >= 0:
-            at = mix(old_key[x, 0] ^ old_key[x, 1]) & mask
-            place = np.int64(at)
-            for probe in range(8):
-                place = np.int64((at + np.uint64(probe)) & mask)
-                if new_node[place] < 0:
-                    break
-            new_node[place] = old_node[x]
-            new_key[place] = old_key[x]
-    for d in range(depth):
-        frame[d, 5] = np.int64(mix(keys[d, 2] ^ keys[d, 3]) & mask)
-
-
-class Search:
+class Search(Walk):
     """One resumable search.
 
     Parameters
@@ -160,8 +136,6 @@ class Search:
     """
 
     def __init__(self, core: Core, order: IntArray, target: int, first_only: bool, store: NodeStore) -> None:
-        self._n = core.size
-        self._store = store
         grain = grain_of(core)
         (
             ids,
@@ -209,11 +183,8 @@ class Search:
             core.fee_weight,
             core.fee_step,
         )
-        self._ids = ids
-        self._frame = frame
-        self._keys = np.zeros((self._n + 1, 4), np.uint64)
-        self._stage = np.zeros(self._n + 1, np.int8)
-        self._fixed = (
+        keys, stage = np.zeros((core.size + 1, 4), np.uint64), np.zeros(core.size + 1, np.int8)
+        fixed = (
             ids,
             lengths,
             start,
@@ -250,70 +221,7 @@ class Search:
             np.zeros(len(fee_left), np.int64),
             fee_open,
             frame,
-            self._keys,
-            self._stage,
+            keys,
+            stage,
         )
-        self._memo_key = np.empty((_SMALL_MEMO, 2), np.uint64)
-        self._memo_node = np.full(_SMALL_MEMO, -1, np.int32)
-        self._counters = np.zeros(6, np.int64)
-
-    @property
-    def frames(self) -> int:
-        """Frames entered so far."""
-        return int(self._counters[2])
-
-    @property
-    def hits(self) -> int:
-        """Frames that met an equal state."""
-        return int(self._counters[4])
-
-    @property
-    def fruitful(self) -> int:
-        """Frames whose family is not empty."""
-        return int(self._counters[5])
-
-    @property
-    def root(self) -> int:
-        """The node that the finished search returned."""
-        return int(self._counters[3])
-
-    def grow_memo(self, slots: int) -> None:
-        """Make the memo at least `slots` places large (a power of two)."""
-        if slots <= len(self._memo_node):
-            return
-        key, node = np.empty((slots, 2), np.uint64), np.full(slots, -1, np.int32)
-        _move_memo(self._memo_key, self._memo_node, key, node, self._frame, self._keys, int(self._counters[1]))
-        self._memo_key, self._memo_node = key, node
-
-    def run(self, budget: int) -> int:
-        """Enter up to `budget` more frames; return the kernel's answer (`search.DONE`, `PAUSED` or `FOUND`)."""
-        counters, store = self._counters, self._store
-        while True:
-            store.reserve(self._n + _SLICE_NODES)
-            before = self.frames
-            counters[0] = store.counters[0]
-            answer = run_search(
-                *self._fixed, self._memo_key, self._memo_node, store.nodes, store.slots, counters, budget
-            )
-            store.counters[0] = counters[0]
-            if answer != FULL:
-                return int(answer)
-            budget -= self.frames - before
-            store.reserve(len(store.nodes))
-
-    def path(self) -> list[int]:
-        """Units taken on the way to the current frame."""
-        depth = int(self._counters[1])
-        return [int(self._ids[d]) for d in range(depth) if self._stage[d] == 1]
-
-    def partial(self) -> int:
-        """Node of the sets that an unfinished search has found."""
-        node = EMPTY_FAMILY
-        self._store.counters[0] = max(self._store.counters[0], self._counters[0])
-        for d in range(int(self._counters[1]) - 1, -1, -1):
-            unit = int(self._ids[d])
-            if self._stage[d] == 1:
-                node = self._store.node(unit, EMPTY_FAMILY, node)
-            else:
-                node = self._store.node(unit, node, int(self._frame[d, 4]))
-        return node
+        super().__init__(run_search, fixed, store, ids, frame, keys, stage)

@@ -8,9 +8,7 @@ and by splitting what that does not finish into halves with prices of their own.
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
 
@@ -22,23 +20,19 @@ from optsum.errors import UnsupportedError
 
 from ..exact.arrays import DROPPED, FREE, TAKEN
 from ..exact.effort import Effort
-from ..exact.engine import Limits, Statistics, Stopped
-from ..exact.store import NodeStore
+from ..exact.running import Limits, Running, Stopped
+from ..exact.search import DONE, FOUND, PAUSED
 from ..program import Program
 from .bound import decide, grain_of, priced, upper_bound
 from .core import Core, effective, fillers, reduced
 from .flat import Patience, frontier_order, is_flat
 from .guess import good_set
-from .kernel import DONE, FOUND, PAUSED
 from .order import branching_order
 from .relaxation import Relaxation
 from .root import core_of
 from .search import Search
 
 __all__ = ["GeneralEngine"]
-
-_NODE_BYTES: Final = 400
-"""Memory of a diagram node while everything is done with it that can be done."""
 
 _SHRINK: Final = 1.6
 """A relaxation is made anew once a core has this many times fewer units."""
@@ -77,7 +71,7 @@ class _Node:
     taken: tuple[int, ...]
 
 
-class GeneralEngine:
+class GeneralEngine(Running):
     """The state of one run; the interface is that of `..exact.engine.Engine`.
 
     Parameters
@@ -102,8 +96,7 @@ class GeneralEngine:
     """
 
     def __init__(self, program: Program, limits: Limits) -> None:
-        self._started = time.perf_counter()
-        self._limits = limits
+        super().__init__(limits)
         self._core, self.divisor = core_of(program)
         if self._core.low > 0 and self._core.high >= 0 and grain_of(self._core) > 1:
             raise UnsupportedError(
@@ -111,14 +104,11 @@ class GeneralEngine:
                 "is too large; measure the length in words or use the strategy milp."
             )
         self._size = program.size
-        self.store = NodeStore()
-        self.statistics = Statistics()
         self._relaxations = _POOL.relaxations
         self._root = self._priced(self._core)
         bound = upper_bound(self._root)
         self.feasible = bound is not None
         self.upper = 0 if bound is None else bound // self._core.scale
-        self._stopped: str | None = None
 
     def all_of(self, target: int) -> tuple[int, str | None]:
         """Enumerate every set of value >= `target`.
@@ -161,11 +151,6 @@ class GeneralEngine:
         """Value of a set of units."""
         return reduced(self._core, np.isin(self._core.ids, units).astype(np.int8)).base
 
-    def finish(self) -> Statistics:
-        """Close the books."""
-        self.statistics.seconds["total"] = time.perf_counter() - self._started
-        return self.statistics
-
     @staticmethod
     def _whole(core: Core) -> _Node:
         return _Node(core, core, 0, ())
@@ -177,18 +162,6 @@ class GeneralEngine:
             return core
         useful = effective(core)
         return core if useful.all() else reduced(core, np.where(useful, np.int8(FREE), np.int8(DROPPED)))
-
-    @contextmanager
-    def _relaxing(self) -> Iterator[None]:
-        """Count a relaxation and its time."""
-        started = time.perf_counter()
-        self.statistics.relaxations += 1
-        try:
-            yield
-        except KeyboardInterrupt:
-            raise Stopped("interrupted") from None
-        finally:
-            self.statistics.seconds["relaxation"] += time.perf_counter() - started
 
     def _loaded(self, core: Core, rank: int) -> Relaxation:
         """Relaxation number `rank`, with the model of a core."""
@@ -206,17 +179,6 @@ class GeneralEngine:
         with self._relaxing():
             found = self._loaded(core, 0).prices()
         return core if found is None else found
-
-    def _check(self) -> None:
-        limits = self._limits
-        if limits.seconds is not None and time.perf_counter() - self._started > limits.seconds:
-            raise Stopped("time_limit")
-        if limits.frames is not None and self.statistics.nodes >= limits.frames:
-            raise Stopped("node_limit")
-        if self.store.used * _NODE_BYTES > limits.memory:
-            raise Stopped("memory_limit")
-        if limits.should_stop is not None and limits.should_stop():
-            raise Stopped("interrupted")
 
     @staticmethod
     def _fixed(core: Core, target: int) -> tuple[Core | None, list[int]]:
@@ -267,19 +229,6 @@ class GeneralEngine:
             with self._relaxing():
                 child = self._loaded(node.relaxed, node.rank).reduced(mark[node.relaxed.ids])
             yield took, _Node(child, node.relaxed, node.rank, now)
-
-    def _run(self, search: Search, effort: Effort | Patience) -> int:
-        """Run a search until it is done or has used its effort."""
-        started = time.perf_counter()
-        frames, merged = search.frames, search.hits
-        try:
-            return effort.run(search, self._check)  # type: ignore[arg-type]
-        except KeyboardInterrupt:
-            raise Stopped("interrupted") from None
-        finally:
-            self.statistics.nodes += search.frames - frames
-            self.statistics.merged += search.hits - merged
-            self.statistics.seconds["search"] += time.perf_counter() - started
 
     def _search(self, core: Core, target: int, order: IntArray, *, first_only: bool) -> Search:
         outside = fillers(core) if not first_only and grain_of(core) == 1 else np.zeros(core.size, np.bool_)

@@ -15,10 +15,10 @@ import numpy as np
 
 from optsum.coverage import IntArray
 
+from ..exact.search import PAUSED
+from ..exact.walk import Walk
 from .bound import Priced
 from .core import Core
-from .kernel import PAUSED
-from .search import Search
 
 __all__ = ["Patience", "frontier_order", "is_flat"]
 
@@ -78,7 +78,7 @@ class Patience:
     def __init__(self, frames: int) -> None:
         self._frames = frames
 
-    def run(self, search: Search, check: Callable[[], None]) -> int:
+    def run(self, search: Walk, check: Callable[[], None]) -> int:
         """Run; `check` may raise."""
         slots = 1 << 16
         answer = PAUSED

@@ -30,13 +30,7 @@ from ..exact.reduction import mix
 from ..exact.search import make_node
 from .moves import drop_unit, take_unit, undo_unit
 
-__all__ = ["DONE", "FOUND", "FULL", "PAUSED", "WANTED", "run_search"]
-
-DONE = 0
-PAUSED = 1
-FULL = 2
-FOUND = 3
-WANTED = 4
+__all__ = ["run_search"]
 
 
 @njit(cache=True)

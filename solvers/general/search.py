@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 from numba import njit
@@ -15,18 +15,15 @@ from optsum.coverage import IntArray
 from optsum.diagram import EMPTY_FAMILY, EMPTY_SET
 
 from ..exact.reduction import mix
-from ..exact.state import _move_memo
 from ..exact.store import NodeStore
 from ..exact.tables import random_words, segment_ends
+from ..exact.walk import Walk
 from .bound import Priced, grain_of, last_row, precedence_table
 from .core import NEED, Core
-from .kernel import FULL, WANTED, run_search
+from .kernel import run_search
 from .moves import feature_word
 
 __all__ = ["Search"]
-
-_SLICE_NODES: Final = 1024
-_SMALL_MEMO: Final = 1 << 12
 
 
 @njit(cache=True)
@@ -72,7 +69,7 @@ def _lists(owner: IntArray, owned: IntArray, owners: int) -> tuple[IntArray, Int
     return start, owned[order]
 
 
-class Search:
+class Search(Walk):
     """One resumable search.
 
     Parameters
@@ -102,12 +99,10 @@ class Search:
         store: NodeStore,
         filler: NDArray[np.bool_],
     ) -> None:
-        self._store = store
         self._low, self._high = core.low, core.high
         outside = order[filler[order]]
         order = order[~filler[order]]
         n, joints = len(order), core.joints
-        self._n = n
         grain = grain_of(core)
         place = np.full(core.size, -1, np.int64)
         place[order] = np.arange(n)
@@ -146,16 +141,16 @@ class Search:
             np.where(rows.sign == NEED, 0, 1),
         )
         und = np.bincount(core.need_joint, minlength=joints) + np.bincount(core.veto_joint, minlength=joints)
-        self._ids = core.ids[order]
+        ids = core.ids[order]
         self._place_of = np.zeros(n + 2, np.int64)
-        self._frame = np.zeros((n + 2, 6), np.int64)
-        self._frame[0, :3] = core.high, at.slack, core.base
-        self._keys = np.zeros((n + 2, 4), np.uint64)
-        self._keys[0, :2] = _first_key(words, ends, at.table_start, at.left, joint_words)
-        self._stage = np.zeros(n + 2, np.int8)
+        frame = np.zeros((n + 2, 6), np.int64)
+        frame[0, :3] = core.high, at.slack, core.base
+        keys = np.zeros((n + 2, 4), np.uint64)
+        keys[0, :2] = _first_key(words, ends, at.table_start, at.left, joint_words)
+        stage = np.zeros(n + 2, np.int8)
         self._leaf = np.full(core.high + 1, -1, np.int64) if self._fillers else np.zeros(0, np.int64)
-        self._fixed: tuple[Any, ...] = (
-            self._ids,
+        fixed: tuple[Any, ...] = (
+            ids,
             lengths,
             skip,
             mass,
@@ -180,83 +175,19 @@ class Search:
             first_only,
             self._leaf,
             self._place_of,
-            self._frame,
-            self._keys,
-            self._stage,
+            frame,
+            keys,
+            stage,
         )
-        self._memo_key = np.empty((_SMALL_MEMO, 2), np.uint64)
-        self._memo_node = np.full(_SMALL_MEMO, -1, np.int32)
-        self._counters = np.zeros(7, np.int64)
-
-    @property
-    def frames(self) -> int:
-        """Frames entered so far."""
-        return int(self._counters[2])
-
-    @property
-    def hits(self) -> int:
-        """Frames that met an equal state."""
-        return int(self._counters[4])
-
-    @property
-    def fruitful(self) -> int:
-        """Frames whose family is not empty."""
-        return int(self._counters[5])
-
-    @property
-    def root(self) -> int:
-        """The node that the finished search returned."""
-        return int(self._counters[3])
-
-    def grow_memo(self, slots: int) -> None:
-        """Make the memo at least `slots` places large (a power of two)."""
-        if slots <= len(self._memo_node):
-            return
-        key, node = np.empty((slots, 2), np.uint64), np.full(slots, -1, np.int32)
-        _move_memo(self._memo_key, self._memo_node, key, node, self._frame, self._keys, int(self._counters[1]))
-        self._memo_key, self._memo_node = key, node
-
-    def run(self, budget: int) -> int:
-        """Enter up to `budget` more frames; return the kernel's answer (`kernel.DONE`, `PAUSED` or `FOUND`)."""
-        counters, store = self._counters, self._store
-        while True:
-            store.reserve(self._n + _SLICE_NODES)
-            before = self.frames
-            counters[0] = store.counters[0]
-            answer = run_search(
-                *self._fixed, self._memo_key, self._memo_node, store.nodes, store.slots, counters, budget
-            )
-            store.counters[0] = counters[0]
-            budget -= self.frames - before
-            if answer == FULL:
-                store.reserve(len(store.nodes))
-            elif answer == WANTED:
-                self._make_leaf(int(counters[6]))
-            else:
-                return int(answer)
+        super().__init__(run_search, fixed, store, ids, frame, keys, stage)
 
     def _make_leaf(self, room: int) -> None:
         fillers = self._fillers
         assert fillers is not None  # noqa: S101 - only searches with fillers have leaves
         self._leaf[room] = fillers.node(room)
 
-    def path(self) -> list[int]:
-        """Units taken on the way to the current frame."""
-        frames = int(self._counters[1])
-        return [int(self._ids[self._place_of[x]]) for x in range(frames) if self._stage[x] == 1]
-
-    def partial(self) -> int:
-        """Node of the sets that an unfinished search has found."""
-        node = EMPTY_FAMILY
-        # An interrupt may have come before the kernel's nodes were entered in the books.
-        self._store.counters[0] = max(self._store.counters[0], self._counters[0])
-        for x in range(int(self._counters[1]) - 1, -1, -1):
-            unit = int(self._ids[self._place_of[x]])
-            if self._stage[x] == 1:
-                node = self._store.node(unit, EMPTY_FAMILY, node)
-            else:
-                node = self._store.node(unit, node, int(self._frame[x, 4]))
-        return node
+    def _unit(self, x: int) -> int:
+        return int(self._ids[self._place_of[x]])
 
 
 class _Fillers:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from optsum.coverage import Coverage, Joint
 
-from ..exact.engine import Limits
+from ..exact.running import Limits
 from ..program import program_of
 from .engine import GeneralEngine
 

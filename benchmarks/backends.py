@@ -22,15 +22,15 @@ from compressive import with_parses
 from cover import clusters
 from instances import topics_of
 
-from optsum.config import resolve
+from optsum.contracts.result import Status
+from optsum.contracts.run import Limits
 from optsum.corpus.topic import Topic
 from optsum.errors import BackendError, InputError, UnsupportedError
-from optsum.pipeline import build
-from optsum.problem import Problem
-from optsum.result import Status
-from optsum.run import Limits
-from optsum.searching import search
-from optsum.warm import warm_up
+from optsum.options.options import resolve
+from optsum.problem.problem import Problem
+from optsum.running.pipeline import build
+from optsum.running.search import search
+from optsum.running.warm import warm_up
 
 LENGTHS = {"gum": 50, "opinosis": 40, "fewsum_amazon": 70, "realsumm": 60, "aclsum": 75}
 PARTS = ("build_s", "hand_over_s", "solve_s")

@@ -22,11 +22,11 @@ from rich.console import Console
 from rich.table import Table
 
 from optsum.chunks.conllu_text import conllu_blocks, read_text
-from optsum.config import Options, resolve
+from optsum.contracts.result import Result, Status
 from optsum.corpus.topic import Topic, as_topic
-from optsum.coverage_problem import CoverageProblem
-from optsum.pipeline import build, run_task
-from optsum.result import Result, Status
+from optsum.options.options import Options, resolve
+from optsum.problem.coverage_problem import CoverageProblem
+from optsum.running.pipeline import build, run_task
 
 METRICS: dict[str, dict[str, Any]] = {
     "R1": {"metric": "rouge-1", "stopwords": "drop"},

@@ -24,17 +24,17 @@ import numpy as np
 from instances import topics_of
 
 import optsum
-from optsum.alignment import align
-from optsum.config import resolve
+from optsum.contracts.run import Limits
+from optsum.corpus.alignment import align
 from optsum.corpus.topic import Topic, as_topic
-from optsum.cover_program import CoverProblem
 from optsum.errors import BackendError
-from optsum.optima import Optima
-from optsum.pipeline import build
-from optsum.problem import Problem
+from optsum.optima.optima import Optima
+from optsum.options.options import resolve
+from optsum.problem.problem import Problem
+from optsum.program.cover import CoverProblem
 from optsum.registry import create_strategy
-from optsum.run import Limits
-from optsum.searching import search
+from optsum.running.pipeline import build
+from optsum.running.search import search
 
 NAMES = ("dbs", "opinosis", "gum", "realsumm")
 

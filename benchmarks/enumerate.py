@@ -23,7 +23,7 @@ from merged_ilp import solve_merged_ilp
 from optsum.solvers.exact import Limits, solve_all, solve_knapsack_all, solve_one
 from synthetic import DUC_2004, DUC_2006, synthetic_topics
 
-from optsum.coverage import Coverage
+from optsum.coverage.instance import Coverage
 
 LENGTHS = {"opinosis": 40, "gum": 50, "realsumm": 60, "squality": 250}
 SHAPES = {"duc-2004": DUC_2004, "duc-2006": DUC_2006}

@@ -17,11 +17,11 @@ from statistics import median
 import numpy as np
 from instances import instances_of, topics_of
 
-from optsum.coverage import Coverage
-from optsum.coverage_problem import CoverageProblem
-from optsum.feasible import count_feasible
-from optsum.result import Result
-from optsum.searching import search
+from optsum.contracts.result import Result
+from optsum.coverage.instance import Coverage
+from optsum.optima.counting import count_feasible
+from optsum.problem.coverage_problem import CoverageProblem
+from optsum.running.search import search
 
 LOW, HIGH = 95, 105
 RUNS = 5

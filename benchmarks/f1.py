@@ -19,10 +19,10 @@ import numpy as np
 from instances import instances_of, topics_of
 
 import optsum
-from optsum.config import resolve
-from optsum.coverage_problem import CoverageProblem
+from optsum.contracts.run import Limits
+from optsum.options.options import resolve
+from optsum.problem.coverage_problem import CoverageProblem
 from optsum.registry import create_strategy
-from optsum.run import Limits
 
 
 def row(data: Path, name: str, given: dict[str, object], limit: float) -> str:

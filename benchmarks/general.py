@@ -3,7 +3,7 @@
     python benchmarks/general.py DATA_FOLDER [--rows gum-r1-50,joined-realsumm-r2] [--limit 30] [--no-highs]
 
 Times are CPU milliseconds a topic from the coverage instance to the answer, kernels warm: median and worst. HiGHS gets
-the merged integer program (`optsum.linear`), as the strategy milp gives it.
+the merged integer program (`optsum.program.model`), as the strategy milp gives it.
 
 Rows ``gum-...`` are compressions of GUM documents with the hand-made trees; ``gum4-...`` join documents to topics of at
 least 220 sentences with four references, the k-th of them made of the documents' k-th references.
@@ -26,12 +26,12 @@ from optsum.solvers.general import GeneralEngine
 from optsum.solvers.general.warm import run_every_kernel
 from optsum.solvers.program import program_of
 
-from optsum.config import resolve
 from optsum.corpus.topic import as_topic
-from optsum.coverage import Coverage
-from optsum.linear import coverage_model
-from optsum.lp import new_highs, pass_model
-from optsum.pipeline import build
+from optsum.coverage.instance import Coverage
+from optsum.options.options import resolve
+from optsum.program.highs import new_highs, pass_model
+from optsum.program.model import coverage_model
+from optsum.running.pipeline import build
 
 LENGTHS = {"opinosis": 100, "gum": 50, "realsumm": 60, "squality": 250}
 ROWS = [

@@ -27,11 +27,11 @@ from typing import Any
 
 from instances import instances_of, topics_of
 
-from optsum.coverage import Coverage
-from optsum.coverage_problem import CoverageProblem
-from optsum.result import Result, Status
-from optsum.run import Limits, Run
-from optsum.searching import search
+from optsum.contracts.result import Result, Status
+from optsum.contracts.run import Limits, Run
+from optsum.coverage.instance import Coverage
+from optsum.problem.coverage_problem import CoverageProblem
+from optsum.running.search import search
 
 SETS = {"squality": 250, "opinosis": 40, "gum": 50, "dbs": 250}
 LENGTHS = {**SETS, "realsumm": 75}

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import optsum
-from optsum.config import resolve
 from optsum.corpus.topic import Topic
-from optsum.coverage import Coverage
-from optsum.per_topic import problems
-from optsum.pipeline import build
+from optsum.coverage.instance import Coverage
+from optsum.options.options import resolve
+from optsum.running.each_topic import problems
+from optsum.running.pipeline import build
 
 
 def topics_of(path: Path) -> Iterator[Topic]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import highspy
 import numpy as np
 
-from optsum.coverage import Coverage
+from optsum.coverage.instance import Coverage
 
 
 def solve_merged_ilp(instance: Coverage, time_limit: float = 60.0) -> tuple[int, bool]:

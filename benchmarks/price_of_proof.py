@@ -20,11 +20,11 @@ from pathlib import Path
 from side_by_side import side_by_side
 
 import optsum
-from optsum.config import resolve
 from optsum.corpus.topic import Topic
-from optsum.pipeline import build, run_task
-from optsum.searching import search
-from optsum.text import Analyzer
+from optsum.options.options import resolve
+from optsum.running.pipeline import build, run_task
+from optsum.running.search import search
+from optsum.text.analyzer import Analyzer
 
 Grams = set[str] | set[tuple[str, str]]
 

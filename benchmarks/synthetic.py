@@ -18,7 +18,7 @@ from pathlib import Path
 from instances import topics_of
 
 from optsum.corpus.topic import Topic
-from optsum.text import Sentence
+from optsum.text.analyzer import Sentence
 
 
 @dataclass(frozen=True)

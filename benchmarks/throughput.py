@@ -19,10 +19,10 @@ from rich.table import Table
 from side_by_side import side_by_side
 
 import optsum
-from optsum.config import Options, resolve
 from optsum.corpus.topic import Topic
-from optsum.ngrams import count
-from optsum.pipeline import build
+from optsum.metrics.ngrams import count
+from optsum.options.options import Options, resolve
+from optsum.running.pipeline import build
 
 PHASES = ("text_s", "build_s", "hand_over_s", "solve_s", "search_s")
 

@@ -21,11 +21,11 @@ from optsum.chunks.tree import chunk_tree
 from optsum.corpus.parses import parses_of
 from optsum.corpus.topic import Topic
 from optsum.errors import InputError, UnsupportedError
-from optsum.formulation import Formulation, Spec, Task
-from optsum.metrics import Metric, parse_metric
-from optsum.ngrams import Key, count
-from optsum.problem import Selection
-from optsum.text import Sentence
+from optsum.metrics.names import Metric, parse_metric
+from optsum.metrics.ngrams import Key, count
+from optsum.problem.formulation import Formulation, Spec, Task
+from optsum.problem.problem import Selection
+from optsum.text.analyzer import Sentence
 
 from .compressive_model import CompressiveModel
 from .compressive_problem import CompressiveProblem

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
-from optsum.coverage import NO_LIMIT
-from optsum.metrics import Metric
-from optsum.ngrams import Counts, Key
-from optsum.text import Analyzer
+from optsum.coverage.instance import NO_LIMIT
+from optsum.metrics.names import Metric
+from optsum.metrics.ngrams import Counts, Key
+from optsum.text.analyzer import Analyzer
 
 from .trimmed_counts import sizes_of
 from .trimming import TrimmableSentence

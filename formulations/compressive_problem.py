@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from optsum.coverage_problem import CoverageProblem
-from optsum.problem import Move
+from optsum.problem.coverage_problem import CoverageProblem
+from optsum.problem.problem import Move
 
 __all__ = ["CompressiveProblem"]
 

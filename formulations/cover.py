@@ -14,14 +14,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from optsum.alternatives import SentenceId, alternatives_of, in_order, texts_of
+from optsum.corpus.alternatives import SentenceId, alternatives_of, in_order, texts_of
 from optsum.corpus.topic import Topic
-from optsum.cover_program import CoverProblem
-from optsum.coverage import Coverage, Goal, Joint
+from optsum.coverage.instance import Coverage, Goal, Joint
 from optsum.errors import InputError
-from optsum.formulation import Formulation, Spec, Task
-from optsum.problem import Selection
-from optsum.text import LENGTH_OF, Sentence
+from optsum.problem.formulation import Formulation, Spec, Task
+from optsum.problem.problem import Selection
+from optsum.program.cover import CoverProblem
+from optsum.text.analyzer import LENGTH_OF, Sentence
 
 from .cover_model import CoverModel
 
@@ -68,8 +68,8 @@ class Cover(Formulation):
         Raises
         ------
         InputError
-            If the topic has no alternatives that can be used (`optsum.alternatives.alternatives_of`), or sentences
-            are to be weighted by length and there is no text.
+            If the topic has no alternatives that can be used (`optsum.corpus.alternatives.alternatives_of`), or
+            sentences are to be weighted by length and there is no text.
         """
         alternatives = alternatives_of(topic, spec.uncoverable)
         texts = texts_of(topic)

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 
 from optsum.chunks.parse import Parse
 from optsum.chunks.working import is_punctuation
-from optsum.text import Analyzer, Sentence
+from optsum.text.analyzer import Analyzer, Sentence
 
 from .punctuation import ends_pair, kept_marks, opens, sticks_to_left
 from .trimming import TrimmableSentence
@@ -29,7 +29,7 @@ def bare_text(sentence: TrimmableSentence, groups: Collection[int], tokenizer: s
     groups : collection of int
         Those that are kept.
     tokenizer : str
-        A name in `optsum.text.TOKENIZERS`.
+        A name in `optsum.text.analyzer.TOKENIZERS`.
     """
     if len(groups) == len(sentence.chunks):
         return sentence.sentence

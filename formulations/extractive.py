@@ -16,13 +16,13 @@ from functools import partial
 from typing import ClassVar
 
 from optsum.corpus.topic import Topic
-from optsum.coverage_problem import CoverageProblem
 from optsum.errors import InputError, OptionError, UnsupportedError
-from optsum.formulation import Formulation, Spec, Task
-from optsum.metrics import Metric, parse_metric
-from optsum.ngrams import Key, count
-from optsum.problem import Selection
-from optsum.text import LENGTH_OF, Sentence
+from optsum.metrics.names import Metric, parse_metric
+from optsum.metrics.ngrams import Key, count
+from optsum.problem.coverage_problem import CoverageProblem
+from optsum.problem.formulation import Formulation, Spec, Task
+from optsum.problem.problem import Selection
+from optsum.text.analyzer import LENGTH_OF, Sentence
 
 from .longest import longest_problem
 from .objective import Component, objective_of

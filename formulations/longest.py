@@ -20,14 +20,14 @@ from functools import cached_property
 
 import numpy as np
 
-from optsum.bounds import dual_bound
 from optsum.corpus.topic import Topic
 from optsum.errors import InputError, UnsupportedError
-from optsum.formulation import Spec
-from optsum.linear import LinearModel
-from optsum.lp import relax
-from optsum.problem import Capability, Evaluation, Key, Problem, Selection
-from optsum.rouge_l import lcs_positions
+from optsum.metrics.lcs import lcs_positions
+from optsum.problem.formulation import Spec
+from optsum.problem.problem import Capability, Evaluation, Key, Problem, Selection
+from optsum.program.dual_bound import dual_bound
+from optsum.program.highs import relax
+from optsum.program.model import LinearModel
 
 from .longest_model import longest_model
 
@@ -156,7 +156,7 @@ class LongestProblem(Problem):
 
     @cached_property
     def root_bound(self) -> Key:
-        """The bound of the root relaxation, proven in integers (`optsum.bounds.dual_bound`)."""
+        """The bound of the root relaxation, proven in integers (`optsum.program.dual_bound.dual_bound`)."""
         model = self.linear_model if self.measure == "recall" else None
         if model is None:
             raise self._lacks(Capability.BOUND)

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from optsum.coverage import NO_LIMIT
-from optsum.linear import LinearModel
-from optsum.problem import Sense
-from optsum.rows import Rows
+from optsum.coverage.instance import NO_LIMIT
+from optsum.problem.problem import Sense
+from optsum.program.model import LinearModel
+from optsum.program.rows import Rows
 
 if TYPE_CHECKING:
     from .longest import LongestProblem

@@ -27,8 +27,8 @@ from typing import Any
 
 import numpy as np
 
-from optsum.coverage import Combination, Coverage, Joint
-from optsum.ngrams import Counts, Key
+from optsum.coverage.instance import Combination, Coverage, Joint
+from optsum.metrics.ngrams import Counts, Key
 
 __all__ = ["Component", "Objective", "gains_of", "objective_of"]
 

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from optsum.coverage import NO_LIMIT
-from optsum.ngrams import Counts
+from optsum.coverage.instance import NO_LIMIT
+from optsum.metrics.ngrams import Counts
 
 __all__ = ["ReferenceModel"]
 

@@ -7,8 +7,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from optsum.metrics import Metric
-from optsum.ngrams import Counts, Key
+from optsum.metrics.names import Metric
+from optsum.metrics.ngrams import Counts, Key
 
 from .candidates import candidates, members
 from .trimming import TrimmableSentence

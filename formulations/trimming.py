@@ -16,8 +16,8 @@ from heapq import heappop, heappush
 import networkx as nx
 
 from optsum.chunks.parse import Parse
-from optsum.located import word_starts
-from optsum.text import Analyzer, Sentence, character_count
+from optsum.text.analyzer import Analyzer, Sentence, character_count
+from optsum.text.located import word_starts
 
 __all__ = ["LENGTHS", "TrimmableSentence", "trimmable"]
 

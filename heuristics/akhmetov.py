@@ -13,11 +13,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from optsum.coverage import Goal
+from optsum.contracts.run import Run, Stopped
+from optsum.contracts.strategy import Strategy
+from optsum.coverage.instance import Goal
 from optsum.errors import UnsupportedError
-from optsum.problem import Capability, Key, Problem, Selection, Sense
-from optsum.run import Run, Stopped
-from optsum.strategy import Strategy
+from optsum.problem.problem import Capability, Key, Problem, Selection, Sense
 
 from .starting import at_least, seconds_of
 

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from optsum.clauses import is_cover
-from optsum.problem import Capability, Move, Problem, Selection, Sense
-from optsum.run import Run
-from optsum.strategy import Strategy
+from optsum.contracts.run import Run
+from optsum.contracts.strategy import Strategy
+from optsum.coverage.clauses import is_cover
+from optsum.problem.problem import Capability, Move, Problem, Selection, Sense
 
 __all__ = ["Lead", "Random"]
 
@@ -40,7 +40,7 @@ class Lead(Strategy):
 class Random(Strategy):
     """Units in random order, each taken if it still fits; until everything is covered, where that is asked.
 
-    A draw that misses a minimum length is repaired (`optsum.problem.Problem.repair`).
+    A draw that misses a minimum length is repaired (`optsum.problem.problem.Problem.repair`).
     """
 
     name: ClassVar[str] = "random"

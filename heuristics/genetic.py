@@ -11,9 +11,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from optsum.problem import Capability, Selection, Sense
-from optsum.run import Run
-from optsum.strategy import Strategy
+from optsum.contracts.run import Run
+from optsum.contracts.strategy import Strategy
+from optsum.problem.problem import Capability, Selection, Sense
 
 from .plain import Plain
 from .starting import Slices, at_least, greedy_start, is_certified, raise_cheap_bound, random_start
@@ -154,9 +154,9 @@ class Genetic(Strategy):
         """Return what improves rows and says what they are worth; None if kernels cannot hold the problem."""
         if Capability.COVERAGE not in run.problem.capabilities:
             return None
-        from optsum.arrays import arrays_of
-        from optsum.descent import EVALUATIONS, start
-        from optsum.neighbourhood import neighbourhood_of
+        from optsum.coverage.descent import EVALUATIONS, start
+        from optsum.coverage.neighbourhood import neighbourhood_of
+        from optsum.coverage.state import arrays_of
 
         from .population import polish
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from math import e, inf
 from typing import ClassVar, Final
 
-from optsum.coverage import Coverage
-from optsum.problem import Capability, Evaluation, Selection, Sense
-from optsum.run import Run
-from optsum.strategy import Strategy
+from optsum.contracts.run import Run
+from optsum.contracts.strategy import Strategy
+from optsum.coverage.instance import Coverage
+from optsum.problem.problem import Capability, Evaluation, Selection, Sense
 
 __all__ = ["GUARANTEE", "Greedy"]
 
@@ -24,7 +24,7 @@ class Greedy(Strategy):
     Hirao et al. 2017 (Enumeration of Extractive Oracle Summaries), Algorithm 2, after Khuller et al. 1999. Line 5 of
     the printed algorithm adds the length of a sentence even if it is then rejected; meant is that a rejected one
     leaves the length as it was, and so it is done here. Units that gain nothing are not taken, unless a minimum
-    length asks for more; a climb that ends below the minimum is repaired (`optsum.problem.Problem.repair`).
+    length asks for more; a climb that ends below the minimum is repaired (`optsum.problem.problem.Problem.repair`).
 
     For recall, n-grams within sentences and no minimum length the objective is monotone and submodular, and its
     value is at least :math:`\frac{1}{2}(1 - \frac{1}{e})` of the optimum: the result's statistics hold that number as
@@ -63,8 +63,8 @@ class Greedy(Strategy):
     @staticmethod
     def _on_arrays(run: Run, coverage: Coverage) -> Selection | None:
         """Return where the climb ended; None if the kernels cannot hold the instance."""
-        from optsum.arrays import arrays_of
-        from optsum.greedy import climb, moves_of
+        from optsum.coverage.climb import climb, moves_of
+        from optsum.coverage.state import arrays_of
 
         arrays = arrays_of(coverage)
         if arrays is None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from optsum.problem import Capability, Selection
-from optsum.run import Run
-from optsum.strategy import Strategy
+from optsum.contracts.run import Run
+from optsum.contracts.strategy import Strategy
+from optsum.problem.problem import Capability, Selection
 
 from .plain import Plain
 from .starting import Slices, at_least, decisions, greedy_start
@@ -53,9 +53,9 @@ class GreedyLocalSearch(Strategy):
     def _on_arrays(self, run: Run, first: Selection) -> bool:
         if Capability.COVERAGE not in run.problem.capabilities:
             return False
-        from optsum.arrays import arrays_of
-        from optsum.descent import EVALUATIONS, descend, start
-        from optsum.neighbourhood import neighbourhood_of
+        from optsum.coverage.descent import EVALUATIONS, descend, start
+        from optsum.coverage.neighbourhood import neighbourhood_of
+        from optsum.coverage.state import arrays_of
 
         arrays = arrays_of(run.problem.coverage)
         if arrays is None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from optsum.problem import Evaluation, Selection
-from optsum.run import Run
+from optsum.contracts.run import Run
+from optsum.problem.problem import Evaluation, Selection
 
 __all__ = ["Plain"]
 

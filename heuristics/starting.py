@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from optsum.coverage import IntArray
+from optsum.contracts.run import Run, Stopped
+from optsum.coverage.instance import IntArray
 from optsum.errors import OptionError
-from optsum.problem import Capability, Move, Problem, Selection, Sense
-from optsum.run import Run, Stopped
+from optsum.problem.problem import Capability, Move, Problem, Selection, Sense
 
 from .greedy import Greedy
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from optsum.problem import Capability, Selection
-from optsum.run import Run
-from optsum.strategy import Strategy
+from optsum.contracts.run import Run
+from optsum.contracts.strategy import Strategy
+from optsum.problem.problem import Capability, Selection
 
 from .plain import Plain
 from .starting import Slices, at_least, decisions, greedy_start, is_certified, raise_cheap_bound, random_start
@@ -70,9 +70,9 @@ class Vns(Strategy):
         """Search by kernels; False if they cannot hold the problem."""
         if Capability.COVERAGE not in run.problem.capabilities:
             return False
-        from optsum.arrays import arrays_of
-        from optsum.descent import EVALUATIONS
-        from optsum.neighbourhood import neighbourhood_of
+        from optsum.coverage.descent import EVALUATIONS
+        from optsum.coverage.neighbourhood import neighbourhood_of
+        from optsum.coverage.state import arrays_of
 
         from .vns_kernel import IDLE, ITERATIONS, begin, go_on
 

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from optsum.arrays import CHOSEN, Arrays
-from optsum.coverage import IntArray
-from optsum.descent import EVALUATIONS, Descent, descend, refill, restart, start
-from optsum.neighbourhood import add, ahead, become, below, drop, rank
+from optsum.coverage.descent import EVALUATIONS, Descent, descend, refill, restart, start
+from optsum.coverage.instance import IntArray
+from optsum.coverage.neighbourhood import add, ahead, become, below, drop, rank
+from optsum.coverage.state import CHOSEN, Arrays
 
 __all__ = ["IDLE", "ITERATIONS", "SHAKE", "Vns", "begin", "go_on"]
 
@@ -29,7 +29,7 @@ class Vns(NamedTuple):
     base, best : (units,)
         The local optimum that is shaken, and the best one so far.
     base_rank, best_rank : (4,)
-        Their ranks (`optsum.neighbourhood.rank`).
+        Their ranks (`optsum.coverage.neighbourhood.rank`).
     control : (4,)
         Strength of the next shake, iterations since the last improvement, iterations, and whether swaps of two were
         tried on the best one.

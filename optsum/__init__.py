@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any
 from optsum._version import __version__
 
 if TYPE_CHECKING:
-    from optsum.alignment import align
-    from optsum.comparison import compare
+    from optsum.contracts.result import Result, Status, Termination
+    from optsum.contracts.run import Limits, Run
+    from optsum.contracts.strategy import Strategy
+    from optsum.corpus.alignment import align
     from optsum.corpus.jsonl import BadTopic, read_topics
     from optsum.corpus.systems import System, read_systems
     from optsum.corpus.topic import Topic, as_topic
-    from optsum.coverage import Coverage
-    from optsum.coverage_problem import CoverageProblem
+    from optsum.coverage.instance import Coverage
     from optsum.errors import (
         BackendError,
         InputError,
@@ -27,57 +28,56 @@ if TYPE_CHECKING:
         UnknownNameError,
         UnsupportedError,
     )
-    from optsum.exporting import export
-    from optsum.importing import import_solutions
-    from optsum.optima import Optima
-    from optsum.oracles import Oracles, enumerate_optima
-    from optsum.pipeline import solve, solve_all
-    from optsum.problem import Capability, Evaluation, Problem, Sense
-    from optsum.result import Result, Status, Termination
-    from optsum.rouge_score import rouge
-    from optsum.run import Limits, Run
-    from optsum.searching import search
-    from optsum.strategy import Strategy
+    from optsum.exchange.export import export
+    from optsum.exchange.import_ import import_solutions
+    from optsum.metrics.rouge import rouge
+    from optsum.optima.optima import Optima
+    from optsum.problem.coverage_problem import CoverageProblem
+    from optsum.problem.problem import Capability, Evaluation, Problem, Sense
+    from optsum.report.comparison import compare
+    from optsum.report.system_scores import score
+    from optsum.running.oracles import Oracles, enumerate_optima
+    from optsum.running.pipeline import solve, solve_all
+    from optsum.running.search import search
     from optsum.studies import study
-    from optsum.system_scores import score
 
 _HOME = {
     "BackendError": "optsum.errors",
     "BadTopic": "optsum.corpus.jsonl",
-    "Capability": "optsum.problem",
-    "Coverage": "optsum.coverage",
-    "CoverageProblem": "optsum.coverage_problem",
-    "Evaluation": "optsum.problem",
+    "Capability": "optsum.problem.problem",
+    "Coverage": "optsum.coverage.instance",
+    "CoverageProblem": "optsum.problem.coverage_problem",
+    "Evaluation": "optsum.problem.problem",
     "InputError": "optsum.errors",
-    "Limits": "optsum.run",
-    "Optima": "optsum.optima",
+    "Limits": "optsum.contracts.run",
+    "Optima": "optsum.optima.optima",
     "OptionError": "optsum.errors",
-    "Oracles": "optsum.oracles",
+    "Oracles": "optsum.running.oracles",
     "OptsumError": "optsum.errors",
-    "Problem": "optsum.problem",
-    "Result": "optsum.result",
-    "Run": "optsum.run",
-    "Sense": "optsum.problem",
-    "Status": "optsum.result",
-    "Strategy": "optsum.strategy",
+    "Problem": "optsum.problem.problem",
+    "Result": "optsum.contracts.result",
+    "Run": "optsum.contracts.run",
+    "Sense": "optsum.problem.problem",
+    "Status": "optsum.contracts.result",
+    "Strategy": "optsum.contracts.strategy",
     "System": "optsum.corpus.systems",
-    "Termination": "optsum.result",
+    "Termination": "optsum.contracts.result",
     "Topic": "optsum.corpus.topic",
     "UnknownNameError": "optsum.errors",
     "UnsupportedError": "optsum.errors",
-    "align": "optsum.alignment",
+    "align": "optsum.corpus.alignment",
     "as_topic": "optsum.corpus.topic",
-    "compare": "optsum.comparison",
-    "enumerate_optima": "optsum.oracles",
-    "export": "optsum.exporting",
-    "import_solutions": "optsum.importing",
+    "compare": "optsum.report.comparison",
+    "enumerate_optima": "optsum.running.oracles",
+    "export": "optsum.exchange.export",
+    "import_solutions": "optsum.exchange.import_",
     "read_systems": "optsum.corpus.systems",
     "read_topics": "optsum.corpus.jsonl",
-    "rouge": "optsum.rouge_score",
-    "score": "optsum.system_scores",
-    "search": "optsum.searching",
-    "solve": "optsum.pipeline",
-    "solve_all": "optsum.pipeline",
+    "rouge": "optsum.metrics.rouge",
+    "score": "optsum.report.system_scores",
+    "search": "optsum.running.search",
+    "solve": "optsum.running.pipeline",
+    "solve_all": "optsum.running.pipeline",
     "study": "optsum.studies",
 }
 

@@ -2,7 +2,7 @@
 
 One base class; each message is one sentence that says what was wrong, where, and what to do. Where a built-in
 exception fits, the class derives from it too, so ``except ValueError`` keeps working. An infeasible instance, a
-time limit and a search that found nothing are *results* (`optsum.result`), never exceptions.
+time limit and a search that found nothing are *results* (`optsum.contracts.result`), never exceptions.
 """
 
 from __future__ import annotations

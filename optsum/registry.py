@@ -17,9 +17,9 @@ from optsum.errors import OptionError
 from optsum.names import unknown_name
 
 if TYPE_CHECKING:
-    from optsum.backend import Backend
-    from optsum.formulation import Formulation
-    from optsum.strategy import Strategy
+    from optsum.contracts.backend import Backend
+    from optsum.contracts.strategy import Strategy
+    from optsum.problem.formulation import Formulation
 
 __all__ = ["BACKENDS", "FORMULATIONS", "STRATEGIES", "Registry", "create_strategy"]
 
@@ -127,7 +127,7 @@ STRATEGIES: Registry[Strategy] = Registry(
         "genetic-paper+greedy": "optsum.heuristics.akhmetov:GeneticPaperGreedy",
     },
     "optsum.strategies",
-    "optsum.strategy:Strategy",
+    "optsum.contracts.strategy:Strategy",
 )
 
 FORMULATIONS: Registry[Formulation] = Registry(
@@ -138,7 +138,7 @@ FORMULATIONS: Registry[Formulation] = Registry(
         "cover": "optsum.formulations.cover:Cover",
     },
     "optsum.formulations",
-    "optsum.formulation:Formulation",
+    "optsum.problem.formulation:Formulation",
 )
 
 BACKENDS: Registry[Backend] = Registry(
@@ -156,7 +156,7 @@ BACKENDS: Registry[Backend] = Registry(
         "xpress": "optsum.solvers.backends.xpress:Xpress",
     },
     "optsum.backends",
-    "optsum.backend:Backend",
+    "optsum.contracts.backend:Backend",
 )
 
 

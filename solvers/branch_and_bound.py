@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, Final
 
-from optsum.clauses import is_cover
-from optsum.coverage import Combination, Coverage, Goal
+from optsum.contracts.result import Termination
+from optsum.contracts.run import Limits, Run, Stopped
+from optsum.contracts.strategy import Strategy
+from optsum.coverage.clauses import is_cover
+from optsum.coverage.instance import Combination, Coverage, Goal
 from optsum.errors import BackendError, OptionError, UnsupportedError
-from optsum.optima import Optima
-from optsum.problem import Capability, Problem, require
-from optsum.result import Termination
-from optsum.run import Limits, Run, Stopped
-from optsum.strategy import Strategy
-from optsum.surrogate import reaches
+from optsum.optima.optima import Optima
+from optsum.problem.problem import Capability, Problem, require
+from optsum.program.surrogate import reaches
 
 from .covers import enumerate_covers, solve_cover
 from .guards import servable

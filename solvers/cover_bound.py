@@ -5,7 +5,7 @@ most its length :math:`c_u`. Every cover X holds an alternative :math:`A_i` of e
 
 .. math:: \sum_{u \in X} c_u \ge \sum_i \sum_{u \in A_i} s_{iu} \ge \sum_i \min_{A \in i} \sum_{u \in A} s_{iu}.
 
-The best shares are duals of the relaxed program (`optsum.cover_program`): that of clause i's row for unit u. They are
+The best shares are duals of the relaxed program (`optsum.program.cover`): that of clause i's row for unit u. They are
 floats; rounded to multiples of 1/65536 so that no length is shared out twice, they give a bound in integers. The
 tolerances of floating point can make it weaker, never wrong.
 """
@@ -19,10 +19,10 @@ from functools import cached_property
 from math import isfinite
 from typing import Any, NamedTuple
 
-from optsum.bounds import SCALE
-from optsum.clauses import Bits, Clauses, members, support
-from optsum.cover_program import cover_program
-from optsum.lp import new_highs, pass_model
+from optsum.coverage.clauses import Bits, Clauses, members, support
+from optsum.program.cover import cover_program
+from optsum.program.dual_bound import SCALE
+from optsum.program.highs import new_highs, pass_model
 
 __all__ = ["Fixed", "Relaxer", "Shares"]
 

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from optsum.diagram import EMPTY_FAMILY, EMPTY_SET, Diagram
+from optsum.optima.diagram import EMPTY_FAMILY, EMPTY_SET, Diagram
 
 __all__ = ["Families"]
 
 
 class Families:
-    """Nodes (unit, without, with) as in `optsum.diagram.Diagram`; a family is the number of its root."""
+    """Nodes (unit, without, with) as in `optsum.optima.diagram.Diagram`; a family is the number of its root."""
 
     def __init__(self) -> None:
         self._nodes: list[tuple[int, int, int]] = [(-1, EMPTY_FAMILY, EMPTY_FAMILY), (-1, EMPTY_SET, EMPTY_SET)]

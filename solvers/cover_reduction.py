@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from functools import reduce
 from operator import and_
 
-from optsum.clauses import Bits, Clause, Clauses, contains_one, support
+from optsum.coverage.clauses import Bits, Clause, Clauses, contains_one, support
 
 __all__ = ["parts", "reduced", "take"]
 

@@ -22,9 +22,19 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from optsum.clauses import Bits, Clause, Clauses, canonical, clauses_of, interchangeable, members, support, without
-from optsum.coverage import Coverage
-from optsum.diagram import EMPTY_FAMILY, EMPTY_SET, Diagram
+from optsum.coverage.clauses import (
+    Bits,
+    Clause,
+    Clauses,
+    canonical,
+    clauses_of,
+    interchangeable,
+    members,
+    support,
+    without,
+)
+from optsum.coverage.instance import Coverage
+from optsum.optima.diagram import EMPTY_FAMILY, EMPTY_SET, Diagram
 
 from .cover_bound import Relaxer, Shares
 from .cover_families import Families
@@ -77,7 +87,7 @@ def minimum_covers(
     Parameters
     ----------
     instance : Coverage
-        A cover (`optsum.clauses.is_cover`).
+        A cover (`optsum.coverage.clauses.is_cover`).
     every : bool
         All of them; otherwise one.
     on_node : callable, optional
@@ -92,7 +102,7 @@ def minimum_covers(
 
     Examples
     --------
-    >>> from optsum.coverage import Goal, Joint
+    >>> from optsum.coverage.instance import Goal, Joint
     >>> joints = (Joint(0, (1, 2)), Joint(1, (0, 2)))
     >>> tiny = Coverage.of([1, 1, 1], [{0: 1}, {}, {}], [[1], [1]], joints=joints, goal=Goal.MINIMIZE)
     >>> found = minimum_covers(tiny)

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from heapq import heapify, heappop, heappush
 from time import perf_counter
 
-from optsum.clauses import Bits, Clauses, clauses_of, members
-from optsum.coverage import Coverage
-from optsum.diagram import Diagram
-from optsum.optima import Optima
-from optsum.result import Termination
-from optsum.run import Limits, Run, Stopped
+from optsum.contracts.result import Termination
+from optsum.contracts.run import Limits, Run, Stopped
+from optsum.coverage.clauses import Bits, Clauses, clauses_of, members
+from optsum.coverage.instance import Coverage
+from optsum.optima.diagram import Diagram
+from optsum.optima.optima import Optima
 
 from .cover_search import MinimumCovers, minimum_covers
 
@@ -24,7 +24,7 @@ def solve_cover(run: Run) -> None:
     Raises
     ------
     UnsupportedError
-        If the problem's instance is no cover (`optsum.clauses.is_cover`).
+        If the problem's instance is no cover (`optsum.coverage.clauses.is_cover`).
     Stopped
         When a limit is reached.
     """
@@ -52,7 +52,7 @@ def enumerate_covers(
     Parameters
     ----------
     coverage : Coverage
-        A cover (`optsum.clauses.is_cover`).
+        A cover (`optsum.coverage.clauses.is_cover`).
     limits : Limits, optional
         Seconds and nodes (states looked at); the others do not apply.
     should_stop : callable, optional

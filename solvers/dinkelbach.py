@@ -9,16 +9,16 @@ from typing import ClassVar
 
 import numpy as np
 
-from optsum.arrays import arrays_of
-from optsum.backend import Backend, RawOutcome
-from optsum.coverage import Coverage
+from optsum.contracts.backend import Backend, RawOutcome
+from optsum.contracts.result import Termination
+from optsum.contracts.run import Limits, Run, Stopped
+from optsum.coverage.climb import climb, moves_of
+from optsum.coverage.evaluate import score
+from optsum.coverage.instance import Coverage
+from optsum.coverage.state import arrays_of
 from optsum.errors import BackendError
-from optsum.greedy import climb, moves_of
-from optsum.linear import LinearModel, coverage_model
-from optsum.problem import Capability, Sense
-from optsum.result import Termination
-from optsum.run import Limits, Run, Stopped
-from optsum.scoring import score
+from optsum.problem.problem import Capability, Sense
+from optsum.program.model import LinearModel, coverage_model
 
 __all__ = ["maximize_ratio", "see_greedy"]
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import Any, Protocol, TypeVar
 
-from optsum.diagram import Diagram
+from optsum.optima.diagram import Diagram
 
 from .exact.engine import Engine
 from .exact.running import Limits, Statistics, Stopped

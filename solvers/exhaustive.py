@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
 
-from optsum.coverage import NO_LIMIT
-from optsum.optima import Optima
-from optsum.problem import Capability, Key, Problem, Sense
-from optsum.run import Limits, Run, Stopped
-from optsum.strategy import Strategy
+from optsum.contracts.run import Limits, Run, Stopped
+from optsum.contracts.strategy import Strategy
+from optsum.coverage.instance import NO_LIMIT
+from optsum.optima.optima import Optima
+from optsum.problem.problem import Capability, Key, Problem, Sense
 
 if TYPE_CHECKING:
     from .exhaustive_walkers import Walker

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import isinf
 from typing import Final
 
-from optsum.progress import say
+from optsum.report.progress import say
 
 __all__ = ["Estimate", "duration"]
 

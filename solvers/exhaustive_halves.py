@@ -22,7 +22,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numba import njit
 
-from optsum.coverage import Coverage, IntArray
+from optsum.coverage.instance import Coverage, IntArray
 
 from .exhaustive_bits import field_bits, ones
 from .exhaustive_split import cut_of
@@ -81,7 +81,7 @@ class Halves(NamedTuple):
         Only the first so many hold bits that both halves may set.
     field_start, field : (features + 1,), (fields, 5)
         Of each feature that both halves hold: word, lowest bit, first of the bits t = 1..j that it keeps, how many, j.
-    level_start, level, slot : as in `optsum.coverage.Coverage`
+    level_start, level, slot : as in `optsum.coverage.instance.Coverage`
     """
 
     long: Half

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from optsum.arrays import LENGTH, MISSING, Arrays, State, empty_state, flip, value_pair
-from optsum.coverage import IntArray
+from optsum.coverage.instance import IntArray
+from optsum.coverage.state import LENGTH, MISSING, Arrays, State, empty_state, flip, value_pair
 
 __all__ = ["BEST_CHANGED", "DONE", "FEASIBLE", "LISTED", "TIES", "VISITED", "Walk", "advance", "start"]
 

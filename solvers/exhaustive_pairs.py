@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from optsum.coverage import Coverage, IntArray
+from optsum.coverage.instance import Coverage, IntArray
 
 from .exhaustive_bits import ones
 from .exhaustive_halves import Halves

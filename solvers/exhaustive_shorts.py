@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numba import njit
 
-from optsum.coverage import IntArray
+from optsum.coverage.instance import IntArray
 
 from .exhaustive_bits import field_bits, ones
 from .exhaustive_halves import Halves

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from optsum.coverage import Combination, Coverage, Goal, IntArray
-from optsum.feasible import estimate_feasible, reachable
-from optsum.problem import Evaluation, Key, Problem, Selection
-from optsum.scoring import key_of
+from optsum.coverage.evaluate import key_of
+from optsum.coverage.instance import Combination, Coverage, Goal, IntArray
+from optsum.optima.counting import estimate_feasible, reachable
+from optsum.problem.problem import Evaluation, Key, Problem, Selection
 
 if TYPE_CHECKING:
-    from optsum.arrays import Arrays
+    from optsum.coverage.state import Arrays
 
     from .exhaustive_halves import Halves
 
@@ -75,7 +75,7 @@ def walker_of(problem: Problem, coverage: Coverage | None, see: Callable[[Select
         How many ties are to be listed.
     """
     if coverage is not None:
-        from optsum.arrays import arrays_of
+        from optsum.coverage.state import arrays_of
 
         if (quick := _pairs(coverage, rows)) is not None:
             return quick
@@ -86,7 +86,7 @@ def walker_of(problem: Problem, coverage: Coverage | None, see: Callable[[Select
 
 def _pairs(coverage: Coverage, rows: int) -> Pairs | None:
     """Return the quick walk, if every total fits into 64 bits, and every value into a float."""
-    from optsum.arrays import arrays_of
+    from optsum.coverage.state import arrays_of
 
     from .exhaustive_halves import halves_of
 

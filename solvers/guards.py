@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from optsum.coverage import Coverage, IntArray
+from optsum.coverage.instance import Coverage, IntArray
 from optsum.errors import UnsupportedError
 
 from .program import Program, program_of

@@ -9,14 +9,14 @@ from fractions import Fraction
 from math import ceil, floor, isfinite
 from typing import Any, ClassVar
 
-from optsum.backend import Backend, RawOutcome
+from optsum.contracts.backend import Backend, RawOutcome
+from optsum.contracts.result import Termination
+from optsum.contracts.run import Limits, Run, Stopped
+from optsum.contracts.strategy import Strategy
 from optsum.errors import BackendError, OptionError
-from optsum.linear import LinearModel
-from optsum.problem import Capability, Problem, Sense, require
+from optsum.problem.problem import Capability, Problem, Sense, require
+from optsum.program.model import LinearModel
 from optsum.registry import BACKENDS
-from optsum.result import Termination
-from optsum.run import Limits, Run, Stopped
-from optsum.strategy import Strategy
 
 from .dinkelbach import maximize_ratio, see_greedy
 

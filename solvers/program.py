@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from optsum.coverage import Coverage, IntArray, Joint
+from optsum.coverage.instance import Coverage, IntArray, Joint
 
 __all__ = ["Program", "program_of"]
 
@@ -23,7 +23,7 @@ class Program:
     Attributes
     ----------
     lengths, unit_start, unit_feature, unit_count, parents, joints, min_length, max_length :
-        As in `optsum.coverage.Coverage`; `parents` has one entry a unit, -1 for none.
+        As in `optsum.coverage.instance.Coverage`; `parents` has one entry a unit, -1 for none.
     table_start, table : (features + 1,), (sum of (M_f + 1),)
         What c copies of feature f are worth: ``table[table_start[f] + min(c, M_f)]``, 0 for no copy. Concave and
         growing for features of a numerator; falling (0, -p, ...) for features that a denominator counts.

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from optsum.arrays import arrays_of
-from optsum.coverage import Coverage
-from optsum.diagram import EMPTY_FAMILY, Diagram
+from optsum.coverage.climb import climb, moves_of
+from optsum.coverage.evaluate import key_of, score
+from optsum.coverage.instance import Coverage
+from optsum.coverage.state import arrays_of
 from optsum.errors import BackendError
-from optsum.greedy import climb, moves_of
-from optsum.problem import Selection
-from optsum.scoring import key_of, score
-from optsum.surrogate import reaches
+from optsum.optima.diagram import EMPTY_FAMILY, Diagram
+from optsum.problem.problem import Selection
+from optsum.program.surrogate import reaches
 
 from .engines import Meter, Searcher, least
 from .exact.running import Limits, Stopped

@@ -1,7 +1,7 @@
 """Sums and products of ratios: linear programs that no good selection escapes, and exact evaluation of what they hold.
 
-`optsum.surrogate` covers all selections that are worth as much as the incumbent by a few programs. The engine lists
-what each of them holds, as a diagram; every set of it is evaluated in integers, ties as exact fractions. Where a
+`optsum.program.surrogate` covers all selections that are worth as much as the incumbent by a few programs. The engine
+lists what each of them holds, as a diagram; every set of it is evaluated in integers, ties as exact fractions. Where a
 program could hold much that is worth less, its cell of denominators is split first.
 """
 
@@ -17,14 +17,14 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from optsum.arrays import arrays_of
-from optsum.coverage import Combination, Coverage, IntArray
-from optsum.diagram import EMPTY_FAMILY, Diagram
-from optsum.diagram_algebra import union
-from optsum.feasible import count_feasible
-from optsum.scoring import key_of
-from optsum.surrogate import Cell, Weighted, cell_of, excess, programs, reaches
-from optsum.tangent import anchored, relaxed_anchor
+from optsum.coverage.evaluate import key_of
+from optsum.coverage.instance import Combination, Coverage, IntArray
+from optsum.coverage.state import arrays_of
+from optsum.optima.algebra import union
+from optsum.optima.counting import count_feasible
+from optsum.optima.diagram import EMPTY_FAMILY, Diagram
+from optsum.program.surrogate import Cell, Weighted, cell_of, excess, programs, reaches
+from optsum.program.tangent import anchored, relaxed_anchor
 
 from .engines import Leash, Meter, Searcher, least
 from .exact.running import Limits, Stopped

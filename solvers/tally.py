@@ -9,9 +9,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from optsum.arrays import Arrays, empty_state, flip
-from optsum.coverage import IntArray
-from optsum.diagram import Diagram
+from optsum.coverage.instance import IntArray
+from optsum.coverage.state import Arrays, empty_state, flip
+from optsum.optima.diagram import Diagram
 
 __all__ = ["chosen_sets", "totals_of_sets"]
 

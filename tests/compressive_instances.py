@@ -13,9 +13,9 @@ import numpy as np
 
 from optsum.chunks.parse import Parse, Token
 from optsum.corpus.topic import Topic, as_topic
-from optsum.metrics import parse_metric
-from optsum.rouge_score import rouge
-from optsum.text import Analyzer
+from optsum.metrics.names import parse_metric
+from optsum.metrics.rouge import rouge
+from optsum.text.analyzer import Analyzer
 
 WORDS = ["the", "a", "sun", "Sun", "sea", "see", "seas", "well-known", "didn't", "x", "of", "running", "—", "red"]
 

@@ -6,7 +6,7 @@ import random
 from collections.abc import Sequence
 from itertools import combinations
 
-from optsum.coverage import Coverage, Goal, Joint
+from optsum.coverage.instance import Coverage, Goal, Joint
 
 Clauses = list[list[tuple[int, ...]]]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from itertools import combinations
 
-from optsum.coverage import Coverage
+from optsum.coverage.instance import Coverage
 
 
 def random_instance(rng: random.Random, *, windows: bool = True, large_gains: bool = False) -> Coverage:

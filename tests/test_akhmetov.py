@@ -11,11 +11,11 @@ import pytest
 from optsum.heuristics.akhmetov import rows_in_order
 
 import optsum
-from optsum.config import resolve
+from optsum.contracts.run import Limits, Run
 from optsum.corpus.topic import as_topic
 from optsum.errors import OptionError, UnsupportedError
-from optsum.pipeline import build
-from optsum.run import Limits, Run
+from optsum.options.options import resolve
+from optsum.running.pipeline import build
 
 FIVE = ("greedy-rows", "vns-paper", "vns-paper+greedy", "genetic-paper", "genetic-paper+greedy")
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import optsum
-from optsum.alignment import align, corresponding_sets
+from optsum.corpus.alignment import align, corresponding_sets
 from optsum.corpus.jsonl import BadTopic
 from optsum.corpus.topic import Topic
 from optsum.errors import InputError, OptionError, UnknownNameError, UnsupportedError

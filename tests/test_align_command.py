@@ -17,9 +17,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import optsum
-from optsum.alignment import align
 from optsum.cli import main
 from optsum.corpus import topic_to_json
+from optsum.corpus.alignment import align
 from optsum.corpus.parses import parses_of
 from optsum.corpus.topic import Topic, as_topic
 

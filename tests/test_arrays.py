@@ -6,9 +6,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from optsum.arrays import CHOSEN, LENGTH, MISSING, arrays_of, empty_state, flip, value_pair
-from optsum.coverage import Combination, Coverage, Goal, Joint
-from optsum.coverage_problem import CoverageProblem
+from optsum.coverage.instance import Combination, Coverage, Goal, Joint
+from optsum.coverage.state import CHOSEN, LENGTH, MISSING, arrays_of, empty_state, flip, value_pair
+from optsum.problem.coverage_problem import CoverageProblem
 from optsum.testing import KINDS, check_problem, random_coverage
 
 

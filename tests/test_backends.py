@@ -21,16 +21,16 @@ from optsum.solvers.backends.pyomo_newer import NEWER
 from optsum.solvers.backends.pyomo_older import OLDER
 from optsum.solvers.milp import Milp, backend_of
 
-from optsum.backend import Backend, RawOutcome
-from optsum.coverage import Coverage
-from optsum.coverage_problem import CoverageProblem
-from optsum.declaration import Declaration, Ending, OptionNames, SizeLimit
+from optsum.contracts.backend import Backend, RawOutcome
+from optsum.contracts.declaration import Declaration, Ending, OptionNames, SizeLimit
+from optsum.contracts.result import Status, Termination
+from optsum.contracts.run import Limits
+from optsum.coverage.instance import Coverage
 from optsum.errors import BackendError, OptionError, UnsupportedError
-from optsum.problem import Problem, Selection
+from optsum.problem.coverage_problem import CoverageProblem
+from optsum.problem.problem import Problem, Selection
 from optsum.registry import BACKENDS
-from optsum.result import Status, Termination
-from optsum.run import Limits
-from optsum.searching import search
+from optsum.running.search import search
 from optsum.testing import ConformanceError, check_backend
 from optsum.testing.backends import hard_instance
 
@@ -357,8 +357,8 @@ def test_ctrl_c_ends_a_solver_and_what_it_holds_is_kept() -> None:
             if (usable(name) if name in PROMISED else backend_of(name).available())]  # fmt: skip
     code = (
         "from optsum.testing.backends import hard_instance\n"
-        "from optsum.coverage_problem import CoverageProblem; from optsum.searching import search\n"
-        "from optsum.run import Limits\n"
+        "from optsum.problem.coverage_problem import CoverageProblem; from optsum.running.search import search\n"
+        "from optsum.contracts.run import Limits\n"
         "problem = CoverageProblem.of(hard_instance()); problem.linear_model, problem.root_bound\n"
         f"for name in {able!r}:\n"
         "    search(CoverageProblem.of(hard_instance(units=5)), 'milp', backend=name); print('ready', flush=True)\n"

@@ -18,13 +18,13 @@ from optsum.solvers.milp import Milp, backend_of
 
 import optsum
 from optsum.cli import main
-from optsum.coverage import Coverage
-from optsum.coverage_problem import CoverageProblem
-from optsum.declaration import Ending
+from optsum.contracts.declaration import Ending
+from optsum.contracts.result import Termination
+from optsum.contracts.run import Limits
+from optsum.coverage.instance import Coverage
 from optsum.errors import BackendError, OptionError, UnsupportedError
-from optsum.result import Termination
-from optsum.run import Limits
-from optsum.searching import search
+from optsum.problem.coverage_problem import CoverageProblem
+from optsum.running.search import search
 from optsum.testing.backends import hard_instance
 
 TOPIC = {"id": "t", "documents": [["a b c", "c d e f", "f g", "a g"]], "references": [["a c d f g"]]}
@@ -199,7 +199,7 @@ def test_what_goes_wrong_in_another_process_is_one_sentence(
 def test_the_process_of_cp_sat_ends_with_the_one_that_started_it() -> None:
     """Also where that one is killed in the middle of a search, so that nobody is left solving for ever."""
     code = (
-        "from optsum.coverage_problem import CoverageProblem; from optsum.searching import search\n"
+        "from optsum.problem.coverage_problem import CoverageProblem; from optsum.running.search import search\n"
         "from optsum.solvers.backends import cpsat; from optsum.testing.backends import hard_instance\n"
         "search(CoverageProblem.of(hard_instance(units=5)), 'milp', backend='cp-sat')\n"
         "print(cpsat._CHILD._process.pid, flush=True)\n"

@@ -10,11 +10,11 @@ import pytest
 from optsum.solvers.milp import backend_of
 
 import optsum
-from optsum.config import resolve
+from optsum.contracts.result import Status
 from optsum.corpus.topic import Topic
-from optsum.pipeline import build
-from optsum.result import Status
-from optsum.searching import search
+from optsum.options.options import resolve
+from optsum.running.pipeline import build
+from optsum.running.search import search
 
 PROMISED = ("highs", "cbc", "glpk", "scip", "cp-sat")
 

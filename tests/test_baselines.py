@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from optsum import solve
-from optsum.coverage import Coverage
-from optsum.coverage_problem import CoverageProblem
-from optsum.fitting import fit
-from optsum.problem import Problem
-from optsum.result import Status
-from optsum.searching import search
+from optsum.contracts.result import Status
+from optsum.coverage.instance import Coverage
+from optsum.optima.fitting import fit
+from optsum.problem.coverage_problem import CoverageProblem
+from optsum.problem.problem import Problem
+from optsum.running.search import search
 from optsum.testing import OwnMetric, brute_force, random_coverage
 from optsum.testing.enumeration import selections
 

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 import optsum
-from optsum.best_reference import best_result, union_of
-from optsum.diagram import Diagram
+from optsum.contracts.result import Result, Status, Termination
 from optsum.errors import InputError, OptionError
-from optsum.pipeline import solve_topics
-from optsum.result import Result, Status, Termination
+from optsum.optima.diagram import Diagram
+from optsum.running.best_reference import best_result, union_of
+from optsum.running.pipeline import solve_topics
 from optsum.testing import random_topic
 
 TOPIC: dict[str, Any] = {
@@ -186,7 +186,7 @@ def test_workers_give_the_same(shared_data: Path) -> None:
 
 
 def optsum_options(options: dict[str, Any]) -> Any:
-    from optsum.config import resolve
+    from optsum.options.options import resolve
 
     return resolve(options)
 

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from optsum.bounds import dual_bound
-from optsum.coverage import Coverage, Goal
-from optsum.coverage_problem import CoverageProblem
-from optsum.fractional import ratio_bound
-from optsum.linear import LinearModel, coverage_model
-from optsum.lp import relax
-from optsum.problem import Capability, Key, Sense
+from optsum.coverage.instance import Coverage, Goal
+from optsum.problem.coverage_problem import CoverageProblem
+from optsum.problem.problem import Capability, Key, Sense
+from optsum.program.dual_bound import dual_bound
+from optsum.program.highs import relax
+from optsum.program.model import LinearModel, coverage_model
+from optsum.program.ratio_bound import ratio_bound
 from optsum.testing import brute_force, random_coverage
 
 LINEAR = ["recall", "window", "compressive", "cover"]

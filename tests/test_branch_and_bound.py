@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 import optsum
-from optsum.config import resolve
-from optsum.coverage import Coverage, Goal
-from optsum.coverage_problem import CoverageProblem
+from optsum.coverage.instance import Coverage, Goal
 from optsum.errors import UnsupportedError
-from optsum.pipeline import build
+from optsum.options.options import resolve
+from optsum.problem.coverage_problem import CoverageProblem
 from optsum.registry import create_strategy
+from optsum.running.pipeline import build
+from optsum.running.warm import SAMPLE
 from optsum.testing import brute_force, check_strategy, random_coverage
-from optsum.warm import SAMPLE
 
 
 @pytest.mark.parametrize("bound", ["lagrangian", "knapsack"])

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from optsum import arrays
-from optsum.coverage import Coverage
-from optsum.coverage_problem import CoverageProblem
+from optsum.coverage import state as arrays
+from optsum.coverage.instance import Coverage
 from optsum.errors import UnsupportedError
-from optsum.problem import Capability, Evaluation, Selection
+from optsum.problem.coverage_problem import CoverageProblem
+from optsum.problem.problem import Capability, Evaluation, Selection
 from optsum.testing import ConformanceError, OwnMetric, check_problem
 
 INSTANCE = Coverage.of(
@@ -139,7 +139,7 @@ class OtherModel(Base):
 
     @property
     def linear_model(self) -> Any:  # type: ignore[override]
-        from optsum.linear import coverage_model
+        from optsum.program.model import coverage_model
 
         return coverage_model(replace(self.instance, parents=np.zeros(0, np.int64)))
 
@@ -156,7 +156,7 @@ class Tight(Base):
 
     @property
     def linear_model(self) -> Any:  # type: ignore[override]
-        from optsum.linear import coverage_model
+        from optsum.program.model import coverage_model
 
         return coverage_model(replace(self.instance, max_length=3))
 

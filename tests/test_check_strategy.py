@@ -13,14 +13,14 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from optsum import searching
-from optsum.coverage import Coverage
-from optsum.coverage_problem import CoverageProblem
+from optsum.contracts.result import Result, Status, Termination, TracePoint
+from optsum.contracts.run import Run
+from optsum.contracts.strategy import Strategy
+from optsum.coverage.instance import Coverage
 from optsum.errors import UnsupportedError
-from optsum.problem import Problem, Sense
-from optsum.result import Result, Status, Termination, TracePoint
-from optsum.run import Run
-from optsum.strategy import Strategy
+from optsum.problem.coverage_problem import CoverageProblem
+from optsum.problem.problem import Problem, Sense
+from optsum.running import search as searching
 from optsum.testing import ConformanceError, check_strategy, random_coverage
 
 INSTANCE = Coverage.of(
@@ -83,7 +83,7 @@ class Deaf(Walk):
     """Looks at no limit."""
 
     def search(self, run: Run) -> None:
-        from optsum.run import Stopped
+        from optsum.contracts.run import Stopped
 
         try:
             super().search(run)
@@ -176,7 +176,7 @@ class Late2(Walk):
     """Says that it stopped at a limit that nobody set."""
 
     def search(self, run: Run) -> None:
-        from optsum.run import Stopped
+        from optsum.contracts.run import Stopped
 
         super().search(run)
         raise Stopped(Termination.NODE_LIMIT)

@@ -10,11 +10,11 @@ import pytest
 
 import optsum
 from optsum.cli import main
-from optsum.config import Options
-from optsum.listing import LISTS
-from optsum.metrics import METRIC_NAMES
-from optsum.presets import PRESETS
+from optsum.metrics.names import METRIC_NAMES
+from optsum.options.options import Options
+from optsum.options.presets import PRESETS
 from optsum.registry import BACKENDS, FORMULATIONS, STRATEGIES
+from optsum.report.listing import LISTS
 
 NEWS = str(Path(__file__).parent.parent / "examples" / "data" / "news.jsonl")
 

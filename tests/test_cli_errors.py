@@ -159,7 +159,7 @@ def test_unusable_options_are_one_line_before_any_work(
     Path("wrong.toml").write_text("max-lenght = 3")
     Path("right.toml").write_text("max-length = 3")
     Path("link.jsonl").symlink_to("good.jsonl")
-    monkeypatch.setattr("optsum.per_topic._solve_topic", None)  # work would fail
+    monkeypatch.setattr("optsum.running.each_topic._solve_topic", None)  # work would fail
     status, out, err = run(command, *arguments)
     assert (status, out, err.count("\n")) == (2, "", 1)
     assert err.startswith("optsum: ")
@@ -208,7 +208,7 @@ def test_score_has_rows_and_lines_too(run: Any) -> None:
 
 
 def test_an_unexpected_exception_in_a_topic_is_its_row(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("optsum.pipeline.search", None)
+    monkeypatch.setattr("optsum.running.pipeline.search", None)
     status, out, err = run("solve", "good.jsonl", "--max-length", "3")
     assert status == 1
     assert json.loads(out)["error"].startswith("good.jsonl:1: unexpected TypeError ('NoneType'")
@@ -216,7 +216,7 @@ def test_an_unexpected_exception_in_a_topic_is_its_row(run: Any, monkeypatch: py
 
 
 def test_an_unexpected_exception_elsewhere_is_one_line(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("optsum.side_by_side.Plan.of", None)
+    monkeypatch.setattr("optsum.running.plan.Plan.of", None)
     status, out, err = run("compare", "good.jsonl", "--max-length", "3")
     assert (status, out, err.count("\n")) == (1, "", 1)
     assert "unexpected TypeError" in err

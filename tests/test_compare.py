@@ -11,16 +11,17 @@ from typing import Any
 import pytest
 
 import optsum
-from optsum import comparison, side_by_side
-from optsum.comparison import Comparison, compare
-from optsum.config import resolve
+from optsum.contracts.result import Result, Status, Termination
 from optsum.corpus.jsonl import BadTopic
 from optsum.corpus.topic import as_topic
-from optsum.coverage_problem import CoverageProblem
 from optsum.errors import OptionError, OptsumError, UnknownNameError
-from optsum.pipeline import build
-from optsum.result import Result, Status, Termination
-from optsum.side_by_side import Plan, compare_topics
+from optsum.options.options import resolve
+from optsum.problem.coverage_problem import CoverageProblem
+from optsum.report import comparison
+from optsum.report.comparison import Comparison, compare
+from optsum.running import plan as side_by_side
+from optsum.running.pipeline import build
+from optsum.running.plan import Plan, compare_topics
 
 OPTIONS: dict[str, Any] = {"metric": "rouge-2", "max_length": 50}
 GREEDY_MISSES = {"id": "t", "documents": [["a b c", "a x", "b c d y"]], "references": [["a b c d"]]}

@@ -9,9 +9,9 @@ import pytest
 from scipy.stats import wilcoxon
 
 import optsum
-from optsum.comparison_details import Details, time_to_target
-from optsum.problem import Sense
-from optsum.result import Result, Status, Termination, TracePoint
+from optsum.contracts.result import Result, Status, Termination, TracePoint
+from optsum.problem.problem import Sense
+from optsum.report.details import Details, time_to_target
 
 
 def result(strategy: str, value: int | None, trace: tuple[tuple[float, float], ...] = ()) -> Result:

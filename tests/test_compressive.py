@@ -9,12 +9,12 @@ from compressive_instances import Draw, draw, text_value
 from optsum.formulations import compressive
 
 from optsum import enumerate_optima, solve
-from optsum.config import resolve
+from optsum.contracts.result import Status
 from optsum.errors import InputError, UnsupportedError
-from optsum.pipeline import build
-from optsum.result import Status
+from optsum.options.options import resolve
+from optsum.running.pipeline import build
 from optsum.testing import check_problem
-from optsum.text import character_count, word_count
+from optsum.text.analyzer import character_count, word_count
 
 METRICS: list[dict[str, Any]] = [
     {"metric": "rouge-1", "stopwords": "drop"},

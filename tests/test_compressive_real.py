@@ -11,11 +11,11 @@ import pytest
 from compressive_instances import text_value
 
 import optsum
-from optsum.config import resolve
+from optsum.contracts.result import Status
 from optsum.corpus.topic import Topic
-from optsum.coverage_problem import CoverageProblem
-from optsum.pipeline import build, run_task
-from optsum.result import Status
+from optsum.options.options import resolve
+from optsum.problem.coverage_problem import CoverageProblem
+from optsum.running.pipeline import build, run_task
 
 METRICS: list[dict[str, Any]] = [
     {"metric": "rouge-1", "stopwords": "drop"},

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from optsum.located import word_starts
-from optsum.text import TOKENIZERS, Analyzer, Sentence, word_count
+from optsum.text.analyzer import TOKENIZERS, Analyzer, Sentence, word_count
+from optsum.text.located import word_starts
 
 ANALYZERS = [
     *(Analyzer(name) for name in TOKENIZERS),

@@ -9,7 +9,7 @@ from optsum.formulations.decoding import bare_text, readable_text
 from optsum.formulations.trimming import TrimmableSentence
 
 from optsum.chunks.parse import Parse, Token
-from optsum.text import Analyzer
+from optsum.text.analyzer import Analyzer
 
 # form/part of speech/head/relation; "~" in front: no blank before it. Every word is a group of its own.
 SENTENCES = {

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from optsum.cli import main
-from optsum.config import Options, ScoreOptions, read_config, resolve, resolve_score
-from optsum.config_file import toml_of
-from optsum.config_schema import described, schema
 from optsum.errors import OptionError, UnknownNameError
-from optsum.presets import PRESETS
+from optsum.options.options import Options, ScoreOptions, read_config, resolve, resolve_score
+from optsum.options.presets import PRESETS
+from optsum.options.schema import described, schema
+from optsum.options.toml import toml_of
 
 
 @pytest.fixture

@@ -9,12 +9,12 @@ from optsum.formulations.cover import Cover
 from optsum.solvers.covers import enumerate_covers
 
 import optsum
-from optsum.config import resolve
+from optsum.contracts.result import Result, Status
 from optsum.corpus.topic import as_topic
 from optsum.errors import InputError, OptionError
-from optsum.formulation import Spec
-from optsum.result import Result, Status
-from optsum.text import Analyzer
+from optsum.options.options import resolve
+from optsum.problem.formulation import Spec
+from optsum.text.analyzer import Analyzer
 
 TABLE_1: dict[str, Any] = {
     "id": "table 1",
@@ -125,7 +125,7 @@ def test_names_that_are_in_no_document_have_no_text() -> None:
 @pytest.mark.parametrize("strategy", ["lead", "random"])
 def test_baselines_see_all_sentences(strategy: str) -> None:
     options = resolve({"formulation": "cover", "strategy": strategy})
-    from optsum.pipeline import build
+    from optsum.running.pipeline import build
 
     assert build(as_topic(TEXT), options).units == (0, 1, 2, 3, 4)
     assert build(as_topic(TABLE_1), options).problem.size == 11

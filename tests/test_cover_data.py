@@ -12,16 +12,16 @@ import pytest
 from optsum.formulations.cover import Cover
 from optsum.solvers.covers import enumerate_covers, solve_cover
 
-from optsum.alignment import align
+from optsum.contracts.result import Status
+from optsum.contracts.run import Run
+from optsum.contracts.strategy import Strategy
+from optsum.corpus.alignment import align
 from optsum.corpus.jsonl import read_topics
 from optsum.corpus.topic import Topic, as_topic
 from optsum.errors import InputError
-from optsum.formulation import Spec
-from optsum.result import Status
-from optsum.run import Run
-from optsum.searching import search
-from optsum.strategy import Strategy
-from optsum.text import Analyzer
+from optsum.problem.formulation import Spec
+from optsum.running.search import search
+from optsum.text.analyzer import Analyzer
 
 SPEC = Spec(analyzer=Analyzer(), uncoverable="skip")
 

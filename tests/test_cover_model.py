@@ -11,8 +11,8 @@ from cover_instances import brute_force, cover_of, random_clauses, random_length
 from optsum.formulations.cover_model import CoverModel
 from optsum.solvers.backends.other import through_pyomo
 
-from optsum.cover_program import CoverProblem
-from optsum.run import Limits
+from optsum.contracts.run import Limits
+from optsum.program.cover import CoverProblem
 
 TABLE_1 = [[(0,), (4, 5)], [(1, 2, 3)], [(6, 7, 8), (0, 9, 10)]]
 

@@ -10,14 +10,14 @@ import pytest
 from cover_instances import brute_force, cover_of, random_clauses, random_lengths
 from optsum.solvers.covers import enumerate_covers, quick_cover, solve_cover
 
-from optsum.clauses import canonical, clauses_of, interchangeable, members
-from optsum.cover_program import CoverProblem
-from optsum.coverage import Coverage, Goal, Joint
+from optsum.contracts.result import Status
+from optsum.contracts.run import Limits, Run, Stopped
+from optsum.contracts.strategy import Strategy
+from optsum.coverage.clauses import canonical, clauses_of, interchangeable, members
+from optsum.coverage.instance import Coverage, Goal, Joint
 from optsum.errors import UnsupportedError
-from optsum.result import Status
-from optsum.run import Limits, Run, Stopped
-from optsum.searching import search
-from optsum.strategy import Strategy
+from optsum.program.cover import CoverProblem
+from optsum.running.search import search
 
 
 class CoverStrategy(Strategy):
@@ -55,7 +55,7 @@ def test_all_exact_strategies_equal_brute_force(seed: int) -> None:
 
 
 def test_the_milp_model_is_right_without_the_tighter_rows_too() -> None:
-    from optsum.coverage_problem import CoverageProblem
+    from optsum.problem.coverage_problem import CoverageProblem
 
     rng = random.Random(5)  # noqa: S311
     for _ in range(100):

@@ -14,14 +14,14 @@ from optsum.solvers.backends import cpsat
 from optsum.solvers.backends.cpsat import CpSat
 from optsum.solvers.backends.maxsat import Rc2
 
-from optsum.backend import Backend
-from optsum.cover_program import CoverProblem
-from optsum.coverage import Coverage, Goal
-from optsum.coverage_problem import CoverageProblem
+from optsum.contracts.backend import Backend
+from optsum.contracts.result import Termination
+from optsum.contracts.run import Limits
+from optsum.coverage.instance import Coverage, Goal
 from optsum.errors import BackendError, UnsupportedError
-from optsum.export_wcnf import wcnf_of, wcnf_text
-from optsum.result import Termination
-from optsum.run import Limits
+from optsum.exchange.wcnf import wcnf_of, wcnf_text
+from optsum.problem.coverage_problem import CoverageProblem
+from optsum.program.cover import CoverProblem
 
 BACKENDS: list[Backend] = [CpSat(), Rc2()]
 NAMES = [backend.name for backend in BACKENDS]

@@ -15,16 +15,16 @@ from test_cover import MINIMUM, TABLE_1, TEXT
 
 import optsum
 from optsum.cli import main
-from optsum.config import ScoreOptions, resolve
+from optsum.contracts.result import Result, Status
 from optsum.corpus.systems import as_system
 from optsum.corpus.topic import as_topic
-from optsum.cover_program import CoverProblem
-from optsum.coverage import Coverage, Goal
-from optsum.problem import Evaluation, Problem, Selection, Sense
-from optsum.result import Result, Status
-from optsum.searching import search
-from optsum.system_scores import score_rows
-from optsum.tables import headline, optima_table, results_table
+from optsum.coverage.instance import Coverage, Goal
+from optsum.options.options import ScoreOptions, resolve
+from optsum.problem.problem import Evaluation, Problem, Selection, Sense
+from optsum.program.cover import CoverProblem
+from optsum.report.system_scores import score_rows
+from optsum.report.tables import headline, optima_table, results_table
+from optsum.running.search import search
 
 # --- ids of any kind ----------------------------------------------------------------------------------------------
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from optsum.coverage import NO_LIMIT, Combination, Coverage, Goal, Joint, pack
+from optsum.coverage.instance import NO_LIMIT, Combination, Coverage, Goal, Joint, pack
 from optsum.errors import InputError, OptionError
 from optsum.testing import KINDS, random_coverage
 

@@ -8,10 +8,10 @@ import pytest
 from optsum.solvers.exact import Limits, solve_all, solve_knapsack_all, solve_one
 
 import optsum
-from optsum.config import resolve
 from optsum.corpus.topic import Topic
-from optsum.per_topic import problems
-from optsum.pipeline import build
+from optsum.options.options import resolve
+from optsum.running.each_topic import problems
+from optsum.running.pipeline import build
 
 WORDS = {"opinosis": 40, "gum": 50, "fewsum_amazon": 50, "realsumm": 60, "summeval": 60, "aclsum": 60}
 LISTED = 3000

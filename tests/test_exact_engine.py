@@ -9,9 +9,9 @@ import pytest
 from exact_instances import brute_force, random_instance, value_of
 from optsum.solvers.exact import Limits, effort, engine, solve_all, solve_knapsack_all, solve_one
 
-from optsum.coverage import NO_LIMIT, Coverage, Goal
+from optsum.coverage.instance import NO_LIMIT, Coverage, Goal
 from optsum.errors import UnsupportedError
-from optsum.optima import Optima
+from optsum.optima.optima import Optima
 
 
 def assert_same_as_brute_force(instance: Coverage, name: object) -> None:

@@ -8,7 +8,7 @@ from math import comb
 import pytest
 from exact_instances import feasible_sets, random_instance
 
-from optsum.feasible import count_feasible
+from optsum.optima.counting import count_feasible
 
 
 def test_equals_enumeration() -> None:

@@ -8,7 +8,7 @@ import pytest
 from exact_instances import brute_force, random_instance, value_of
 from optsum.solvers.exact import Limits, knapsack_bound, solve_knapsack_all, solve_knapsack_one
 
-from optsum.coverage import Coverage
+from optsum.coverage.instance import Coverage
 from optsum.errors import UnsupportedError
 
 

@@ -11,7 +11,7 @@ from optsum.solvers.exact import Limits, effort, engine
 from optsum.solvers.exact.engine import Engine
 from optsum.solvers.program import Program
 
-from optsum.coverage import NO_LIMIT, pack
+from optsum.coverage.instance import NO_LIMIT, pack
 
 
 def random_program(rng: random.Random) -> Program:

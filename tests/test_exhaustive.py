@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 from optsum.solvers import exhaustive_walkers
 
-from optsum.coverage import NO_LIMIT, Coverage, Goal
-from optsum.coverage_problem import CoverageProblem
+from optsum.contracts.result import Result, Status
+from optsum.contracts.run import Limits
+from optsum.coverage.instance import NO_LIMIT, Coverage, Goal
 from optsum.errors import UnsupportedError
-from optsum.feasible import count_feasible
-from optsum.problem import Problem
+from optsum.optima.counting import count_feasible
+from optsum.problem.coverage_problem import CoverageProblem
+from optsum.problem.problem import Problem
 from optsum.registry import create_strategy
-from optsum.result import Result, Status
-from optsum.run import Limits
-from optsum.searching import search
+from optsum.running.search import search
 from optsum.testing import KINDS, OwnMetric, brute_force, random_coverage
 
 

@@ -15,14 +15,14 @@ from optsum.solvers.exhaustive import Exhaustive
 from optsum.solvers.exhaustive_walkers import Flips, OneByOne, Pairs, Walker, walker_of
 
 import optsum
-from optsum.arrays import arrays_of
-from optsum.coverage import Combination, Coverage, Goal
-from optsum.coverage_problem import CoverageProblem
-from optsum.feasible import count_feasible, estimate_feasible, reachable
-from optsum.problem import Evaluation, Problem
-from optsum.result import Status, Termination
-from optsum.run import Limits
-from optsum.searching import search
+from optsum.contracts.result import Status, Termination
+from optsum.contracts.run import Limits
+from optsum.coverage.instance import Combination, Coverage, Goal
+from optsum.coverage.state import arrays_of
+from optsum.optima.counting import count_feasible, estimate_feasible, reachable
+from optsum.problem.coverage_problem import CoverageProblem
+from optsum.problem.problem import Evaluation, Problem
+from optsum.running.search import search
 from optsum.testing import OwnMetric, brute_force, random_coverage
 
 ROWS = 300

@@ -17,14 +17,14 @@ from optsum.solvers.milp import backend_of
 import optsum
 from optsum import export, import_solutions
 from optsum.cli import main
-from optsum.coverage import Coverage, Goal, Joint
-from optsum.coverage_problem import CoverageProblem
+from optsum.contracts.result import Status
+from optsum.coverage.instance import Coverage, Goal, Joint
 from optsum.errors import InputError, OptionError, UnknownNameError
-from optsum.export_json import coverage_of_json, json_of_coverage
-from optsum.export_program import lp_text, mps_text
-from optsum.exporting import file_stem
-from optsum.result import Status
-from optsum.solution_files import read_solution
+from optsum.exchange.export import file_stem
+from optsum.exchange.lp_mps import lp_text, mps_text
+from optsum.exchange.normal_form_json import coverage_of_json, json_of_coverage
+from optsum.exchange.solution_files import read_solution
+from optsum.problem.coverage_problem import CoverageProblem
 from optsum.testing import KINDS, brute_force, random_coverage
 
 TOPICS = [
@@ -278,7 +278,7 @@ def test_a_folder_that_cannot_be_written_to_is_refused_at_once(tmp_path: Path, m
     def refused(**_: Any) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("optsum.exporting.TemporaryFile", refused)
+    monkeypatch.setattr("optsum.exchange.export.TemporaryFile", refused)
     with pytest.raises(OptionError, match="cannot be made or written to: Permission denied"):
         export(TOPICS, tmp_path, max_length=6)
 

@@ -10,14 +10,14 @@ from optsum.formulations.extractive import Extract, Extractive
 
 from optsum import solve, solve_all
 from optsum.corpus.topic import as_topic
-from optsum.coverage_problem import CoverageProblem
 from optsum.errors import InputError, UnsupportedError
-from optsum.formulation import Spec
-from optsum.metrics import parse_metric
-from optsum.rouge_score import rouge
+from optsum.metrics.names import parse_metric
+from optsum.metrics.rouge import rouge
+from optsum.problem.coverage_problem import CoverageProblem
+from optsum.problem.formulation import Spec
 from optsum.testing import check_problem, random_topic
 from optsum.testing.enumeration import selections
-from optsum.text import Analyzer
+from optsum.text.analyzer import Analyzer
 
 TOPIC: dict[str, Any] = {
     "id": "t",

@@ -14,9 +14,9 @@ from optsum.solvers.general import GeneralEngine, flat
 from optsum.solvers.general import engine as general
 from optsum.solvers.program import Program, program_of
 
-from optsum.coverage import NO_LIMIT, Coverage, Joint
-from optsum.diagram import Diagram
+from optsum.coverage.instance import NO_LIMIT, Coverage, Joint
 from optsum.errors import UnsupportedError
+from optsum.optima.diagram import Diagram
 from optsum.testing import random_coverage
 
 CASES = ("compressive", "joined", "closed window", "negative", "ratio", "sum", "weighted", "coarse")

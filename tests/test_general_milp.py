@@ -12,15 +12,15 @@ from optsum.solvers.general import GeneralEngine
 from optsum.solvers.program import program_of
 
 import optsum
-from optsum.config import resolve
+from optsum.contracts.result import Status
 from optsum.corpus.topic import Topic
-from optsum.coverage import Coverage, Joint
-from optsum.coverage_problem import CoverageProblem
-from optsum.optima import Optima
-from optsum.pipeline import build
-from optsum.result import Status
-from optsum.scoring import score
-from optsum.searching import search
+from optsum.coverage.evaluate import score
+from optsum.coverage.instance import Coverage, Joint
+from optsum.optima.optima import Optima
+from optsum.options.options import resolve
+from optsum.problem.coverage_problem import CoverageProblem
+from optsum.running.pipeline import build
+from optsum.running.search import search
 
 
 def one_and_all(instance: Coverage, most: int = 300) -> tuple[int, Optima]:

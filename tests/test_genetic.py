@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from optsum.heuristics.genetic import Genetic
 
-from optsum.coverage import Coverage
-from optsum.coverage_problem import CoverageProblem
-from optsum.result import Result, Status, Termination
-from optsum.run import Limits, Run
-from optsum.searching import search
+from optsum.contracts.result import Result, Status, Termination
+from optsum.contracts.run import Limits, Run
+from optsum.coverage.instance import Coverage
+from optsum.problem.coverage_problem import CoverageProblem
+from optsum.running.search import search
 from optsum.testing import KINDS, OwnMetric, brute_force, check_strategy, random_coverage
 
 

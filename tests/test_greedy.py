@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from optsum.heuristics.greedy import Greedy
 
-from optsum.coverage import Coverage, Goal, Joint
-from optsum.coverage_problem import CoverageProblem
-from optsum.problem import Problem, Selection
-from optsum.result import Status
-from optsum.searching import search
+from optsum.contracts.result import Status
+from optsum.coverage.instance import Coverage, Goal, Joint
+from optsum.problem.coverage_problem import CoverageProblem
+from optsum.problem.problem import Problem, Selection
+from optsum.running.search import search
 from optsum.testing import KINDS, OwnMetric, brute_force, check_problem, random_coverage
 
 
@@ -174,7 +174,7 @@ def test_a_cover_by_a_metric_of_one_s_own() -> None:
     """A problem to minimize without arrays: what is missing counts first, then the length."""
     from dataclasses import dataclass
 
-    from optsum.problem import Evaluation, Sense
+    from optsum.problem.problem import Evaluation, Sense
 
     @dataclass(frozen=True, eq=False, kw_only=True)
     class Cover(OwnMetric):

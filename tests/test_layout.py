@@ -158,9 +158,9 @@ def test_a_forbidden_import_is_found(path: str, source: str) -> None:
 @pytest.mark.parametrize(
     ("path", "source"),
     [
-        ("solvers/milp.py", "from optsum.problem import Problem\nfrom .highs import Highs\nimport numpy as np"),
+        ("solvers/milp.py", "from optsum.problem.problem import Problem\nfrom .highs import Highs\nimport numpy as np"),
         ("solvers/exact/engine.py", "from ..milp import Milp\nfrom .search import x\nfrom . import store"),
-        ("optsum/run.py", "from optsum.problem import Problem\nfrom optsum.formulation import Spec"),
+        ("optsum/run.py", "from optsum.problem.problem import Problem\nfrom optsum.problem.formulation import Spec"),
         ("optsum/corpus/rows.py", "from . import topic\nfrom ..problem import Problem"),
         ("optsum/run.py", '"""See `optsum.solvers.milp` for one."""'),
         ("optsum/registry.py", "NAME = 'optsum.solvers.milp:Milp'"),

@@ -14,7 +14,7 @@ import pytest
 
 import optsum
 from optsum.errors import InputError, OptionError, UnsupportedError
-from optsum.metrics import parse_metric
+from optsum.metrics.names import parse_metric
 from optsum.testing import random_topic
 
 TOPIC: dict[str, Any] = {

@@ -5,12 +5,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from optsum.coverage import NO_LIMIT, Combination, Coverage, Goal, Joint
-from optsum.coverage_problem import CoverageProblem
+from optsum.coverage.instance import NO_LIMIT, Combination, Coverage, Goal, Joint
 from optsum.errors import UnsupportedError
-from optsum.linear import LinearModel, coverage_model
-from optsum.lp import new_highs, pass_model, relax
-from optsum.problem import Capability, Sense
+from optsum.problem.coverage_problem import CoverageProblem
+from optsum.problem.problem import Capability, Sense
+from optsum.program.highs import new_highs, pass_model, relax
+from optsum.program.model import LinearModel, coverage_model
 from optsum.testing import brute_force, random_coverage
 from optsum.testing.models import check_linear_model
 

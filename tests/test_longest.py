@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import optsum
-from optsum.config import resolve
 from optsum.corpus.topic import as_topic
 from optsum.errors import UnsupportedError
-from optsum.pipeline import build
+from optsum.options.options import resolve
+from optsum.running.pipeline import build
 from optsum.testing import brute_force, check_problem
 
 MEASURES = ("recall", "precision", "f1")

@@ -13,15 +13,15 @@ import numpy as np
 import pytest
 from optsum.solvers.backends.highs import Highs, _outcome
 
-from optsum.backend import Backend, RawOutcome
-from optsum.coverage import Coverage, Goal
-from optsum.coverage_problem import CoverageProblem
-from optsum.declaration import Declaration, OptionNames
+from optsum.contracts.backend import Backend, RawOutcome
+from optsum.contracts.declaration import Declaration, OptionNames
+from optsum.contracts.result import Result, Status, Termination
+from optsum.contracts.run import Limits
+from optsum.coverage.instance import Coverage, Goal
 from optsum.errors import BackendError
-from optsum.problem import Problem, Selection
-from optsum.result import Result, Status, Termination
-from optsum.run import Limits
-from optsum.searching import search
+from optsum.problem.coverage_problem import CoverageProblem
+from optsum.problem.problem import Problem, Selection
+from optsum.running.search import search
 from optsum.testing import brute_force, random_coverage
 
 # Optimum 4 of 6 by two of three sentences; the relaxation allows 5.
@@ -242,7 +242,7 @@ class Rounded:
 
 
 def test_columns_that_are_almost_one_are_chosen() -> None:
-    from optsum.lp import new_highs, pass_model
+    from optsum.program.highs import new_highs, pass_model
 
     highs = new_highs()
     pass_model(highs, CoverageProblem.of(INSTANCE).linear_model)
@@ -293,7 +293,7 @@ def test_a_node_limit_ends_the_solver() -> None:
 def test_ctrl_c_ends_the_solver_with_what_it_has() -> None:
     code = (
         f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r}); from test_milp import hard\n"
-        "from optsum.coverage_problem import CoverageProblem; from optsum.searching import search\n"
+        "from optsum.problem.coverage_problem import CoverageProblem; from optsum.running.search import search\n"
         "problem = CoverageProblem.of(hard()); problem.linear_model; print('ready', flush=True)\n"
         "result = search(problem, 'milp')\n"
         "print(result.termination.value, result.status.value, result.objective <= result.bound)\n"

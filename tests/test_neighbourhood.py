@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from optsum.arrays import Arrays, arrays_of, empty_state, flip
-from optsum.best_moves import best_add, best_drop
-from optsum.coverage import Coverage, Joint
-from optsum.coverage_problem import CoverageProblem
-from optsum.descent import EVALUATIONS, OPTIMUM, PHASE, descend, start
-from optsum.neighbourhood import ahead, become, below, improves, look, neighbourhood_of, rank
-from optsum.problem import Sense
+from optsum.coverage.best_moves import best_add, best_drop
+from optsum.coverage.descent import EVALUATIONS, OPTIMUM, PHASE, descend, start
+from optsum.coverage.instance import Coverage, Joint
+from optsum.coverage.neighbourhood import ahead, become, below, improves, look, neighbourhood_of, rank
+from optsum.coverage.state import Arrays, arrays_of, empty_state, flip
+from optsum.problem.coverage_problem import CoverageProblem
+from optsum.problem.problem import Sense
 from optsum.testing import KINDS, random_coverage
 
 Worth = tuple[int, Fraction, int]

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from optsum.errors import OptionError, UnknownNameError, UnsupportedError
-from optsum.ngrams import Counts, Key, count, ngrams, overlap, skip_bigrams
+from optsum.metrics.ngrams import Counts, Key, count, ngrams, overlap, skip_bigrams
 
 TOKENS = st.lists(st.sampled_from("abc"), max_size=12)
 

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import optsum
-from optsum.config import resolve
 from optsum.corpus.topic import as_topic
-from optsum.pipeline import build
+from optsum.metrics.rouge import rouge_all
+from optsum.options.options import resolve
 from optsum.registry import create_strategy
-from optsum.rouge_score import rouge_all
+from optsum.running.pipeline import build
 from optsum.testing import brute_force, random_topic
 
 OBJECTIVES: dict[str, dict[str, Any]] = {

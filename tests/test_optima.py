@@ -14,10 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from optsum.solvers.exact import solve_all
 
-from optsum.coverage import Coverage
-from optsum.diagram_algebra import minimal_sets, overlaps
+from optsum.coverage.instance import Coverage
 from optsum.errors import InputError, UnsupportedError
-from optsum.optima import Optima
+from optsum.optima.algebra import minimal_sets, overlaps
+from optsum.optima.optima import Optima
 
 families = st.sets(st.frozensets(st.integers(0, 8), max_size=6), min_size=1, max_size=25)
 PAPER = [(1, 2, 5, 6), (1, 2, 3)]

@@ -15,8 +15,8 @@ import pytest
 
 import optsum
 from optsum.cli import main
-from optsum.result import Result
-from optsum.rouge_score import rouge
+from optsum.contracts.result import Result
+from optsum.metrics.rouge import rouge
 
 WORDS = ["ab", "bc", "cd", "de", "ef"]
 

@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 import optsum
-from optsum import pipeline
-from optsum.config import resolve
+from optsum.contracts.result import Result, Status, Termination
 from optsum.corpus.jsonl import BadTopic
 from optsum.errors import BackendError, InputError, OptionError, UnknownNameError, UnsupportedError
-from optsum.per_topic import interrupted_result
-from optsum.result import Result, Status, Termination
+from optsum.options.options import resolve
+from optsum.running import pipeline
+from optsum.running.each_topic import interrupted_result
+from optsum.running.warm import take_seconds, warm_up
 from optsum.unexpected import describe, show_tracebacks, tracebacks_are_shown
-from optsum.warm import take_seconds, warm_up
 
 
 def topic(name: str = "t", **more: Any) -> dict[str, Any]:
@@ -176,7 +176,7 @@ def test_the_seed_of_a_topic_does_not_depend_on_the_others() -> None:
 
 
 def test_getting_ready_is_reported_apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("optsum.warm._ready", set())
+    monkeypatch.setattr("optsum.running.warm._ready", set())
     take_seconds()
     options: dict[str, Any] = {"max_length": 4, "metric": "rouge-3", "min_length": 1}
     results = list(optsum.solve_all([topic(f"t{number}", references=[["a b c d"]]) for number in range(3)], **options))
@@ -187,7 +187,7 @@ def test_getting_ready_is_reported_apart(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_seconds_are_text_and_search_but_not_getting_ready(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("optsum.warm._ready", set())
+    monkeypatch.setattr("optsum.running.warm._ready", set())
     slow = pipeline.search
 
     def first_is_slow(*given: Any, **named: Any) -> Any:
@@ -208,7 +208,7 @@ def test_interrupted_searches_that_hold_a_selection_are_kept(monkeypatch: pytest
     real = pipeline.search
 
     def interrupted(problem: Any, *given: Any) -> Any:
-        from optsum.strategy import Strategy
+        from optsum.contracts.strategy import Strategy
 
         class Stopped(Strategy):
             name = "stopped"
@@ -248,7 +248,7 @@ def test_an_interruption_outside_the_search_leaves_what_was_done(where: str, mon
 
 
 def test_an_interruption_while_getting_ready_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("optsum.warm._ready", set())
+    monkeypatch.setattr("optsum.running.warm._ready", set())
 
     def interrupted(task: Any, options: Any) -> Result:
         return interrupted_result(task.id, options)

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 import optsum
-from optsum.config import resolve
-from optsum.per_topic import error_result
-from optsum.result import Result
-from optsum.workers import stream
+from optsum.contracts.result import Result
+from optsum.options.options import resolve
+from optsum.running.each_topic import error_result
+from optsum.running.workers import stream
 
 OPTIONS = resolve({"max_length": 3})
 

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 import optsum
-from optsum.config import resolve, resolve_score
-from optsum.presets import PRESETS
+from optsum.options.options import resolve, resolve_score
+from optsum.options.presets import PRESETS
 
 
 def solve(preset: str, documents: list[str], *references: list[str], **options: Any) -> optsum.Result:

@@ -3,11 +3,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from optsum.coverage import Coverage, Goal
-from optsum.coverage_problem import CoverageProblem
+from optsum.coverage.instance import Coverage, Goal
 from optsum.errors import OptionError, UnsupportedError
-from optsum.problem import Capability, Evaluation, Sense, require
-from optsum.searching import search
+from optsum.problem.coverage_problem import CoverageProblem
+from optsum.problem.problem import Capability, Evaluation, Sense, require
+from optsum.running.search import search
 from optsum.testing import KINDS, OwnMetric, brute_force, check_problem, random_coverage
 
 WORDS = [["a", "b"], ["b", "bad"], ["c"], ["bad"], ["a", "c", "d"]]

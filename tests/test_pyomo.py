@@ -11,18 +11,18 @@ from optsum.formulations.extractive import Extractive
 from optsum.solvers.backends.other import OtherSolver
 from optsum.solvers.backends.pyomo_highs import PyomoHighs
 
+from optsum.contracts.result import Status, Termination
+from optsum.contracts.run import Limits
 from optsum.corpus.topic import Topic, as_topic
-from optsum.coverage import Coverage
-from optsum.coverage_problem import CoverageProblem
+from optsum.coverage.instance import Coverage
 from optsum.errors import BackendError, InputError, UnsupportedError
-from optsum.formulation import Spec
-from optsum.problem import Problem
-from optsum.result import Status, Termination
-from optsum.rouge_score import rouge
-from optsum.run import Limits
-from optsum.searching import search
+from optsum.metrics.rouge import rouge
+from optsum.problem.coverage_problem import CoverageProblem
+from optsum.problem.formulation import Spec
+from optsum.problem.problem import Problem
+from optsum.running.search import search
 from optsum.testing import brute_force, check_strategy, random_coverage, random_topic
-from optsum.text import Analyzer
+from optsum.text.analyzer import Analyzer
 
 METRICS = ("rouge-1", "rouge-2", "rouge-su0")
 UNITS = {"words": 3, "sentences": 1, "characters": 7}

@@ -15,9 +15,9 @@ from optsum.solvers.ratios import solve_ratio
 
 import optsum
 from optsum.cli import main
-from optsum.coverage import Coverage
-from optsum.coverage_problem import CoverageProblem
-from optsum.optima import Optima
+from optsum.coverage.instance import Coverage
+from optsum.optima.optima import Optima
+from optsum.problem.coverage_problem import CoverageProblem
 from optsum.registry import create_strategy
 from optsum.testing import brute_force, random_coverage
 

@@ -13,12 +13,12 @@ from optsum.solvers import sums
 from optsum.solvers.exact import Limits
 from optsum.solvers.sums import solve_sum
 
-from optsum.config import resolve
 from optsum.corpus.topic import as_topic
-from optsum.coverage import Combination, Coverage
-from optsum.coverage_problem import CoverageProblem
-from optsum.pipeline import build
-from optsum.surrogate import Weighted, cell_of, programs
+from optsum.coverage.instance import Combination, Coverage
+from optsum.options.options import resolve
+from optsum.problem.coverage_problem import CoverageProblem
+from optsum.program.surrogate import Weighted, cell_of, programs
+from optsum.running.pipeline import build
 from optsum.testing import brute_force, random_coverage, random_topic
 from optsum.testing.enumeration import selections
 

@@ -12,11 +12,11 @@ import pytest
 from optsum.formulations.extractive import Extractive
 
 from optsum import read_topics, solve_all
-from optsum.formulation import Spec
-from optsum.problem import Problem
-from optsum.result import Result, Status
-from optsum.rouge_score import rouge
-from optsum.text import Analyzer
+from optsum.contracts.result import Result, Status
+from optsum.metrics.rouge import rouge
+from optsum.problem.formulation import Spec
+from optsum.problem.problem import Problem
+from optsum.text.analyzer import Analyzer
 
 WORDS = {"gum": 50, "opinosis": 40, "fewsum_amazon": 60, "realsumm": 60, "summeval": 100, "aclsum": 100}
 TOPICS = {"gum": 32, "opinosis": 25, "fewsum_amazon": 30, "realsumm": 50, "summeval": 50, "aclsum": 20}

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from optsum.contracts.strategy import Strategy
 from optsum.errors import OptionError, UnknownNameError
 from optsum.registry import BACKENDS, FORMULATIONS, STRATEGIES, Registry, create_strategy
-from optsum.strategy import Strategy
 
 PLUGIN = '''
 from dataclasses import dataclass
 from typing import ClassVar
-from optsum.strategy import Strategy
+from optsum.contracts.strategy import Strategy
 
 @dataclass(frozen=True)
 class Nothing(Strategy):

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from optsum.contracts.result import Result, Status, Termination, TracePoint, relative_gap
 from optsum.errors import InputError
-from optsum.result import Result, Status, Termination, TracePoint, relative_gap
 
 HELD = {"selection": (0, 2), "objective": 0.5}
 PROVEN = {Status.OPTIMAL, Status.INFEASIBLE}

@@ -7,8 +7,8 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from optsum.rouge_l import lcs_positions, union_lcs_hits
-from optsum.rouge_score import rouge
+from optsum.metrics.lcs import lcs_positions, union_lcs_hits
+from optsum.metrics.rouge import rouge
 
 SENTENCE = st.lists(st.sampled_from("abcd"), max_size=9)
 TEXT = st.lists(SENTENCE, max_size=4)

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from optsum import stem as stem_module
-from optsum import text as text_module
-from optsum.rouge_score import Score, rouge, rouge_all
-from optsum.text import Analyzer
+from optsum.metrics.rouge import Score, rouge, rouge_all
+from optsum.text import analyzer as text_module
+from optsum.text import stem as stem_module
+from optsum.text.analyzer import Analyzer
 
 # The original script's option sets.
 OPTIONS = {

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from optsum.errors import InputError, OptionError, UnknownNameError, UnsupportedError
-from optsum.rouge_score import Score, Text, rouge, rouge_all
-from optsum.text import Analyzer
+from optsum.metrics.rouge import Score, Text, rouge, rouge_all
+from optsum.text.analyzer import Analyzer
 
 METRICS = ["rouge-1", "rouge-2", "rouge-3", "rouge-su0", "rouge-su4", "rouge-l"]
 SENTENCES = st.lists(st.lists(st.sampled_from(["a", "b", "cat", "cats", "the"]), max_size=7).map(" ".join), max_size=4)

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from optsum.contracts.result import Termination
+from optsum.contracts.run import Limits, Run, Stopped
 from optsum.errors import InputError, OptionError
-from optsum.problem import Evaluation, Problem, Sense
-from optsum.result import Termination
-from optsum.run import Limits, Run, Stopped
+from optsum.problem.problem import Evaluation, Problem, Sense
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

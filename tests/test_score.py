@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import optsum
-from optsum.config import ScoreOptions
 from optsum.corpus.jsonl import BadTopic
 from optsum.corpus.systems import BadSystem, as_system
 from optsum.corpus.topic import as_topic
-from optsum.correlation import pearson, spearman
-from optsum.system_scores import SystemScores, score, score_rows
+from optsum.options.options import ScoreOptions
+from optsum.report.correlation import pearson, spearman
+from optsum.report.system_scores import SystemScores, score, score_rows
 
 NUMBERS = st.lists(st.tuples(st.integers(-5, 5), st.integers(-5, 5)), min_size=3, max_size=12)
 

@@ -5,9 +5,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from optsum.coverage import Combination, Coverage, Goal, Joint
-from optsum.coverage_problem import CoverageProblem
-from optsum.scoring import key_of, score, value_of
+from optsum.coverage.evaluate import key_of, score, value_of
+from optsum.coverage.instance import Combination, Coverage, Goal, Joint
+from optsum.problem.coverage_problem import CoverageProblem
 from optsum.testing import KINDS, random_coverage
 from optsum.testing.enumeration import selections
 

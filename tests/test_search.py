@@ -9,14 +9,14 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from optsum.coverage import Coverage
-from optsum.coverage_problem import CoverageProblem
+from optsum.contracts.result import Result, Status, Termination
+from optsum.contracts.run import Limits, Run
+from optsum.contracts.strategy import Strategy
+from optsum.coverage.instance import Coverage
 from optsum.errors import BackendError, OptionError, UnknownNameError, UnsupportedError
-from optsum.problem import Capability, Evaluation
-from optsum.result import Result, Status, Termination
-from optsum.run import Limits, Run
-from optsum.searching import search
-from optsum.strategy import Strategy
+from optsum.problem.coverage_problem import CoverageProblem
+from optsum.problem.problem import Capability, Evaluation
+from optsum.running.search import search
 from optsum.testing import OwnMetric, check_strategy, random_topic
 from optsum.testing.watched import watched
 
@@ -177,7 +177,7 @@ def test_refusals_come_before_any_evaluation() -> None:
 
 
 def _sum() -> object:
-    from optsum.coverage import Combination
+    from optsum.coverage.instance import Combination
 
     return Combination.SUM
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from optsum.resources import wordnet_exceptions
-from optsum.stem import stem
+from optsum.text.resources import wordnet_exceptions
+from optsum.text.stem import stem
 
 # Word and stem, as the Porter part of the original script gives them (words of the exception lists left out).
 ANSWERS = [
@@ -111,5 +111,5 @@ def test_any_token_has_a_stem_of_its_own_case(word: str) -> None:
 
 
 def test_importing_the_library_does_not_import_nltk() -> None:
-    code = "import sys, optsum.rouge_score, optsum.text; sys.exit('nltk' in sys.modules)"
+    code = "import sys, optsum.metrics.rouge, optsum.text.analyzer; sys.exit('nltk' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from optsum.config import resolve
+from optsum.contracts.result import Status
+from optsum.contracts.strategy import Strategy
 from optsum.corpus.topic import Topic, as_topic
 from optsum.errors import UnsupportedError
-from optsum.formulation import Task
-from optsum.pipeline import build
-from optsum.problem import Key, Problem
+from optsum.options.options import resolve
+from optsum.problem.formulation import Task
+from optsum.problem.problem import Key, Problem
 from optsum.registry import STRATEGIES
-from optsum.result import Status
-from optsum.searching import search
-from optsum.strategy import Strategy
+from optsum.running.pipeline import build
+from optsum.running.search import search
 from optsum.testing import brute_force, random_topic
 
 OBJECTIVES: dict[str, dict[str, Any]] = {

@@ -8,10 +8,10 @@ import pytest
 
 from optsum import compare, solve
 from optsum.cli import main
-from optsum.config import resolve
 from optsum.errors import OptionError, UnknownNameError
-from optsum.side_by_side import Plan
-from optsum.strategy_options import shared_out
+from optsum.options.of_strategies import shared_out
+from optsum.options.options import resolve
+from optsum.running.plan import Plan
 
 TOPIC = {"id": "t", "documents": [["a b c", "c d", "e"]], "references": [["b c d"]]}
 

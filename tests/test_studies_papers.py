@@ -13,7 +13,7 @@ import pytest
 
 import optsum
 from optsum.corpus.jsonl import BadTopic
-from optsum.spread import quantiles, spread_of
+from optsum.report.spread import quantiles, spread_of
 from optsum.studies.akhmetov import METHODS
 from optsum.studies.hirao import study_hirao
 

@@ -21,9 +21,9 @@ import optsum.studies
 from optsum.cli import main
 from optsum.cli.stopping import Stopping
 from optsum.errors import OptionError, UnknownNameError
+from optsum.report.tables import Column, TextTable
 from optsum.studies import STUDIES, Entry, Report, load_study
 from optsum.studies.tsc3 import BEST, LEAD
-from optsum.tables import Column, TextTable
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 TABLE = str(EXAMPLES / "tsc3.txt")

@@ -10,10 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from optsum import text as text_module
 from optsum.errors import InputError, OptionError, UnknownNameError
-from optsum.resources import smart_stopwords
-from optsum.text import (
+from optsum.text import analyzer as text_module
+from optsum.text.analyzer import (
     TOKENIZERS,
     Analyzer,
     character_count,
@@ -23,6 +22,7 @@ from optsum.text import (
     load_stopwords,
     word_count,
 )
+from optsum.text.resources import smart_stopwords
 
 ANY_TEXT = st.text(st.characters(codec=None, exclude_categories=()))
 

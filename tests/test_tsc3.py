@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from optsum.alignment import align
+from optsum.corpus.alignment import align
 from optsum.corpus.cover_table import is_cover_table, parse_cover_table, read_cover_table
 from optsum.corpus.jsonl import BadTopic, read_topics
 from optsum.corpus.systems import BadSystem, System
 from optsum.corpus.topic import Topic, as_topic
 from optsum.errors import InputError
 from optsum.studies.tsc3 import BEST, LEAD, lead_extract, study_tsc3
-from optsum.tsc3 import answer_score, answers, score_extract
+from optsum.studies.tsc3_measures import answer_score, answers, score_extract
 
 COVER = [[["s1"], ["s10", "s11"]], [["s3", "s5", "s6"]], [["s20", "s21", "s23"], ["s1", "s30", "s60"]]]
 TABLE_1 = as_topic({"id": "t", "cover": COVER})

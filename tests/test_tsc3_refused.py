@@ -12,7 +12,7 @@ from optsum.corpus.systems import System
 from optsum.corpus.topic import as_topic
 from optsum.errors import InputError, OptionError, UnknownNameError
 from optsum.studies.tsc3 import BEST, LEAD, study_tsc3
-from optsum.tsc3 import score_extract
+from optsum.studies.tsc3_measures import score_extract
 
 
 @pytest.mark.parametrize(

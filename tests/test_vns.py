@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from optsum.heuristics import starting
 
-from optsum.coverage import Coverage
-from optsum.coverage_problem import CoverageProblem
-from optsum.problem import Evaluation, Problem, Selection
-from optsum.result import Result, Status, Termination
-from optsum.run import Limits
-from optsum.searching import search
+from optsum.contracts.result import Result, Status, Termination
+from optsum.contracts.run import Limits
+from optsum.coverage.instance import Coverage
+from optsum.problem.coverage_problem import CoverageProblem
+from optsum.problem.problem import Evaluation, Problem, Selection
+from optsum.running.search import search
 from optsum.testing import KINDS, OwnMetric, brute_force, check_strategy, random_coverage
 
 BOTH = ["vns", "vns+greedy"]

@@ -12,10 +12,10 @@ from typing import Annotated, Any
 
 import typer
 
-from optsum.alignment import align
 from optsum.cli.exits import DONE, FAILED, INTERRUPTED, tell
 from optsum.cli.flags import Config, Flags
-from optsum.config import options_of, resolve_as
+from optsum.corpus.alignment import align
+from optsum.options.options import options_of, resolve_as
 
 __all__ = ["FLAGS", "run"]
 
@@ -41,8 +41,8 @@ def run(
     from optsum.corpus.parses import rebased
     from optsum.corpus.rows import RowWriter
     from optsum.corpus.topic_json import topic_to_json
-    from optsum.progress import bar, count_lines
-    from optsum.tables import Column, TextTable, counted
+    from optsum.report.progress import bar, count_lines
+    from optsum.report.tables import Column, TextTable, counted
 
     given = resolve_as(_OPTIONS, options, config=config).model_dump()
     terminal = sys.stdout is not None and sys.stdout.isatty()

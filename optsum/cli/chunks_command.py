@@ -41,7 +41,7 @@ def run(
     from optsum.chunks.rule_files import load_rules
     from optsum.chunks.tree import PROFILES, chunk_tree
     from optsum.names import unknown_name
-    from optsum.tables import counted
+    from optsum.report.tables import counted
 
     if profile not in PROFILES:
         raise unknown_name("chunk profile", profile, PROFILES)

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from optsum.cli.flags import Config, Flags, Output
-from optsum.config import Options
+from optsum.options.options import Options
 
 __all__ = ["FLAGS", "run"]
 
@@ -44,8 +44,8 @@ def run(
     """Compare strategies on all topics of a file."""
     from optsum.cli.each_topic import EachTopic
     from optsum.cli.exits import FAILED
-    from optsum.comparison import Comparison
-    from optsum.side_by_side import Plan, by_problem, compare_topics
+    from optsum.report.comparison import Comparison
+    from optsum.running.plan import Plan, by_problem, compare_topics
 
     plan = Plan.of(strategies, exact, backends, config=config, **options)
     work = EachTopic(topics, output, inputs=[config, plan.ways[0].stopwords], ways=plan.ways)

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from optsum.cli.exits import DONE
 from optsum.cli.flags import Config, Flags, command
-from optsum.config import Options
+from optsum.options.options import Options
 
 __all__ = ["SUBCOMMANDS", "subcommand"]
 
@@ -27,9 +27,9 @@ def subcommand(name: str) -> tuple[Callable[..., int], str]:
 
 def _show(options: dict[str, Any], config: Config = None) -> int:
     """Defaults, preset, file and flags are merged as for optsum solve; what is impossible is refused."""
-    from optsum.config import resolve
-    from optsum.config_file import toml_of
-    from optsum.config_schema import described
+    from optsum.options.options import resolve
+    from optsum.options.schema import described
+    from optsum.options.toml import toml_of
 
     resolved = resolve(options, config=config)
     fields = type(resolved).model_fields
@@ -39,7 +39,7 @@ def _show(options: dict[str, Any], config: Config = None) -> int:
 
 def _schema() -> int:
     """Editors check a file against it; names may have underscores for hyphens."""
-    from optsum.config_schema import schema
+    from optsum.options.schema import schema
 
     print(json.dumps(schema(), indent=2, ensure_ascii=False))  # noqa: T201
     return DONE

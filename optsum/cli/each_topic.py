@@ -9,14 +9,14 @@ from time import perf_counter
 
 from optsum.cli.exits import DONE, FAILED, INTERRUPTED, tell
 from optsum.cli.interrupts import Interrupts
-from optsum.config import Options
+from optsum.contracts.result import Result, Status
 from optsum.corpus.jsonl import BadTopic, read_topics
 from optsum.corpus.rows import RowWriter
 from optsum.corpus.topic import Topic
-from optsum.progress import bar, count_lines, on_terminal, say
-from optsum.result import Result, Status
-from optsum.tables import counted, number, seconds
-from optsum.warm import warm_up
+from optsum.options.options import Options
+from optsum.report.progress import bar, count_lines, on_terminal, say
+from optsum.report.tables import counted, number, seconds
+from optsum.running.warm import warm_up
 
 __all__ = ["EachTopic"]
 

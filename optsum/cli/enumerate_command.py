@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from optsum.cli.flags import Config, Flags, Output
-from optsum.config import Options
+from optsum.options.options import Options
 
 __all__ = ["FLAGS", "run"]
 
@@ -36,9 +36,9 @@ def run(
 ) -> int:
     """Enumerate the optima of all topics of a file."""
     from optsum.cli.each_topic import EachTopic
-    from optsum.oracles import enumerate_topics, resolve_enumeration
-    from optsum.result import Result
-    from optsum.tables import headline, optima_table
+    from optsum.contracts.result import Result
+    from optsum.report.tables import headline, optima_table
+    from optsum.running.oracles import enumerate_topics, resolve_enumeration
 
     resolved = resolve_enumeration({**options, "strategy": strategy}, config=config)
     terminal = sys.stdout is not None and sys.stdout.isatty()

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from optsum.cli.flags import OF_SEARCHES, Config, Flags
-from optsum.config import Options
+from optsum.options.options import Options
 
 __all__ = ["FLAGS", "run"]
 
@@ -28,11 +28,11 @@ def run(
 ) -> int:
     """Export all problems of a file."""
     from optsum.cli.exits import DONE, FAILED, tell
-    from optsum.config import resolve
     from optsum.corpus.jsonl import read_topics
     from optsum.errors import OptionError
-    from optsum.exporting import export_topics
-    from optsum.tables import counted
+    from optsum.exchange.export import export_topics
+    from optsum.options.options import resolve
+    from optsum.report.tables import counted
 
     if output is None:
         raise OptionError("An export needs a folder to write to: give --output DIR.")

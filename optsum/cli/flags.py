@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias, get
 import typer
 
 from optsum.cli.exits import guarded
-from optsum.own_options import OwnOptions
+from optsum.options.own import OwnOptions
 from optsum.unexpected import show_tracebacks
 
 if TYPE_CHECKING:

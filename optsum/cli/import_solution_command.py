@@ -16,7 +16,7 @@ from typing import Annotated, Any
 import typer
 
 from optsum.cli.flags import OF_SEARCHES, Config, Flags, Output
-from optsum.config import Options
+from optsum.options.options import Options
 
 __all__ = ["FLAGS", "run"]
 
@@ -32,10 +32,10 @@ def run(
 ) -> int:
     """Import the solutions of other programs."""
     from optsum.cli.each_topic import EachTopic
-    from optsum.config import resolve
-    from optsum.importing import import_topics
-    from optsum.result import Result
-    from optsum.tables import headline, results_table
+    from optsum.contracts.result import Result
+    from optsum.exchange.import_ import import_topics
+    from optsum.options.options import resolve
+    from optsum.report.tables import headline, results_table
 
     resolved = resolve(options, config=config)
     terminal = sys.stdout is not None and sys.stdout.isatty()

@@ -17,8 +17,8 @@ def run(
     kind: Annotated[str, typer.Argument(metavar="KIND", help="strategies, formulations, backends, metrics or presets")],
 ) -> int:
     """List what there is."""
-    from optsum.listing import LISTS
     from optsum.names import unknown_name
+    from optsum.report.listing import LISTS
 
     if kind not in LISTS:
         raise unknown_name("list", kind, LISTS)

@@ -13,7 +13,7 @@ import typer
 
 from optsum.cli.exits import DONE, FAILED, INTERRUPTED, tell
 from optsum.cli.flags import Config, Flags, Output
-from optsum.config import ScoreOptions, resolve_score
+from optsum.options.options import ScoreOptions, resolve_score
 
 __all__ = ["FLAGS", "run"]
 
@@ -34,10 +34,10 @@ def run(
     from optsum.corpus.jsonl import read_topics
     from optsum.corpus.rows import RowWriter
     from optsum.corpus.systems import read_systems
-    from optsum.progress import bar, count_lines
-    from optsum.score_tables import score_tables
-    from optsum.system_scores import SystemScores, score_rows
-    from optsum.tables import counted
+    from optsum.report.progress import bar, count_lines
+    from optsum.report.score_tables import score_tables
+    from optsum.report.system_scores import SystemScores, score_rows
+    from optsum.report.tables import counted
 
     scores = SystemScores(resolved)
     first_error = None

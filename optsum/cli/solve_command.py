@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from optsum.cli.flags import Config, Flags, Output
-from optsum.config import Options
+from optsum.options.options import Options
 
 __all__ = ["FLAGS", "run"]
 
@@ -30,10 +30,10 @@ def run(
 ) -> int:
     """Solve all topics of a file."""
     from optsum.cli.each_topic import EachTopic
-    from optsum.config import resolve
-    from optsum.pipeline import solve_topics
-    from optsum.result import Result
-    from optsum.tables import headline, results_table
+    from optsum.contracts.result import Result
+    from optsum.options.options import resolve
+    from optsum.report.tables import headline, results_table
+    from optsum.running.pipeline import solve_topics
 
     resolved = resolve(options, config=config)
     terminal = sys.stdout is not None and sys.stdout.isatty()

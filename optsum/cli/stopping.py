@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from types import FrameType, TracebackType
 from typing import Any, Self, TypeVar
 
-from optsum.progress import say
+from optsum.report.progress import say
 
 __all__ = ["Stopping"]
 

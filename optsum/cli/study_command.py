@@ -11,8 +11,8 @@ import typer
 
 from optsum.cli.exits import DONE, FAILED, INTERRUPTED, tell
 from optsum.cli.flags import Config, Flags, Output, command
-from optsum.config import options_of, resolve_as
 from optsum.errors import OptionError
+from optsum.options.options import options_of, resolve_as
 from optsum.studies import STUDIES, load_study
 
 __all__ = ["SUBCOMMANDS", "subcommand"]
@@ -63,8 +63,8 @@ def _run(
     from optsum.corpus.jsonl import read_topics
     from optsum.corpus.rows import RowWriter
     from optsum.corpus.systems import read_systems
-    from optsum.progress import bar, count_lines
-    from optsum.tables import counted
+    from optsum.report.progress import bar, count_lines
+    from optsum.report.tables import counted
 
     if len([path for path in paths.values() if path == "-"]) > 1:
         raise OptionError(f"Only one of {' and '.join(paths)} can be the standard input: give a file for the other.")

@@ -10,7 +10,7 @@ from optsum.chunks.conllu_text import Block, conllu_blocks, read_text
 from optsum.chunks.parse import Parse, Token
 from optsum.corpus.topic import Topic
 from optsum.errors import InputError
-from optsum.text import Sentence
+from optsum.text.analyzer import Sentence
 
 __all__ = ["parses_of", "rebased"]
 

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 from optsum.corpus.sentences import as_sentences, kind
 from optsum.errors import InputError
-from optsum.text import Sentence
+from optsum.text.analyzer import Sentence
 
 __all__ = ["Cover", "Text", "Topic", "as_id", "as_topic"]
 

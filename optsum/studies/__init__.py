@@ -113,7 +113,7 @@ def study(
     >>> report.to_rows()[0]["precision"], report.to_rows()[0]["coverage"]
     (0.5, 0.5)
     """
-    from optsum.config import options_of, resolve_as
+    from optsum.options.options import options_of, resolve_as
 
     function = load_study(name)
     resolved = resolve_as(options_of(function), options, config=config)

@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from pydantic import Field
 
+from optsum.contracts.result import Result, Status, Termination
 from optsum.corpus.jsonl import BadTopic
 from optsum.corpus.topic import Topic, as_topic
 from optsum.errors import InputError, OptionError, OptsumError
-from optsum.result import Result, Status, Termination
-from optsum.side_by_side import Plan, by_problem, compare_topics
-from optsum.spread import Spread, spread_of
+from optsum.report.spread import Spread, spread_of
+from optsum.running.plan import Plan, by_problem, compare_topics
 from optsum.studies.report import Report
-from optsum.text import word_count
+from optsum.text.analyzer import word_count
 
 if TYPE_CHECKING:
-    from optsum.tables import TextTable
+    from optsum.report.tables import TextTable
 
 __all__ = ["METHODS", "AkhmetovStudy", "study_akhmetov"]
 
@@ -122,7 +122,7 @@ class AkhmetovStudy(Report):
 
     def upper_bounds(self) -> TextTable:
         """Return the mean F1 and the mean number of sentences of each method (Table 2)."""
-        from optsum.tables import Column, TextTable, counted, number
+        from optsum.report.tables import Column, TextTable, counted, number
 
         table = TextTable(
             [Column("method"), *(Column(heading, numeric=True) for heading in ("R-1", "R-2", "sentences", "seconds"))],
@@ -148,7 +148,7 @@ class AkhmetovStudy(Report):
 
     def error_analysis(self, metric: str) -> TextTable:
         """Return mean, standard deviation, coefficient of variation and confidence interval (Tables 4 and 5)."""
-        from optsum.tables import Column, TextTable, number
+        from optsum.report.tables import Column, TextTable, number
 
         headings = ("mean", "std", "CV", "CI +/- mean", "CI lower", "CI upper")
         table = TextTable(

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from pydantic import Field
 
-from optsum.config import Options, resolve
+from optsum.contracts.result import Result, Status, Termination
 from optsum.corpus.jsonl import BadTopic
 from optsum.corpus.topic import Topic
-from optsum.per_topic import attempt, each_topic
-from optsum.result import Result, Status, Termination
+from optsum.options.options import Options, resolve
+from optsum.running.each_topic import attempt, each_topic
 from optsum.studies.report import Report
 
 if TYPE_CHECKING:
-    from optsum.tables import TextTable
+    from optsum.report.tables import TextTable
 
 __all__ = ["FORMULATIONS", "VARIANTS", "CompressiveStudy", "study_compressive"]
 
@@ -90,7 +90,7 @@ class CompressiveStudy(Report):
 
     def recall(self) -> TextTable:
         """Return the mean recall of the oracles, which sentences they have, and how long they are (Table 1)."""
-        from optsum.tables import Column, TextTable, counted, number
+        from optsum.report.tables import Column, TextTable, counted, number
 
         headings = (*VARIANTS, "sentences", "compressed", "words", "seconds")
         table = TextTable(
@@ -120,7 +120,7 @@ class CompressiveStudy(Report):
 
     def gains(self) -> TextTable:
         """Return how much higher the recall of compressive oracles is, in points."""
-        from optsum.tables import Column, TextTable
+        from optsum.report.tables import Column, TextTable
 
         table = TextTable(
             [Column("best in"), *(Column(variant, numeric=True) for variant in VARIANTS)],
@@ -138,7 +138,7 @@ class CompressiveStudy(Report):
 
     def summaries(self, topic: int) -> TextTable:
         """Return the references and the oracles of one topic."""
-        from optsum.tables import Column, TextTable
+        from optsum.report.tables import Column, TextTable
 
         found = self.results[topic]
         name = next(iter(found.values())).id
@@ -217,9 +217,9 @@ def _solve_part(part: Topic, ways: Sequence[Options]) -> list[Result]:
 
 def _solve(part: Topic, options: Options) -> Result:
     """Return an oracle with its recall in every variant, computed from its text."""
-    from optsum.pipeline import build, run_task
-    from optsum.rouge_score import rouge
-    from optsum.text import joined
+    from optsum.metrics.rouge import rouge
+    from optsum.running.pipeline import build, run_task
+    from optsum.text.analyzer import joined
 
     task = build(part, options)
     result = run_task(task, options)

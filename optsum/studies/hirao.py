@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from pydantic import Field
 
-from optsum.config import Options, resolve
 from optsum.corpus.jsonl import BadTopic
 from optsum.corpus.topic import Topic, as_topic
 from optsum.errors import InputError, OptsumError
-from optsum.oracles import enumerate_optima
-from optsum.per_topic import problems
-from optsum.pipeline import solve
+from optsum.options.options import Options, resolve
+from optsum.running.each_topic import problems
+from optsum.running.oracles import enumerate_optima
+from optsum.running.pipeline import solve
 from optsum.studies.report import Report
 
 if TYPE_CHECKING:
-    from optsum.tables import Column, TextTable
+    from optsum.report.tables import Column, TextTable
 
 __all__ = ["Compared", "HiraoStudy", "study_hirao"]
 
@@ -117,7 +117,7 @@ class HiraoStudy(Report):
 
     def scores(self) -> TextTable:
         """Return mean ROUGE of oracle and greedy extracts, and the approximation ratio (Table 2)."""
-        from optsum.tables import counted, number
+        from optsum.report.tables import counted, number
 
         table = self._table(
             "ROUGE of oracle and greedy extracts (Table 2)", "oracle", "greedy", "ratio", "least", "optimal"
@@ -139,7 +139,7 @@ class HiraoStudy(Report):
 
     def overlaps(self) -> TextTable:
         """Return the mean Jaccard index of greedy extracts and oracles (Table 4), and among oracles."""
-        from optsum.tables import number
+        from optsum.report.tables import number
 
         table = self._table("Jaccard index of greedy extracts and oracles (Table 4)", "greedy", "among oracles")
         for cells, found in self._groups():
@@ -151,7 +151,7 @@ class HiraoStudy(Report):
 
     def numbers(self) -> TextTable:
         """Return the median number of oracles, and the rate of problems with several (Table 5)."""
-        from optsum.tables import number
+        from optsum.report.tables import number
 
         table = self._table("Number of oracles (Table 5)", "median", "largest", "several")
         for cells, found in self._groups():
@@ -178,7 +178,7 @@ class HiraoStudy(Report):
 
     @staticmethod
     def _table(title: str, *headings: str) -> TextTable:
-        from optsum.tables import Column, TextTable
+        from optsum.report.tables import Column, TextTable
 
         columns: list[Column] = [Column("metric"), Column("references")]
         return TextTable([*columns, *(Column(heading, numeric=True) for heading in headings)], title=title)

@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from pydantic import Field
 
+from optsum.contracts.result import Status
 from optsum.corpus.jsonl import BadTopic
 from optsum.corpus.topic import Topic, as_topic
 from optsum.errors import InputError, OptsumError
-from optsum.pipeline import solve
-from optsum.presets import PRESETS
-from optsum.result import Status
-from optsum.rouge_score import rouge
+from optsum.metrics.rouge import rouge
+from optsum.options.presets import PRESETS
+from optsum.running.pipeline import solve
 from optsum.studies.report import Report
 
 if TYPE_CHECKING:
     from optsum.corpus.topic import Text
-    from optsum.tables import TextTable
+    from optsum.report.tables import TextTable
 
 __all__ = ["Agreement", "LinHovyStudy", "study_lin_hovy"]
 
@@ -98,7 +98,7 @@ class LinHovyStudy(Report):
 
     def scores(self) -> TextTable:
         """Return mean unigram co-occurrence, over all documents and by the agreement of humans."""
-        from optsum.tables import Column, TextTable, counted, number
+        from optsum.report.tables import Column, TextTable, counted, number
 
         groups = {
             name: [one for one in self.documents if least <= one.scores.get("MaxH", -1.0) < most]
@@ -124,7 +124,7 @@ class LinHovyStudy(Report):
 
     def sizes(self) -> TextTable:
         """Return how many extracts have the words of each window."""
-        from optsum.tables import Column, TextTable
+        from optsum.report.tables import Column, TextTable
 
         headings = ("documents", "median", "largest", "all")
         table = TextTable(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from optsum.tables import TextTable
+    from optsum.report.tables import TextTable
 
 __all__ = ["Report"]
 

@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
-from optsum.alternatives import SentenceId, texts_of
-from optsum.config import Options, resolve
+from optsum.contracts.result import Status
+from optsum.corpus.alternatives import SentenceId, texts_of
 from optsum.corpus.jsonl import BadTopic
 from optsum.corpus.systems import BadSystem, System, as_system
 from optsum.corpus.topic import Text, Topic, as_topic
 from optsum.errors import InputError, OptionError, OptsumError
+from optsum.options.options import Options, resolve
 from optsum.registry import STRATEGIES
-from optsum.result import Status
 from optsum.studies.report import Report
 
 if TYPE_CHECKING:
-    from optsum.tables import TextTable
-    from optsum.tsc3 import Answers, ExtractScore
+    from optsum.report.tables import TextTable
+    from optsum.studies.tsc3_measures import Answers, ExtractScore
 
 __all__ = ["BEST", "LEAD", "Tsc3Score", "Tsc3Study", "lead_extract", "study_tsc3"]
 
@@ -171,7 +171,7 @@ class Tsc3Study(Report):
         return said
 
     def _table(self, title: str, measures: Sequence[tuple[str, str]]) -> TextTable:
-        from optsum.tables import Column, TextTable, number
+        from optsum.report.tables import Column, TextTable, number
 
         conditions = self.conditions
         named = {name: name.capitalize() or ("Other" if len(conditions) > 1 else "") for name in conditions}
@@ -210,7 +210,7 @@ def study_tsc3(
     ----------
     topics : iterable
         With covers. The challenge has two abstracts for each document set: give each as a topic, with
-        ``meta["condition"]`` "short" or "long". ``meta["questions"]`` is as in `optsum.tsc3.answers`.
+        ``meta["condition"]`` "short" or "long". ``meta["questions"]`` is as in `optsum.studies.tsc3_measures.answers`.
     systems : iterable
         Extracts have a ``selection`` (as the cover calls the sentences). Question answering reads ``summary``, or the
         text of the selected sentences where it is known. What a system has for a topic ``t`` serves all of ``t#0``,
@@ -303,8 +303,8 @@ def _scores(
     options: Options,
     errors: list[str],
 ) -> Iterator[Tsc3Score]:
-    from optsum.pipeline import solve
-    from optsum.tsc3 import answers, score_extract
+    from optsum.running.pipeline import solve
+    from optsum.studies.tsc3_measures import answers, score_extract
 
     name = topic.id
     if name not in submitted and "align" in topic.meta:

@@ -8,18 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from optsum.backend import Backend, RawOutcome
-from optsum.clauses import is_cover
-from optsum.cover_program import CoverProblem
-from optsum.coverage import Coverage, Goal
-from optsum.coverage_problem import CoverageProblem
-from optsum.declaration import Ending
+from optsum.contracts.backend import Backend, RawOutcome
+from optsum.contracts.declaration import Ending
+from optsum.contracts.result import Status, Termination
+from optsum.contracts.run import Limits
+from optsum.coverage.clauses import is_cover
+from optsum.coverage.instance import Coverage, Goal
 from optsum.errors import OptionError, UnsupportedError
-from optsum.problem import Capability, Problem, Sense
+from optsum.problem.coverage_problem import CoverageProblem
+from optsum.problem.problem import Capability, Problem, Sense
+from optsum.program.cover import CoverProblem
 from optsum.registry import create_strategy
-from optsum.result import Status, Termination
-from optsum.run import Limits
-from optsum.searching import search
+from optsum.running.search import search
 from optsum.testing.enumeration import brute_force
 from optsum.testing.failure import expect
 from optsum.testing.instances import random_coverage

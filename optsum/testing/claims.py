@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from itertools import pairwise
 
-from optsum.problem import Capability, Problem, Sense
-from optsum.result import Result, Status, Termination
-from optsum.strategy import Strategy
+from optsum.contracts.result import Result, Status, Termination
+from optsum.contracts.strategy import Strategy
+from optsum.problem.problem import Capability, Problem, Sense
 from optsum.testing.enumeration import Enumeration
 from optsum.testing.failure import expect
 

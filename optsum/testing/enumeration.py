@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import chain, combinations
 
 from optsum.errors import OptionError
-from optsum.problem import Key, Problem, Selection
+from optsum.problem.problem import Key, Problem, Selection
 
 __all__ = ["Enumeration", "brute_force", "selections"]
 

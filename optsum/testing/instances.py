@@ -9,9 +9,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from optsum.coverage import NO_LIMIT, Combination, Coverage, Goal, Joint
+from optsum.coverage.instance import NO_LIMIT, Combination, Coverage, Goal, Joint
 from optsum.errors import OptionError
-from optsum.problem import Evaluation, Problem, Selection
+from optsum.problem.problem import Evaluation, Problem, Selection
 
 __all__ = ["KINDS", "OwnMetric", "random_coverage", "random_topic"]
 

@@ -6,8 +6,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from optsum.coverage import Goal
-from optsum.problem import Problem
+from optsum.coverage.instance import Goal
+from optsum.problem.problem import Problem
 from optsum.testing.failure import expect
 
 __all__ = ["check_states"]
@@ -20,8 +20,8 @@ def check_states(problem: Problem, rng: np.random.Generator, where: str) -> None
 
     Instances whose products need more than 64 bits have no arrays, and nothing to check.
     """
-    from optsum.arrays import CHOSEN, LENGTH, MISSING, arrays_of, empty_state, flip, value_pair
-    from optsum.scoring import score
+    from optsum.coverage.evaluate import score
+    from optsum.coverage.state import CHOSEN, LENGTH, MISSING, arrays_of, empty_state, flip, value_pair
 
     instance = problem.coverage
     arrays = arrays_of(instance)

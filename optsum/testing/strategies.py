@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from optsum.coverage import Coverage
+from optsum.contracts.result import Result, Status, Termination
+from optsum.contracts.run import Limits
+from optsum.contracts.strategy import Strategy
+from optsum.coverage.instance import Coverage
 from optsum.errors import UnsupportedError
-from optsum.problem import Problem, Sense
+from optsum.problem.problem import Problem, Sense
 from optsum.registry import create_strategy
-from optsum.result import Result, Status, Termination
-from optsum.run import Limits
-from optsum.searching import search
-from optsum.strategy import Strategy
+from optsum.running.search import search
 from optsum.testing.claims import check_claims
 from optsum.testing.enumeration import Enumeration, brute_force
 from optsum.testing.failure import ConformanceError, expect

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from optsum.coverage import Coverage
-from optsum.coverage_problem import CoverageProblem
-from optsum.problem import Evaluation, Problem, Selection
+from optsum.coverage.instance import Coverage
+from optsum.problem.coverage_problem import CoverageProblem
+from optsum.problem.problem import Evaluation, Problem, Selection
 
 __all__ = ["Watched", "fingerprint", "watched"]
 

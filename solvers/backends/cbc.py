@@ -8,9 +8,9 @@ from functools import lru_cache
 from re import findall
 from typing import Any, Final
 
-from optsum.declaration import BoundQuality, OptionNames
+from optsum.contracts.declaration import BoundQuality, OptionNames
+from optsum.contracts.run import Limits
 from optsum.errors import OptionError
-from optsum.run import Limits
 
 from .pyomo_backend import PyomoBackend, PyomoDeclaration
 from .pyomo_older import OLDER

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from optsum.declaration import Ending, OptionNames, SizeLimit
+from optsum.contracts.declaration import Ending, OptionNames, SizeLimit
 
 from .pyomo_backend import PyomoBackend, PyomoDeclaration, hushed
 

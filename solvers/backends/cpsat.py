@@ -18,12 +18,12 @@ from typing import Any, Final
 
 import numpy as np
 
-from optsum.backend import Backend, RawOutcome
-from optsum.declaration import Declaration, Ending, OptionNames
+from optsum.contracts.backend import Backend, RawOutcome
+from optsum.contracts.declaration import Declaration, Ending, OptionNames
+from optsum.contracts.run import Limits
 from optsum.errors import BackendError, OptionError
-from optsum.linear import LinearModel
-from optsum.problem import Problem, Selection, Sense
-from optsum.run import Limits
+from optsum.problem.problem import Problem, Selection, Sense
+from optsum.program.model import LinearModel
 
 __all__ = ["CP_SAT", "CpSat"]
 

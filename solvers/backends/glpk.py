@@ -5,8 +5,8 @@ from __future__ import annotations
 from math import ceil
 from typing import Any, Final
 
-from optsum.declaration import BoundQuality, OptionNames
-from optsum.run import Limits
+from optsum.contracts.declaration import BoundQuality, OptionNames
+from optsum.contracts.run import Limits
 
 from .pyomo_backend import PyomoBackend, PyomoDeclaration
 from .pyomo_older import OLDER

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from optsum.declaration import OptionNames, SizeLimit
+from optsum.contracts.declaration import OptionNames, SizeLimit
 
 from .pyomo_backend import PyomoBackend, PyomoDeclaration, hushed
 from .pyomo_newer import NEWER

@@ -10,12 +10,12 @@ from typing import Any, Final
 
 import numpy as np
 
-from optsum.backend import Backend, RawOutcome
-from optsum.declaration import Declaration, Ending, OptionNames
+from optsum.contracts.backend import Backend, RawOutcome
+from optsum.contracts.declaration import Declaration, Ending, OptionNames
+from optsum.contracts.run import Limits
 from optsum.errors import OptionError
-from optsum.lp import new_highs, pass_model
-from optsum.problem import Problem, Selection
-from optsum.run import Limits
+from optsum.problem.problem import Problem, Selection
+from optsum.program.highs import new_highs, pass_model
 
 __all__ = ["HIGHS", "Highs", "scheduler", "set_options"]
 

@@ -6,13 +6,13 @@ from threading import Timer
 from time import perf_counter
 from typing import Final
 
-from optsum.backend import Backend, RawOutcome
-from optsum.declaration import Declaration, Ending, OptionNames
+from optsum.contracts.backend import Backend, RawOutcome
+from optsum.contracts.declaration import Declaration, Ending, OptionNames
+from optsum.contracts.result import Termination
+from optsum.contracts.run import Limits
 from optsum.errors import OptionError
-from optsum.export_wcnf import wcnf_of
-from optsum.problem import Capability, Problem, Selection, require
-from optsum.result import Termination
-from optsum.run import Limits
+from optsum.exchange.wcnf import wcnf_of
+from optsum.problem.problem import Capability, Problem, Selection, require
 
 __all__ = ["RC2", "Rc2"]
 

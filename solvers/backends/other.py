@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from optsum.backend import Availability, Backend
-from optsum.declaration import BoundQuality, OptionNames
+from optsum.contracts.backend import Availability, Backend
+from optsum.contracts.declaration import BoundQuality, OptionNames
 from optsum.errors import BackendError, OptsumError
 from optsum.registry import BACKENDS
 

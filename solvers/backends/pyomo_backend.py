@@ -14,11 +14,11 @@ from re import search
 from time import perf_counter
 from typing import Any
 
-from optsum.backend import Availability, Backend, RawOutcome
-from optsum.declaration import Declaration
+from optsum.contracts.backend import Availability, Backend, RawOutcome
+from optsum.contracts.declaration import Declaration
+from optsum.contracts.run import Limits
 from optsum.errors import BackendError, OptionError, OptsumError
-from optsum.problem import Problem, Selection
-from optsum.run import Limits
+from optsum.problem.problem import Problem, Selection
 
 from .pyomo_model import pyomo_model
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from optsum.backend import RawOutcome
-from optsum.declaration import OptionNames
-from optsum.problem import Problem, Selection
-from optsum.run import Limits
+from optsum.contracts.backend import RawOutcome
+from optsum.contracts.declaration import OptionNames
+from optsum.contracts.run import Limits
+from optsum.problem.problem import Problem, Selection
 
 from .highs import HIGHS, scheduler, set_options
 from .pyomo_backend import PyomoBackend, PyomoDeclaration
@@ -39,7 +39,7 @@ class PyomoHighs(PyomoBackend):
 
     def check_options(self) -> None:
         """Refuse unknown options, which Pyomo's interface ignores."""
-        from optsum.lp import new_highs
+        from optsum.program.highs import new_highs
 
         set_options(new_highs(), self.options, self.name)
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from optsum.linear import LinearModel
-from optsum.problem import Sense
+from optsum.problem.problem import Sense
+from optsum.program.model import LinearModel
 
 __all__ = ["chosen_units", "pyomo_model"]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from optsum.backend import RawOutcome
-from optsum.declaration import Ending
-from optsum.run import Limits
+from optsum.contracts.backend import RawOutcome
+from optsum.contracts.declaration import Ending
+from optsum.contracts.run import Limits
 
 from .pyomo_model import chosen_units
 

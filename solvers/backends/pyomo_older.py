@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Final
 
-from optsum.backend import RawOutcome
-from optsum.declaration import BoundQuality, Ending
-from optsum.problem import Sense
-from optsum.run import Limits
+from optsum.contracts.backend import RawOutcome
+from optsum.contracts.declaration import BoundQuality, Ending
+from optsum.contracts.run import Limits
+from optsum.problem.problem import Sense
 
 from .pyomo_model import chosen_units
 

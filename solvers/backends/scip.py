@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
-from optsum.declaration import Ending, OptionNames
+from optsum.contracts.declaration import Ending, OptionNames
 from optsum.errors import OptionError
 
 from .pyomo_backend import PyomoBackend, PyomoDeclaration

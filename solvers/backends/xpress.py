@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from re import search
 from typing import Any, Final
 
-from optsum.declaration import Ending, OptionNames, SizeLimit
+from optsum.contracts.declaration import Ending, OptionNames, SizeLimit
 
 from .pyomo_backend import PyomoBackend, PyomoDeclaration, hushed
 

@@ -17,7 +17,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from optsum.coverage import IntArray
+from optsum.coverage.instance import IntArray
 from optsum.errors import UnsupportedError
 
 from ..program import Program

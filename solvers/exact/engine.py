@@ -16,8 +16,8 @@ from typing import Final
 
 import numpy as np
 
-from optsum.diagram import EMPTY_FAMILY, EMPTY_SET
 from optsum.errors import UnsupportedError
+from optsum.optima.diagram import EMPTY_FAMILY, EMPTY_SET
 
 from ..program import Program
 from .arrays import DROPPED, TAKEN, Core, core_of, reduced

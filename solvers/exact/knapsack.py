@@ -23,9 +23,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from optsum.coverage import Coverage
+from optsum.coverage.instance import Coverage
 from optsum.errors import UnsupportedError
-from optsum.optima import Optima
+from optsum.optima.optima import Optima
 
 from .arrays import Core, core_of
 from .running import Limits, Statistics

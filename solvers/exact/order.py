@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from optsum.coverage import IntArray
+from optsum.coverage.instance import IntArray
 
 from .arrays import Core
 

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from optsum.coverage import IntArray
+from optsum.coverage.instance import IntArray
 
 from .arrays import DROPPED, FREE, TAKEN, Core, reduced
 

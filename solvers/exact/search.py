@@ -19,8 +19,8 @@ target whatever may still be lost (`worst`: negative masses and fees of the unde
 completion that fits is in: such "open" frames depend on depth and room alone. Keys are equal by accident with
 probability 2^-128 a pair.
 
-Diagram nodes are (unit, without, with) as in `optsum.diagram`: node 0 is the empty family, node 1 the family of the
-empty set; a node whose `with` branch is empty is replaced by its `without` branch; equal nodes are shared.
+Diagram nodes are (unit, without, with) as in `optsum.optima.diagram`: node 0 is the empty family, node 1 the family of
+the empty set; a node whose `with` branch is empty is replaced by its `without` branch; equal nodes are shared.
 
 The kernel stops after a number of frames and can be called again: everything it knows is in its arrays.
 """

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from optsum.coverage import Coverage
-from optsum.diagram import EMPTY_FAMILY, Diagram
+from optsum.coverage.instance import Coverage
 from optsum.errors import UnsupportedError
-from optsum.optima import Optima
+from optsum.optima.diagram import EMPTY_FAMILY, Diagram
+from optsum.optima.optima import Optima
 
 from ..program import Program, program_of
 from .running import Limits, Statistics, Stopped

@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 from numba import njit
 
-from optsum.diagram import EMPTY_FAMILY, EMPTY_SET, Diagram
+from optsum.optima.diagram import EMPTY_FAMILY, EMPTY_SET, Diagram
 
 from .reduction import mix
 from .search import make_node

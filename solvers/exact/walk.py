@@ -11,8 +11,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from optsum.coverage import IntArray
-from optsum.diagram import EMPTY_FAMILY
+from optsum.coverage.instance import IntArray
+from optsum.optima.diagram import EMPTY_FAMILY
 
 from .reduction import mix
 from .search import FULL, WANTED

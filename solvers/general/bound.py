@@ -23,7 +23,7 @@ from typing import Final
 import numpy as np
 from numba import njit
 
-from optsum.coverage import IntArray
+from optsum.coverage.instance import IntArray
 
 from ..exact.arrays import FREE, States
 from .core import Core

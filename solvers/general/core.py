@@ -22,7 +22,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from optsum.coverage import IntArray
+from optsum.coverage.instance import IntArray
 
 from ..exact.arrays import DROPPED, FREE, TAKEN, States
 from ..exact.reduction import reduce_core

@@ -14,9 +14,9 @@ from typing import Final
 
 import numpy as np
 
-from optsum.coverage import IntArray
-from optsum.diagram import EMPTY_FAMILY, EMPTY_SET
+from optsum.coverage.instance import IntArray
 from optsum.errors import UnsupportedError
+from optsum.optima.diagram import EMPTY_FAMILY, EMPTY_SET
 
 from ..exact.arrays import DROPPED, FREE, TAKEN
 from ..exact.effort import Effort

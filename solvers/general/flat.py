@@ -13,7 +13,7 @@ from typing import Final
 
 import numpy as np
 
-from optsum.coverage import IntArray
+from optsum.coverage.instance import IntArray
 
 from ..exact.search import PAUSED
 from ..exact.walk import Walk

@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 from numba import njit
 
-from optsum.coverage import IntArray
+from optsum.coverage.instance import IntArray
 
 from .bound import Priced
 from .core import Core

@@ -20,8 +20,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from optsum.coverage import IntArray
-from optsum.rows import Rows as LinearRows
+from optsum.coverage.instance import IntArray
+from optsum.program.rows import Rows as LinearRows
 
 from ..exact.arrays import DROPPED, TAKEN, States
 from .bound import priced

@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from optsum.coverage import IntArray, Joint
+from optsum.coverage.instance import IntArray, Joint
 from optsum.errors import UnsupportedError
 
 from ..exact.arrays import DROPPED, FREE

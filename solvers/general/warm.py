@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from optsum.coverage import Coverage, Joint
+from optsum.coverage.instance import Coverage, Joint
 
 from ..exact.running import Limits
 from ..program import program_of

@@ -1,0 +1,228 @@
+"""The contract of a MILP backend."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from re import search
+from types import MappingProxyType
+from typing import Any
+
+from optsum.contracts.declaration import Declaration, Ending
+from optsum.contracts.result import Termination
+from optsum.contracts.run import Limits
+from optsum.errors import BackendError, UnsupportedError
+from optsum.problem.problem import Problem, Selection
+
+__all__ = ["Availability", "Backend", "RawOutcome"]
+
+
+@dataclass(frozen=True, slots=True)
+class Availability:
+    """Whether a solver can be used here; false in a condition when it cannot.
+
+    Attributes
+    ----------
+    usable : bool
+    reason : str
+        Why not; empty where it is usable.
+    version : str
+    """
+
+    usable: bool
+    reason: str = ""
+    version: str = ""
+
+    def __bool__(self) -> bool:
+        """Return whether it is usable."""
+        return self.usable
+
+
+def _probe(module: str, program: str, distribution: str, arguments: tuple[str, ...]) -> Availability:
+    """Say whether a module or a program is there; neither is loaded."""
+    if module:
+        if find_spec(module) is None:
+            return Availability(usable=False, reason=f"the package {distribution or module} is not installed")
+        try:
+            return Availability(usable=True, version=version(distribution or module))
+        except PackageNotFoundError:
+            return Availability(usable=True)
+    if program:
+        path = shutil.which(program)
+        if path is None:
+            return Availability(usable=False, reason=f"the program {program} is not on the PATH")
+        return Availability(usable=True, version=_version_of(path, arguments))
+    return Availability(usable=True)
+
+
+@lru_cache(maxsize=32)
+def _version_of(path: str, arguments: tuple[str, ...]) -> str:
+    if not arguments:
+        return ""
+    try:
+        done = subprocess.run(  # noqa: S603 - a solver that was found on the PATH
+            [path, *arguments], capture_output=True, text=True, timeout=10, check=False, stdin=subprocess.DEVNULL
+        )
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    found = search(r"\d+\.\d+(\.\d+)*", done.stdout)
+    return found.group() if found else ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RawOutcome:
+    """What a solver claims; nothing of it is believed before it is re-scored.
+
+    Attributes
+    ----------
+    termination : Termination
+    optimal, infeasible : bool
+        The solver's claims.
+    selection : tuple of int or None
+        Units whose variable rounds to 1.
+    objective, bound : float or None
+        As the solver states them, in the model's integers (hits, not recall).
+    native : str
+        The solver's own status.
+    nodes : int or None
+    statistics : mapping
+        Seconds of building, handing over and solving, and whatever else it counts.
+    """
+
+    termination: Termination
+    optimal: bool = False
+    infeasible: bool = False
+    selection: tuple[int, ...] | None = None
+    objective: float | None = None
+    bound: float | None = None
+    native: str = ""
+    nodes: int | None = None
+    statistics: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Backend(ABC):
+    """One MILP solver.
+
+    Parameters
+    ----------
+    threads : int
+    options : mapping, optional
+        The solver's own options by name; they win over those that optsum sets.
+
+    Attributes
+    ----------
+    name : str
+        As in ``--backend``.
+    about : str
+        One line for ``optsum list backends``.
+    access : str
+        How the program reaches the solver: "arrays", "pyomo", ...
+    declaration : Declaration
+    """
+
+    name: str
+    about: str
+    access: str = "arrays"
+    declaration: Declaration
+
+    threads: int = 1
+    options: Mapping[str, Any] = MappingProxyType({})
+
+    def __init__(self, *, threads: int = 1, options: Mapping[str, Any] | None = None) -> None:
+        self.threads = threads
+        self.options = dict(options or {})
+
+    def available(self) -> Availability:
+        """Say whether the solver can be used; cheap."""
+        declared = self.declaration
+        return _probe(declared.module, declared.program, declared.distribution, declared.version_arguments)
+
+    @property
+    def repeatable(self) -> bool:
+        """Whether the same seed gives the same answer: it reaches the solver, or there is no randomness."""
+        return self.declaration.deterministic or self.declaration.names.seed is not None
+
+    def licence(self) -> str:
+        """Say under which licence the solver would work here; may take a moment."""
+        return self.declaration.licence
+
+    def native_statuses(self) -> tuple[str, ...]:
+        """Return every status that the solver's interface knows, so that it can be seen that each is declared."""
+        return tuple(self.declaration.statuses)
+
+    def accept(self, limits: Limits) -> None:
+        """Refuse what the solver cannot do, before any work.
+
+        Raises
+        ------
+        BackendError
+            If it is missing.
+        UnsupportedError
+            For a limit that it cannot keep.
+        """
+        names = self.declaration.names
+        for asked, name, what, instead in (
+            (limits.time_s is not None, names.time, "time limit", "leave it out"),
+            (limits.nodes is not None, names.nodes, "node limit", "use a time limit"),
+            (limits.gap is not None, names.gap, "gap", "use a time limit"),
+            (self.threads != 1, names.threads, "number of threads", "leave it at 1"),
+        ):
+            if asked and name is None:
+                raise UnsupportedError(f"The backend {self.name} takes no {what}: {instead}.")
+        if not (state := self.available()):
+            raise BackendError(
+                f"The backend {self.name} cannot be used, because {state.reason}: {self.declaration.install}."
+            )
+
+    def settings(self, limits: Limits, seed: int) -> dict[str, Any]:
+        """Return the common limits under the solver's own names, and then the options that were given."""
+        names = self.declaration.names
+        values = {
+            names.time: None if limits.time_s is None else max(0.0, limits.time_s),
+            names.gap: limits.gap or 0.0,
+            names.threads: self.threads,
+            names.seed: seed % 2_000_000_000,  # every solver takes as much
+            names.nodes: limits.nodes,
+        }
+        common = {name: value for name, value in values.items() if name is not None and value is not None}
+        return {**self.declaration.fixed, **common, **self.options}
+
+    def ended(self, ending: Ending, limits: Limits, seconds: float) -> Termination:
+        """Return why the search stopped; a limit that was given as an option of the solver is one too."""
+        names = self.declaration.names
+        time, nodes = (self.options.get(name) if name else None for name in (names.time, names.nodes))
+        if isinstance(time, int | float) and time >= 0:
+            limits = replace(limits, time_s=float(time))
+        if isinstance(nodes, int) and nodes >= 0:
+            limits = replace(limits, nodes=int(nodes))
+        return ending.termination(limits, seconds)
+
+    def given(self) -> str:
+        """Return the options that were given, for a sentence."""
+        return ", ".join(f"{name}={value}" for name, value in self.options.items())
+
+    @abstractmethod
+    def solve(self, problem: Problem, limits: Limits, seed: int, start: Selection | None = None) -> RawOutcome:
+        """Solve a problem that has `Capability.LINEAR`.
+
+        Parameters
+        ----------
+        problem : Problem
+        limits : Limits
+        seed : int
+        start : tuple of int, optional
+            A feasible selection to start from; given only where ``declaration.warm_start``.
+
+        Raises
+        ------
+        BackendError
+            If the solver is missing, unlicensed, or too small for the instance.
+        OptionError
+            For an option that it does not have, where the solver can tell.
+        """

@@ -1,0 +1,189 @@
+"""One search in progress: `Run` alone counts, keeps the incumbent, records the trace and ends the search."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from math import isfinite, isnan
+from numbers import Integral, Rational, Real
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from optsum.contracts.result import Termination, TracePoint, relative_gap
+from optsum.errors import InputError, OptionError
+from optsum.problem.problem import Evaluation, Key, Problem, Selection, Sense
+
+__all__ = ["Limits", "Run", "Stopped"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """When to stop early; None for no limit.
+
+    Attributes
+    ----------
+    time_s : float
+        Seconds of search (`Termination.TIME_LIMIT`).
+    evaluations : int
+        Selections evaluated (`Termination.EVALUATION_LIMIT`).
+    nodes : int
+        Nodes of a search tree (`Termination.NODE_LIMIT`).
+    gap : float
+        Relative gap that is good enough (`Termination.GAP_REACHED`).
+    target : float
+        Objective that is good enough (`Termination.TARGET_REACHED`).
+    """
+
+    time_s: float | None = None
+    evaluations: int | None = None
+    nodes: int | None = None
+    gap: float | None = None
+    target: float | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse limits that no search could keep."""
+        for name in ("time_s", "evaluations", "nodes", "gap", "target"):
+            value = getattr(self, name)
+            if value is None:
+                continue
+            whole = name in {"evaluations", "nodes"}
+            if isinstance(value, bool) or not isinstance(value, Integral if whole else Real):
+                raise OptionError(f"The limit {name} is {value!r}; give a {'whole ' if whole else ''}number.")
+            if isnan(value) or (value < 0 and name != "target"):
+                raise OptionError(f"The limit {name} is {value}; it must be 0 or more.")
+
+
+class Stopped(Exception):  # noqa: N818 - a signal from `Run` to `search`, never an error
+    """Raised inside a strategy when a limit is reached; strategies let it pass."""
+
+    def __init__(self, termination: Termination, detail: str | None = None) -> None:
+        super().__init__(termination.value)
+        self.termination = termination
+        self.detail = detail
+
+
+class Run:
+    """What a strategy talks to.
+
+    Parameters
+    ----------
+    problem : Problem
+    limits : Limits
+    rng : numpy.random.Generator
+        The only source of randomness a strategy may use.
+    seed : int
+        For solvers that want a number.
+    on_progress : callable, optional
+        Called now and then with the run; returning False stops the search (`Termination.INTERRUPTED`).
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        limits: Limits,
+        rng: np.random.Generator,
+        seed: int = 0,
+        on_progress: Callable[[Run], bool | None] | None = None,
+    ) -> None:
+        self.problem = problem
+        self.limits = limits
+        self.rng = rng
+        self.seed = seed
+        self.selection: Selection | None = None
+        self.evaluation: Evaluation | None = None
+        self.bound: Key | None = None
+        self.proven = False
+        self.evaluations = 0
+        self.nodes = 0
+        self.trace: list[TracePoint] = []
+        self.statistics: dict[str, Any] = {}
+        self.detail: str | None = None
+        self._on_progress = on_progress
+        self._start = perf_counter()
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the search started."""
+        return perf_counter() - self._start
+
+    @property
+    def remaining_s(self) -> float:
+        """Seconds left of the time limit; infinite without one."""
+        return float("inf") if self.limits.time_s is None else max(0.0, self.limits.time_s - self.elapsed)
+
+    def see(self, selection: Iterable[int]) -> Evaluation:
+        """Evaluate a selection afresh and keep it if it is feasible and strictly better than the incumbent.
+
+        Raises
+        ------
+        Stopped
+            When the target or the gap is reached.
+        InputError
+            For a unit that does not exist, or an objective that is not finite.
+        """
+        units: Selection = tuple(sorted({int(unit) for unit in selection}))
+        if units and not 0 <= units[0] <= units[-1] < self.problem.size:
+            raise InputError(f"The selection {units} names a unit outside 0..{self.problem.size - 1}.")
+        evaluation = self.problem.evaluate(units)
+        if evaluation.feasible and not isinstance(evaluation.key, Rational) and not isfinite(evaluation.key):
+            raise InputError(
+                f"The objective of the selection {units} is {evaluation.key}, which nothing can be compared with: "
+                "let evaluate return a finite number, or a violation."
+            )
+        self.evaluations += 1
+        better = self.problem.sense.better
+        if evaluation.feasible and (self.evaluation is None or better(evaluation.key, self.evaluation.key)):
+            self.selection, self.evaluation = units, evaluation
+            self.trace.append(TracePoint(self.elapsed, self.evaluations, float(evaluation.value)))
+            self._stop_if_good_enough()
+        return evaluation
+
+    def count(self, *, evaluations: int = 0, nodes: int = 0) -> None:
+        """Add to the counters without looking at the limits."""
+        self.evaluations += evaluations
+        self.nodes += nodes
+
+    def check(self) -> None:
+        """Stop the search if a limit is reached; call it often.
+
+        Raises
+        ------
+        Stopped
+        """
+        limits = self.limits
+        if limits.nodes is not None and self.nodes >= limits.nodes:
+            raise Stopped(Termination.NODE_LIMIT)
+        if limits.evaluations is not None and self.evaluations >= limits.evaluations:
+            raise Stopped(Termination.EVALUATION_LIMIT)
+        if limits.time_s is not None and self.elapsed >= limits.time_s:
+            raise Stopped(Termination.TIME_LIMIT)
+        if self._on_progress is not None and self._on_progress(self) is False:
+            raise Stopped(Termination.INTERRUPTED)
+
+    def raise_bound(self, bound: Key) -> None:
+        """Take note of a proven bound; only ever tightens (the name is the minimizer's)."""
+        if self.bound is None or self.problem.sense.better(self.bound, bound):
+            self.bound = bound
+            self._stop_if_good_enough()
+
+    def prove(self) -> None:
+        """Declare the search exhausted: the incumbent is optimal, or nothing is feasible."""
+        self.proven = True
+        if self.evaluation is not None:
+            self.bound = self.evaluation.key
+
+    def _stop_if_good_enough(self) -> None:
+        if self.evaluation is None:
+            return
+        limits, value = self.limits, self.evaluation.value
+        if limits.target is not None and (
+            value >= limits.target if self.problem.sense is Sense.MAXIMIZE else value <= limits.target
+        ):
+            raise Stopped(Termination.TARGET_REACHED)
+        if limits.gap is not None and self.bound is not None and isinstance(self.bound, Fraction | int):
+            gap = relative_gap(float(self.evaluation.key), float(self.bound))
+            if gap is not None and gap <= limits.gap:
+                raise Stopped(Termination.GAP_REACHED)

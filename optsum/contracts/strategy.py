@@ -1,0 +1,93 @@
+"""The contract of a search strategy."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import TYPE_CHECKING, ClassVar
+
+from optsum.contracts.run import Limits, Run
+from optsum.errors import UnsupportedError
+from optsum.problem.problem import Capability, Problem, require
+
+if TYPE_CHECKING:
+    from optsum.optima.optima import Optima
+
+__all__ = ["Strategy"]
+
+
+class Strategy(ABC):
+    """A way to search. Subclasses are frozen dataclasses whose fields are the strategy's options.
+
+    Attributes
+    ----------
+    name : str
+        As in ``--strategy``.
+    about : str
+        One line for ``optsum list strategies``.
+    requires : frozenset of Capability
+        What a problem must offer.
+    exact : bool
+        Whether a search that completes proves its answer.
+    enumerates : bool
+        Whether `enumerate` is there.
+    all_units : bool
+        Whether it must see every sentence as a unit, also those that can add nothing.
+    """
+
+    name: ClassVar[str]
+    about: ClassVar[str]
+    requires: ClassVar[frozenset[Capability]] = frozenset()
+    exact: ClassVar[bool] = False
+    enumerates: ClassVar[bool] = False
+    all_units: ClassVar[bool] = False
+
+    @property
+    def backend_name(self) -> str | None:
+        """Name of the solver behind the strategy, if it has one."""
+        return None
+
+    def accept(self, problem: Problem) -> None:
+        """Refuse a problem that this strategy cannot search.
+
+        Raises
+        ------
+        UnsupportedError
+            One sentence that says what is missing.
+        """
+        require(problem, self.requires, f"The strategy {self.name}")
+
+    def prepare(self, problem: Problem | None = None) -> None:  # noqa: B027 - most have nothing to do
+        """Compile or load what the first search would otherwise be charged for.
+
+        Parameters
+        ----------
+        problem : Problem, optional
+            A tiny one of the kind that will be searched; None if there is none.
+        """
+
+    @abstractmethod
+    def search(self, run: Run) -> None:
+        """Search `run.problem`.
+
+        Report selections with `run.see`, bounds with `run.raise_bound`, a proof with `run.prove`; call `run.check`
+        often, and let `optsum.contracts.run.Stopped` pass.
+        """
+
+    def enumerate(self, problem: Problem, limits: Limits, should_stop: Callable[[], bool] | None = None) -> Optima:
+        """Return all optima of a problem, or what is known of them when a limit is reached.
+
+        Parameters
+        ----------
+        problem : Problem
+        limits : Limits
+        should_stop : callable, optional
+            Called now and then; a true answer ends the work.
+
+        Raises
+        ------
+        UnsupportedError
+            If the strategy finds one optimum only, or cannot search the problem.
+        """
+        del problem, limits, should_stop
+        raise UnsupportedError(f"The strategy {self.name} does not enumerate optima.")

@@ -1,0 +1,257 @@
+"""Alignments made from text: which source sentences, together, say what a sentence of a reference says.
+
+Hirao et al. 2004 (TSC3), Table 1, lists for each sentence of an abstract the sets of source sentences that correspond
+to it, as people found them. Where there are no people, a set corresponds here if the n-grams of its sentences, taken
+together, hold enough of those of the reference's sentence, and no smaller part of the set does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from decimal import Decimal
+from fractions import Fraction
+from math import ceil
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import Field
+
+from optsum.corpus.alternatives import texts_of
+from optsum.corpus.jsonl import BadTopic
+from optsum.corpus.topic import Topic, as_topic
+from optsum.errors import InputError, OptionError, UnsupportedError
+from optsum.metrics.names import Metric, parse_metric
+from optsum.metrics.ngrams import Counts, count
+from optsum.text.analyzer import Analyzer, load_stopwords
+
+if TYPE_CHECKING:
+    from optsum.coverage.instance import IntArray
+
+__all__ = ["align", "corresponding_sets"]
+
+
+def align(
+    topics: Iterable[Topic | BadTopic | Mapping[str, Any]],
+    *,
+    metric: Annotated[str, Field(description="what is counted: rouge-N or rouge-suK")] = "rouge-1",
+    threshold: Annotated[float, Field(description="share of a sentence's n-grams that a set must hold")] = 0.5,
+    max_sentences: Annotated[int, Field(description="most sentences of a set")] = 3,
+    max_sets: Annotated[int, Field(description="most sets for one abstract sentence, the smallest first")] = 100,
+    tokenizer: Annotated[
+        str | None, Field(description="rouge (default), blank, unicode, or tokens (default for pre-tokenized topics)")
+    ] = None,
+    stem: Annotated[bool, Field(description="Porter stemming as ROUGE-1.5.5 -m does [on]")] = True,
+    stopwords: Annotated[
+        str | frozenset[str], Field(description="keep, drop (SMART list), or a file with one word a line")
+    ] = "drop",
+) -> Iterator[Topic | BadTopic]:
+    """Add a cover to topics: for each sentence of a reference the smallest sets of source sentences that hold it.
+
+    A set holds a sentence of a reference if
+
+        sum over n-grams of min(count in the sentence, count in the set) >= threshold * n-grams of the sentence.
+
+    Parameters
+    ----------
+    topics : iterable
+        Topics, their JSON form, or what `optsum.read_topics` yields.
+    metric : str
+        "rouge-N" or "rouge-suK": what is counted.
+    threshold : float
+        In (0, 1]: the share of a sentence's n-grams that a set must hold.
+    max_sentences : int
+        Largest set that is looked for.
+    max_sets : int
+        The number of minimal sets can grow with the power `max_sentences` of the number of sentences. Of more than
+        this the smallest are kept; of those of equal size the first that are found, which hold most n-grams in one
+        sentence.
+    tokenizer, stem, stopwords
+        How sentences become tokens (`optsum.text.analyzer.Analyzer`); the defaults count English content words. Stop
+        words may also be a file (`optsum.text.analyzer.load_stopwords`). With ``tokenizer=None`` pre-tokenized topics
+        are used as they are, and others as "rouge" does.
+
+    Yields
+    ------
+    Topic or BadTopic
+        One for each reference: the topic with that reference alone and its cover (in the ids of
+        ``meta["sentence_ids"]``, if there are any), named ``id#r`` if there are several. ``meta["align"]`` says how it
+        was made, and under ``"cut"`` which sentences have more sets than were kept. Sentences that no set holds have
+        no alternative (``--uncoverable`` says what happens to them). A topic that cannot be used comes out as a
+        `BadTopic`, and so does a second one of the same name.
+
+    Raises
+    ------
+    OptionError
+        At once, for a value that is impossible.
+    UnsupportedError
+        At once, for a metric that is not made of n-grams.
+
+    Examples
+    --------
+    >>> topic = {"id": "t", "documents": [["red cats", "cats sleep", "dogs"]], "references": [["Red cats sleep."]]}
+    >>> next(align([topic], threshold=0.9)).cover
+    (((0, 1),),)
+    """
+    parsed = parse_metric(metric)
+    if parsed.kind not in {"ngram", "skip"}:
+        raise UnsupportedError(f"Alignments count n-grams, and {parsed} is not made of them: use rouge-N or rouge-suK.")
+    if not 0 < threshold <= 1:
+        raise OptionError(f"The threshold is a share of n-grams, above 0 and at most 1, not {threshold}.")
+    if max_sentences < 1:
+        raise OptionError(f"A set of sentences has at least one, so max_sentences cannot be {max_sentences}.")
+    if max_sets < 1:
+        raise OptionError(f"A sentence without any set cannot be covered, so max_sets cannot be {max_sets}.")
+    made = {"metric": parsed.name, "threshold": threshold, "max_sentences": max_sentences, "stem": stem}
+    if isinstance(stopwords, str) and stopwords not in {"keep", "drop"}:
+        stopwords = load_stopwords(stopwords)
+    raw = Analyzer(tokenizer or "rouge", stem, stopwords)
+    ready = raw if tokenizer is not None else Analyzer("tokens", stem, stopwords)
+    return _each_once(
+        aligned
+        for topic in topics
+        for aligned in _aligned(
+            topic, parsed, Fraction(Decimal(str(threshold))), (max_sentences, max_sets), (raw, ready), made
+        )
+    )
+
+
+def _each_once(aligned: Iterable[Topic | BadTopic]) -> Iterator[Topic | BadTopic]:
+    """Refuse a second topic of an id: one that is called ``t#0`` already, beside a ``t`` with several references."""
+    seen: set[str] = set()
+    for topic in aligned:
+        if isinstance(topic, Topic) and topic.id in seen:
+            yield BadTopic(topic.id, topic.source, f"a second topic would be called {topic.id!r}; give each its own id")
+            continue
+        if isinstance(topic, Topic):
+            seen.add(topic.id)
+        yield topic
+
+
+def _aligned(
+    given: Topic | BadTopic | Mapping[str, Any],
+    metric: Metric,
+    threshold: Fraction,
+    most: tuple[int, int],
+    analyzers: tuple[Analyzer, Analyzer],
+    made: dict[str, Any],
+) -> Iterator[Topic | BadTopic]:
+    if isinstance(given, BadTopic):
+        yield given
+        return
+    try:
+        topic = as_topic(given)
+    except InputError as error:
+        named = given.get("id") if isinstance(given, Mapping) else None
+        yield BadTopic(named if isinstance(named, str) else None, "", str(error))
+        return
+    if not topic.sentences or not topic.references:
+        yield BadTopic(topic.id, topic.source, "there is no document or no reference to align; give both")
+        return
+    try:
+        names = list(texts_of(topic))
+    except InputError as error:
+        yield BadTopic(topic.id, topic.source, str(error))
+        return
+    analyzer = analyzers[all(isinstance(sentence, tuple) for sentence in topic.sentences)]
+    source = [count(analyzer.tokens(sentence), metric) for sentence in topic.sentences]
+    for number, reference in enumerate(topic.references):
+        wanted = [count(analyzer.tokens(sentence), metric) for sentence in reference]
+        cover = [corresponding_sets(counts, source, threshold, *most) for counts in wanted]
+        cut = [sentence for sentence, (_, complete) in enumerate(cover) if not complete]
+        yield replace(
+            topic,
+            id=f"{topic.id}#{number}" if len(topic.references) > 1 else topic.id,
+            references=(reference,),
+            cover=tuple(tuple(tuple(names[unit] for unit in units) for units in sets) for sets, _ in cover),
+            meta={**topic.meta, "align": {**made, "reference": number, **({"cut": cut} if cut else {})}},
+        )
+
+
+def corresponding_sets(
+    wanted: Counts, source: Sequence[Counts], threshold: Fraction, max_sentences: int, max_sets: int | None = None
+) -> tuple[tuple[tuple[int, ...], ...], bool]:
+    """Return the minimal sets of source sentences that hold enough of the wanted n-grams, and whether these are all.
+
+    Parameters
+    ----------
+    wanted : Counts
+        Of a sentence of the reference; without any n-gram nothing corresponds to it.
+    source : sequence of Counts
+        Of each source sentence.
+    threshold : Fraction
+    max_sentences : int
+    max_sets : int, optional
+        Only so many, the smallest first.
+
+    Returns
+    -------
+    sets : tuple of tuple of int
+        Each sorted; those of fewest sentences first.
+    complete : bool
+        Whether there are no others of at most `max_sentences`.
+    """
+    import numpy as np
+
+    need = ceil(threshold * wanted.total())
+    if not need:
+        return (), True
+    column = {key: place for place, key in enumerate(wanted)}
+    limits = np.array(list(wanted.values()), np.int64)
+    units = [unit for unit, counts in enumerate(source) if not counts.keys().isdisjoint(column)]
+    hits = np.zeros((len(units), len(column)), np.int64)
+    for row, unit in enumerate(units):
+        for key in source[unit].keys() & column.keys():
+            hits[row, column[key]] = source[unit][key]
+    kept: list[tuple[int, ...]] = []
+    candidates = np.array(units, np.int64)
+    # With a limit one size after the other, so that all smaller sets are known when it is reached.
+    for size in [max_sentences] if max_sets is None else range(1, max_sentences + 1):
+        found: list[tuple[int, ...]] = []
+        _extend(candidates, hits, [], (limits, need), size, found, max_sets)
+        if max_sets is not None and len(found) > max_sets:
+            kept = [*kept, *(chosen for chosen in found if len(chosen) == size)][:max_sets]
+            return tuple(sorted(kept, key=lambda units: (len(units), units))), False
+        kept = found
+    return tuple(sorted(kept, key=lambda units: (len(units), units))), True
+
+
+def _extend(
+    units: IntArray,
+    hits: IntArray,
+    chosen: list[tuple[int, IntArray]],
+    goal: tuple[IntArray, int],
+    slots: int,
+    found: list[tuple[int, ...]],
+    limit: int | None,
+) -> None:
+    """Add to `found` the minimal sets of `chosen` and one to `slots` of `units`, each once; stop above the limit.
+
+    Parameters
+    ----------
+    units, hits : (candidates,), (candidates, n-grams)
+    chosen : units and their hits, not enough by themselves
+    goal : copies wanted of each n-gram, and how many of them are needed in all
+    """
+    import numpy as np
+
+    limits, need = goal
+    held = np.minimum(sum((row for _, row in chosen), np.zeros(len(limits), np.int64)), limits)
+    missing = need - int(held.sum())
+    gains = np.minimum(hits, limits - held).sum(axis=1)
+    order = np.argsort(-gains, kind="stable")
+    units, hits, gains = units[order], hits[order], gains[order]
+    useful, complete = np.count_nonzero(gains > 0), np.count_nonzero(gains >= missing)
+    minimal = np.ones(complete, np.bool_)
+    for place in range(len(chosen)):
+        others = sum((row for other, (_, row) in enumerate(chosen) if other != place), np.zeros_like(limits))
+        minimal &= np.minimum(hits[:complete] + others, limits).sum(axis=1) < need
+    already = [unit for unit, _ in chosen]
+    found.extend(tuple(sorted([*already, unit])) for unit in units[:complete][minimal].tolist())
+    if slots > 1:
+        # Gains only shrink as sentences are added: none after the first that is too small for all slots leads a set.
+        for place in range(complete, np.count_nonzero((gains > 0) & (gains * slots >= missing))):
+            if limit is not None and len(found) > limit:
+                return
+            chosen.append((int(units[place]), hits[place]))
+            _extend(units[place + 1 : useful], hits[place + 1 : useful], chosen, goal, slots - 1, found, limit)
+            chosen.pop()

@@ -1,0 +1,213 @@
+"""Which sets of source sentences say what a sentence of the abstract says: a topic's ``cover``, checked.
+
+Hirao et al. 2004 (TSC3), Table 1: the alternatives A_i1, A_i2, ... of abstract sentence i.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
+from typing import TypeAlias
+
+from optsum.corpus.topic import Topic
+from optsum.errors import InputError
+from optsum.text.analyzer import Sentence
+
+__all__ = [
+    "Alternatives",
+    "SentenceId",
+    "alternatives_of",
+    "check_extract",
+    "in_order",
+    "sentences_of",
+    "texts_of",
+]
+
+SentenceId: TypeAlias = int | str
+"""What the input calls a source sentence: a unit number, or a name of any kind."""
+
+
+@dataclass(frozen=True)
+class Alternatives:
+    """The alternatives of the abstract sentences that have any.
+
+    Attributes
+    ----------
+    sentences : tuple of int
+        Numbers of these abstract sentences, from 0.
+    sets : tuple
+        For each of them its alternatives, each a set of source sentences, none twice.
+    uncoverable : tuple of int
+        Numbers of the abstract sentences without any alternative.
+    """
+
+    sentences: tuple[int, ...]
+    sets: tuple[tuple[frozenset[SentenceId], ...], ...]
+    uncoverable: tuple[int, ...]
+
+    @cached_property
+    def corresponding(self) -> frozenset[SentenceId]:
+        """All source sentences of some alternative."""
+        return frozenset().union(*chain.from_iterable(self.sets))
+
+
+def alternatives_of(topic: Topic, uncoverable: str = "error") -> Alternatives:
+    """Return the alternatives of a topic.
+
+    Parameters
+    ----------
+    topic : Topic
+    uncoverable : str
+        What is done about abstract sentences without any alternative: "error", or "skip", which leaves them out and
+        names them.
+
+    Raises
+    ------
+    InputError
+        If the topic has no cover, or nothing in it can be covered; if an alternative is empty, or names a number
+        that no sentence of the documents has; if there are uncoverable sentences and they are an error.
+    """
+    if topic.cover is None:
+        raise InputError(
+            f'Topic {topic.id!r} has no "cover": give it the alternatives of each abstract sentence, or make them from '
+            "its texts (optsum align)."
+        )
+    sentences, sets, lacking = [], [], []
+    for number, given in enumerate(topic.cover):
+        alternatives = tuple(dict.fromkeys(map(frozenset, given)))
+        if frozenset() in alternatives:
+            raise InputError(
+                f"In topic {topic.id!r} an alternative of abstract sentence {number} is empty: name its sentences, or "
+                "leave it out."
+            )
+        if alternatives:
+            sentences.append(number)
+            sets.append(alternatives)
+        else:
+            lacking.append(number)
+    found = Alternatives(tuple(sentences), tuple(sets), tuple(lacking))
+    _check_ids(topic, found.corresponding)
+    if lacking and (uncoverable == "error" or not sentences):
+        skip = "" if not sentences else " Leave such sentences out with --uncoverable skip."
+        raise InputError(f"In topic {topic.id!r} {_named(lacking)} no alternative, so nothing covers it.{skip}")
+    if not sentences:
+        raise InputError(f"The cover of topic {topic.id!r} is empty: give the alternatives of each abstract sentence.")
+    return found
+
+
+def _named(numbers: Sequence[int]) -> str:
+    if len(numbers) == 1:
+        return f"abstract sentence {numbers[0]} has"
+    shown = ", ".join(map(str, numbers[:10])) + (", ..." if len(numbers) > 10 else "")
+    return f"each of the {len(numbers)} abstract sentences {shown} has"
+
+
+def _check_ids(topic: Topic, named: frozenset[SentenceId]) -> None:
+    texts = texts_of(topic)
+    for unit in in_order(named):
+        if isinstance(unit, int) and str(unit) in named:
+            raise InputError(
+                f"Topic {topic.id!r} names the sentence {unit} both as a number and as text: write it in one way."
+            )
+        if texts and unit not in texts and (isinstance(unit, int) or "sentence_ids" in topic.meta):
+            raise InputError(
+                f"The cover of topic {topic.id!r} names {unit!r}, which is no sentence of its documents (they have "
+                f"{len(texts)}): number sentences from 0 over all documents, or name them in meta.sentence_ids."
+            )
+
+
+def check_extract(topic: Topic, alternatives: Alternatives, extract: Iterable[SentenceId]) -> None:
+    """Refuse an extract with a sentence that the topic does not have.
+
+    Without documents, and where the cover itself names sentences that are in none, any other name may be a sentence.
+
+    Raises
+    ------
+    InputError
+        For a sentence of no document, and for one that the cover calls a number and the extract a text, or the other
+        way round: it would count as wrong without a word.
+    """
+    texts = texts_of(topic)
+    known = texts.keys() | alternatives.corresponding
+    written = {str(unit): unit for unit in known}
+    closed = bool(texts) and alternatives.corresponding <= texts.keys()
+    for unit in extract:
+        if unit in known:
+            continue
+        if str(unit) in written:
+            raise InputError(
+                f"The extract names the sentence {unit!r}, which topic {topic.id!r} calls {written[str(unit)]!r}: "
+                "write numbers and texts as the cover does."
+            )
+        if closed or (texts and isinstance(unit, int)):
+            raise InputError(
+                f"The extract names {unit!r}, which is no sentence of topic {topic.id!r} (its documents have "
+                f"{len(texts)}): name sentences as the cover does."
+            )
+
+
+def texts_of(topic: Topic) -> dict[SentenceId, Sentence]:
+    """Return what the cover may call each sentence of the documents, in order, and its text.
+
+    These are the unit numbers, or the ids that ``meta["sentence_ids"]`` lists for all sentences.
+
+    Raises
+    ------
+    InputError
+        If there are not as many different ids as sentences.
+    """
+    ids = topic.meta.get("sentence_ids", range(len(topic.sentences)))
+    usable = (
+        isinstance(ids, Sequence)
+        and not isinstance(ids, str)
+        and not any(isinstance(name, bool) or not isinstance(name, int | str) for name in ids)
+    )
+    if not usable or len(set(ids)) != len(ids) or len(ids) != len(topic.sentences):
+        raise InputError(
+            f"In topic {topic.id!r} meta.sentence_ids does not name each of the {len(topic.sentences)} sentences once: "
+            "list one number or text for each, in order."
+        )
+    return dict(zip(ids, topic.sentences, strict=True))
+
+
+def sentences_of(topic: Topic, selection: Iterable[SentenceId]) -> list[Sentence]:
+    """Return the text of an extract, in the order given.
+
+    Parameters
+    ----------
+    topic : Topic
+    selection : iterable
+        Unit numbers, or ids of ``meta["sentence_ids"]``. A number that is such an id means that sentence.
+
+    Raises
+    ------
+    InputError
+        If the topic has no such sentence.
+    """
+    named = texts_of(topic) if "sentence_ids" in topic.meta else {}
+    numbered = dict(enumerate(topic.sentences))
+    found = []
+    for unit in selection:
+        text = named.get(unit, numbered.get(unit) if isinstance(unit, int) else None)
+        if text is None:
+            raise InputError(
+                f"the selection names unit {unit!r}, but topic {topic.id!r} has {len(topic.sentences)} sentences and "
+                "none of them is called that; number them from 0, or name them in meta.sentence_ids"
+            )
+        found.append(text)
+    return found
+
+
+def in_order(units: frozenset[SentenceId]) -> tuple[SentenceId, ...]:
+    """Return sentences sorted: numbers first, then names, digits within names by their value ("s3" before "s10")."""
+    return tuple(sorted(units, key=_natural))
+
+
+def _natural(unit: SentenceId) -> tuple[bool, int, list[tuple[str, int]], str]:
+    if isinstance(unit, int):
+        return False, unit, [], ""
+    pieces = re.findall(r"(\D*)(\d*)", unit)
+    return True, 0, [(text, int(digits or -1)) for text, digits in pieces], unit

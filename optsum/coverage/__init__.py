@@ -1,0 +1,4 @@
+"""The normal form.
+
+Units, occurrences and features in arrays, its independent evaluation, and the moves and kernels on it.
+"""

@@ -1,0 +1,188 @@
+"""The best move that adds, and the best that drops: where a local search spends its time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from optsum.coverage.neighbourhood import ahead, below, improves, look_at_all, rank, violation_of
+from optsum.coverage.state import COVER, MISSING
+
+__all__ = ["best_add", "best_drop", "brought"]
+
+
+@njit(cache=True)
+def brought(
+    copies: Any,
+    unit_start: Any,
+    unit_feature: Any,
+    unit_count: Any,
+    level_start: Any,
+    level: Any,
+    slot: Any,
+    covering: bool,
+    unit: int,
+) -> Any:
+    """Return what one unit's features add to numerator and denominator; for a cover, to what is covered."""
+    top, bottom = np.int64(0), np.int64(0)
+    for entry in range(unit_start[unit], unit_start[unit + 1]):
+        feature = unit_feature[entry]
+        base = level_start[feature]
+        full = level_start[feature + 1] - 1 - base
+        old = copies[feature]
+        if old < full:
+            new = min(old + unit_count[entry], full)
+            if covering:
+                top += new - old
+            elif slot[feature] == 0:
+                top += level[base + new] - level[base + old]
+            else:
+                bottom += level[base + new] - level[base + old]
+    return top, bottom
+
+
+@njit(cache=True)
+def best_add(arrays: Any, moves: Any, state: Any, barred: Any, draws: Any, dense: bool, noise: float) -> Any:
+    """Return the adding move that fits and gains most, or -1, and how many were evaluated.
+
+    Parameters
+    ----------
+    barred : (units,)
+        Units that no move may choose are not 0.
+    draws : (1,)
+        State of the generator, see `below`.
+    dense : bool
+        Compare gains per added length (Hirao et al. 2017, Algorithm 2), not gains.
+    noise : float
+        Each gain is multiplied by a random factor from 1 - noise to 1.
+    """
+    before = rank(arrays, state)
+    value = before[1] / before[2]
+    turned = np.empty(len(state.chosen), np.int64)
+    # Arrays by themselves: taken out of their tuples for each unit anew, they cost more than what is done with them.
+    lengths, unit_start, unit_feature, unit_count = (
+        arrays.lengths,
+        arrays.unit_start,
+        arrays.unit_feature,
+        arrays.unit_count,
+    )
+    level_start, level, slot, mass = arrays.level_start, arrays.level, arrays.slot, arrays.mass
+    chosen, copies, add_start, add_unit, quick = (
+        state.chosen,
+        state.copies,
+        moves.add_start,
+        moves.add_unit,
+        moves.quick,
+    )
+    top_before, bottom_before, held_length, max_length = state.totals[0], state.totals[1], before[3], arrays.max_length
+    covering = arrays.kind == COVER
+    best, best_gain, evaluations = -1, 0.0, 0
+    for move in range(len(add_start) - 1):
+        last, length, allowed = -1, held_length, True
+        for entry in range(add_start[move], add_start[move + 1]):
+            unit = add_unit[entry]
+            if chosen[unit] == 0:
+                last = unit
+                length += lengths[unit]
+                allowed = allowed and barred[unit] == 0
+        if last < 0 or not allowed or length > max_length:
+            continue
+        evaluations += 1
+        if quick[move]:
+            top, bottom = brought(
+                copies, unit_start, unit_feature, unit_count, level_start, level, slot, covering, last
+            )
+            top += top_before + mass[0, last]
+            bottom += bottom_before + mass[1, last]
+            if covering:
+                gain = float(top - top_before)
+            elif bottom == before[2]:  # one division: equal gains stay equal
+                gain = (top - before[1]) / bottom
+            else:
+                gain = (top / bottom if bottom > 0 else 0.0) - value
+            if gain <= 0.0 and (covering or before[0] == 0 or length == held_length):
+                continue
+        else:
+            found = look_at_all(arrays, moves, state, add_start, add_unit, move, last, turned)
+            if covering:
+                gain = float(before[0] - found[0])
+            elif found[2] == before[2]:
+                gain = (found[1] - before[1]) / found[2]
+            else:
+                gain = found[1] / found[2] - value
+            if gain <= 0.0 and ahead(found, before) <= 0:
+                continue
+        added = length - held_length
+        if dense and added > 0:
+            gain /= added
+        elif dense and gain > 0.0:  # what costs nothing comes first
+            gain *= 1e12
+        if noise > 0.0 and gain > 0.0:
+            gain *= 1.0 - noise * below(draws, 1024) / 1024.0
+        if best < 0 or gain > best_gain:
+            best, best_gain = move, gain
+    return best, evaluations
+
+
+@njit(cache=True)
+def best_drop(arrays: Any, moves: Any, state: Any, forced: bool) -> Any:
+    """Return the unit that is best dropped, with its descendants, or -1, and how many were evaluated.
+
+    Parameters
+    ----------
+    forced : bool
+        The one that loses least per length, whether or not that is better than to drop none; otherwise the one
+        after which the rank is best, if it is better than now.
+    """
+    before = rank(arrays, state)
+    value = before[1] / before[2]
+    turned = np.empty(len(state.chosen), np.int64)
+    lengths, unit_start, unit_feature, unit_count = (
+        arrays.lengths,
+        arrays.unit_start,
+        arrays.unit_feature,
+        arrays.unit_count,
+    )
+    level_start, level, slot, mass = arrays.level_start, arrays.level, arrays.slot, arrays.mass
+    chosen, copies, drop_start, quick = state.chosen, state.copies, moves.drop_start, moves.quick
+    covering = arrays.kind == COVER
+    best, best_rank, best_loss, evaluations = -1, before, 0.0, 0
+    for unit in range(len(chosen)):
+        if chosen[unit] == 0:
+            continue
+        evaluations += 1
+        if quick[unit] and drop_start[unit + 1] - drop_start[unit] == 1:
+            length = before[3] - lengths[unit]
+            violation = violation_of(arrays, length)
+            if covering:
+                violation += state.scalars[MISSING]
+                top, bottom = -length, np.int64(1)
+            else:
+                top, bottom = state.totals[0] - mass[0, unit], state.totals[1] - mass[1, unit]
+            for entry in range(unit_start[unit], unit_start[unit + 1]):
+                feature = unit_feature[entry]
+                base = level_start[feature]
+                full = level_start[feature + 1] - 1 - base
+                new = copies[feature] - unit_count[entry]
+                if new < full:
+                    old = min(copies[feature], full)
+                    if covering:
+                        violation += old - new
+                    elif slot[feature] == 0:
+                        top -= level[base + old] - level[base + new]
+                    else:
+                        bottom -= level[base + old] - level[base + new]
+            if bottom <= 0:
+                top, bottom = np.int64(0), np.int64(1)
+            found = violation, top, bottom, length
+        else:
+            found = look_at_all(arrays, moves, state, drop_start, moves.drop_unit, unit, unit, turned)
+        if forced:
+            loss = (value - found[1] / found[2]) / max(1, before[3] - found[3])
+            if best < 0 or loss < best_loss:
+                best, best_loss = unit, loss
+        elif improves(found, best_rank):
+            best, best_rank = unit, found
+    return best, evaluations

@@ -1,0 +1,83 @@
+"""The independent scorer: every solution, a solver's too, is evaluated afresh by this one function.
+
+Written from the definition in plain Python integers, on purpose without anything that a search uses: no
+incremental state, no numba, no linear model, and no number that could overflow.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from fractions import Fraction
+from math import exp, log, prod
+
+from optsum.coverage.instance import Combination, Coverage, Goal
+
+__all__ = ["key_of", "score", "value_of"]
+
+
+def score(instance: Coverage, selection: Iterable[int]) -> tuple[tuple[int, ...], int, int]:
+    """Evaluate a selection.
+
+    Returns
+    -------
+    totals : tuple of int
+        Numerator and denominator of each ratio, in turn.
+    length : int
+        Summed length of the chosen units.
+    violation : int
+        0 if feasible; otherwise the length outside the limits, plus the units whose parent is missing, plus (for a
+        cover) the copies that features still lack.
+    """
+    chosen = set(selection)
+    copies: Counter[int] = Counter()
+    for unit in chosen:
+        for entry in range(int(instance.unit_start[unit]), int(instance.unit_start[unit + 1])):
+            copies[int(instance.unit_feature[entry])] += int(instance.unit_count[entry])
+    for joint in instance.joints:
+        if chosen.issuperset(joint.needs) and chosen.isdisjoint(joint.vetoes):
+            copies[joint.feature] += joint.count
+
+    totals = [int(constant) for constant in instance.constants]
+    for total, row in enumerate(instance.mass):
+        totals[total] += sum(int(row[unit]) for unit in chosen)
+    for feature, count in copies.items():
+        start, stop = int(instance.level_start[feature]), int(instance.level_start[feature + 1])
+        totals[int(instance.slot[feature])] += int(instance.level[min(start + count, stop - 1)])
+
+    length = sum(int(instance.lengths[unit]) for unit in chosen)
+    violation = 0
+    if len(instance.parents):
+        violation += sum(int(instance.parents[unit]) not in {-1, *chosen} for unit in chosen)
+    if instance.goal is Goal.MAXIMIZE:
+        violation += max(0, length - instance.max_length, instance.min_length - length)
+    else:
+        for feature in range(instance.features):
+            full = int(instance.level_start[feature + 1] - instance.level_start[feature]) - 1
+            violation += max(0, full - copies[feature])
+    return tuple(totals), length, violation
+
+
+def key_of(instance: Coverage, totals: tuple[int, ...], length: int) -> Fraction:
+    """Return the objective as an exact fraction, ordered as the objective is.
+
+    A geometric mean is compared by its power (the product of the ratios), which needs no root. A ratio over nothing
+    is 0.
+    """
+    if instance.goal is Goal.MINIMIZE:
+        return Fraction(length)
+    tops, bottoms = totals[0::2], totals[1::2]
+    ratios = [Fraction(top, bottom) if bottom > 0 else Fraction(0) for top, bottom in zip(tops, bottoms, strict=True)]
+    if instance.combination is Combination.PRODUCT:
+        return prod((ratio**weight for ratio, weight in zip(ratios, instance.weights, strict=True)), start=Fraction(1))
+    weighted = sum((ratio * weight for ratio, weight in zip(ratios, instance.weights, strict=True)), Fraction(0))
+    return weighted / sum(instance.weights)
+
+
+def value_of(instance: Coverage, key: Fraction) -> float:
+    """Return the objective for people: the root of the power where the key is one."""
+    if instance.goal is Goal.MAXIMIZE and instance.combination is Combination.PRODUCT:
+        if key and not float(key):  # too small for a float, its root is not
+            return exp((log(key.numerator) - log(key.denominator)) / sum(instance.weights))
+        return float(float(key) ** (1 / sum(instance.weights)))
+    return float(key)

@@ -1,0 +1,234 @@
+"""A `Coverage` as the numba kernels see it, and the one operation that all of them share: flip a unit.
+
+`Arrays` holds what never changes; `State` holds one selection. A flip costs the number of the unit's entries and
+leaves every derived quantity right:
+
+* ``copies[f]``: active copies of feature f;
+* ``totals[s]``: numerator or denominator of a ratio, gains included;
+* ``lacking[o]``, ``blocked[o]``: needed units not chosen, vetoing units chosen; occurrence o is active when both are 0;
+* ``scalars``: summed length, number of chosen units, copies that features still lack (covers only).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from optsum.coverage.instance import Combination, Coverage, Goal, IntArray, pack
+
+__all__ = [
+    "CHOSEN",
+    "COVER",
+    "LENGTH",
+    "MISSING",
+    "RATIO",
+    "Arrays",
+    "State",
+    "arrays_of",
+    "empty_state",
+    "feed",
+    "flip",
+    "value_pair",
+]
+
+LENGTH, CHOSEN, MISSING = 0, 1, 2
+
+RATIO, _SUM, _PRODUCT, COVER = 0, 1, 2, 3
+_KIND = {Combination.RATIO: RATIO, Combination.SUM: _SUM, Combination.PRODUCT: _PRODUCT}
+_INT64_SAFE = 2**62
+
+
+class Arrays(NamedTuple):
+    """One instance; all arrays int64. See `optsum.coverage.instance.Coverage` for the first thirteen.
+
+    Attributes
+    ----------
+    constants : (2 * ratios,)
+        As in the instance, but for the denominator of a recall, which is 1: no selection changes it, so it decides
+        nothing and would only make products large.
+    kind : int
+        How the totals make one value: 0 ratio, 1 sum of ratios, 2 product of powers, 3 length to be minimized.
+    joint_feature, joint_count, joint_needs : (joints,)
+        Feature, copies, number of needed units of each occurrence of several units.
+    need_start, need_joint, veto_start, veto_joint : (units + 1,), (entries,)
+        The joints that need, or are vetoed by, each unit.
+    """
+
+    lengths: IntArray
+    unit_start: IntArray
+    unit_feature: IntArray
+    unit_count: IntArray
+    level_start: IntArray
+    level: IntArray
+    slot: IntArray
+    constants: IntArray
+    mass: IntArray
+    weights: IntArray
+    parents: IntArray
+    min_length: int
+    max_length: int
+    kind: int
+    joint_feature: IntArray
+    joint_count: IntArray
+    joint_needs: IntArray
+    need_start: IntArray
+    need_joint: IntArray
+    veto_start: IntArray
+    veto_joint: IntArray
+
+
+class State(NamedTuple):
+    """One selection and all that follows from it; see the module's text."""
+
+    chosen: IntArray
+    copies: IntArray
+    totals: IntArray
+    lacking: IntArray
+    blocked: IntArray
+    scalars: IntArray
+
+
+def arrays_of(instance: Coverage, *, totals_only: bool = False) -> Arrays | None:
+    """Return the arrays, or None where int64 cannot hold every product that a comparison needs.
+
+    With `totals_only` nothing is compared (`value_pair` is not asked), so that there always are arrays.
+    """
+    if not totals_only and not _fits(instance):
+        return None
+    needs: list[list[int]] = [[] for _ in range(instance.size)]
+    vetoes: list[list[int]] = [[] for _ in range(instance.size)]
+    for number, joint in enumerate(instance.joints):
+        for unit in joint.needs:
+            needs[unit].append(number)
+        for unit in joint.vetoes:
+            vetoes[unit].append(number)
+    need_start, need_joint = pack(needs)
+    veto_start, veto_joint = pack(vetoes)
+    parents = instance.parents if len(instance.parents) else np.full(instance.size, -1, np.int64)
+    covering = instance.goal is Goal.MINIMIZE
+    return Arrays(
+        instance.lengths,
+        instance.unit_start,
+        instance.unit_feature,
+        instance.unit_count,
+        instance.level_start,
+        instance.level,
+        instance.slot,
+        np.array([instance.constants[0], 1]) if instance.constant_denominator else instance.constants,
+        np.ascontiguousarray(instance.mass),
+        np.array(instance.weights, np.int64),
+        parents,
+        0 if covering else instance.min_length,
+        int(instance.lengths.sum()) if covering else instance.max_length,
+        COVER if covering else _KIND[instance.combination],
+        np.array([joint.feature for joint in instance.joints], np.int64),
+        np.array([joint.count for joint in instance.joints], np.int64),
+        np.array([len(joint.needs) for joint in instance.joints], np.int64),
+        need_start,
+        need_joint,
+        veto_start,
+        veto_joint,
+    )
+
+
+def _fits(instance: Coverage) -> bool:
+    """Whether the largest cross product of two values stays below 2^62."""
+    full = instance.level[instance.level_start[1:] - 1].astype(np.float64)
+    reach = instance.constants + instance.mass.sum(axis=1, dtype=np.float64)
+    reach += np.bincount(instance.slot, weights=full, minlength=len(reach))
+    largest = [int(total) + 1 for total in reach]
+    if instance.goal is Goal.MINIMIZE or instance.constant_denominator:
+        return largest[0] < _INT64_SAFE
+    tops, bottoms = largest[0::2], largest[1::2]
+    numerator, denominator = 0, 1
+    if instance.combination is Combination.PRODUCT:
+        numerator = 1
+        for top, bottom, weight in zip(tops, bottoms, instance.weights, strict=True):
+            numerator *= max(1, top) ** weight
+            denominator *= max(1, bottom) ** weight
+    else:
+        for bottom in bottoms:
+            denominator *= max(1, bottom)
+        ratios = zip(instance.weights, tops, bottoms, strict=True)
+        numerator = sum(w * max(1, top) * (denominator // max(1, bottom)) for w, top, bottom in ratios)
+    return numerator * denominator < _INT64_SAFE
+
+
+def empty_state(arrays: Arrays) -> State:
+    """Return the state of the empty selection."""
+    full = np.diff(arrays.level_start) - 1
+    return State(
+        np.zeros(len(arrays.lengths), np.int64),
+        np.zeros(len(arrays.slot), np.int64),
+        arrays.constants.copy(),
+        arrays.joint_needs.copy(),
+        np.zeros(len(arrays.joint_feature), np.int64),
+        np.array([0, 0, full.sum() if arrays.kind == COVER else 0], np.int64),
+    )
+
+
+@njit(cache=True)
+def feed(arrays: Any, state: Any, feature: int, change: int) -> None:
+    """Add `change` copies of a feature."""
+    start = arrays.level_start[feature]
+    full = arrays.level_start[feature + 1] - 1 - start
+    old = min(state.copies[feature], full)
+    state.copies[feature] += change
+    new = min(state.copies[feature], full)
+    if new != old:
+        state.totals[arrays.slot[feature]] += arrays.level[start + new] - arrays.level[start + old]
+        if arrays.kind == COVER:
+            state.scalars[MISSING] -= new - old
+
+
+@njit(cache=True)
+def flip(arrays: Any, state: Any, unit: int) -> None:
+    """Choose a unit that is not chosen, or the other way round."""
+    sign = 1 - 2 * state.chosen[unit]
+    for entry in range(arrays.unit_start[unit], arrays.unit_start[unit + 1]):
+        feed(arrays, state, arrays.unit_feature[entry], sign * arrays.unit_count[entry])
+    for entry in range(arrays.need_start[unit], arrays.need_start[unit + 1]):
+        joint = arrays.need_joint[entry]
+        was = state.lacking[joint] == 0
+        state.lacking[joint] -= sign
+        if state.blocked[joint] == 0 and was != (state.lacking[joint] == 0):
+            feed(arrays, state, arrays.joint_feature[joint], sign * arrays.joint_count[joint])
+    for entry in range(arrays.veto_start[unit], arrays.veto_start[unit + 1]):
+        joint = arrays.veto_joint[entry]
+        was = state.blocked[joint] == 0
+        state.blocked[joint] += sign
+        if state.lacking[joint] == 0 and was != (state.blocked[joint] == 0):
+            feed(arrays, state, arrays.joint_feature[joint], -sign * arrays.joint_count[joint])
+    for total in range(len(state.totals)):
+        state.totals[total] += sign * arrays.mass[total, unit]
+    state.chosen[unit] += sign
+    state.scalars[LENGTH] += sign * arrays.lengths[unit]
+    state.scalars[CHOSEN] += sign
+
+
+@njit(cache=True)
+def value_pair(arrays: Any, state: Any) -> Any:
+    """Return the objective as numerator and denominator; larger is better (a length to be minimized is negated)."""
+    if arrays.kind == COVER:
+        return -state.scalars[LENGTH], 1
+    if arrays.kind == RATIO:
+        return (state.totals[0], state.totals[1]) if state.totals[1] > 0 else (0, 1)
+    numerator, denominator = np.int64(0), np.int64(1)
+    if arrays.kind == _PRODUCT:
+        numerator = np.int64(1)
+        for ratio in range(len(arrays.weights)):
+            top, bottom = state.totals[2 * ratio], state.totals[2 * ratio + 1]
+            if bottom <= 0:
+                return 0, 1
+            for _ in range(arrays.weights[ratio]):
+                numerator *= top
+                denominator *= bottom
+        return numerator, denominator
+    for ratio in range(len(arrays.weights)):
+        top, bottom = state.totals[2 * ratio], state.totals[2 * ratio + 1]
+        if bottom > 0:
+            numerator = numerator * bottom + arrays.weights[ratio] * top * denominator
+            denominator *= bottom
+    return numerator, denominator

@@ -1,0 +1,1 @@
+"""Instances for other solvers, and their answers back."""

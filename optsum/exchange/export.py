@@ -1,0 +1,217 @@
+"""Instances as files for other programs, one file a problem."""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import Any, Final
+
+from optsum.corpus.jsonl import BadTopic
+from optsum.corpus.topic import as_topic
+from optsum.errors import InputError, OptionError, OptsumError, UnsupportedError
+from optsum.exchange.lp_mps import lp_text, mps_text
+from optsum.exchange.normal_form_json import json_of_coverage
+from optsum.exchange.wcnf import wcnf_text
+from optsum.names import unknown_name
+from optsum.options.options import Options, resolve
+from optsum.problem.formulation import Task
+from optsum.problem.problem import Capability
+from optsum.running.each_topic import AnyTopic, problems
+from optsum.running.pipeline import build
+from optsum.unexpected import describe
+
+__all__ = ["FORMATS", "Exported", "export", "export_topics", "file_stem", "tasks_of", "unit_labels"]
+
+
+@dataclass(frozen=True)
+class Exported:
+    """One problem's file, or why there is none.
+
+    Attributes
+    ----------
+    id : str or None
+    path : Path or None
+    error : str or None
+    """
+
+    id: str | None
+    path: Path | None = None
+    error: str | None = None
+
+
+def file_stem(name: str) -> str:
+    """Return a file's name without its ending for a problem: its id, where that can be one."""
+    # Neither hidden, nor read as an option by the program that solves it.
+    safe = re.sub(r"[^\w.#-]", "_", name, flags=re.ASCII).strip(".-")[:80]
+    # Two ids must not become one file, on systems that ignore case either.
+    same = safe == name and name == name.lower()
+    return safe if same else f"{safe or 'problem'}-{zlib.crc32(name.encode('utf-8', 'surrogatepass')):08x}"
+
+
+def unit_labels(task: Task) -> list[str]:
+    """Return a name for each unit that every format can have: s and its number in the input, if it is a number."""
+    labels: list[str] = []
+    for unit in range(task.problem.size):
+        named = task.name_units((unit,))
+        name = named[0] if len(named) == 1 else None
+        parts = name if isinstance(name, tuple) else (name,)
+        plain = all(isinstance(part, int) for part in parts)
+        labels.append(f"s{'_'.join(map(str, parts))}" if plain else f"u{unit}")
+    return labels if len(set(labels)) == len(labels) else [f"u{unit}" for unit in range(task.problem.size)]
+
+
+def _comments(task: Task) -> list[str]:
+    lines = [f"problem {task.id}"]
+    for label, unit in zip(unit_labels(task), range(task.problem.size), strict=True):
+        if label.startswith("u"):
+            lines.append(f"{label} is {' '.join(map(str, task.name_units((unit,))))}")
+    return lines
+
+
+def _program(task: Task, write: Callable[..., str]) -> str:
+    problem = task.problem
+    if Capability.LINEAR not in problem.capabilities:
+        raise UnsupportedError(
+            f"The objective of {task.id} is no linear function of the units, so it has no integer linear program: "
+            "use --format json."
+        )
+    if not problem.size:
+        raise InputError(f"The problem {task.id} has no units, so there is nothing to write: its optimum is empty.")
+    model = problem.linear_model
+    value = f"the value for people is (objective + {model.offset}) / {model.denominator}"
+    return write(model, unit_labels(task), [*_comments(task), value])
+
+
+def _json(task: Task) -> str:
+    _needs_coverage(task, "json")
+    about = {"id": task.id, "units": [list(each) for each in map(task.name_units, _each(task))]}
+    return json_of_coverage(task.problem.coverage, about=about)
+
+
+def _wcnf(task: Task) -> str:
+    _needs_coverage(task, "wcnf")
+    names = [" ".join(map(str, task.name_units(unit))) for unit in _each(task)]
+    return wcnf_text(task.problem.coverage, names, title=f"problem {task.id}")
+
+
+def _each(task: Task) -> Iterator[tuple[int]]:
+    return ((unit,) for unit in range(task.problem.size))
+
+
+def _needs_coverage(task: Task, kind: str) -> None:
+    if Capability.COVERAGE not in task.problem.capabilities:
+        raise UnsupportedError(f"The problem {task.id} is none of coverage, so it cannot be written as {kind}.")
+
+
+FORMATS: Final[Mapping[str, Callable[[Task], str]]] = {
+    "lp": lambda task: _program(task, lp_text),
+    "mps": lambda task: _program(task, mps_text),
+    "wcnf": _wcnf,
+    "json": _json,
+}
+
+
+def export(
+    topics: Iterable[AnyTopic],
+    folder: str | Path,
+    format: str = "lp",  # noqa: A002 - the flag's name
+    *,
+    config: str | Path | None = None,
+    **options: Any,
+) -> list[Exported]:
+    """Write each problem as a file for other programs.
+
+    Parameters
+    ----------
+    topics : iterable
+        As for `optsum.solve_all`.
+    folder : path
+        Made if it is not there. A file is named by the problem's id.
+    format : str
+        "lp" or "mps" (the integer program), "wcnf" (covers, for MaxSAT), "json" (the normal form).
+    config, **options
+        As in `optsum.solve`.
+
+    Returns
+    -------
+    list of Exported
+        One a problem; what could not be written says why, and costs the others nothing.
+
+    Raises
+    ------
+    OptsumError
+        At once, if the options or the folder cannot be used.
+    """
+    return list(export_topics(topics, folder, format, resolve(options, config=config)))
+
+
+def export_topics(
+    topics: Iterable[AnyTopic],
+    folder: str | Path,
+    format: str,  # noqa: A002
+    options: Options,
+) -> Iterator[Exported]:
+    """Write problems one after another, as `export` does."""
+    if format not in FORMATS:
+        raise unknown_name("format", format, FORMATS)
+    place = _folder(folder)
+    for name, made in tasks_of(topics, options):
+        if isinstance(made, str):
+            yield Exported(name, error=made)
+            continue
+        path = place / f"{file_stem(made.id)}.{format}"
+        try:
+            path.write_text(FORMATS[format](made), encoding="utf-8")
+        except OptsumError as error:
+            yield Exported(name, error=str(error))
+            continue
+        except OSError as error:
+            yield Exported(name, error=f"the file {path} cannot be written: {error.strerror or error}")
+            continue
+        yield Exported(name, path)
+
+
+def _folder(folder: str | Path) -> Path:
+    """Return the folder, made and found fit to be written to."""
+    if str(folder) in {"", "-"}:
+        raise OptionError("An export is a folder of files, and neither nothing nor the standard output is one.")
+    place = Path(folder)
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=place):
+            pass
+    except FileExistsError:
+        raise OptionError(f"{folder} is a file, and an export needs a folder: give it another name.") from None
+    except OSError as error:
+        raise OptionError(f"The folder {folder} cannot be made or written to: {error.strerror or error}.") from error
+    return place
+
+
+def tasks_of(topics: Iterable[AnyTopic], options: Options) -> Iterator[tuple[str | None, Task | str]]:
+    """Yield the id of each problem, and its task or why there is none."""
+    seen: set[str] = set()
+    for given in topics:
+        if isinstance(given, BadTopic):
+            yield given.id, f"{given.source}: {given.error}"
+            continue
+        try:
+            topic = as_topic(given)
+        except OptsumError as error:
+            yield None, str(error)
+            continue
+        if topic.id in seen:
+            yield topic.id, f"the topic {topic.id!r} is there twice: give each an id of its own"
+            continue
+        seen.add(topic.id)
+        if options.references == "best" and len(topic.references) > 1:
+            yield topic.id, "the best of several references is several problems: write them with --references each"
+            continue
+        for part in problems(topic, options):
+            try:
+                yield part.id, build(part, options)
+            except Exception as error:  # noqa: BLE001 - whatever it is, it costs the other topics nothing
+                yield part.id, describe(error)

@@ -1,0 +1,103 @@
+"""The normal form as JSON that reads back to the same instance."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from typing import Any, Final
+
+import numpy as np
+
+from optsum.coverage.instance import Combination, Coverage, Goal, Joint
+from optsum.errors import InputError
+
+__all__ = ["coverage_of_json", "json_of_coverage"]
+
+_FORMAT: Final = "optsum coverage 1"
+
+
+def json_of_coverage(instance: Coverage, *, about: Mapping[str, Any] | None = None) -> str:
+    """Return an instance as one JSON object.
+
+    Parameters
+    ----------
+    instance : Coverage
+    about : mapping, optional
+        More to stand beside it: the topic's id, what its units are called.
+    """
+    data: dict[str, Any] = {"format": _FORMAT, **(about or {})}
+    for field in fields(Coverage):
+        value = getattr(instance, field.name)
+        if isinstance(value, np.ndarray):
+            data[field.name] = value.tolist()
+        elif isinstance(value, Goal | Combination):
+            data[field.name] = value.value
+        elif field.name == "joints":
+            data[field.name] = [
+                {
+                    "feature": joint.feature,
+                    "needs": list(joint.needs),
+                    "vetoes": _listed(joint.vetoes),
+                    "count": joint.count,
+                }
+                for joint in instance.joints
+            ]
+        else:
+            data[field.name] = list(value) if isinstance(value, tuple) else value
+    return json.dumps(data, ensure_ascii=False) + "\n"
+
+
+def _listed(vetoes: Sequence[int]) -> Any:
+    """Every unit between two others is written as a range: there are very many."""
+    return {"from": vetoes.start, "to": vetoes.stop} if isinstance(vetoes, range) else list(vetoes)
+
+
+def coverage_of_json(text: str) -> Coverage:
+    """Return the instance that `json_of_coverage` wrote.
+
+    Raises
+    ------
+    InputError
+        If the text is none of its.
+
+    Examples
+    --------
+    >>> tiny = Coverage.of([3, 2], [{0: 1}, {0: 1}], [[1]], max_length=4)
+    >>> coverage_of_json(json_of_coverage(tiny)).max_length
+    4
+    """
+    try:
+        data = json.loads(text)
+        if data.get("format") != _FORMAT:
+            raise InputError(f"This is no instance of optsum: its format is not {_FORMAT!r}.")
+        values: dict[str, Any] = {}
+        for field in fields(Coverage):
+            value = data[field.name]
+            if field.name == "joints":
+                values[field.name] = tuple(
+                    Joint(
+                        joint["feature"],
+                        tuple(joint["needs"]),
+                        range(joint["vetoes"]["from"], joint["vetoes"]["to"])
+                        if isinstance(joint["vetoes"], dict)
+                        else tuple(joint["vetoes"]),
+                        joint["count"],
+                    )
+                    for joint in value
+                )
+            elif field.name == "goal":
+                values[field.name] = Goal(value)
+            elif field.name == "combination":
+                values[field.name] = Combination(value)
+            elif field.name == "weights":
+                values[field.name] = tuple(value)
+            elif field.name == "mass":
+                values[field.name] = np.array(value, np.int64).reshape(len(value), len(data["lengths"]))
+            else:
+                values[field.name] = np.array(value, np.int64) if isinstance(value, list) else value
+        return Coverage(**values)
+    except (AttributeError, KeyError, TypeError, ValueError, OverflowError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"This is no instance of optsum: {error!r}.") from error

@@ -1,0 +1,334 @@
+"""The official score: ROUGE as ROUGE-1.5.5 computes it, in plain Python and independent of every search.
+
+Reproduced and checked against the script's answers: ``-n N`` (rouge-N), ``-2 K -u`` (rouge-suK), ROUGE-L,
+``-m`` (``stem=True``), ``-s`` (``stopwords="drop"``), ``-l N`` (``max_words=N``), ``-f A``
+(``references_mode="pooled"``); recall, precision, and F at ``-p 0.5``, one summary at a time. ``-f B`` is
+``references_mode="best"``, but that the script compares recalls after rounding to five digits. Not
+reproduced: ``-b`` (cut by bytes), ROUGE-W, ROUGE-S without unigrams, basic elements, bootstrap intervals,
+averages over summaries.
+
+As in the script,
+
+* the text is joined before n-grams are formed, so they cross the ends of sentences;
+* counts are clipped: an n-gram hits at most as often as it occurs in the reference;
+* several references are pooled: the sum of the hits divided by the sum of the counts over all references;
+* rouge-suK leaves out the unigram of the last token, on both sides;
+* rouge-l takes, for every reference sentence, the union over the summary's sentences (`optsum.metrics.lcs`).
+
+Scores are not rounded. The script rounds recall and precision to five digits before it computes F, so its F
+can differ from ours in the fifth digit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal, TypeAlias, get_args
+
+from optsum.errors import InputError, OptionError, UnsupportedError
+from optsum.metrics.lcs import union_lcs_hits
+from optsum.metrics.names import Metric, parse_metric
+from optsum.metrics.ngrams import Counts, count, overlap
+from optsum.text.analyzer import Analyzer, Sentence, cut_sentences
+
+__all__ = [
+    "Boundaries",
+    "Counting",
+    "Measure",
+    "ModelUnits",
+    "ReferencesMode",
+    "Score",
+    "Text",
+    "rouge",
+    "rouge_all",
+]
+
+Text: TypeAlias = str | Sequence[Sentence]
+"""A text: one string (a single sentence, for rouge-l), or its sentences."""
+
+Measure = Literal["recall", "precision", "f1"]
+Counting = Literal["clipped", "set"]
+ReferencesMode = Literal["pooled", "mean", "best"]
+Boundaries = Literal["joined", "sentence"]
+ModelUnits = Literal["whole", "sentences"]
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """Recall, precision and F1 of one summary, each between 0 and 1; 0 where a denominator is 0.
+
+    Parameters
+    ----------
+    recall, precision, f1 : float
+    hits : int
+        Matched n-grams (or tokens, for rouge-l), summed over the references that count.
+    reference_total : int
+        n-grams of the references that count.
+    summary_total : int
+        n-grams of the summary, once for each of those references.
+    averaged : tuple of Score
+        The scores against single references that this one is the mean of; empty unless
+        ``references_mode="mean"``.
+    """
+
+    recall: float
+    precision: float
+    f1: float
+    hits: int
+    reference_total: int
+    summary_total: int
+    averaged: tuple[Score, ...] = ()
+
+    @classmethod
+    def from_counts(cls, hits: int, reference_total: int, summary_total: int) -> Score:
+        """Make the score of hits / `reference_total` and hits / `summary_total`."""
+        return cls(
+            recall=hits / reference_total if reference_total else 0.0,
+            precision=hits / summary_total if summary_total else 0.0,
+            f1=2 * hits / (reference_total + summary_total) if hits else 0.0,
+            hits=hits,
+            reference_total=reference_total,
+            summary_total=summary_total,
+        )
+
+    @classmethod
+    def mean(cls, scores: Sequence[Score]) -> Score:
+        """Average recall, precision and F1, each by itself; the integers are sums."""
+        number = len(scores) or 1
+        return cls(
+            recall=sum(score.recall for score in scores) / number,
+            precision=sum(score.precision for score in scores) / number,
+            f1=sum(score.f1 for score in scores) / number,
+            hits=sum(score.hits for score in scores),
+            reference_total=sum(score.reference_total for score in scores),
+            summary_total=sum(score.summary_total for score in scores),
+            averaged=tuple(scores),
+        )
+
+    def exact(self, measure: Measure) -> Fraction:
+        """Return recall, precision or F1 as the exact ratio of integers.
+
+        Raises
+        ------
+        OptionError
+            For another measure.
+        """
+        _check("measure", measure, get_args(Measure))
+        if self.averaged:
+            return sum((score.exact(measure) for score in self.averaged), Fraction()) / len(self.averaged)
+        if not self.hits:
+            return Fraction()
+        if measure == "recall":
+            return Fraction(self.hits, self.reference_total)
+        if measure == "precision":
+            return Fraction(self.hits, self.summary_total)
+        return Fraction(2 * self.hits, self.reference_total + self.summary_total)
+
+
+def rouge(
+    summary: Text,
+    references: Sequence[Text],
+    metric: str | Metric = "rouge-1",
+    stem: bool = False,
+    stopwords: str | frozenset[str] = "keep",
+    max_words: int | None = None,
+    *,
+    tokenizer: str = "rouge",
+    counts: Counting = "clipped",
+    references_mode: ReferencesMode = "pooled",
+    best_by: Measure = "recall",
+    boundaries: Boundaries = "joined",
+    last_unigram: bool = False,
+    model_units: ModelUnits = "whole",
+) -> Score:
+    """Score a summary against its references; by default exactly as ROUGE-1.5.5 does.
+
+    Parameters
+    ----------
+    summary : str or sequence of sentences
+        A sentence is a string, or a tuple of tokens. Only rouge-l sees where sentences end (and all metrics
+        do with ``boundaries="sentence"``).
+    references : sequence of texts like `summary`
+    metric : str or Metric
+        "rouge-1", "rouge-2", ..., "rouge-su4", "rouge-l".
+    stem, stopwords, tokenizer
+        As in `optsum.text.analyzer.Analyzer`.
+    max_words : int, optional
+        Cut the summary and every reference after so many blank-separated words (at least 1).
+    counts : {"clipped", "set"}
+        "set" counts each n-gram of a text once.
+    references_mode : {"pooled", "mean", "best"}
+        Sum of hits / sum of counts; the mean of the scores against each reference; or the score against the
+        reference where `best_by` is highest (the first of equals).
+    best_by : {"recall", "precision", "f1"}
+        What "best" compares. ROUGE-1.5.5 compares recall, the package ``rouge-score`` F1.
+    boundaries : {"joined", "sentence"}
+        "sentence" forms the summary's n-grams within its sentences, as the objective of a search may; the
+        references stay joined.
+    last_unigram : bool
+        True adds the last token's unigram to rouge-suK, as its formula does and the script does not.
+    model_units : {"whole", "sentences"}
+        "sentences" takes every sentence of a reference as a text of its own, clipped by itself, and pools those of a
+        reference (Lin & Hovy 2003, eq. 1; it is about recall). No n-gram of a reference crosses a sentence end then.
+
+    Returns
+    -------
+    Score
+        All zeros where the summary or the references have no n-gram at all.
+
+    Raises
+    ------
+    UnknownNameError
+        For a metric or tokenizer that does not exist.
+    OptionError
+        For another option with an impossible value.
+    UnsupportedError
+        For a sum of metrics, which has no single recall and precision (`rouge_all` scores its parts), and for
+        rouge-l with set counts.
+    InputError
+        For texts that are neither strings nor sequences of sentences.
+
+    Examples
+    --------
+    >>> score = rouge(["the cat sat", "on a mat"], [["The cat is on the mat."]], "rouge-1")
+    >>> score.hits, score.reference_total, score.summary_total
+    (4, 6, 6)
+    """
+    metric = parse_metric(metric)
+    if metric.parts:
+        raise UnsupportedError(f"{metric} has no recall and precision of its own; score its parts with rouge_all")
+    return rouge_all(
+        summary,
+        references,
+        (metric,),
+        analyzer=Analyzer(tokenizer, stem, stopwords),
+        max_words=max_words,
+        counts=counts,
+        references_mode=references_mode,
+        best_by=best_by,
+        boundaries=boundaries,
+        last_unigram=last_unigram,
+        model_units=model_units,
+    )[metric.name]
+
+
+def rouge_all(
+    summary: Text,
+    references: Sequence[Text],
+    metrics: Iterable[str | Metric] = ("rouge-1", "rouge-2", "rouge-l"),
+    *,
+    analyzer: Analyzer = Analyzer(),  # noqa: B008  # frozen
+    max_words: int | None = None,
+    counts: Counting = "clipped",
+    references_mode: ReferencesMode = "pooled",
+    best_by: Measure = "recall",
+    boundaries: Boundaries = "joined",
+    last_unigram: bool = False,
+    model_units: ModelUnits = "whole",
+) -> dict[str, Score]:
+    """Score a summary by several metrics, each text being tokenized once.
+
+    Parameters
+    ----------
+    metrics : iterable of str or Metric
+        A sum, or a mean, stands for its parts.
+    analyzer : Analyzer
+    summary, references, max_words, counts, references_mode, best_by, boundaries, last_unigram, model_units
+        As in `rouge`, and the errors too.
+
+    Returns
+    -------
+    dict of str to Score
+        By name of metric, in the order given.
+    """
+    _check("counts", counts, get_args(Counting))
+    _check("references_mode", references_mode, get_args(ReferencesMode))
+    _check("best_by", best_by, get_args(Measure))
+    _check("boundaries", boundaries, get_args(Boundaries))
+    _check("model_units", model_units, get_args(ModelUnits))
+    if max_words is not None and max_words < 1:
+        raise OptionError(f"max_words must be at least 1, not {max_words}; leave it out to score whole texts")
+    if isinstance(references, str):
+        raise InputError("references must be a sequence of texts, not one string; put the string into a list")
+
+    pieces = _tokenize(summary, "the summary", analyzer, max_words)
+    reference_pieces = [
+        _tokenize(reference, f"reference {number}", analyzer, max_words) for number, reference in enumerate(references)
+    ]
+    summary_runs = pieces if boundaries == "sentence" else [_flat(pieces)]
+    reference_texts = [
+        sentences if model_units == "sentences" else [_flat(sentences)] for sentences in reference_pieces
+    ]
+
+    scores: dict[str, Score] = {}
+    for metric in (component for name in metrics for component in parse_metric(name).components):
+        if metric.name in scores:
+            continue
+        if metric.kind == "lcs":
+            if counts == "set":
+                raise UnsupportedError("rouge-l has clipped counts only; leave out rouge-l or counts='set'")
+            if model_units == "sentences":
+                raise UnsupportedError("rouge-l takes references as they are; leave out rouge-l or model_units")
+            total = sum(map(len, pieces))
+            single = [
+                Score.from_counts(union_lcs_hits(sentences, pieces), sum(map(len, sentences)), total)
+                for sentences in reference_pieces
+            ]
+        else:
+            distinct = counts == "set"
+            of_summary = _count(summary_runs, metric, distinct, last_unigram)
+            total = of_summary.total()
+            single = []
+            for texts in reference_texts:
+                units = [count(tokens, metric, distinct=distinct, last_unigram=last_unigram) for tokens in texts]
+                hits = sum(overlap(unit, of_summary) for unit in units)
+                counted = sum(unit.total() for unit in units)
+                single.append(Score.from_counts(hits, counted, total * len(units)))
+        scores[metric.name] = _combine(single, references_mode, best_by)
+    return scores
+
+
+def _check(option: str, value: str, allowed: tuple[str, ...]) -> None:
+    if value not in allowed:
+        raise OptionError(f"{option} must be one of {', '.join(allowed)}, not {value!r}")
+
+
+def _tokenize(text: Text, where: str, analyzer: Analyzer, max_words: int | None) -> list[list[str]]:
+    given: object = text  # what callers without a type checker pass
+    fit = isinstance(given, Sequence) and all(isinstance(sentence, (str, tuple, list)) for sentence in given)
+    if not fit:
+        raise InputError(
+            f"{where} must be a string or a list of sentences (strings or tuples of tokens), not {text!r:.60}"
+        )
+    sentences: list[Sentence] = [text] if isinstance(text, str) else list(text)
+    if max_words is not None:
+        sentences = cut_sentences(sentences, max_words)
+    return [analyzer.tokens(sentence) for sentence in sentences]
+
+
+def _flat(sentences: Iterable[list[str]]) -> list[str]:
+    return [token for sentence in sentences for token in sentence]
+
+
+def _count(runs: Sequence[list[str]], metric: Metric, distinct: bool, last_unigram: bool) -> Counts:
+    counts = count(runs[0] if runs else [], metric, distinct=distinct, last_unigram=last_unigram)
+    for tokens in runs[1:]:
+        more = count(tokens, metric, distinct=distinct, last_unigram=last_unigram)
+        if distinct:
+            counts |= more
+        else:
+            counts.update(more)
+    return counts
+
+
+def _combine(single: Sequence[Score], mode: ReferencesMode, best_by: Measure) -> Score:
+    if mode == "mean":
+        return Score.mean(single)
+    if mode == "best" and single:
+        return max(single, key=lambda score: score.exact(best_by))
+    return Score.from_counts(
+        sum(score.hits for score in single),
+        sum(score.reference_total for score in single),
+        sum(score.summary_total for score in single),
+    )

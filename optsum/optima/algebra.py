@@ -1,0 +1,234 @@
+"""Operations that need one order of the units: minimal sets, and pairs of sets.
+
+`Ordered` holds zero-suppressed decision diagrams (Minato 1993) in which every way decides units in ascending order.
+Families are numbers of nodes, as in `optsum.optima.diagram`; results are remembered, so equal questions cost nothing.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from optsum.errors import UnsupportedError
+from optsum.optima.diagram import EMPTY_FAMILY, EMPTY_SET, Diagram
+
+__all__ = ["Ordered", "minimal_sets", "overlaps", "union"]
+
+_BEYOND: Final = 2**31
+"""Unit of the two ends: after every other."""
+
+_INT64: Final = 2**62
+_DEEP: Final = 100_000
+
+
+@contextmanager
+def _deep_recursion() -> Iterator[None]:
+    """Allow recursion as deep as a diagram has units."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, _DEEP))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)
+
+
+class Ordered:
+    """Diagrams in ascending order of the units.
+
+    Parameters
+    ----------
+    max_nodes : int
+        Beyond it an operation is refused, so that memory stays bounded.
+    """
+
+    def __init__(self, max_nodes: int) -> None:
+        self.nodes: list[tuple[int, int, int]] = [(_BEYOND, 0, 0), (_BEYOND, 1, 1)]
+        self._number: dict[tuple[int, int, int], int] = {}
+        self._memo: dict[tuple[str, int, int], int] = {}
+        self._max_nodes = max_nodes
+
+    def node(self, unit: int, without: int, with_: int) -> int:
+        """Node for the sets of `without`, and those of `with_` with the unit added."""
+        if with_ == EMPTY_FAMILY:
+            return without
+        key = (unit, without, with_)
+        number = self._number.get(key)
+        if number is None:
+            if len(self.nodes) + len(self._memo) >= self._max_nodes:
+                raise UnsupportedError(
+                    f"The optima need more than {self._max_nodes} nodes in one order of the units; "
+                    "draw a sample instead."
+                )
+            number = self._number[key] = len(self.nodes)
+            self.nodes.append(key)
+        return number
+
+    def union(self, f: int, g: int) -> int:
+        """Return the sets of f or g."""
+        if f == g or g == EMPTY_FAMILY:
+            return f
+        if f == EMPTY_FAMILY:
+            return g
+        key = ("or", min(f, g), max(f, g))
+        if key not in self._memo:
+            (u, f0, f1), (w, g0, g1) = self.nodes[f], self.nodes[g]
+            if u < w:
+                result = self.node(u, self.union(f0, g), f1)
+            elif w < u:
+                result = self.node(w, self.union(f, g0), g1)
+            else:
+                result = self.node(u, self.union(f0, g0), self.union(f1, g1))
+            self._memo[key] = result
+        return self._memo[key]
+
+    def added(self, unit: int, f: int) -> int:
+        """Return the sets of f, none of which holds the unit, with the unit added."""
+        u, f0, f1 = self.nodes[f]
+        if u > unit:
+            return self.node(unit, EMPTY_FAMILY, f)
+        key = ("add", unit, f)
+        if key not in self._memo:
+            self._memo[key] = self.node(u, self.added(unit, f0), self.added(unit, f1))
+        return self._memo[key]
+
+    def holds_empty(self, f: int) -> bool:
+        """Whether the empty set is in f."""
+        while f > EMPTY_SET:
+            f = self.nodes[f][1]
+        return f == EMPTY_SET
+
+    def without_supersets(self, f: int, g: int) -> int:
+        """Return the sets of f that contain no set of g."""
+        if g == EMPTY_FAMILY or f == EMPTY_FAMILY:
+            return f
+        if f == g or self.holds_empty(g):
+            return EMPTY_FAMILY
+        if f == EMPTY_SET:
+            return f
+        key = ("sub", f, g)
+        if key not in self._memo:
+            (u, f0, f1), (w, g0, g1) = self.nodes[f], self.nodes[g]
+            if u < w:
+                result = self.node(u, self.without_supersets(f0, g), self.without_supersets(f1, g))
+            elif w < u:
+                result = self.without_supersets(f, g0)
+            else:
+                kept = self.without_supersets(self.without_supersets(f1, g1), g0)
+                result = self.node(u, self.without_supersets(f0, g0), kept)
+            self._memo[key] = result
+        return self._memo[key]
+
+    def minimal(self, f: int) -> int:
+        """Return the sets of f that contain no other set of f."""
+        if f <= EMPTY_SET:
+            return f
+        if self.holds_empty(f):
+            return EMPTY_SET
+        key = ("min", f, f)
+        if key not in self._memo:
+            unit, f0, f1 = self.nodes[f]
+            least = self.minimal(f0)
+            self._memo[key] = self.node(unit, least, self.without_supersets(self.minimal(f1), least))
+        return self._memo[key]
+
+    def of(self, diagram: Diagram) -> int:
+        """Bring a diagram into ascending order."""
+        number = [EMPTY_FAMILY, EMPTY_SET]
+        for unit, without, with_ in diagram.rows[2:]:
+            number.append(self.union(number[without], self.added(unit, number[with_])))
+        return number[diagram.root]
+
+    def diagram(self, f: int) -> Diagram:
+        """Return a family as an object of its own."""
+        nodes = np.array(self.nodes, np.int64)
+        nodes[:2, 0] = -1
+        return Diagram.of_nodes(nodes.astype(np.int32), f)
+
+
+def union(diagrams: Sequence[Diagram], max_nodes: int = 2_000_000) -> Diagram:
+    """Return the sets that are in any of the families.
+
+    Raises
+    ------
+    UnsupportedError
+        If that needs more than `max_nodes` nodes.
+    """
+    if len(diagrams) == 1:
+        return diagrams[0]
+    with _deep_recursion():
+        ordered = Ordered(max_nodes)
+        found = EMPTY_FAMILY
+        for diagram in diagrams:
+            found = ordered.union(found, ordered.of(diagram))
+        return ordered.diagram(found)
+
+
+def minimal_sets(diagram: Diagram, max_nodes: int = 2_000_000) -> Diagram:
+    """Return the sets that contain no other set of the family.
+
+    Raises
+    ------
+    UnsupportedError
+        If that needs more than `max_nodes` nodes.
+    """
+    with _deep_recursion():
+        ordered = Ordered(max_nodes)
+        return ordered.diagram(ordered.minimal(ordered.of(diagram)))
+
+
+def overlaps(diagram: Diagram, max_nodes: int = 300_000) -> dict[tuple[int, int], int]:
+    """Count all ordered pairs of sets (A, B), A = B included, by (units in both, units in either).
+
+    Raises
+    ------
+    UnsupportedError
+        If that needs more than `max_nodes` pairs of nodes.
+    """
+    with _deep_recursion():
+        ordered = Ordered(20 * max_nodes)
+        root = ordered.of(diagram)
+    nodes = ordered.nodes
+    longest = [0] * len(nodes)
+    for x in range(2, len(nodes)):
+        longest[x] = max(longest[nodes[x][1]], longest[nodes[x][2]] + 1)
+    top = longest[root]
+    exact = np.int64 if diagram.count**2 < _INT64 else object
+    memo: dict[tuple[int, int], NDArray[Any]] = {}
+    nothing = np.zeros((top + 1, 2 * top + 1), exact)
+    both_empty = nothing.copy()
+    both_empty[0, 0] = 1
+
+    def pairs(f: int, g: int) -> NDArray[Any]:
+        if f == EMPTY_FAMILY or g == EMPTY_FAMILY:
+            return nothing
+        if f == EMPTY_SET and g == EMPTY_SET:
+            return both_empty
+        key = (f, g) if f <= g else (g, f)
+        if key in memo:
+            return memo[key]
+        if len(memo) >= max_nodes:
+            raise UnsupportedError(
+                f"Comparing all pairs of optima needs more than {max_nodes} pairs of nodes; draw a sample instead."
+            )
+        (u, f0, f1), (w, g0, g1) = nodes[f], nodes[g]
+        if u < w:
+            table = pairs(f0, g).copy()
+            table[:, 1:] += pairs(f1, g)[:, :-1]
+        elif w < u:
+            table = pairs(f, g0).copy()
+            table[:, 1:] += pairs(f, g1)[:, :-1]
+        else:
+            table = pairs(f0, g0).copy()
+            table[:, 1:] += pairs(f1, g0)[:, :-1] + pairs(f0, g1)[:, :-1]
+            table[1:, 1:] += pairs(f1, g1)[:-1, :-1]
+        memo[key] = table
+        return table
+
+    with _deep_recursion():
+        found = pairs(root, root)
+    return {(int(i), int(j)): int(found[i, j]) for i, j in np.argwhere(found)}

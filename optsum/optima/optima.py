@@ -1,0 +1,255 @@
+"""All optima of one instance: counted, listed, sampled, compared, without listing what need not be listed."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final
+from zipfile import BadZipFile
+
+import numpy as np
+
+from optsum.errors import InputError
+from optsum.optima.algebra import minimal_sets, overlaps
+from optsum.optima.diagram import Diagram
+
+__all__ = ["Agreement", "Optima"]
+
+_FORMAT: Final = "optsum optima 1"
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """A selection against all optima (Hirao et al. 2017, section 6.2.3).
+
+    Attributes
+    ----------
+    precision : mean over the optima O of |O and S| / |S|
+    recall : mean over the optima of |O and S| / |O|
+    jaccard : mean over the optima of |O and S| / |O or S|
+    """
+
+    precision: Fraction
+    recall: Fraction
+    jaccard: Fraction
+
+    @property
+    def f_measure(self) -> Fraction:
+        """``2 P R / (P + R)`` of the averaged precision and recall; 0 if both are 0."""
+        total = self.precision + self.recall
+        return 2 * self.precision * self.recall / total if total else Fraction(0)
+
+
+@dataclass(frozen=True, eq=False)
+class Optima:
+    """The sets of units that reach the best value.
+
+    Attributes
+    ----------
+    diagram : Diagram
+    value : int or Fraction
+        What all these sets are worth: the numerator where every selection has the same denominator (recall), a length
+        where that is minimized, otherwise the objective as it is compared (`optsum.coverage.evaluate.key_of`).
+    bound : int or Fraction
+        No set is worth more: the value is proven to be the optimum if it equals the bound.
+    complete : bool
+        Whether these are all optima; otherwise a limit was reached and `count` is a lower bound on their number
+        (given that ``proven``).
+    termination : str
+        ``completed``, or the limit that was reached: ``time_limit``, ``node_limit``, ``memory_limit``,
+        ``interrupted``.
+    statistics : mapping
+        What the search did; plain data.
+
+    Notes
+    -----
+    Iteration yields sorted tuples of unit numbers in the order of the diagram: at each decision all sets with the
+    unit come before all sets without it. The order is the same every time, for the same object and after saving and
+    loading it. Every set comes once.
+    """
+
+    diagram: Diagram
+    value: int | Fraction
+    bound: int | Fraction
+    complete: bool = True
+    termination: str = "completed"
+    statistics: Mapping[str, Any] = field(default_factory=dict)
+
+    @staticmethod
+    def of_sets(
+        sets: Iterable[Sequence[int]],
+        value: int | Fraction,
+        bound: int | Fraction | None = None,
+        *,
+        complete: bool = True,
+        termination: str = "completed",
+        statistics: Mapping[str, Any] | None = None,
+    ) -> Optima:
+        """Make the object from a list of sets, for strategies that list them."""
+        return Optima(
+            Diagram.of_sets(sets),
+            value,
+            value if bound is None else bound,
+            complete=complete,
+            termination=termination,
+            statistics=statistics or {},
+        )
+
+    @property
+    def proven(self) -> bool:
+        """Whether the value is proven to be the optimum."""
+        return self.value == self.bound
+
+    @property
+    def count(self) -> int:
+        """Number of sets, exact, of any size."""
+        return self.diagram.count
+
+    def __iter__(self) -> Iterator[tuple[int, ...]]:
+        return iter(self.diagram)
+
+    def __bool__(self) -> bool:
+        return self.diagram.root != 0
+
+    def sample(self, k: int, seed: int = 0) -> list[tuple[int, ...]]:
+        """Draw `k` sets, independently, each with the same probability.
+
+        Raises
+        ------
+        InputError
+            If there is no set.
+        """
+        self._need_sets("drawn from")
+        rng = random.Random(seed)  # noqa: S311 - nothing secret
+        return [self.diagram.sample(rng) for _ in range(k)]
+
+    @cached_property
+    def _held(self) -> dict[int, int]:
+        return self.diagram.holding()
+
+    def share(self) -> dict[int, Fraction]:
+        """Return the share of the optima that hold each unit; units in none are left out."""
+        return {unit: Fraction(held, self.count) for unit, held in sorted(self._held.items()) if held}
+
+    @property
+    def always(self) -> tuple[int, ...]:
+        """Units in every optimum."""
+        return tuple(sorted(unit for unit, held in self._held.items() if held == self.count))
+
+    def never(self, units: Iterable[int]) -> tuple[int, ...]:
+        """Return those of the `units` that are in no optimum."""
+        return tuple(sorted(unit for unit in units if not self._held.get(unit, 0)))
+
+    def minimal(self) -> Optima:
+        """Return only the optima that contain no other optimum.
+
+        Raises
+        ------
+        UnsupportedError
+            If the diagram grows beyond memory on the way.
+        """
+        return Optima(
+            minimal_sets(self.diagram), self.value, self.bound, self.complete, self.termination, self.statistics
+        )
+
+    def agreement(self, selection: Collection[int]) -> Agreement:
+        """Compare a selection with all optima.
+
+        The averages are those of Hirao et al. 2017, section 6.2.3. They are summed over the diagram: the number of
+        optima of each size that hold so many of the selected units. An empty selection has precision 0, an empty
+        optimum recall 0; two empty sets are equal (all three are 1).
+
+        Raises
+        ------
+        InputError
+            If there is no optimum.
+        """
+        self._need_sets("compared with")
+        size = len(set(selection))
+        precision = recall = jaccard = Fraction(0)
+        for (held, common), number in self.diagram.sizes(selection).items():
+            if not size and not held:
+                precision, recall, jaccard = precision + number, recall + number, jaccard + number
+                continue
+            precision += Fraction(number * common, size) if size else 0
+            recall += Fraction(number * common, held) if held else 0
+            jaccard += Fraction(number * common, held + size - common)
+        return Agreement(precision / self.count, recall / self.count, jaccard / self.count)
+
+    def f_measure(self, selection: Collection[int]) -> float:
+        """F-measure of averaged precision and recall of a selection against all optima."""
+        return float(self.agreement(selection).f_measure)
+
+    def jaccard(self) -> Fraction:
+        """Return the mean Jaccard index of two different optima; 1 if there is only one.
+
+        Raises
+        ------
+        InputError
+            If there is no optimum.
+        UnsupportedError
+            If there are too many different pairs of diagram nodes; a sample answers then.
+        """
+        self._need_sets("compared with")
+        if self.count == 1:
+            return Fraction(1)
+        total = Fraction(0)
+        for (common, either), number in overlaps(self.diagram).items():
+            total += Fraction(number * common, either) if either else number
+        return (total - self.count) / (self.count * (self.count - 1))
+
+    def save(self, path: str | Path) -> None:
+        """Write to a file (NumPy's npz, no pickle)."""
+        about = {
+            "format": _FORMAT,
+            "root": self.diagram.root,
+            "value": str(self.value),
+            "bound": str(self.bound),
+            "complete": self.complete,
+            "termination": self.termination,
+            "statistics": dict(self.statistics),
+        }
+        with Path(path).open("wb") as file:
+            np.savez_compressed(file, about=np.array(json.dumps(about)), nodes=self.diagram.nodes)
+
+    @staticmethod
+    def load(path: str | Path) -> Optima:
+        """Read what `save` wrote.
+
+        Raises
+        ------
+        InputError
+            If the file is something else.
+        """
+        try:
+            with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as held:
+                about = json.loads(str(held["about"]))
+                nodes = held["nodes"]
+            written = about["format"]
+            optima = Optima(
+                Diagram(nodes, about["root"]),
+                _number(about["value"]),
+                _number(about["bound"]),
+                about["complete"],
+                about["termination"],
+                about["statistics"],
+            )
+        except (KeyError, ValueError, EOFError, OSError, TypeError, BadZipFile) as error:
+            raise InputError(f"{path} does not hold optima that optsum saved ({type(error).__name__}).") from error
+        if written != _FORMAT:
+            raise InputError(f"{path} is of another version ({written}); save it again.")
+        return optima
+
+    def _need_sets(self, what: str) -> None:
+        if not self:
+            raise InputError(f"There is no optimum to be {what}: the instance has no feasible selection.")
+
+
+def _number(text: str) -> int | Fraction:
+    number = Fraction(text)
+    return int(number) if "/" not in text else number

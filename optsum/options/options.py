@@ -1,0 +1,390 @@
+"""Options: one typed description of what to do, filled from keywords, a TOML file and the command line alike.
+
+Nothing heavy is imported before an option is used, so that ``optsum solve --help`` answers at once.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from functools import lru_cache
+from inspect import Parameter, signature
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeVar
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    WithJsonSchema,
+    create_model,
+    field_validator,
+)
+
+from optsum.errors import OptionError, OptsumError
+from optsum.metrics.names import parse_metric
+from optsum.names import unknown_name
+from optsum.options.own import OWN_OPTIONS_SCHEMA, OwnOptions, own_options
+from optsum.options.presets import PRESETS
+from optsum.options.toml import check_kinds, read_table, sentence_of
+
+if TYPE_CHECKING:
+    from optsum.chunks.rules import Rules
+    from optsum.contracts.run import Limits
+    from optsum.contracts.strategy import Strategy
+    from optsum.problem.formulation import Spec
+    from optsum.text.analyzer import Analyzer
+
+__all__ = ["Options", "ScoreOptions", "options_of", "read_config", "resolve", "resolve_as", "resolve_score"]
+
+_NOT_IN_HASH = {"preset", "workers"}
+"""Options that cannot change a result; what a preset sets is in the options themselves."""
+
+_LONGEST: Final = 10**12
+"""Lengths beyond it would leave the range of the kernels' integers."""
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _true_is_no_number(cls, value: Any, info: ValidationInfo) -> Any:
+        if isinstance(value, bool) and cls.model_fields[str(info.field_name)].annotation is not bool:
+            raise ValueError("input should not be true or false")
+        return value
+
+
+class Options(_Model):
+    """Every option of a search; names as on the command line (``--max-length`` is ``max_length``)."""
+
+    formulation: str = Field("extractive", description="what the units are (optsum list formulations)")
+    strategy: str = Field("milp", description="how to search (optsum list strategies)")
+    backend: str = Field("highs", description="MILP solver, or pyomo:NAME (optsum list backends)")
+    backend_options: Annotated[OwnOptions, WithJsonSchema(OWN_OPTIONS_SCHEMA)] = Field(
+        (), description="the solver's own options as they are; they win over what optsum sets"
+    )
+    threads: int = Field(1, ge=1, description="threads of the solver, where it has them")
+    strategy_options: Annotated[OwnOptions, WithJsonSchema(OWN_OPTIONS_SCHEMA)] = Field(
+        (), description="the strategy's own options; in a comparison of all that have it, or of one as vns.k_max=3"
+    )
+    bound: Literal["lagrangian", "knapsack"] = Field(
+        "lagrangian", description="of branch-and-bound; knapsack is the paper's (Hirao et al. 2017)"
+    )
+    metric: str = Field("rouge-1", description="rouge-N, rouge-suK, rouge-l, sums with +, or ngram-I-J")
+    measure: Literal["recall", "precision", "f1"] = Field("recall", description="what of the metric is maximized")
+    references: Literal["pooled", "each", "mean", "best", "first"] = Field(
+        "pooled",
+        description="all together, one problem for each, the mean over them, the one that gives most, or the first",
+    )
+    model_units: Literal["whole", "sentences"] = Field(
+        "whole", description="a reference is one text, or each of its sentences is clipped by itself"
+    )
+    max_length: int | None = Field(None, ge=0, le=_LONGEST, description="longest summary, in the length unit")
+    min_length: int = Field(0, ge=0, le=_LONGEST, description="shortest summary, in the length unit")
+    length_unit: Literal["words", "sentences", "characters"] = Field(
+        "words", description="what lengths count; words are blank-separated"
+    )
+    tokenizer: str | None = Field(
+        None, description="rouge (default), blank, unicode, or tokens (default for pre-tokenized topics)"
+    )
+    stem: bool = Field(default=False, description="Porter stemming as ROUGE-1.5.5 -m does")
+    stopwords: str = Field("keep", description="keep, drop (SMART list), or a file with one word a line")
+    counts: Literal["clipped", "set"] = Field("clipped", description="count each n-gram as often as it occurs, or once")
+    boundaries: Literal["sentence", "joined"] = Field(
+        "sentence", description="n-grams of the summary within sentences, or across their ends"
+    )
+    keep_unmatched: bool = Field(default=False, description="keep sentences without any counted n-gram as units")
+    weights: Literal["one", "length"] = Field(
+        "one", description="cover: every sentence counts one, or its length in the length unit"
+    )
+    uncoverable: Literal["error", "skip"] = Field(
+        "error", description="cover: an abstract sentence without any alternative is an error, or left out and reported"
+    )
+    chunk_profile: Literal["strict", "paper"] = Field(
+        "strict", description="compressive: what can be left out; strict keeps subjects and objects with their verb"
+    )
+    chunk_rules: str | None = Field(
+        None, description="compressive: rules by which chunks are made: ud, clearnlp, or a file [by the parse's labels]"
+    )
+    preset: str | None = Field(None, description="a set of options from a paper (optsum list presets)")
+    time_limit: float | None = Field(None, ge=0, description="seconds of search per problem")
+    node_limit: int | None = Field(None, ge=0, description="nodes of the search tree per problem")
+    evaluation_limit: int | None = Field(None, ge=0, description="selections evaluated per problem")
+    gap: float | None = Field(None, ge=0, description="relative gap that is good enough")
+    target: float | None = Field(None, description="objective that is good enough")
+    seed: int = Field(0, ge=0, description="the same seed gives the same result")
+    workers: int = Field(1, ge=1, description="processes")
+
+    @field_validator("backend_options", "strategy_options", mode="before")
+    @classmethod
+    def _pairs(cls, value: Any) -> OwnOptions:
+        return own_options(value)
+
+    def analyzer(self) -> Analyzer:
+        """Return the text analysis that the objective counts with."""
+        return _analyzer(self.tokenizer or "rouge", self.stem, self.stopwords)
+
+    def spec(self, *, pretokenized: bool = False) -> Spec:
+        """Return what is optimized.
+
+        Parameters
+        ----------
+        pretokenized : bool
+            The topic comes as lists of tokens, which are used as they are unless a tokenizer was asked for.
+        """
+        if pretokenized and self.tokenizer is None:
+            return self.model_copy(update={"tokenizer": "tokens"}).spec()
+        return _spec(self)
+
+    def limits(self) -> Limits:
+        """Return when to stop early."""
+        from optsum.contracts.run import Limits
+
+        return Limits(
+            time_s=self.time_limit,
+            evaluations=self.evaluation_limit,
+            nodes=self.node_limit,
+            gap=self.gap,
+            target=self.target,
+        )
+
+    @property
+    def covers(self) -> bool:
+        """Whether lengths are minimized; then there is no metric, and no length limit."""
+        return self.formulation == "cover"
+
+    def searcher(self) -> Strategy:
+        """Return the strategy, with its own options set."""
+        return _searcher(
+            self.strategy, self.backend, self.bound, self.threads, self.backend_options, self.strategy_options
+        )
+
+    @property
+    def config_hash(self) -> str:
+        """Twelve hexadecimal digits that differ when an option that can change a result does."""
+        return _hash(self)
+
+
+@lru_cache(maxsize=64)
+def _searcher(
+    strategy: str, backend: str, bound: str, threads: int, backend_options: OwnOptions, strategy_options: OwnOptions
+) -> Strategy:
+    from optsum.options.of_strategies import shared_out
+    from optsum.registry import create_strategy
+
+    own: dict[str, dict[str, Any]] = {
+        "milp": {"backend": backend, "threads": threads, "backend_options": backend_options},
+        "branch-and-bound": {"bound": bound},
+    }
+    flags = own.get(strategy, {})
+    given = dict(shared_out(strategy_options, [strategy])[strategy])
+    for name in given:
+        if name in flags:
+            raise OptionError(
+                f"The option {name} of {strategy} has a flag of its own: give --{name.replace('_', '-')}."
+            )
+    return create_strategy(strategy, {**flags, **given})
+
+
+class ScoreOptions(_Model):
+    """Every option of scoring."""
+
+    metric: str = Field("rouge-1+rouge-2+rouge-l", description="one metric, or several joined by +")
+    references: Literal["pooled", "mean", "best", "first"] = Field(
+        "pooled", description="all references together, the mean over them, the best of them, or the first alone"
+    )
+    best_by: Literal["recall", "precision", "f1"] = Field(
+        "recall", description="what the best reference is best in; recall as ROUGE-1.5.5, f1 as rouge-score"
+    )
+    tokenizer: str | None = Field(
+        None, description="rouge (default), blank, unicode, or tokens (default for pre-tokenized topics)"
+    )
+    stem: bool = Field(default=False, description="Porter stemming as ROUGE-1.5.5 -m does")
+    stopwords: str = Field("keep", description="keep, drop (SMART list), or a file with one word a line")
+    counts: Literal["clipped", "set"] = Field("clipped", description="count each n-gram as often as it occurs, or once")
+    model_units: Literal["whole", "sentences"] = Field(
+        "whole", description="a reference is one text, or each of its sentences is clipped by itself"
+    )
+    max_words: int | None = Field(None, ge=1, description="cut summaries and references after so many words")
+    preset: str | None = Field(None, description="a set of options from a paper (optsum list presets)")
+
+    def analyzer(self, *, pretokenized: bool = False) -> Analyzer:
+        """Return the text analysis that n-grams are counted with."""
+        return _analyzer(self.tokenizer or ("tokens" if pretokenized else "rouge"), self.stem, self.stopwords)
+
+
+@lru_cache(maxsize=64)
+def _analyzer(tokenizer: str, stem: bool, stopwords: str) -> Analyzer:
+    from optsum.text.analyzer import Analyzer, load_stopwords
+
+    return Analyzer(tokenizer, stem, stopwords if stopwords in {"keep", "drop"} else load_stopwords(stopwords))
+
+
+@lru_cache(maxsize=8)
+def _chunk_rules(name: str) -> Rules:
+    from optsum.chunks.rule_files import load_rules
+
+    return load_rules(name)
+
+
+@lru_cache(maxsize=64)
+def _spec(options: Options) -> Spec:
+    from optsum.coverage.instance import NO_LIMIT
+    from optsum.problem.formulation import Spec
+
+    return Spec(
+        analyzer=options.analyzer(),
+        metric=options.metric,
+        measure=options.measure,
+        counts=options.counts,
+        references="mean" if options.references == "mean" else "pooled",
+        boundaries=options.boundaries,
+        model_units=options.model_units,
+        max_length=NO_LIMIT if options.max_length is None else options.max_length,
+        min_length=options.min_length,
+        length_unit=options.length_unit,
+        keep_unmatched=options.keep_unmatched,
+        weights=options.weights,
+        uncoverable=options.uncoverable,
+        chunk_profile=options.chunk_profile,
+        chunk_rules=None if options.chunk_rules is None else _chunk_rules(options.chunk_rules),
+    )
+
+
+@lru_cache(maxsize=256)
+def _hash(options: Options) -> str:
+    data = options.model_dump(exclude=_NOT_IN_HASH)
+    with suppress(OptsumError):  # of files what they hold counts, not what they are called
+        if options.stopwords not in {"keep", "drop"}:
+            data["stopwords"] = sorted(options.analyzer().stopwords)
+        if options.chunk_rules is not None:
+            data["chunk_rules"] = _chunk_rules(options.chunk_rules).digest
+    return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()[:12]
+
+
+_ONLY_IN: Final = {
+    "strategies": "compare",
+    "exact": "compare",
+    "backends": "compare",
+    "threshold": "align",
+    "max_sentences": "align",
+}
+"""Options of one command that are no field of a model."""
+
+
+def read_config(path: str | Path, *, also: Iterable[str] = ()) -> dict[str, Any]:
+    """Read options from a TOML file; hyphens and underscores in names are the same.
+
+    One file serves every command: it may set any option that some command has, and each takes what it knows.
+    `also` are options of the command that reads it.
+
+    Raises
+    ------
+    OptionError
+        If the file cannot be read, is no TOML, sets an option twice, or sets one that no command has.
+    """
+    known = dict.fromkeys([*Options.model_fields, *ScoreOptions.model_fields, *_ONLY_IN, *also])
+    return read_table(path, known)
+
+
+def resolve(
+    given: Mapping[str, Any] | None = None, *, config: str | Path | None = None, strategy: str | None = None
+) -> Options:
+    """Return the options of a search: defaults, then the preset's, then the file's, then those given.
+
+    Parameters
+    ----------
+    given : mapping, optional
+        Option name -> value; None stands for "not given". What is given wins over the file, the file over the
+        preset.
+    config : path, optional
+        A TOML file with the same names.
+    strategy : str, optional
+        The strategy where none is given anywhere.
+
+    Raises
+    ------
+    UnknownNameError
+        For an option or a preset that does not exist, with the nearest names.
+    OptionError
+        For a value that is impossible, options that contradict one another, or no length limit where one is needed.
+    """
+    options = _merged(Options, given, config)
+    if strategy is not None and "strategy" not in options.model_fields_set:
+        options = options.model_copy(update={"strategy": strategy})
+    if options.covers:
+        _check_cover(options)
+    elif options.max_length is None and options.measure == "recall":
+        raise OptionError("Recall only grows with the length, so it needs a limit: give --max-length N, or a --preset.")
+    if options.max_length is not None and options.min_length > options.max_length:
+        raise OptionError(f"The minimum length {options.min_length} is above the maximum length {options.max_length}.")
+    # These refuse unknown names, a stop word file that cannot be read, and limits that nothing could keep.
+    parse_metric(options.metric)
+    options.spec()
+    options.limits()
+    return options
+
+
+def _check_cover(options: Options) -> None:
+    if options.max_length is not None or options.min_length:
+        raise OptionError("A cover is as short as it can be, so it takes no --max-length and no --min-length.")
+    if options.references in {"each", "best"}:
+        raise OptionError("A cover is of the one abstract that the topic's alternatives are for: leave --references.")
+
+
+def resolve_score(given: Mapping[str, Any] | None = None, *, config: str | Path | None = None) -> ScoreOptions:
+    """Return the options of scoring, as `resolve` does those of a search."""
+    options = _merged(ScoreOptions, given, config)
+    parse_metric(options.metric)
+    options.analyzer()
+    return options
+
+
+M = TypeVar("M", bound=_Model)
+
+
+@lru_cache(maxsize=64)
+def options_of(function: Callable[..., Any]) -> type[_Model]:
+    """Return the options that a function declares: its keyword-only parameters.
+
+    Each is annotated ``Annotated[type, Field(description=..., ge=...)]``, so that keywords, flags, their help and
+    what values they take stand in one place.
+    """
+    own = signature(function, eval_str=True).parameters.values()
+    fields: dict[str, Any] = {
+        each.name: (each.annotation, each.default) for each in own if each.kind is Parameter.KEYWORD_ONLY
+    }
+    return create_model(function.__name__, __base__=_Model, **fields)
+
+
+def resolve_as(model: type[M], given: Mapping[str, Any] | None = None, *, config: str | Path | None = None) -> M:
+    """Return the options of a command with a model of its own (`options_of`), as `resolve` does those of a search."""
+    return _merged(model, given, config)
+
+
+def _merged(model: type[M], given: Mapping[str, Any] | None, config: str | Path | None) -> M:
+    values = {name: value for name, value in (given or {}).items() if value is not None}
+    for name in values:
+        if name not in model.model_fields:
+            raise unknown_name("option", name, model.model_fields)
+    if config is not None:
+        file = read_config(config, also=model.model_fields)
+        check_kinds(model, file, config)
+        own = file.get("backend", model.model_fields["backend"].default if "backend" in model.model_fields else None)
+        if values.get("backend", own) != own:
+            file.pop("backend_options", None)  # they are those of another solver
+        values = {**file, **values}
+    if (preset := values.get("preset")) is not None:
+        if not isinstance(preset, str) or preset not in PRESETS:
+            raise unknown_name("preset", preset, PRESETS)
+        values = {**PRESETS[preset].options, **values}
+    try:
+        # A file or a preset may set options of other commands.
+        return model(**{name: value for name, value in values.items() if name in model.model_fields})
+    except ValidationError as error:
+        raise OptionError(sentence_of(error.errors()[0])) from None

@@ -1,0 +1,57 @@
+"""What a file of options may hold, and what stands in it."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from optsum.options.options import _ONLY_IN, Options, ScoreOptions
+
+__all__ = ["described", "schema"]
+
+
+_NAMES: Final = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
+
+_KINDS: Final[dict[str, dict[str, Any]]] = {
+    "strategies": _NAMES,
+    "backends": _NAMES,
+    "exact": {"type": "string"},
+    "threshold": {"type": "number"},
+    "max_sentences": {"type": "integer"},
+}
+"""What those options are that are no field of a model."""
+
+
+def described(options: Options) -> dict[str, Any]:
+    """Return options as a file has them: the solver's own in a table of the backend."""
+    values = options.model_dump()
+    values["strategy_options"] = dict(values["strategy_options"]) or None
+    own, backend = dict(values.pop("backend_options")), values["backend"]
+    if own:
+        del values["backend"]
+        values |= {"backend": {"name": backend}, "backend.options": own}
+    return values
+
+
+def schema() -> dict[str, Any]:
+    """Return the JSON schema of a file of options: those of a search, of scoring, and of single commands."""
+    made = Options.model_json_schema()
+    for name, field in ScoreOptions.model_json_schema()["properties"].items():
+        made["properties"].setdefault(name, field)
+    for name, where in _ONLY_IN.items():
+        made["properties"].setdefault(name, {"description": f"of optsum {where}", **_KINDS.get(name, {})})
+    own = made["properties"].pop("backend_options")
+    backend = made["properties"]["backend"]
+    table = {"name": dict(backend), "options": own}
+    made["properties"]["backend"] = {
+        "description": backend["description"],
+        "default": backend["default"],
+        "anyOf": [
+            {"type": "string"},
+            {"type": "object", "properties": table, "additionalProperties": False},
+        ],
+    }
+    made["properties"] = {name.replace("_", "-"): field for name, field in made["properties"].items()}
+    made["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+    made["title"] = "Options of optsum"
+    made["additionalProperties"] = False
+    return made

@@ -1,0 +1,4 @@
+"""What is searched.
+
+`Problem`, the small part that one's own metric needs, and `CoverageProblem`, all of it on the normal form.
+"""

@@ -1,0 +1,166 @@
+"""`CoverageProblem`: all abilities, implemented once on the normal form, for every formulation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import lcm
+from typing import Any
+
+import numpy as np
+
+from optsum.coverage.evaluate import key_of, score, value_of
+from optsum.coverage.instance import Combination, Coverage, Goal
+from optsum.problem.problem import Capability, Evaluation, Key, Move, Problem, Selection, Sense
+from optsum.program.model import LinearModel, coverage_model
+
+__all__ = ["CoverageProblem"]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class CoverageProblem(Problem):
+    """A problem given as a `Coverage` instance.
+
+    Build it with `CoverageProblem.of`. Which capabilities it has depends on the instance: a varying denominator has
+    no linear model, for example.
+
+    Attributes
+    ----------
+    instance : Coverage
+    reference_model : callable or None
+        Builds the readable Pyomo model of the paper's equations, with one binary variable ``x[u]`` a unit.
+    """
+
+    instance: Coverage
+    reference_model: Callable[[], Any] | None = None
+
+    @classmethod
+    def of(
+        cls,
+        instance: Coverage,
+        reference_model: Callable[[], Any] | None = None,
+        reference_units: int | None = None,
+    ) -> CoverageProblem:
+        """Wrap an instance."""
+        return cls(
+            instance=instance,
+            reference_model=reference_model,
+            reference_units=reference_units,
+            lengths=tuple(instance.lengths.tolist()),
+            min_length=instance.min_length,
+            max_length=instance.max_length,
+            sense=Sense.MAXIMIZE if instance.goal is Goal.MAXIMIZE else Sense.MINIMIZE,
+        )
+
+    @cached_property
+    def coverage(self) -> Coverage:
+        """The instance."""
+        return self.instance
+
+    @property
+    def capabilities(self) -> frozenset[Capability]:
+        """What the instance allows."""
+        found = {Capability.COVERAGE, Capability.BOUND}
+        if self.instance.goal is Goal.MINIMIZE or self.instance.constant_denominator:
+            found.add(Capability.LINEAR)
+            if self.instance.goal is Goal.MAXIMIZE and self.instance.singletons:
+                found.add(Capability.COMBINATORIAL_BOUND)
+        elif self.instance.single_ratio:
+            found.add(Capability.RATIO)
+        return frozenset(found)
+
+    def explain(self, missing: frozenset[Capability]) -> str:
+        """Say what stands in the way, and what serves instead."""
+        bottoms = [int(bottom) for bottom in self.instance.constants[1::2] if bottom > 0]
+        constant = not self.instance.mass[1::2].any() and not (self.instance.slot % 2 == 1).any()
+        if missing & {Capability.LINEAR, Capability.COMBINATORIAL_BOUND} and constant and lcm(*bottoms) > 2**50:
+            return (
+                f"the common denominator of its {self.instance.ratios} ratios is beyond 2^50; "
+                "use branch-and-bound, greedy or exhaustive, or --references pooled."
+            )
+        if Capability.LINEAR in missing:
+            if self.instance.combination is Combination.PRODUCT:
+                what = "its value is a geometric mean"
+            elif self.instance.ratios > 1:
+                what = f"its value is a sum of {self.instance.ratios} ratios whose denominators vary"
+            else:
+                what = "its value is a ratio whose denominator varies"
+            return f"{what}, which no integer program has; use branch-and-bound or exhaustive."
+        if missing == {Capability.COMBINATORIAL_BOUND}:
+            return "it holds for recall within sentences alone; use --bound lagrangian."
+        return ""
+
+    def evaluate(self, selection: Selection) -> Evaluation:
+        """Score a selection with the independent scorer."""
+        totals, length, violation = score(self.instance, selection)
+        key = key_of(self.instance, totals, length)
+        return Evaluation(key, violation, value_of(self.instance, key))
+
+    def totals(self, selection: Selection) -> tuple[int, ...]:
+        """Return numerator and denominator of each ratio, in turn."""
+        return score(self.instance, selection)[0]
+
+    def moves(self, selection: Selection) -> Iterator[Move]:
+        """Yield closed moves: a unit with its missing ancestors is added, or dropped with its chosen descendants."""
+        chosen = set(selection)
+        for unit in range(self.size):
+            if unit not in chosen:
+                yield tuple(member for member in self.instance.closure((unit,)) if member not in chosen)
+            else:
+                yield tuple(member for member in selection if unit in self.instance.closure((member,)))
+
+    def repair(self, selection: Selection, rng: np.random.Generator) -> Selection:
+        """Restore missing parents, then drop and add closed moves at random until the lengths fit."""
+        if self.instance.goal is Goal.MINIMIZE:
+            return self._complete(selection, rng)
+        if not (self.instance.parents >= 0).any():
+            return super().repair(selection, rng)
+        chosen = set(self.instance.closure(selection))
+        for wanted in (False, True):  # first drop what is too long, then fill up to the minimum
+            for unit in rng.permutation(self.size).tolist():
+                length = self.length(chosen)
+                if (length <= self.max_length) if not wanted else (length >= self.min_length):
+                    break
+                if wanted and unit not in chosen:
+                    added = chosen.union(self.instance.closure((unit,)))
+                    chosen = added if self.length(added) <= self.max_length else chosen
+                elif not wanted and unit in chosen:
+                    chosen = {member for member in chosen if unit not in self.instance.closure((member,))}
+        repaired = tuple(sorted(chosen))
+        return repaired if self.evaluate(repaired).feasible else selection
+
+    def _complete(self, selection: Selection, rng: np.random.Generator) -> Selection:
+        """Add random units to a cover until every feature is reached."""
+        chosen = list(self.instance.closure(selection))
+        for unit in rng.permutation(self.size).tolist():
+            if self.evaluate(tuple(sorted(chosen))).feasible:
+                return tuple(sorted(chosen))
+            chosen = list(self.instance.closure((*chosen, unit)))
+        complete = tuple(sorted(chosen))
+        return complete if self.evaluate(complete).feasible else selection
+
+    @cached_property
+    def linear_model(self) -> LinearModel:
+        """The merged integer program."""
+        return coverage_model(self.instance)
+
+    def value_of(self, key: Key) -> float:
+        """Return for people what is compared as `key`."""
+        return value_of(self.instance, Fraction(key))
+
+    @cached_property
+    def root_bound(self) -> Key:
+        """The bound of the root relaxation, proven in integers (`optsum.program.dual_bound.dual_bound`).
+
+        Of sums and products of ratios it bounds programs that no selection escapes (`optsum.program.surrogate`). Where
+        the relaxation has no optimum (nothing is feasible), the trivial bound stands in.
+        """
+        from optsum.program.dual_bound import model_bound
+        from optsum.program.ratio_bound import value_bound
+
+        if self.instance.goal is Goal.MAXIMIZE and not self.instance.constant_denominator:
+            return value_bound(self.instance)
+        model = self.linear_model
+        return Fraction(model_bound(model) + model.offset, model.denominator)

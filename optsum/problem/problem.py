@@ -1,0 +1,221 @@
+"""What a search needs to know of a problem: a small part that everything has, and abilities that may be asked for.
+
+A user's own metric implements the small part alone (`Problem`) and is searched by greedy, VNS, genetic and
+exhaustive search. What more a problem can do is declared as a set of `Capability`; a strategy that needs one that
+is missing is refused before the search starts, with a sentence that names it.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from enum import Enum
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from optsum.coverage.instance import NO_LIMIT
+from optsum.errors import UnsupportedError
+from optsum.optima.fitting import fit
+
+if TYPE_CHECKING:
+    from optsum.coverage.instance import Coverage
+    from optsum.program.model import LinearModel
+
+__all__ = ["Capability", "Evaluation", "Key", "Move", "Problem", "Selection", "Sense", "require"]
+
+Selection: TypeAlias = tuple[int, ...]
+"""Chosen units, sorted, each once."""
+
+Move: TypeAlias = tuple[int, ...]
+"""Units whose decisions are flipped together."""
+
+Key: TypeAlias = int | float | Fraction
+"""Objective as it is compared: exact (an integer or a fraction) wherever the problem allows it."""
+
+
+class Sense(Enum):
+    """Direction of the objective."""
+
+    MAXIMIZE = "maximize"
+    MINIMIZE = "minimize"
+
+    def better(self, left: Key, right: Key) -> bool:
+        """Whether `left` is strictly better than `right`."""
+        return left > right if self is Sense.MAXIMIZE else left < right
+
+
+class Capability(Enum):
+    """An ability that only some problems have."""
+
+    COVERAGE = "coverage arrays"
+    """`Problem.coverage` is the instance in the normal form: incremental kernels run on it."""
+    LINEAR = "linear model"
+    """`Problem.linear_model` is an integer linear program with the same optimum."""
+    RATIO = "one ratio of linear functions"
+    """`optsum.program.model.coverage_model` gives an integer program for each value of the ratio (precision, F1)."""
+    BOUND = "bound"
+    """`Problem.root_bound` is a proven limit that no selection can pass."""
+    COMBINATORIAL_BOUND = "combinatorial bound"
+    """Recall with singleton occurrences: the knapsack and Lagrangian bounds of branch and bound hold."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """What a selection is worth.
+
+    Attributes
+    ----------
+    key : Key
+        The objective, as it is compared.
+    violation : int
+        0 if the selection is feasible, otherwise how far it is from it (length over the maximum or under the
+        minimum, units without their parent, features not reached).
+    value : float
+        The objective for people.
+    """
+
+    key: Key
+    violation: int
+    value: float
+
+    @property
+    def feasible(self) -> bool:
+        """Whether every limit is kept."""
+        return self.violation == 0
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Problem(ABC):
+    """A choice of units: the small part that every problem implements.
+
+    Subclass it and define `evaluate`; everything else has a default.
+
+    Attributes
+    ----------
+    lengths : tuple of int
+        Length of each unit; one 0/1 decision a unit.
+    min_length, max_length : int
+        Limits of the summed length; `optsum.coverage.instance.NO_LIMIT` for no maximum.
+    sense : Sense
+    reference_units : int or None
+        How many units the references have, on average, where that is known; some heuristics start with as many.
+    """
+
+    lengths: tuple[int, ...]
+    min_length: int = 0
+    max_length: int = NO_LIMIT
+    sense: Sense = field(default=Sense.MAXIMIZE)
+    reference_units: int | None = None
+
+    @abstractmethod
+    def evaluate(self, selection: Selection) -> Evaluation:
+        """Return what a selection is worth, computed afresh."""
+
+    @property
+    def capabilities(self) -> frozenset[Capability]:
+        """What this problem can do beyond the small part."""
+        return frozenset()
+
+    @property
+    def size(self) -> int:
+        """Number of 0/1 decisions."""
+        return len(self.lengths)
+
+    def length(self, selection: Iterable[int]) -> int:
+        """Return the summed length of a selection."""
+        return sum(self.lengths[unit] for unit in selection)
+
+    def excess(self, selection: Iterable[int]) -> int:
+        """Return how far the summed length is outside its limits; 0 within them."""
+        length = self.length(selection)
+        return max(0, length - self.max_length, self.min_length - length)
+
+    def totals(self, selection: Selection) -> tuple[int, ...]:
+        """Return numerator and denominator of each ratio of the objective, in turn; nothing where it has none."""
+        del selection
+        return ()
+
+    def moves(self, selection: Selection) -> Iterator[Move]:
+        """Yield the moves from a selection: by default every unit added or dropped by itself."""
+        del selection
+        for unit in range(self.size):
+            yield (unit,)
+
+    def entries(self) -> Iterator[Move]:
+        """Yield what a baseline takes one by one, in document order: by default the moves from nothing."""
+        return self.moves(())
+
+    def repair(self, selection: Selection, rng: np.random.Generator) -> Selection:
+        """Make a selection fit: by default drop units at random, or add units at random.
+
+        Where that ends outside the window, the window is reached by dynamic programming (`optsum.optima.fitting.fit`),
+        so that a window that can be reached is. Returns a feasible selection, or the given one where none was found.
+        """
+        kept = list(selection)
+        rng.shuffle(kept)
+        outside = sorted(set(range(self.size)).difference(kept))
+        rng.shuffle(outside)
+        fitting = list(kept)
+        while fitting and self.length(fitting) > self.max_length:
+            fitting.pop()
+        for unit in outside:
+            if self.length(fitting) >= self.min_length:
+                break
+            if self.length(fitting) + self.lengths[unit] <= self.max_length:
+                fitting.append(unit)
+        if self.excess(fitting):
+            fitting = fit(self.lengths, kept, outside, self.min_length, self.max_length) or []
+        repaired = tuple(sorted(fitting))
+        return repaired if self.evaluate(repaired).feasible else selection
+
+    # --- abilities: defined where `capabilities` names them -------------------------------------------------------
+
+    @cached_property
+    def coverage(self) -> Coverage:
+        """The instance in the normal form (`Capability.COVERAGE`)."""
+        raise self._lacks(Capability.COVERAGE)
+
+    @cached_property
+    def linear_model(self) -> LinearModel:
+        """An integer program; its first `size` columns are the units (`Capability.LINEAR`)."""
+        raise self._lacks(Capability.LINEAR)
+
+    @cached_property
+    def root_bound(self) -> Key:
+        """A limit that no selection can pass, proven without floating point (`Capability.BOUND`)."""
+        raise self._lacks(Capability.BOUND)
+
+    def value_of(self, key: Key) -> float:
+        """Return for people what is compared as `key`: the same, unless the objective is a root of it."""
+        return float(key)
+
+    def explain(self, missing: frozenset[Capability]) -> str:
+        """Return a sentence on why abilities are missing, where there is more to say than that they are."""
+        del missing
+        return ""
+
+    def _lacks(self, capability: Capability) -> UnsupportedError:
+        return UnsupportedError(f"{type(self).__name__} has no {capability.value}.")
+
+
+def require(problem: Problem, needed: frozenset[Capability], who: str) -> None:
+    """Refuse a pair that does not fit, before any work.
+
+    Raises
+    ------
+    UnsupportedError
+        Naming what `who` needs and `problem` lacks.
+    """
+    missing = needed - problem.capabilities
+    if missing and (why := problem.explain(missing)):
+        raise UnsupportedError(f"{who} cannot search this problem: {why}")
+    if missing:
+        names = " and ".join(sorted(capability.value for capability in missing))
+        raise UnsupportedError(
+            f"{who} needs a problem with {names}, which this one ({type(problem).__name__}) does not offer: "
+            "choose another strategy (optsum list strategies)."
+        )

@@ -1,0 +1,111 @@
+"""The integer program of a cover, tighter than that of the general normal form.
+
+With x_u = 1 if unit u is chosen and m_iA = 1 if clause i picks its alternative A:
+
+    minimize    sum of length_u * x_u
+    subject to  sum over A of m_iA >= 1               for each clause i
+                sum over A containing u of m_iA <= x_u    for each clause i and unit u
+
+A clause needs no more than one alternative, so all of a clause's alternatives that contain u share one row. One row
+for each alternative would be right too, but its relaxation is much weaker: half of each of many alternatives is then
+worth as much as a whole one. An alternative of one unit is that unit's column.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from optsum.coverage.clauses import Clauses, canonical, clauses_of, interchangeable, members
+from optsum.problem.coverage_problem import CoverageProblem
+from optsum.problem.problem import Sense
+from optsum.program.model import LinearModel
+
+__all__ = ["CoverProblem", "cover_program"]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class CoverProblem(CoverageProblem):
+    """A `CoverageProblem` whose instance is a cover (`optsum.coverage.clauses.is_cover`)."""
+
+    @cached_property
+    def linear_model(self) -> LinearModel:
+        """The program, with one unit standing for all that are interchangeable."""
+        lengths = self.instance.lengths.tolist()
+        clauses, _ = interchangeable(canonical(clauses_of(self.instance)), lengths)
+        return cover_program(clauses, range(self.size), lengths)[0]
+
+
+def cover_program(
+    clauses: Clauses, units: Sequence[int], lengths: Sequence[int]
+) -> tuple[LinearModel, list[dict[int, int]]]:
+    """Return the program of some clauses.
+
+    Parameters
+    ----------
+    clauses : Clauses
+        No alternative contains another of its clause (`optsum.coverage.clauses.canonical`).
+    units : sequence of int
+        Units of the first columns, in order: at least those that occur.
+    lengths : sequence of int
+        Of all units.
+
+    Returns
+    -------
+    model : LinearModel
+        Row i is clause i.
+    links : list of dict
+        For each clause, unit -> its row; -1 for a unit that is an alternative by itself, which needs none.
+    """
+    column = {unit: place for place, unit in enumerate(units)}
+    rows: list[int] = []
+    columns: list[int] = []
+    values: list[int] = []
+    links: list[dict[int, int]] = []
+    row, pick = len(clauses), len(column)
+    for index, clause in enumerate(clauses):
+        linked: dict[int, int] = {}
+        for alternative in clause:
+            rows.append(index)
+            values.append(1)
+            if alternative.bit_count() == 1:
+                unit = alternative.bit_length() - 1
+                columns.append(column[unit])
+                linked[unit] = -1
+                continue
+            columns.append(pick)
+            for unit in members(alternative):
+                if unit not in linked:
+                    linked[unit] = row
+                    rows.append(row)
+                    columns.append(column[unit])
+                    values.append(-1)
+                    row += 1
+                rows.append(linked[unit])
+                columns.append(pick)
+                values.append(1)
+            pick += 1
+        links.append(linked)
+    order = np.argsort(np.array(rows, np.int64), kind="stable")
+    start = np.zeros(row + 1, np.int64)
+    np.cumsum(np.bincount(np.array(rows, np.int64), minlength=row), out=start[1:])
+    objective = np.zeros(pick, np.int64)
+    objective[: len(column)] = [lengths[unit] for unit in units]
+    is_clause = np.arange(row) < len(clauses)
+    model = LinearModel(
+        sense=Sense.MINIMIZE,
+        objective=objective,
+        upper=np.ones(pick, np.int64),
+        integral=np.arange(pick) < len(column),
+        row_start=start,
+        row_column=np.array(columns, np.int64)[order],
+        row_value=np.array(values, np.int64)[order],
+        row_lower=np.where(is_clause, 1.0, -np.inf),
+        row_upper=np.where(is_clause, np.inf, 0.0),
+        units=len(column),
+        denominator=1,
+    )
+    return model, links

@@ -1,0 +1,76 @@
+r"""Bounds proven in integers from multipliers that floating point suggests.
+
+For rows ``l <= A x <= b`` and ``0 <= x <= u``, *any* multipliers y give, by weak duality,
+
+.. math:: c x \le \sum_r (y_r^+ b_r - y_r^- l_r) + \sum_j u_j \max(0, c_j - (y A)_j)
+
+so the multipliers of an inexact LP are rounded to multiples of 1/65536 and the right-hand side is evaluated in
+integers: the tolerances of the LP can make the bound weaker, never wrong.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from optsum.problem.problem import Sense
+from optsum.program.model import LinearModel
+
+__all__ = ["SCALE", "dual_bound", "model_bound"]
+
+SCALE = 65536
+"""Multipliers are integers over this."""
+
+_INT64_SAFE = 2.0**61
+_LARGEST = 2.0**256
+"""Multipliers beyond it are cut, so that no float overflows; any finite ones are valid."""
+
+
+def dual_bound(model: LinearModel, duals: NDArray[np.float64]) -> int:
+    """Return an integer that no integral solution of the model passes.
+
+    Parameters
+    ----------
+    model : LinearModel
+    duals : (rows,) of float
+        Multipliers in the sign convention of the model's own sense. Any numbers are valid; NaN and infinities count
+        as 0.
+
+    Returns
+    -------
+    int
+        Upper bound of ``objective . x`` when maximizing, lower bound when minimizing.
+    """
+    sign = 1 if model.sense is Sense.MAXIMIZE else -1
+    finite = np.clip(np.nan_to_num(duals, posinf=0.0, neginf=0.0), -_LARGEST, _LARGEST)
+    scaled = np.rint(finite * (sign * SCALE))
+    # A multiplier may only press on a side that exists.
+    scaled = np.where((scaled > 0) & np.isinf(model.row_upper), 0, scaled)
+    scaled = np.where((scaled < 0) & np.isinf(model.row_lower), 0, scaled)
+    side = np.where(scaled > 0, model.row_upper, model.row_lower)
+    side = np.where(scaled == 0, 0, side)
+
+    widths = np.diff(model.row_start)
+    spread = np.repeat(np.abs(scaled), widths) * np.abs(model.row_value)
+    magnitude = float(np.abs(scaled) @ np.abs(side)) + float(spread.sum())
+    magnitude += SCALE * float(np.abs(model.objective) @ model.upper) + float(np.abs(scaled).max(initial=0.0))
+    exact = np.int64 if magnitude < _INT64_SAFE else object  # Python integers where int64 might not hold
+    multiplier = _exact(scaled, exact)
+    reduced = sign * SCALE * model.objective.astype(exact)
+    np.subtract.at(reduced, model.row_column, np.repeat(multiplier, widths) * model.row_value.astype(exact))
+    total = int(multiplier @ _exact(side, exact)) + int(np.maximum(reduced, 0) @ model.upper.astype(exact))
+    return sign * (total // SCALE)  # minimizing is maximizing the negative
+
+
+def model_bound(model: LinearModel) -> int:
+    """Return `dual_bound` with the multipliers of the linear relaxation, or without any where it has no optimum."""
+    from optsum.program.highs import relax
+
+    relaxation = relax(model)
+    return dual_bound(model, np.zeros(model.rows) if relaxation is None else relaxation.duals)
+
+
+def _exact(values: NDArray[np.float64], dtype: type) -> NDArray[np.int64]:
+    if dtype is np.int64:
+        return values.astype(np.int64)
+    return np.array([int(value) for value in values], dtype=object)

@@ -1,0 +1,167 @@
+"""An integer linear program as arrays: what every MILP backend receives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from optsum.coverage.instance import NO_LIMIT, Coverage, Goal, IntArray
+from optsum.errors import UnsupportedError
+from optsum.problem.problem import Sense
+from optsum.program.joints import JointColumns
+from optsum.program.rows import Rows
+
+__all__ = ["LinearModel", "coverage_model"]
+
+
+@dataclass(frozen=True, eq=False)
+class LinearModel:
+    """``objective . x`` under ``row_lower <= A x <= row_upper``, ``0 <= x <= upper``; A stored by rows.
+
+    All data are integers, so a bound can be proven without floating point (`optsum.program.dual_bound.dual_bound`).
+
+    Attributes
+    ----------
+    sense : Sense
+    objective : (columns,)
+    upper : (columns,)
+        Upper bounds; lower bounds are 0.
+    integral : (columns,) of bool
+    row_start, row_column, row_value : (rows + 1,), (entries,), (entries,)
+    row_lower, row_upper : (rows,) of float
+        Infinite where a side is open.
+    units : int
+        The first `units` columns are the 0/1 decisions of the problem's units.
+    denominator, offset : int
+        The value for people is (objective + offset) / denominator.
+    """
+
+    sense: Sense
+    objective: IntArray
+    upper: IntArray
+    integral: NDArray[np.bool_]
+    row_start: IntArray
+    row_column: IntArray
+    row_value: IntArray
+    row_lower: NDArray[np.float64]
+    row_upper: NDArray[np.float64]
+    units: int
+    denominator: int
+    offset: int = 0
+
+    @property
+    def columns(self) -> int:
+        """Number of variables."""
+        return len(self.objective)
+
+    @property
+    def rows(self) -> int:
+        """Number of constraints."""
+        return len(self.row_lower)
+
+
+def _ones(count: int) -> IntArray:
+    return np.ones(count, np.int64)
+
+
+def coverage_model(instance: Coverage, ratio: Fraction | None = None) -> LinearModel:
+    """Return the merged integer program of an instance.
+
+    Hirao et al. 2017, eq. 3-8, with the references merged: one column per unit, one continuous column per step of
+    a feature's gain table and one row per feature, ``sum of its steps <= sum of its copies``. Gains never grow, so
+    steps fill in order and are integral at an optimum. An occurrence of several units (Hirao et al. 2017,
+    compressive, eq. 8-9) is a continuous column (`optsum.program.joints`).
+
+    Parameters
+    ----------
+    instance : Coverage
+    ratio : Fraction p/q, optional
+        For a ratio T / D with a denominator that varies: the objective is ``q T - p D`` over the selections with D > 0,
+        which some selection makes positive exactly if it has T / D > p / q (Dinkelbach 1967).
+
+    Raises
+    ------
+    UnsupportedError
+        If the objective is not linear (a denominator that varies without `ratio`, or a geometric mean).
+    """
+    if ratio is not None:
+        if not instance.single_ratio:
+            raise UnsupportedError("Only an objective that is one ratio has a program for a given value of it.")
+    elif instance.goal is Goal.MAXIMIZE and not instance.constant_denominator:
+        raise UnsupportedError(
+            "This objective is no linear function of the units, so it has no integer linear program: "
+            "choose another strategy (optsum list strategies)."
+        )
+    covering = instance.goal is Goal.MINIMIZE
+    n = instance.size
+    full = np.diff(instance.level_start) - 1
+    steps = np.zeros(0, np.int64) if covering else np.delete(np.diff(instance.level), instance.level_start[1:-1] - 1)
+    joints = JointColumns(instance.joints, n, n)
+    first_step = n + joints.size
+    columns = first_step + len(steps)
+
+    rows = Rows()
+    entry_unit = np.repeat(np.arange(n), np.diff(instance.unit_start))
+    entry_feature = instance.unit_feature
+    copies = np.minimum(instance.unit_count, full[entry_feature])
+    below = instance.slot[entry_feature] == 1  # feeds the denominator
+    rows.add(entry_feature[~below], entry_unit[~below], copies[~below] if covering else -copies[~below])
+    held = np.minimum(joints.count, full[joints.feature])
+    rows.add(joints.feature, joints.column, held if covering else -held)
+    if covering:
+        rows.close(instance.features, full, np.inf)
+    else:
+        above = np.repeat(instance.slot == 0, full)
+        step_feature = np.repeat(np.arange(instance.features), full)
+        rows.add(step_feature[above], first_step + np.flatnonzero(above), _ones(int(above.sum())))
+        rows.close(instance.features, -np.inf, 0)
+        if below.any():
+            # What the denominator counts once is in as soon as one unit has it: a column with x_u <= y for each.
+            block, step = np.arange(int(below.sum())), first_step + np.cumsum(full)[entry_feature[below]] - 1
+            rows.add(block, entry_unit[below], _ones(len(block)))
+            rows.add(block, step, -_ones(len(block)))
+            rows.close(len(block), -np.inf, 0)
+        if ratio is not None and instance.constants[1] <= 0:
+            # A ratio over nothing is 0 and beats no ratio: only selections with D >= 1 can.
+            over = instance.mass[1].copy()
+            np.add.at(over, entry_unit[below], instance.level[instance.level_start[entry_feature[below]] + 1])
+            rows.add(np.zeros(n, np.int64), np.arange(n), over)
+            rows.close(1, 1.0 - float(instance.constants[1]), np.inf)
+        rows.add(np.zeros(n, np.int64), np.arange(n), instance.lengths)
+        limit = np.inf if instance.max_length >= NO_LIMIT else float(instance.max_length)
+        rows.close(1, float(instance.min_length), limit)
+    joints.add_rows(rows)
+    children = np.flatnonzero(instance.parents >= 0) if len(instance.parents) else np.zeros(0, np.int64)
+    if len(children):
+        block = np.arange(len(children))
+        rows.add(block, children, _ones(len(children)))
+        rows.add(block, instance.parents[children], -_ones(len(children)))
+        rows.close(len(children), -np.inf, 0)
+
+    objective = np.zeros(columns, np.int64)
+    if covering:
+        objective[:n] = instance.lengths
+    else:
+        p, q = (ratio.numerator, ratio.denominator) if ratio is not None else (0, 1)
+        objective[:n] = q * instance.mass[0] - p * instance.mass[1]
+        objective[first_step:] = np.where(above, q, -p) * steps
+    integral = np.zeros(columns, np.bool_)
+    integral[:n] = True
+    row_start, row_column, row_value, row_lower, row_upper = rows.arrays()
+    return LinearModel(
+        sense=Sense.MINIMIZE if covering else Sense.MAXIMIZE,
+        objective=objective,
+        upper=_ones(columns),
+        integral=integral,
+        row_start=row_start,
+        row_column=row_column,
+        row_value=row_value,
+        row_lower=row_lower,
+        row_upper=row_upper,
+        units=n,
+        denominator=1 if covering or ratio is not None else max(1, int(instance.constants[1])),
+        offset=0 if covering else q * int(instance.constants[0]) - p * int(instance.constants[1]),
+    )

@@ -1,0 +1,188 @@
+r"""Objectives whose denominators vary (precision, F1), sums and products of ratios: proven bounds.
+
+Dinkelbach 1967: with :math:`v(\lambda) = \max_x T(x) - \lambda D(x)` the best ratio is the :math:`\lambda` with
+:math:`v(\lambda) = 0`, and :math:`\lambda \leftarrow T(x)/D(x)` at the maximizer climbs to it in a few rounds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from math import ceil, floor, prod
+
+import numpy as np
+
+from optsum.coverage.climb import climb, moves_of
+from optsum.coverage.evaluate import score
+from optsum.coverage.instance import Combination, Coverage
+from optsum.coverage.state import arrays_of
+from optsum.program.dual_bound import dual_bound, model_bound
+from optsum.program.highs import relax
+from optsum.program.model import coverage_model
+from optsum.program.surrogate import Cell, Weighted, cell_of, collapsed, excess, programs, reaches
+from optsum.program.tangent import relaxed_anchor
+
+__all__ = ["ratio_bound", "value_bound"]
+
+_GRID = 10**6
+"""Bounds are multiples of 1 / _GRID, and rounds end when they gain less."""
+
+
+_INT64_SAFE = 2**61
+
+_SPLITS = 3
+_NARROW = 0.01
+"""Cells of denominators are split so often, and only while their programs are not that good."""
+
+_REACH = 2.0**32
+"""About how large coefficients become: enough for the grid, and not too much for a linear program."""
+
+
+def ratio_bound(instance: Coverage, start: Fraction | None = None) -> Fraction:
+    """Return a bound of the ratio of every selection, proven in integers.
+
+    Newton's method on the relaxation finds the multiplier; the last relaxation's duals prove it
+    (`optsum.program.dual_bound.dual_bound`), whatever floating point did before.
+
+    Parameters
+    ----------
+    instance : Coverage
+        With `Coverage.single_ratio`.
+    start : Fraction, optional
+        The bound need not be smaller; the ratio of a good selection saves rounds.
+    """
+    top, bottom = instance.constants.tolist()
+    guess = Fraction(top, bottom) if bottom > 0 else Fraction(0)  # the empty selection, which may be the best
+    guess = guess if start is None else max(guess, start)
+    if guess.denominator > _GRID:
+        guess = Fraction(ceil(guess * _GRID), _GRID)
+    most = reaches(instance)
+    if _GRID * (guess + 1) * max(most) >= _INT64_SAFE:  # the program's coefficients would not fit
+        return max(guess, Fraction(most[0], _least_denominator(instance)))
+    while True:
+        model = coverage_model(instance, guess)
+        relaxation = relax(model)
+        duals = np.zeros(model.rows) if relaxation is None else relaxation.duals
+        surplus = dual_bound(model, duals) + model.offset  # q T - p D is at most this
+        if surplus <= 0:
+            return guess
+        bound = guess + Fraction(surplus, guess.denominator * _least_denominator(instance))
+        if relaxation is None:
+            return bound
+        units = relaxation.columns[: model.units]
+        below = float(instance.constants[1] + instance.mass[1] @ units + _counted(instance, relaxation.columns))
+        # q T - p D at the maximizer, divided by q D, is how far its ratio lies above p / q.
+        value = float(model.objective @ relaxation.columns) + model.offset
+        step = value / (guess.denominator * below) if below > 0 else float(surplus)
+        following = Fraction(int(np.ceil((float(guess) + step) * _GRID)), _GRID)
+        if following <= guess:
+            return bound
+        guess = following
+
+
+def value_bound(instance: Coverage) -> Fraction:
+    """Return a bound of the key of every selection, whatever ratios make the value.
+
+    Parameters
+    ----------
+    instance : Coverage
+        To be maximized.
+    """
+    weights = [Fraction(weight) for weight in instance.weights]
+    if instance.combination is Combination.RATIO:
+        return _single(instance, _rounded(_greedy(instance)[0]))
+    alone = [_single(_only(instance, h)) for h in range(instance.ratios)]
+    if instance.combination is Combination.SUM:
+        return min(_sum_bound(instance, weights, alone), _dot(weights, alone)) / sum(instance.weights)
+    trivial = prod((bound**weight for bound, weight in zip(alone, instance.weights, strict=True)), start=Fraction(1))
+    if not trivial:
+        return trivial
+    # The geometric mean is at most the arithmetic one, for any anchor.
+    anchor = relaxed_anchor(instance) or [float(bound) for bound in alone]
+    rounded = [Fraction(max(1, ceil(ratio * _GRID)), _GRID) for ratio in anchor]
+    scaled = [weight / ratio for weight, ratio in zip(weights, rounded, strict=True)]
+    total = sum(instance.weights)
+    mean = min(_sum_bound(instance, scaled, alone), _dot(scaled, alone)) / total
+    mean = Fraction(ceil(mean * _GRID**2), _GRID**2)
+    power = prod((ratio**weight for ratio, weight in zip(rounded, instance.weights, strict=True)), start=mean**total)
+    return min(trivial, power)
+
+
+def _dot(weights: Sequence[Fraction], values: Sequence[Fraction]) -> Fraction:
+    return sum((weight * value for weight, value in zip(weights, values, strict=True)), Fraction(0))
+
+
+def _only(instance: Coverage, h: int) -> Coverage:
+    """Return one ratio of several."""
+    return collapsed(instance, *[[int(ratio == h) for ratio in range(instance.ratios)]] * 2)
+
+
+def _greedy(instance: Coverage) -> tuple[Fraction, ...]:
+    """Return the ratios of the greedy selection; 0 where its numbers are too large."""
+    arrays = arrays_of(instance)
+    if arrays is None:
+        return (Fraction(0),) * instance.ratios
+    chosen, _ = climb(arrays, *moves_of(instance), single=False)
+    totals, _, _ = score(instance, chosen.nonzero()[0].tolist())
+    pairs = zip(totals[0::2], totals[1::2], strict=True)
+    return tuple(Fraction(top, bottom) if bottom > 0 else Fraction(0) for top, bottom in pairs)
+
+
+def _rounded(ratio: Fraction) -> Fraction:
+    return Fraction(floor(ratio * _GRID), _GRID)
+
+
+def _single(instance: Coverage, start: Fraction | None = None) -> Fraction:
+    """Return a bound of one ratio, of whatever kind."""
+    if instance.constant_denominator:
+        model = coverage_model(instance)
+        return Fraction(model_bound(model) + model.offset, model.denominator)
+    if instance.single_ratio:
+        return ratio_bound(instance, start)
+    if int(instance.constants[1]) > 0:
+        linear = collapsed(instance, [1], [1])
+        return ratio_bound(linear, start) if not linear.constant_denominator else _single(linear)
+    return Fraction(reaches(instance)[0])  # over 1 at least
+
+
+def _sum_bound(instance: Coverage, weights: Sequence[Fraction], alone: Sequence[Fraction]) -> Fraction:
+    """Return a bound of the weighted sum of the ratios; no better than `alone` where a denominator may be 0.
+
+    Of the cells the one with the largest bound is split, as long as that may help and there are not too many.
+    """
+    if not (instance.constants[1::2] > 0).all():
+        return _dot(weights, alone)
+    most = reaches(instance)[0::2]
+    every = tuple(range(instance.ratios))
+    typical = tuple(max(top / 2, 0.5) for top in most)
+    whole = cell_of(instance, Weighted(every, tuple(weights), Fraction(0), typical))
+    wish = Weighted(every, tuple(weights), Fraction(1), typical)
+    start = _rounded(_dot(weights, _greedy(instance)))
+
+    def bound(cell: Cell) -> Fraction:
+        found = start
+        for tops, bottoms in programs(instance, cell, wish, largest=_REACH):
+            found = max(found, _single(collapsed(instance, tops, bottoms), found))
+        return found
+
+    cells = [(bound(whole), whole)]
+    for _ in range(_SPLITS):
+        cells.sort(key=lambda pair: pair[0])
+        largest, cell = cells[-1]
+        halves = cell.halves() if excess(cell, wish) > _NARROW and largest > start else None
+        if halves is None:
+            break
+        cells[-1:] = [(min(largest, bound(half)), half) for half in halves]
+    return max(largest for largest, _ in cells)
+
+
+def _least_denominator(instance: Coverage) -> int:
+    return max(1, int(instance.constants[1]) + int(instance.mass[1].min(initial=0)))
+
+
+def _counted(instance: Coverage, columns: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float:
+    """Return what the features of the denominator add at a fractional solution."""
+    full = np.diff(instance.level_start) - 1
+    steps = np.delete(np.diff(instance.level), instance.level_start[1:-1] - 1)
+    below = np.repeat(instance.slot == 1, full)
+    return float((columns[len(columns) - len(steps) :] * steps)[below].sum())

@@ -1,0 +1,314 @@
+r"""Linear programs that no good selection escapes: how sums and products of ratios are bounded.
+
+A selection is worth at least V if :math:`\sum_h w_h T_h / D_h \ge V`. Multiplied by any positive linear function
+:math:`E = \sum_h e_h D_h` of its denominators, that is
+
+.. math:: \sum_h w_h \, T_h \, \kappa_h(D) \ge V \, E(D), \qquad \kappa_h(D) = E(D) / D_h.
+
+On the plane E = 1 each :math:`\kappa_h` is convex, and the :math:`T_h` are not negative, so the left side is convex
+too. Let denominators lie in the cone of some *corners* v. Then one corner has a left side no smaller, with the
+constants :math:`\kappa_h(v)` in place of :math:`\kappa_h(D)`: a linear program in T and D for each corner, and every
+selection worth at least V solves one of them. With one ratio, or with constant denominators, there is one corner and
+nothing is lost. Otherwise what a program has too much is of second order in the width of the cone, if E is chosen so
+that the left side has its minimum in the middle, :math:`e_h = w_h T_h / D_h^2` for typical T; so few and narrow *cells*
+suffice.
+
+Coefficients are rounded towards "too much", in integers, so floating point decides only how good the programs are.
+
+A geometric mean is at most an arithmetic one (`optsum.program.tangent`), whose programs serve.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import product
+from math import ceil, floor, log, sqrt
+from typing import TypeAlias
+
+import numpy as np
+
+from optsum.coverage.instance import Combination, Coverage
+
+__all__ = [
+    "Cell",
+    "Corner",
+    "Weighted",
+    "cell_of",
+    "collapsed",
+    "excess",
+    "programs",
+    "reaches",
+]
+
+Corner: TypeAlias = tuple[Fraction, ...]
+"""A direction of the denominators, one positive number a ratio."""
+
+
+@dataclass(frozen=True)
+class Weighted:
+    """The wish ``sum of weights[h] T_h / D_h >= value`` over the ratios named.
+
+    Attributes
+    ----------
+    ratios : numbers of the ratios; the others count nothing
+    weights : one positive number for each of them
+    value : Fraction
+    typical : one positive number for each of them
+        Numerators as they are near the optimum: they decide how good the programs are, never whether they hold.
+    """
+
+    ratios: tuple[int, ...]
+    weights: tuple[Fraction, ...]
+    value: Fraction
+    typical: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Denominators ``constants[h] + (the coordinate of part[h], or nothing)``, or with a given quotient.
+
+    Attributes
+    ----------
+    constants : one integer a ratio
+    part : one number a ratio
+        Which coordinate varies it; -1 for none.
+    low, high : one number a coordinate
+    quotient : bool
+        There are two ratios, and the only coordinate is the second denominator divided by the first.
+    """
+
+    constants: tuple[int, ...]
+    part: tuple[int, ...]
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+    quotient: bool = False
+
+    def _at(self, point: Sequence[float]) -> Corner:
+        if self.quotient:
+            return Fraction(1), Fraction(point[0])
+        return tuple(
+            Fraction(constant) + (Fraction(point[part]) if part >= 0 else 0)
+            for constant, part in zip(self.constants, self.part, strict=True)
+        )
+
+    def corners(self) -> Iterator[Corner]:
+        """Yield directions whose cone holds all denominators of the cell."""
+        for point in product(*({low, high} for low, high in zip(self.low, self.high, strict=True))):
+            yield self._at(point)
+
+    def _between(self, coordinate: int) -> float:
+        """Return the geometric middle of a coordinate, constants included."""
+        low, high = self.low[coordinate], self.high[coordinate]
+        shift = 0.0 if self.quotient else float(min(c for c, p in self._held() if p == coordinate))
+        return min(high, max(low, sqrt((low + shift) * (high + shift)) - shift))
+
+    def _held(self) -> Iterator[tuple[int, int]]:
+        return zip(self.constants, self.part, strict=True)
+
+    def middle(self) -> Corner:
+        """Return a direction inside."""
+        return self._at([self._between(coordinate) for coordinate in range(len(self.low))])
+
+    def halves(self) -> tuple[Cell, Cell] | None:
+        """Split the widest coordinate; None if none can be split."""
+        best, widest = -1, 1e-9
+        for coordinate, (low, high) in enumerate(zip(self.low, self.high, strict=True)):
+            shift = 0.0 if self.quotient else float(min(c for c, p in self._held() if p == coordinate))
+            width = log((high + shift) / (low + shift))
+            if width > widest:
+                best, widest = coordinate, width
+        if best < 0:
+            return None
+        at = self._between(best)
+        below = replace(self, high=(*self.high[:best], at, *self.high[best + 1 :]))
+        return below, replace(self, low=(*self.low[:best], at, *self.low[best + 1 :]))
+
+
+def reaches(instance: Coverage) -> list[int]:
+    """Return the largest that each total could be with every unit, joints included."""
+    full = instance.level[instance.level_start[1:] - 1]
+    sums = instance.constants + instance.mass.sum(axis=1)
+    np.add.at(sums, instance.slot, full)
+    return [int(total) for total in sums]
+
+
+def cell_of(instance: Coverage, wish: Weighted) -> Cell:
+    """Return a cell that holds the denominators of every selection that fulfils the wish.
+
+    Each denominator is taken to be at least 1.
+    """
+    most = reaches(instance)
+    constants = tuple(int(instance.constants[2 * h + 1]) for h in wish.ratios)
+    parts: dict[object, int] = {}
+    part, low, high = [], [], []
+    for h, constant in zip(wish.ratios, constants, strict=True):
+        signature = _varying(instance, h, all_alike=len(wish.ratios) > 2)
+        if signature is None:
+            part.append(-1)
+            continue
+        if signature not in parts:
+            parts[signature] = len(parts)
+            low.append(0.0)
+            high.append(0.0)
+        number = parts[signature]
+        part.append(number)
+        low[number] = max(low[number], 1.0 - constant)
+        high[number] = max(high[number], float(most[2 * h + 1] - constant))
+    high = [max(pair) for pair in zip(low, high, strict=True)]
+    if len(parts) == 1:
+        high = [_worthwhile(wish, constants, part, low[0], high[0], most)]
+    cell = Cell(constants, tuple(part), tuple(low), tuple(high))
+    if len(constants) == 2 and parts:
+        return _quotients(instance, wish, cell)
+    return cell
+
+
+def _varying(instance: Coverage, h: int, *, all_alike: bool) -> object:
+    """Return what tells apart how denominators vary; None for one that does not."""
+    row = instance.mass[2 * h + 1]
+    features = np.flatnonzero(instance.slot == 2 * h + 1)
+    if not len(features):
+        return row.tobytes() if row.any() else None
+    if not all_alike:
+        return h
+    fed = {joint.feature for joint in instance.joints}
+    if fed.intersection(features.tolist()):
+        return h
+    units = np.repeat(np.arange(instance.size), np.diff(instance.unit_start))
+    own = np.isin(instance.unit_feature, features)
+    held: dict[int, list[tuple[int, int]]] = {}
+    for feature, unit, count in zip(
+        instance.unit_feature[own].tolist(), units[own].tolist(), instance.unit_count[own].tolist(), strict=True
+    ):
+        held.setdefault(feature, []).append((unit, count))
+    found = [
+        (*instance.level[instance.level_start[f] : instance.level_start[f + 1]].tolist(), *held.get(f, ()))
+        for f in features.tolist()
+    ]
+    return row.tobytes(), tuple(sorted(map(repr, found)))
+
+
+def _worthwhile(
+    wish: Weighted, constants: Sequence[int], part: Sequence[int], low: float, high: float, most: Sequence[int]
+) -> float:
+    """Return how large the coordinate may become: with all numerators at their largest the wish must be in reach."""
+
+    def value(mass: float) -> float:
+        return sum(
+            float(weight) * most[2 * h] / max(constant + (mass if which >= 0 else 0.0), 1.0)
+            for h, weight, constant, which in zip(wish.ratios, wish.weights, constants, part, strict=True)
+        )
+
+    wanted = float(wish.value) * (1 - 1e-9)
+    if value(high) >= wanted:
+        return high
+    inside, outside = low, high
+    for _ in range(40):
+        at = (inside + outside) / 2
+        inside, outside = (at, outside) if value(at) >= wanted else (inside, at)
+    return outside
+
+
+def _quotients(instance: Coverage, wish: Weighted, cell: Cell) -> Cell:
+    """Return the range of the second denominator divided by the first, as a cell."""
+    extremes = _extremes(instance, wish.ratios) if min(cell.constants) > 0 else None
+    if extremes is None:
+        extremes = [(max(1.0, float(v[0])), max(1.0, float(v[1]))) for v in cell.corners()]
+    found = [second / first for first, second in extremes]
+    low, high = min(found) * (1 - 1e-12), max(found) * (1 + 1e-12)
+    return Cell((0, 0), (-1, 0), (low,), (high,), quotient=True)
+
+
+def _extremes(instance: Coverage, ratios: Sequence[int]) -> list[tuple[float, float]] | None:
+    """Return pairs of denominators among which both the least and the largest quotient are, if both are linear.
+
+    The quotient is extreme at a corner of the sums of units: the first few by the quotient of what they add.
+    """
+    one, two = (2 * h + 1 for h in ratios)
+    if (instance.slot == one).any() or (instance.slot == two).any():
+        return None
+    added = instance.mass[[one, two]].astype(np.float64)
+    added = added[:, added.any(axis=0)]
+    order = np.argsort(np.arctan2(added[1], added[0]))
+    start = instance.constants[[one, two]].astype(np.float64)
+    found = [tuple(start)]
+    for way in (order, order[::-1]):
+        found += zip(*(start[:, None] + np.cumsum(added[:, way], axis=1)), strict=True)
+    return [(float(first), float(second)) for first, second in found]
+
+
+def _plane(cell: Cell, wish: Weighted) -> tuple[Fraction, ...]:
+    """Return the coefficients of E: its minimum for typical numerators is in the cell's middle."""
+    middle = [float(d) for d in cell.middle()]
+    found = [float(w) * max(t, 1e-3) / d**2 for w, t, d in zip(wish.weights, wish.typical, middle, strict=True)]
+    largest = max(found)
+    return tuple(Fraction(max(e / largest, 1e-9)).limit_denominator(10**12) for e in found)
+
+
+def excess(cell: Cell, wish: Weighted) -> float:
+    """Return how much more than in the middle the programs make of typical numerators, as a share."""
+    plane = [float(e) for e in _plane(cell, wish)]
+
+    def left(corner: Corner) -> float:
+        d = [float(x) for x in corner]
+        scale = sum(e * x for e, x in zip(plane, d, strict=True))
+        return sum(float(w) * max(t, 1e-3) * scale / x for w, t, x in zip(wish.weights, wish.typical, d, strict=True))
+
+    here = left(cell.middle())
+    return max(left(corner) for corner in cell.corners()) / here - 1.0
+
+
+def programs(
+    instance: Coverage, cell: Cell, wish: Weighted, *, largest: float = 2.0**46
+) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
+    """Yield integers (a, b) for each corner: ``a T - b D >= 0`` at one of them for whatever fulfils the wish.
+
+    Parameters
+    ----------
+    largest : float
+        About what ``a T + b D`` may become with every unit.
+
+    Yields
+    ------
+    a, b : one integer for each ratio of the instance
+    """
+    most = reaches(instance)
+    plane = _plane(cell, wish)
+    for corner in cell.corners():
+        scale = sum((e * d for e, d in zip(plane, corner, strict=True)), Fraction(0))
+        above = [w * scale / d for w, d in zip(wish.weights, corner, strict=True)]
+        below = [wish.value * e for e in plane]
+        reach = sum(float(x) * max(most[2 * h], 1) for h, x in zip(wish.ratios, above, strict=True))
+        reach += sum(float(x) * max(most[2 * h + 1], 1) for h, x in zip(wish.ratios, below, strict=True))
+        factor = Fraction(largest / reach)
+        tops, bottoms = [0] * instance.ratios, [0] * instance.ratios
+        for h, x, y in zip(wish.ratios, above, below, strict=True):
+            tops[h], bottoms[h] = ceil(x * factor), floor(y * factor)
+        yield tuple(tops), tuple(bottoms)
+
+
+def collapsed(instance: Coverage, tops: Sequence[int], bottoms: Sequence[int]) -> Coverage:
+    """Return the ratio ``sum of tops[h] T_h / sum of bottoms[h] D_h`` as an instance of one ratio.
+
+    What a program cannot say of a denominator (several steps, occurrences of several units) is left out: it only gets
+    smaller.
+    """
+    factor = np.array([weight for pair in zip(tops, bottoms, strict=True) for weight in pair], np.int64)
+    slot = instance.slot % 2
+    steps = np.diff(instance.level_start) - 1
+    lost = (slot == 1) & (steps != 1)
+    if instance.joints:
+        lost[[joint.feature for joint in instance.joints if slot[joint.feature] == 1]] = True
+    lost |= factor[instance.slot] == 0
+    per_feature = np.where(lost, 0, factor[instance.slot])
+    return replace(
+        instance,
+        level=instance.level * np.repeat(per_feature, steps + 1),
+        slot=np.where(lost, 0, slot),
+        constants=np.array([factor[0::2] @ instance.constants[0::2], factor[1::2] @ instance.constants[1::2]]),
+        mass=np.vstack([factor[0::2] @ instance.mass[0::2], factor[1::2] @ instance.mass[1::2]]),
+        weights=(1,),
+        combination=Combination.RATIO,
+    )

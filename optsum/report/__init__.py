@@ -1,0 +1,1 @@
+"""Tables and statistics about results: comparisons, scores of systems, what can be chosen."""

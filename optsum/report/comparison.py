@@ -1,0 +1,282 @@
+"""The table of a comparison: each strategy against the exact optimum, or against the best bound."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field
+from fractions import Fraction
+from importlib import import_module
+from math import fsum
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from optsum.contracts.result import Result, Status, Termination
+from optsum.errors import OptsumError
+from optsum.problem.problem import Key, Sense
+from optsum.report.details import Details
+from optsum.running.each_topic import AnyTopic
+from optsum.running.plan import Plan, by_problem, compare_topics
+
+__all__ = ["Comparison", "ComparisonRow", "compare"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComparisonRow:
+    """What one strategy did on all problems.
+
+    Attributes
+    ----------
+    strategy : str
+    problems, solved, failed : int
+        A problem is solved by a selection within the limits, or by the proof that there is none.
+    mean_objective : float or None
+        Over the problems for which there is a selection.
+    mean_ratio, min_ratio : float or None
+        Approximation ratio: objective / optimum when maximizing, optimum / objective when minimizing; 1 where both
+        are 0.
+    ratios, guaranteed : int
+        How many ratios there are, and how many of them are against the best bound, because the optimum is not known:
+        those are guaranteed lower limits.
+    reached, optima : int
+        Problems where the selection is proven to be optimal, of those whose optimum is known. Compared exactly.
+    mean_seconds, median_seconds : float or None
+        From text to answer, without a bound that is computed only as a certificate.
+    mean_bound : float or None
+        Over the problems for which there is a bound.
+    mean_nodes : float or None
+        Nodes of the search tree, as far as the solver says.
+    """
+
+    strategy: str
+    problems: int
+    solved: int
+    failed: int
+    mean_objective: float | None
+    mean_ratio: float | None
+    min_ratio: float | None
+    ratios: int
+    guaranteed: int
+    reached: int
+    optima: int
+    mean_seconds: float | None
+    median_seconds: float | None
+    mean_bound: float | None
+    mean_nodes: float | None
+
+
+@dataclass
+class _Tally:
+    """What is kept of a strategy's results: numbers, no texts."""
+
+    problems: int = 0
+    solved: int = 0
+    guaranteed: int = 0
+    reached: int = 0
+    objectives: array[float] = field(default_factory=lambda: array("d"))
+    ratios: array[float] = field(default_factory=lambda: array("d"))
+    seconds: array[float] = field(default_factory=lambda: array("d"))
+    bounds: array[float] = field(default_factory=lambda: array("d"))
+    nodes: array[float] = field(default_factory=lambda: array("d"))
+
+
+class Comparison:
+    """The table that `compare` returns; ``print(table)`` shows it.
+
+    Attributes
+    ----------
+    plan : Plan
+    results : list of Result
+        All of them, problem by problem, if they are kept.
+    problems : int
+        Problems that every strategy was tried on.
+    optima : int
+        Problems whose optimum is known.
+    contradictions : list of str
+        Ids of problems where two strategies claim what cannot both be true. There are none unless a solver is wrong.
+    details : Details
+        Spread, quantiles, wins and ties with their significance, times to targets.
+    """
+
+    def __init__(self, plan: Plan, *, keep_results: bool = True) -> None:
+        self.plan = plan
+        self.results: list[Result] = []
+        self.problems = 0
+        self.optima = 0
+        self.contradictions: list[str] = []
+        self.details = Details(plan.strategies, Sense.MINIMIZE if plan.ways[0].covers else Sense.MAXIMIZE)
+        self._keep = keep_results
+        self._tallies = {name: _Tally() for name in plan.strategies}
+
+    def add(self, results: Sequence[Result]) -> None:
+        """Take in the results of one problem by all strategies; one that was interrupted is kept, but not counted."""
+        if self._keep:
+            self.results += results
+        if [result.strategy for result in results] != [way.strategy for way in self.plan.ways] or any(
+            result.termination is Termination.INTERRUPTED for result in results
+        ):
+            return
+        self.problems += 1
+        optimum, bounds, consistent = _claims(results)
+        self.optima += optimum is not None
+        if not consistent:
+            self.contradictions.append(results[0].id or "?")
+        ratios: list[float | None] = []
+        for name, result in zip(self.plan.strategies, results, strict=True):
+            ratios.append(None)
+            tally = self._tallies[name]
+            tally.problems += 1
+            tally.solved += result.selection is not None or result.status is Status.INFEASIBLE
+            if result.status is not Status.ERROR:
+                tally.seconds.append(_seconds(result))
+                tally.nodes.append(result.nodes)
+            if result.bound is not None:
+                tally.bounds.append(result.bound)
+            if result.objective is None or (key := result.key) is None:
+                continue
+            tally.objectives.append(result.objective)
+            tally.reached += key == optimum
+            if optimum is not None:
+                ratios[-1] = _ratio(key, optimum)
+            elif bounds:
+                ratios[-1] = max(_ratio(key, bound) for bound in bounds)
+                tally.guaranteed += 1
+            if (ratio := ratios[-1]) is not None:
+                tally.ratios.append(ratio)
+        self.details.add(results, optimum, ratios)
+
+    @property
+    def rows(self) -> list[ComparisonRow]:
+        """One row a strategy."""
+        return [
+            ComparisonRow(
+                strategy=name,
+                problems=tally.problems,
+                solved=tally.solved,
+                failed=tally.problems - tally.solved,
+                mean_objective=_mean(tally.objectives),
+                mean_ratio=_mean(tally.ratios),
+                min_ratio=min(tally.ratios, default=None),
+                ratios=len(tally.ratios),
+                guaranteed=tally.guaranteed,
+                reached=tally.reached,
+                optima=self.optima,
+                mean_seconds=_mean(tally.seconds),
+                median_seconds=median(tally.seconds) if tally.seconds else None,
+                mean_bound=_mean(tally.bounds),
+                mean_nodes=_mean(tally.nodes),
+            )
+            for name, tally in self._tallies.items()
+        ]
+
+    def __str__(self) -> str:
+        from optsum.report.tables import comparison_table
+
+        return comparison_table(self).text()
+
+    def show(self) -> None:
+        """Print the table, fitted to the terminal if there is one."""
+        from optsum.report.tables import comparison_table
+
+        comparison_table(self).show()
+
+    def to_pandas(self) -> Any:
+        """Return the rows as a `pandas.DataFrame`.
+
+        Raises
+        ------
+        OptsumError
+            If pandas is not installed.
+        """
+        try:
+            pandas = import_module("pandas")
+        except ImportError:
+            raise OptsumError("A data frame needs pandas: pip install 'optsum[report]'.") from None
+        return pandas.DataFrame([asdict(row) for row in self.rows])
+
+
+def _claims(results: Sequence[Result]) -> tuple[Key | None, list[Key], bool]:
+    """Return the optimum, if it is known, all bounds, and whether all that is claimed can be true together."""
+    keys = [key for result in results if (key := result.key) is not None]
+    bounds = [bound for result in results if (bound := result.bound_key) is not None]
+    optima = {key for result in results if result.status is Status.OPTIMAL and (key := result.key) is not None}
+    # A selection that attains a bound is optimal, whichever strategies found the two.
+    optima |= {key for key in keys if key in bounds}
+    # Bounds lie above all selections when maximizing, below when minimizing.
+    sides = {bound > key for key in keys for bound in bounds if bound != key}
+    infeasible = any(result.status is Status.INFEASIBLE for result in results)
+    consistent = len(optima) <= 1 and len(sides) <= 1 and not (infeasible and keys)
+    return (optima.pop() if len(optima) == 1 else None), bounds, consistent
+
+
+def _seconds(result: Result) -> float:
+    statistics = result.statistics
+    return float(statistics["text_s"] + statistics["search_s"] - statistics.get("bound_s", 0.0))
+
+
+def _mean(values: array[float]) -> float | None:
+    return fsum(values) / len(values) if values else None
+
+
+def _ratio(key: Key, best: Key) -> float:
+    """Return how close a value is to one that is at least as good: the smaller over the larger, whatever the sense."""
+    small, large = min(key, best), max(key, best)
+    if large == 0:
+        return 1.0
+    return float(Fraction(small) / Fraction(large)) if small > 0 else 0.0
+
+
+def compare(
+    topics: Iterable[AnyTopic],
+    strategies: Sequence[str] | str | None = None,
+    exact: str | None = None,
+    backends: Sequence[str] | str | None = None,
+    *,
+    config: str | Path | None = None,
+    keep_results: bool = True,
+    **options: Any,
+) -> Comparison:
+    """Run strategies on the same topics and hold them against the exact optimum.
+
+    Parameters
+    ----------
+    topics : iterable
+        As for `optsum.solve_all`.
+    strategies : sequence of str, or str
+        Names, or names joined by commas (``optsum list strategies``); greedy, lead and random if not given.
+    exact : str
+        The strategy that computes the optima, run too if it is not listed; "none" for none, which leaves the ratios
+        against the best bound. If not given: the preset's, "milp", "branch-and-bound" or "exhaustive", the first that
+        serves what is maximized.
+    backends : sequence of str, or str
+        Solvers that "milp" is run on, side by side; then "milp" is the only strategy if none are given.
+    config : path, optional
+        A TOML file of options, `strategies`, `exact` and `backends` among them.
+    keep_results : bool
+        Whether every result stays in memory, as ``table.results``.
+    **options
+        As for `optsum.solve`, but for `strategy`; ``backend`` is the one of "milp".
+
+    Returns
+    -------
+    Comparison
+
+    Raises
+    ------
+    OptsumError
+        At once, if the options cannot be used, or a solver is missing.
+
+    Examples
+    --------
+    >>> topic = {"id": "t", "documents": [["a b c", "a b d", "d"]], "references": [["a b c d"]]}
+    >>> table = compare([topic], strategies=["greedy"], exact="exhaustive", max_length=4)
+    >>> [(row.strategy, row.mean_objective, row.mean_ratio, row.reached) for row in table.rows]
+    [('exhaustive', 1.0, 1.0, 1), ('greedy', 1.0, 1.0, 1)]
+    """
+    plan = Plan.of(strategies, exact, backends, config=config, **options)
+    table = Comparison(plan, keep_results=keep_results)
+    for results in compare_topics(topics, plan):
+        for problem in by_problem(results):
+            table.add(problem)
+    return table

@@ -1,0 +1,179 @@
+"""What a comparison can say beyond means: spread, ratio quantiles, wins and ties, significance, time to target."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from statistics import median
+from typing import TYPE_CHECKING, Final
+
+from optsum.contracts.result import Result
+from optsum.problem.problem import Key, Sense
+from optsum.report.spread import quantiles, spread_of
+
+if TYPE_CHECKING:
+    from optsum.report.tables import TextTable
+
+__all__ = ["TARGETS", "Details", "Pair", "time_to_target"]
+
+TARGETS: Final = (0.95, 0.99, 1.0)
+"""Shares of the optimum whose times are reported."""
+
+_SHARES: Final = {"least": 0.0, "5 %": 0.05, "25 %": 0.25, "median": 0.5, "75 %": 0.75}
+_FEWEST: Final = 6
+"""Fewer problems that differ cannot be significant at 5 % (two-sided), whatever the ranks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two strategies on the problems that both have a selection for.
+
+    Attributes
+    ----------
+    first, second : str
+    wins, ties, losses : int
+        Problems where the first is better, equal, worse; objectives are compared exactly.
+    p_value : float or None
+        Of Wilcoxon's signed-rank test, two-sided, ties left out; None for fewer than six problems that differ.
+    """
+
+    first: str
+    second: str
+    wins: int
+    ties: int
+    losses: int
+    p_value: float | None
+
+
+def time_to_target(result: Result, target: float, sense: Sense) -> float | None:
+    """Return the seconds of search after which the incumbent was at least as good as `target`; None if it never was."""
+    for point in result.trace:
+        if point.objective == target or sense.better(point.objective, target):
+            return point.seconds
+    return None
+
+
+@dataclass
+class Details:
+    """Numbers of every strategy, problem by problem.
+
+    Attributes
+    ----------
+    strategies : list of str
+    sense : Sense
+    """
+
+    strategies: list[str]
+    sense: Sense
+    _keys: dict[str, list[Key | None]] = field(init=False)
+    _ratios: dict[str, list[float]] = field(init=False)
+    _times: dict[tuple[str, float], list[float | None]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._keys = {name: [] for name in self.strategies}
+        self._ratios = {name: [] for name in self.strategies}
+        self._times = {(name, share): [] for name in self.strategies for share in TARGETS}
+
+    def add(self, results: Sequence[Result], optimum: Key | None, ratios: Sequence[float | None]) -> None:
+        """Take in the results of a problem by all strategies, and their ratios to the optimum or the best bound."""
+        for name, result, ratio in zip(self.strategies, results, ratios, strict=True):
+            self._keys[name].append(result.key)
+            if ratio is not None:
+                self._ratios[name].append(ratio)
+            if optimum is None:
+                continue
+            for share in TARGETS:
+                reach = float(optimum) * share if self.sense is Sense.MAXIMIZE else float(optimum) / share
+                self._times[name, share].append(time_to_target(result, reach, self.sense))
+
+    def pairs(self) -> list[Pair]:
+        """Return every two strategies side by side."""
+        return [self._pair(first, second) for first, second in combinations(self.strategies, 2)]
+
+    def _pair(self, first: str, second: str) -> Pair:
+        both = [
+            (left, right)
+            for left, right in zip(self._keys[first], self._keys[second], strict=True)
+            if left is not None and right is not None
+        ]
+        wins = sum(self.sense.better(left, right) for left, right in both)
+        ties = sum(left == right for left, right in both)
+        apart = [float(left - right) for left, right in both if left != right]
+        return Pair(first, second, wins, ties, len(both) - wins - ties, _wilcoxon(apart))
+
+    def tables(self) -> list[TextTable]:
+        """Return the tables: spread of objectives, quantiles of ratios, pairs, times to targets."""
+        return [self.objectives(), self.ratios(), self.pairwise(), self.times()]
+
+    def objectives(self) -> TextTable:
+        """Return mean, deviation, coefficient of variation and confidence interval (Akhmetov et al. 2022, Table 4)."""
+        table = _table("Spread of the objective", "mean", "std", "CV", "CI +/- mean", "CI lower", "CI upper")
+        from optsum.report.tables import number
+
+        for name in self.strategies:
+            if (spread := spread_of([float(key) for key in self._keys[name] if key is not None])) is not None:
+                values = (spread.mean, spread.std, spread.cv, spread.half_width, spread.lower, spread.upper)
+                table.rows.append([name, *map(number, values)])
+        table.caption.append("CI: 95 % confidence interval of the mean.")
+        return table
+
+    def ratios(self) -> TextTable:
+        """Return quantiles of the ratios."""
+        from optsum.report.tables import number
+
+        table = _table("Distribution of the ratio", *_SHARES, "at 1")
+        for name in self.strategies:
+            if found := self._ratios[name]:
+                share = sum(ratio == 1.0 for ratio in found) / len(found)
+                table.rows.append([name, *map(number, quantiles(found, list(_SHARES.values()))), f"{share:.0%}"])
+        return table
+
+    def pairwise(self) -> TextTable:
+        """Return wins, ties, losses and significance of every two strategies."""
+        from optsum.report.tables import Column, TextTable
+
+        headings = ("wins", "ties", "losses", "p")
+        table = TextTable(
+            [Column("strategy"), Column("against"), *(Column(heading, numeric=True) for heading in headings)],
+            title="Every two strategies",
+        )
+        for pair in self.pairs():
+            counts = map(str, (pair.wins, pair.ties, pair.losses))
+            significance = "-" if pair.p_value is None else f"{pair.p_value:.2g}"
+            table.rows.append([pair.first, pair.second, *counts, significance])
+        table.caption.append("p: Wilcoxon's signed-rank test, two-sided; - where fewer than six problems differ.")
+        return table
+
+    def times(self) -> TextTable:
+        """Return the median time to each share of the optimum, and how often it was reached."""
+        from optsum.report.tables import seconds
+
+        table = _table("Time to a share of the optimum", *(f"{share:.0%}" for share in TARGETS))
+        for name in self.strategies:
+            cells = []
+            for share in TARGETS:
+                found = self._times[name, share]
+                reached = [one for one in found if one is not None]
+                cells.append(
+                    f"{seconds(median(reached))} ({len(reached)}/{len(found)})" if reached else f"- (0/{len(found)})"
+                )
+            table.rows.append([name, *cells])
+        table.caption.append(
+            "Median seconds of search where it was reached (how often, of problems with a known optimum)."
+        )
+        return table
+
+
+def _table(title: str, *headings: str) -> TextTable:
+    from optsum.report.tables import Column, TextTable
+
+    return TextTable([Column("strategy"), *(Column(heading, numeric=True) for heading in headings)], title=title)
+
+
+def _wilcoxon(differences: Sequence[float]) -> float | None:
+    if len(differences) < _FEWEST:
+        return None
+    from scipy.stats import wilcoxon
+
+    return float(wilcoxon(differences).pvalue)

@@ -1,0 +1,131 @@
+"""What there is to choose from, and whether it works here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, Final
+
+from optsum.errors import OptsumError
+from optsum.options.options import Options, resolve
+from optsum.options.presets import PRESETS
+from optsum.registry import BACKENDS, FORMULATIONS, STRATEGIES
+from optsum.report.tables import Column, TextTable
+from optsum.running.pipeline import build
+from optsum.running.warm import SAMPLE, warm_up
+
+__all__ = ["LISTS"]
+
+_OBJECTIVES: Final[Mapping[str, Mapping[str, Any]]] = {
+    "recall": {"max_length": 100},
+    "F1": {"max_length": 100, "measure": "f1"},
+    "sum": {"max_length": 100, "metric": "rouge-1+rouge-2"},
+    "F1-sum": {"max_length": 100, "metric": "rouge-1+rouge-2", "measure": "f1"},
+    "mean": {"max_length": 100, "references": "mean"},
+    "joined": {"max_length": 100, "metric": "rouge-2", "boundaries": "joined"},
+    "compressive": {"max_length": 100, "metric": "rouge-2", "formulation": "compressive"},
+    "cover": {"formulation": "cover"},
+}
+
+_METRICS: Final = {
+    "rouge-1": "single words; rouge-2 pairs, rouge-3 triples, ... rouge-N",
+    "rouge-2": "pairs of words next to each other",
+    "rouge-N": "N words next to each other, N from 1 to 999",
+    "rouge-suK": "single words, and pairs with at most K words between them; K = 0 is rouge-1 and rouge-2 in one",
+    "rouge-l": "longest common subsequence, sentence by sentence; recall by milp, all by exhaustive and heuristics",
+    "rouge-1+rouge-2": "the mean of several, each a ratio of its own",
+    "ngram-I-J": "the geometric mean of rouge-I to rouge-J, recall, I and J of 1 to 4 (Lin & Hovy 2003)",
+}
+
+
+def _failure(work: Callable[[], object]) -> str:
+    """Return why something does not work, or nothing."""
+    try:
+        work()
+    except OptsumError as error:
+        return str(error)
+    return ""
+
+
+def _strategies() -> TextTable:
+    columns = [Column("strategy"), Column("proves"), *map(Column, _OBJECTIVES), Column("about", long=True)]
+    table = TextTable(columns)
+    for name in STRATEGIES:
+        if reason := _failure(lambda name=name: STRATEGIES.load(name)):  # type: ignore[misc]
+            table.rows.append([name, "-", *("-" for _ in _OBJECTIVES), reason])
+            continue
+        strategy = STRATEGIES.load(name)
+        served = ["-" if _failure(partial(_accept, name, case)) else "yes" for case in _OBJECTIVES.values()]
+        table.rows.append([name, "yes" if strategy.exact else "no", *served, strategy.about])
+    table.caption = [
+        "Extracts by recall, by F1 or precision, by a sum of metrics (rouge-1+rouge-2; F1-sum: of their F1s), by the",
+        "mean over references or with n-grams across sentence ends (joined); compressions by recall; covers of fewest",
+        "sentences.",
+    ]
+    return table
+
+
+def _accept(strategy: str, case: Mapping[str, Any]) -> None:
+    options = resolve({"strategy": strategy, **case})
+    options.searcher().accept(build(SAMPLE, options).problem)
+
+
+def _formulations() -> TextTable:
+    table = TextTable([Column("formulation"), Column("about", long=True)])
+    for name in FORMULATIONS:
+        reason = _failure(lambda name=name: FORMULATIONS.load(name))  # type: ignore[misc]
+        table.rows.append([name, reason or FORMULATIONS.load(name).about])
+    return table
+
+
+def _backends() -> TextTable:
+    columns = ["backend", "installed", "works", "version", "licence", "reached by"]
+    table = TextTable([*map(Column, columns), Column("about, or why not and what installs it", long=True)])
+    for name in BACKENDS:
+        if reason := _failure(lambda name=name: BACKENDS.load(name)):  # type: ignore[misc]
+            table.rows.append([name, "no", "no", "", "", "", reason])
+            continue
+        backend = BACKENDS.load(name)()
+        state = backend.available()
+        if not state.usable:
+            about = f"{state.reason}: {backend.declaration.install}"
+            table.rows.append([name, "no", "no", "", backend.declaration.licence, backend.access, about])
+            continue
+        reason = _tried(name)
+        works = "no" if reason else "yes"
+        licence = backend.licence()
+        table.rows.append([name, "yes", works, state.version, licence, backend.access, reason or backend.about])
+    table.caption = [
+        "pyomo:NAME takes any of them, and any other solver that Pyomo knows ('pyomo help --solvers' names those),",
+        "on the equations as papers print them. pip install 'optsum[solvers]' brings CP-SAT, SCIP, RC2 and Gurobi.",
+    ]
+    return table
+
+
+def _tried(backend: str) -> str:
+    """Return why a backend does not solve a tiny problem, or nothing; some are for covers alone."""
+    recall: Options = resolve({"strategy": "milp", "backend": backend, "max_length": 100})
+    cover: Options = resolve({"strategy": "milp", "backend": backend, "formulation": "cover"})
+    return _failure(lambda: warm_up(recall)) and _failure(lambda: warm_up(cover))
+
+
+def _metrics() -> TextTable:
+    rows = [[name, about] for name, about in _METRICS.items()]
+    return TextTable([Column("metric"), Column("about", long=True)], rows)
+
+
+def _presets() -> TextTable:
+    table = TextTable([Column("preset"), Column("about", long=True), Column("options", long=True)])
+    for name, preset in PRESETS.items():
+        options = " ".join(f"{option}={value}" for option, value in preset.options.items())
+        table.rows.append([name, preset.about, options])
+    return table
+
+
+LISTS: Final[Mapping[str, Callable[[], TextTable]]] = {
+    "strategies": _strategies,
+    "formulations": _formulations,
+    "backends": _backends,
+    "metrics": _metrics,
+    "presets": _presets,
+}

@@ -1,0 +1,285 @@
+"""ROUGE of systems' summaries, and how well it agrees with people."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Generator, Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from pathlib import Path
+from typing import Any, Final
+
+from optsum.corpus.alternatives import sentences_of
+from optsum.corpus.jsonl import BadTopic
+from optsum.corpus.systems import BadSystem, System
+from optsum.corpus.topic import Topic
+from optsum.errors import InputError
+from optsum.metrics.names import parse_metric
+from optsum.metrics.rouge import Score, rouge_all
+from optsum.options.options import ScoreOptions, resolve_score
+from optsum.report.correlation import pearson, spearman
+from optsum.text.analyzer import Sentence
+from optsum.unexpected import describe
+
+__all__ = ["MEASURES", "Agreement", "SystemRow", "SystemScores", "score", "score_rows"]
+
+MEASURES: Final = ("recall", "precision", "f1")
+
+Point = tuple[str, str]
+"""A metric and a measure."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SystemRow:
+    """What one system reached.
+
+    Attributes
+    ----------
+    system : str
+    topics : int
+        Topics with a summary of the system.
+    rouge : dict of metric name to recall, precision and f1
+        Means over those topics.
+    human : dict of name to float
+        Means over the topics that have such a score.
+    """
+
+    system: str
+    topics: int
+    rouge: dict[str, dict[str, float]]
+    human: dict[str, float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Agreement:
+    """How one metric and measure agrees with one human score; None where there is too little to correlate.
+
+    Attributes
+    ----------
+    metric, measure, human : str
+    system_pearson, system_spearman : float or None
+        Over systems, each by its means over topics.
+    summary_pearson, summary_spearman : float or None
+        Over the systems of one topic; the mean over topics.
+    """
+
+    metric: str
+    measure: str
+    human: str
+    system_pearson: float | None
+    system_spearman: float | None
+    summary_pearson: float | None
+    summary_spearman: float | None
+
+
+class _Mean:
+    __slots__ = ("number", "total")
+
+    def __init__(self) -> None:
+        self.total, self.number = 0.0, 0
+
+    def add(self, value: float | None) -> None:
+        if value is not None:
+            self.total += value
+            self.number += 1
+
+    @property
+    def value(self) -> float | None:
+        return self.total / self.number if self.number else None
+
+
+@dataclass
+class _Sums:
+    """Of one system: its means over all topics, and over the topics that have each human score."""
+
+    topics: int = 0
+    rouge: defaultdict[Point, _Mean] = field(default_factory=lambda: defaultdict(_Mean))
+    human: defaultdict[str, _Mean] = field(default_factory=lambda: defaultdict(_Mean))
+    beside: defaultdict[tuple[str, Point], _Mean] = field(default_factory=lambda: defaultdict(_Mean))
+
+
+class SystemScores:
+    """The tables that `score` returns; ``print(scores)`` shows them.
+
+    Attributes
+    ----------
+    options : ScoreOptions
+    summaries, topics, failed : int
+        Summaries that were scored, topics they are of, and rows that are errors.
+    """
+
+    def __init__(self, options: ScoreOptions) -> None:
+        self.options = options
+        self.metrics = [part.name for part in parse_metric(options.metric).components]
+        self.summaries = self.topics = self.failed = 0
+        self._systems: dict[str, _Sums] = {}
+        self._of_topics: defaultdict[tuple[str, Point], tuple[_Mean, _Mean]] = defaultdict(lambda: (_Mean(), _Mean()))
+
+    def add(self, rows: Sequence[dict[str, Any]]) -> None:
+        """Take in the rows of one topic."""
+        good = [row for row in rows if row["error"] is None]
+        self.failed += len(rows) - len(good)
+        self.summaries += len(good)
+        self.topics += bool(good)
+        points = list(product(self.metrics, MEASURES))
+        for row in good:
+            sums = self._systems.setdefault(row["system"], _Sums())
+            sums.topics += 1
+            for metric, measure in points:
+                sums.rouge[metric, measure].add(row["rouge"][metric][measure])
+            for name, value in row["human"].items():
+                sums.human[name].add(value)
+                for metric, measure in points:
+                    sums.beside[name, (metric, measure)].add(row["rouge"][metric][measure])
+        for name in {name for row in good for name in row["human"]}:
+            rated = [row for row in good if name in row["human"]]
+            human = [row["human"][name] for row in rated]
+            for metric, measure in points:
+                values = [row["rouge"][metric][measure] for row in rated]
+                linear, ranks = self._of_topics[name, (metric, measure)]
+                linear.add(pearson(values, human))
+                ranks.add(spearman(values, human))
+
+    @property
+    def rows(self) -> list[SystemRow]:
+        """One row a system, in the order in which they came."""
+        return [
+            SystemRow(
+                system=name,
+                topics=sums.topics,
+                rouge={
+                    metric: {measure: sums.rouge[metric, measure].value or 0.0 for measure in MEASURES}
+                    for metric in self.metrics
+                },
+                human={human: mean.value for human, mean in sums.human.items() if mean.value is not None},
+            )
+            for name, sums in self._systems.items()
+        ]
+
+    @property
+    def agreements(self) -> list[Agreement]:
+        """One for each human score, metric and measure."""
+        found = []
+        names = dict.fromkeys(name for sums in self._systems.values() for name in sums.human)
+        for name, metric, measure in product(names, self.metrics, MEASURES):
+            rated = [sums for sums in self._systems.values() if name in sums.human]
+            human = [sums.human[name].value or 0.0 for sums in rated]
+            values = [sums.beside[name, (metric, measure)].value or 0.0 for sums in rated]
+            linear, ranks = self._of_topics[name, (metric, measure)]
+            found.append(
+                Agreement(
+                    metric=metric,
+                    measure=measure,
+                    human=name,
+                    system_pearson=pearson(values, human),
+                    system_spearman=spearman(values, human),
+                    summary_pearson=linear.value,
+                    summary_spearman=ranks.value,
+                )
+            )
+        return found
+
+    def __str__(self) -> str:
+        from optsum.report.score_tables import score_tables
+
+        return "\n\n".join(table.text() for table in score_tables(self))
+
+
+def score(
+    topics: Iterable[Topic | BadTopic],
+    systems: Iterable[System | BadSystem],
+    *,
+    config: str | Path | None = None,
+    **options: Any,
+) -> SystemScores:
+    """Score systems' summaries by ROUGE, and correlate the scores with human ones.
+
+    Parameters
+    ----------
+    topics : iterable
+        As `optsum.read_topics` yields them: read once, one in memory at a time.
+    systems : iterable
+        As `optsum.read_systems` yields them: all in memory.
+    config : path, optional
+        A TOML file of options; keywords win over it.
+    **options
+        The command line's flags: ``metric="rouge-1+rouge-2"``, ``stem=True``, ``references="best"``, ...
+
+    Returns
+    -------
+    SystemScores
+
+    Raises
+    ------
+    OptionError
+        If the options cannot be used.
+    """
+    scores = SystemScores(resolve_score(options, config=config))
+    for rows in score_rows(topics, systems, scores.options):
+        scores.add(rows)
+    return scores
+
+
+def score_rows(
+    topics: Iterable[Topic | BadTopic], systems: Iterable[System | BadSystem], options: ScoreOptions
+) -> Generator[list[dict[str, Any]], None, None]:
+    """Yield the rows of each topic: one a summary, in the order of the topics; then those that no topic goes with."""
+    of_topic: dict[str, list[System]] = {}
+    unread = []
+    for system in systems:
+        if isinstance(system, BadSystem):
+            unread.append(_error_row(None, None, f"{system.source}: {system.error}"))
+        else:
+            of_topic.setdefault(system.topic_id, []).append(system)
+    for topic in topics:
+        if isinstance(topic, BadTopic):
+            # Its id may be that of a topic that can be used, so its systems wait for that.
+            yield [_error_row(topic.id, None, f"{topic.source}: {topic.error}")]
+        elif topic.id in of_topic:
+            yield [_row(topic, system, options) for system in of_topic.pop(topic.id)]
+    for name, left in of_topic.items():
+        yield [_error_row(name, system.system, _where(system) + f"no topic has the id {name!r}") for system in left]
+    if unread:
+        yield unread
+
+
+def _row(topic: Topic, system: System, options: ScoreOptions) -> dict[str, Any]:
+    try:
+        scores = _scores(topic, system, options)
+    except Exception as error:  # noqa: BLE001 - whatever it is, it costs the other summaries nothing
+        return _error_row(topic.id, system.system, _where(system) + describe(error))
+    rouge = {name: {measure: getattr(found, measure) for measure in MEASURES} for name, found in scores.items()}
+    return {"topic_id": topic.id, "system": system.system, "rouge": rouge, "human": dict(system.human), "error": None}
+
+
+def _scores(topic: Topic, system: System, options: ScoreOptions) -> dict[str, Score]:
+    summary = _summary(topic, system)
+    pretokenized = all(isinstance(sentence, tuple) for text in (summary, *topic.references) for sentence in text)
+    scores = rouge_all(
+        summary,
+        topic.references[:1] if options.references == "first" else topic.references,
+        [options.metric],
+        analyzer=options.analyzer(pretokenized=pretokenized),
+        max_words=options.max_words,
+        counts=options.counts,
+        references_mode="pooled" if options.references == "first" else options.references,
+        best_by=options.best_by,
+        model_units=options.model_units,
+    )
+    if not any(found.reference_total for found in scores.values()):
+        raise InputError(f"the references of topic {topic.id!r} have nothing to count; give it a reference with text")
+    return scores
+
+
+def _summary(topic: Topic, system: System) -> Sequence[Sentence]:
+    if system.summary is not None:
+        return system.summary
+    return sentences_of(topic, system.selection or ())
+
+
+def _error_row(topic: str | None, system: str | None, reason: str) -> dict[str, Any]:
+    return {"topic_id": topic, "system": system, "rouge": None, "human": {}, "error": reason}
+
+
+def _where(system: System) -> str:
+    return f"{system.source}: " if system.source else ""

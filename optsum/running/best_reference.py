@@ -1,0 +1,145 @@
+"""The reference that gives most: a problem for each reference of a topic, and one answer.
+
+Lin & Hovy 2003, section 5, hold oracles against one human summary, the one of best agreement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from math import fsum
+from typing import Any, TypeVar
+
+from optsum.contracts.result import Result, Status, Termination
+from optsum.corpus.topic import Topic
+from optsum.errors import InputError
+from optsum.optima.algebra import union
+from optsum.optima.diagram import Diagram
+from optsum.problem.problem import Key
+
+__all__ = ["best_result", "each_reference", "for_each_reference", "reaches", "union_of"]
+
+T = TypeVar("T")
+
+_PROVEN = {Status.OPTIMAL, Status.INFEASIBLE}
+
+
+def each_reference(topic: Topic) -> Iterator[tuple[int, Topic]]:
+    """Yield the topic once for each reference, with that reference alone."""
+    if len(topic.references) < 2:
+        yield 0, topic
+        return
+    for number, reference in enumerate(topic.references):
+        yield number, replace(topic, references=(reference,))
+
+
+def for_each_reference(
+    topic: Topic, answer: Callable[[Topic], T], result_of: Callable[[T], Result]
+) -> list[tuple[int, T]]:
+    """Return what `answer` says of each reference; one that has nothing to count cannot be the best.
+
+    After Ctrl-C come those that were done by then; `result_of` an answer tells.
+
+    Raises
+    ------
+    InputError
+        If no reference can be used.
+    """
+    found: list[tuple[int, T]] = []
+    refused: InputError | None = None
+    for number, part in each_reference(topic):
+        try:
+            found.append((number, answer(part)))
+            if result_of(found[-1][1]).termination is Termination.INTERRUPTED:
+                break
+        except InputError as error:
+            refused = refused or error
+    if not found and refused is not None:
+        raise refused
+    return found
+
+
+def best_result(results: Sequence[tuple[int, Result]]) -> Result:
+    """Return the result of the reference that gives most (the first of equals), as that of all of them.
+
+    It is optimal only if no other reference can give more: each is solved, or its bound is not above. The bound is the
+    largest; times and counts are summed. ``reference`` says which it is, ``reference_objectives`` what each gives.
+    """
+    held = [(number, result) for number, result in results if result.key is not None]
+    bounds = [result.bound_key for _, result in results if result.status is not Status.INFEASIBLE]
+    known: list[Key] = [bound for bound in bounds if bound is not None]
+    largest = max(known) if known and len(known) == len(bounds) else None
+    number, best = max(held, key=_first_largest) if held else results[0]
+    top = best.key
+    others = [result for _, result in results if result is not best]
+    proven = best.status in _PROVEN and all(
+        result.status is Status.INFEASIBLE or (top is not None and reaches(top, result)) for result in others
+    )
+    statistics: dict[str, Any] = dict(best.statistics)
+    for name in ("text_s", "search_s", "bound_s", "estimate_s"):
+        if any(name in result.statistics for _, result in results):
+            statistics[name] = fsum(result.statistics.get(name, 0.0) for _, result in results)
+    statistics["reference_objectives"] = {str(number): result.objective for number, result in results}
+    status, termination = best.status, best.termination
+    if proven and not any(result.termination is Termination.INTERRUPTED for result in others):
+        termination = termination if status is Status.OPTIMAL else Termination.COMPLETED
+    else:
+        status = {Status.OPTIMAL: Status.FEASIBLE, Status.INFEASIBLE: Status.NO_SOLUTION}.get(status, status)
+        termination = _why(best, others)
+    source = next((result for _, result in results if largest is not None and result.bound_key == largest), None)
+    return replace(
+        best,
+        status=status,
+        termination=termination,
+        bound=None if source is None else source.bound,
+        bound_exact=None if source is None else source.bound_exact,
+        seconds=fsum(result.seconds for _, result in results),
+        evaluations=sum(result.evaluations for _, result in results),
+        nodes=sum(result.nodes for _, result in results),
+        statistics=statistics,
+        extra={**best.extra, "reference": number if held else None},
+    )
+
+
+def reaches(key: Key, result: Result) -> bool:
+    """Whether a value is proven to be at least as good as all that a problem has."""
+    if result.status is Status.OPTIMAL and result.key is not None:
+        return key >= result.key
+    return result.bound_key is not None and key >= result.bound_key
+
+
+def _first_largest(one: tuple[int, Result]) -> tuple[Key, int]:
+    number, result = one
+    assert result.key is not None  # noqa: S101 - chosen so
+    return result.key, -number
+
+
+def _why(best: Result, others: Sequence[Result]) -> Termination:
+    """Return why it is not proven: what stopped the best one, or the first that was stopped."""
+    stopped = [result.termination for result in (best, *others) if result.termination is not Termination.COMPLETED]
+    if Termination.INTERRUPTED in stopped:
+        return Termination.INTERRUPTED
+    return stopped[0] if stopped else Termination.COMPLETED
+
+
+def union_of(families: Sequence[tuple[Diagram, Sequence[Any]]]) -> tuple[Diagram, tuple[Any, ...]]:
+    """Return the sets that are in any of the families, and what the units are called that they speak of.
+
+    Parameters
+    ----------
+    families : pairs of a diagram and the names of its units, ascending
+
+    Returns
+    -------
+    diagram : Diagram
+    names : tuple
+        Of its units, ascending.
+    """
+    names = tuple(sorted({name for _, units in families for name in units}))
+    number = {name: unit for unit, name in enumerate(names)}
+    renamed = []
+    for diagram, units in families:
+        nodes = diagram.nodes.copy()
+        nodes[2:, 0] = [number[units[unit]] for unit in nodes[2:, 0].tolist()]
+        renamed.append(Diagram(nodes, diagram.root))
+    return union(renamed), names

@@ -1,0 +1,292 @@
+"""All optima of a topic, in the input's own numbering."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from optsum.contracts.result import Result
+from optsum.corpus.topic import Topic, as_topic
+from optsum.errors import OptionError, UnsupportedError
+from optsum.optima.counting import count_feasible, count_feasible_forest
+from optsum.optima.optima import Agreement, Optima
+from optsum.options.options import Options, resolve
+from optsum.problem.formulation import Task
+from optsum.problem.problem import Selection
+from optsum.registry import STRATEGIES
+from optsum.running.best_reference import best_result, for_each_reference, reaches, union_of
+from optsum.running.each_topic import AnyTopic, attempt, each_topic, problems
+from optsum.running.pipeline import build, finished
+from optsum.running.search import result_of_sets
+from optsum.running.warm import warm_up
+
+__all__ = ["Oracles", "enumerate_optima", "enumerate_topics", "resolve_enumeration"]
+
+
+@dataclass(frozen=True, eq=False)
+class Oracles:
+    """The selections of a topic that no other beats.
+
+    Iteration yields sorted tuples of what the input calls the units, in a fixed order, each once; lazily, for there
+    may be 1e10 of them.
+
+    Attributes
+    ----------
+    result : Result
+        The first of them as one result: objective, bound, status, text.
+    optima : Optima
+        In the numbering of the problem's units.
+    units : tuple
+        What the input calls each of those.
+    lengths, length_limits : tuple of int
+        Of those units, and the least and largest sum of a selection's.
+    members : mapping
+        All that a unit consists of, where it is named after one of several: the chunks of a compression.
+    parents : mapping
+        The unit without which a unit cannot be chosen, where there is one.
+    """
+
+    result: Result
+    optima: Optima
+    units: tuple[Any, ...]
+    lengths: tuple[int, ...] = ()
+    length_limits: tuple[int, int] = (0, 0)
+    members: Mapping[Any, tuple[Any, ...]] = field(default_factory=dict)
+    parents: Mapping[Any, Any] = field(default_factory=dict)
+
+    @property
+    def id(self) -> str | None:
+        """The topic."""
+        return self.result.id
+
+    @property
+    def count(self) -> int:
+        """How many there are, exact, of any size; a lower bound if not `complete`."""
+        return self.optima.count
+
+    @property
+    def complete(self) -> bool:
+        """Whether these are all."""
+        return self.optima.complete
+
+    def feasible(self) -> int:
+        """Return how many selections there were to choose from: exact, of any size, the empty one excluded.
+
+        The left column of Table 7 of Hirao et al. 2017; of the units that remain after removal.
+        """
+        if self.parents:
+            number = {name: unit for unit, name in enumerate(self.units)}
+            above = [number[self.parents[name]] if name in self.parents else -1 for name in self.units]
+            return count_feasible_forest(self.lengths, above, *self.length_limits)
+        return count_feasible(self.lengths, *self.length_limits)
+
+    @property
+    def always(self) -> tuple[Any, ...]:
+        """Units in every optimum."""
+        return self._names(self.optima.always)
+
+    @property
+    def never(self) -> tuple[Any, ...]:
+        """Units of the problem in no optimum."""
+        return self._names(self.optima.never(range(len(self.units))))
+
+    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+        return map(self._names, self.optima)
+
+    def sample(self, k: int, seed: int = 0) -> list[tuple[Any, ...]]:
+        """Draw `k` optima independently, each with the same probability."""
+        return [self._names(selection) for selection in self.optima.sample(k, seed)]
+
+    def share(self) -> dict[Any, Fraction]:
+        """Return the share of the optima that hold each unit; units in none are left out."""
+        return {self.units[unit]: share for unit, share in self.optima.share().items()}
+
+    def minimal(self) -> Oracles:
+        """Return only the optima that contain no other."""
+        return replace(self, optima=self.optima.minimal())
+
+    def agreement(self, system: Collection[Any]) -> Agreement:
+        """Compare a system's extract with all optima (Hirao et al. 2017, section 6.2.3).
+
+        Parameters
+        ----------
+        system : collection of units
+            In the numbering of the input; units that are none of the problem's count as selected too.
+        """
+        number = {name: unit for unit in range(len(self.units)) for name in self._names((unit,))}
+        strangers = range(len(self.units), len(self.units) + len(set(system)))
+        spare = iter(strangers)
+        return self.optima.agreement({number[name] if name in number else next(spare) for name in set(system)})
+
+    def f_measure(self, system: Collection[Any]) -> float:
+        """F-measure of averaged precision and recall of a system's extract against all optima."""
+        return float(self.agreement(system).f_measure)
+
+    def jaccard(self) -> Fraction:
+        """Return the mean Jaccard index of two different optima; 1 if there is only one."""
+        return self.optima.jaccard()
+
+    def save(self, path: str | Path) -> None:
+        """Write the optima to a file (`optsum.optima.optima.Optima.load` reads them, in the problem's numbering)."""
+        self.optima.save(path)
+
+    def to_result(self, *, max_solutions: int = 100, minimal: bool = False) -> Result:
+        """Return the row of an enumeration.
+
+        Parameters
+        ----------
+        max_solutions : int
+            How many of the optima are listed; 0 for none. Has nothing to do with `count`.
+        minimal : bool
+            List only optima that contain no other, and count them as ``minimal_count``.
+
+        Notes
+        -----
+        If a limit was reached, ``count`` is a lower bound (0 where the value is not proven to be the optimum), and
+        what all or none of the optima hold is not known: ``always`` and ``never`` are None.
+        """
+        listed = self.minimal() if minimal else self
+        proven = self.optima.proven  # otherwise the sets held are good ones, and may be no optima
+        extra: dict[str, Any] = {
+            "count": self.count if proven else 0,
+            "complete": self.complete,
+            "units": len(self.units),
+        }
+        if minimal:
+            extra["minimal_count"] = listed.count if proven else 0
+        if max_solutions:
+            extra["optima"] = [list(names) for names in islice(listed, max_solutions if proven else 0)]
+        extra["always"] = list(self.always) if self.complete else None
+        extra["never"] = list(self.never) if self.complete else None
+        return replace(self.result, extra={**self.result.extra, **extra})
+
+    def _names(self, selection: Selection) -> tuple[Any, ...]:
+        if self.members:
+            return tuple(sorted(name for unit in selection for name in self.members[self.units[unit]]))
+        return tuple(self.units[unit] for unit in selection)
+
+
+def resolve_enumeration(given: Mapping[str, Any], *, config: str | Path | None = None) -> Options:
+    """Return the options of an enumeration: as `optsum.options.options.resolve`, with branch and bound by default.
+
+    Raises
+    ------
+    UnsupportedError
+        If the strategy finds one optimum only.
+    """
+    options = resolve(given, config=config, strategy="branch-and-bound")
+    if not options.searcher().enumerates:
+        able = " or ".join(name for name in STRATEGIES if STRATEGIES.load(name).enumerates)
+        raise UnsupportedError(f"The strategy {options.strategy} does not enumerate optima: use {able}.")
+    return options
+
+
+def enumerate_optima(topic: Topic | Mapping[str, Any], *, config: str | Path | None = None, **options: Any) -> Oracles:
+    """Return all optima of one topic.
+
+    Parameters
+    ----------
+    topic, config, **options
+        As in `optsum.solve`; the strategy is branch-and-bound unless another is asked for.
+
+    Returns
+    -------
+    Oracles
+        At a limit, what is known by then: see ``complete`` and ``result``.
+
+    Raises
+    ------
+    InputError, OptionError, UnsupportedError
+        If the topic or the options cannot be used, or the strategy does not enumerate.
+
+    Examples
+    --------
+    >>> topic = {"id": "t", "documents": [["a b", "b c", "a c"]], "references": [["a b c"]]}
+    >>> optima = enumerate_optima(topic, max_length=4)
+    >>> optima.count, list(optima)
+    (3, [(0, 1), (0, 2), (1, 2)])
+    """
+    resolved = resolve_enumeration(options, config=config)
+    warm_up(resolved)
+    parts = list(problems(as_topic(topic), resolved))
+    if len(parts) != 1:
+        raise OptionError('A topic with several references is several problems with references="each": give one.')
+    began = perf_counter()
+    return _oracles(parts[0], resolved, began)
+
+
+def enumerate_topics(
+    topics: Iterable[AnyTopic], options: Options, *, max_solutions: int = 100, minimal: bool = False
+) -> Generator[list[Result], None, None]:
+    """Enumerate the optima of topics one after another; yields the rows of each topic together."""
+    shape = partial(Oracles.to_result, max_solutions=max_solutions, minimal=minimal)
+    return each_topic(topics, [options], partial(_enumerate_part, options=options, shape=shape))
+
+
+def _enumerate_part(part: Topic, options: Options, shape: Callable[[Oracles], Result]) -> list[Result]:
+    began = perf_counter()
+    return [attempt(part, options, lambda: shape(_oracles(part, options, began)))]
+
+
+def _oracles(part: Topic, options: Options, began: float) -> Oracles:
+    if options.references != "best":
+        return _enumerate(build(part, options), options, began)
+    starts = iter([began])
+    return _best(
+        for_each_reference(
+            part,
+            lambda one: _enumerate(build(one, options), options, next(starts, perf_counter())),
+            result_of=lambda oracles: oracles.result,
+        )
+    )
+
+
+def _best(found: Sequence[tuple[int, Oracles]]) -> Oracles:
+    """Return the optima of the references that give most: each set once."""
+    result = best_result([(number, oracles.result) for number, oracles in found])
+    reaching = [oracles for _, oracles in found if oracles.result.key == result.key]
+    proven = result.key is not None and all(reaches(result.key, oracles.result) for _, oracles in found)
+    diagram, units = union_of([(oracles.optima.diagram, oracles.units) for oracles in reaching])
+    lengths = {name: size for oracles in reaching for name, size in zip(oracles.units, oracles.lengths, strict=True)}
+    complete = proven and all(oracles.complete for oracles in reaching)
+    first = reaching[0].optima
+    optima = replace(
+        first,
+        diagram=diagram,
+        bound=first.value if proven else max(first.bound, first.value + 1),
+        complete=complete,
+        termination="completed" if complete else result.termination.value,
+    )
+    low, high = reaching[0].length_limits
+    high = max(oracles.length_limits[1] for oracles in reaching)
+    return Oracles(
+        replace(result, extra={**result.extra, "count": optima.count}),
+        optima,
+        units,
+        tuple(lengths[name] for name in units),
+        (low, high),
+        {name: members for oracles in reaching for name, members in oracles.members.items()},
+        {name: parent for oracles in reaching for name, parent in oracles.parents.items()},
+    )
+
+
+def _enumerate(task: Task, options: Options, began: float) -> Oracles:
+    built = perf_counter()
+    strategy = options.searcher()
+    optima = strategy.enumerate(task.problem, options.limits())
+    result = result_of_sets(task.problem, strategy, optima, perf_counter() - built)
+    return Oracles(
+        finished(task, options, result, began=began, built=built),
+        optima,
+        task.units,
+        task.problem.lengths,
+        (task.problem.min_length, min(task.problem.max_length, sum(task.problem.lengths))),
+        task.members,
+        task.parents,
+    )

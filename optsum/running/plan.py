@@ -1,0 +1,211 @@
+"""Strategies side by side on the same topics: what they have in common is computed once, and times can be compared."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from copy import copy
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from itertools import groupby
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from optsum.contracts.result import Result, Termination
+from optsum.errors import OptionError
+from optsum.names import unknown_name
+from optsum.options.of_strategies import shared_out
+from optsum.options.options import Options, read_config, resolve
+from optsum.problem.formulation import Task
+from optsum.problem.problem import Key, Problem
+from optsum.registry import STRATEGIES
+from optsum.running.best_reference import best_result, for_each_reference
+from optsum.running.each_topic import AnyTopic, attempt, each_topic
+from optsum.running.pipeline import build, run_task
+from optsum.running.warm import refused
+
+if TYPE_CHECKING:
+    from optsum.corpus.topic import Topic
+
+__all__ = ["Plan", "by_problem", "compare_topics"]
+
+_DEFAULT = ("greedy", "lead", "random")
+
+_MILP = "milp"
+"""The strategy that backends are of."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is compared.
+
+    Attributes
+    ----------
+    ways : tuple of Options
+        The same options for each strategy, the exact one first.
+    exact : str or None
+        The strategy whose proven optimum the others are held against.
+    backends : tuple of str
+        Solvers that "milp" is run on, one way each; empty where it is run on one.
+    """
+
+    ways: tuple[Options, ...]
+    exact: str | None
+    backends: tuple[str, ...] = ()
+
+    @property
+    def strategies(self) -> list[str]:
+        """Names in the order of the table: of the strategies, and of the solvers where several are compared."""
+        return [
+            f"{way.strategy} on {way.backend}" if self.backends and way.strategy == _MILP else way.strategy
+            for way in self.ways
+        ]
+
+    @classmethod
+    def of(
+        cls,
+        strategies: Sequence[str] | str | None = None,
+        exact: str | None = None,
+        backends: Sequence[str] | str | None = None,
+        *,
+        config: str | Path | None = None,
+        **options: Any,
+    ) -> Plan:
+        """Resolve the options; see `compare`."""
+        file = read_config(config) if config is not None else {}
+        if options.get("backend") is not None:
+            if backends is not None:
+                raise OptionError("One solver is named by --backend, and several by --backends: leave one of the two.")
+        elif backends is None:
+            backends = file.get("backends")
+        solvers = () if backends is None else tuple(_names(backends, "backend"))
+        default = (_MILP,) if solvers else _DEFAULT
+        strategies = _names(strategies if strategies is not None else file.get("strategies", default))
+        base = resolve(options, config=config)
+        exact = exact if exact is not None else file.get("exact")
+        exact = (_MILP if solvers else _serving(base)) if exact is None else None if exact == "none" else exact
+        for name in [*strategies, *([exact] if exact else [])]:
+            if name not in STRATEGIES.names():
+                raise unknown_name("strategy", name, STRATEGIES)
+        if exact is not None and not STRATEGIES.load(exact).exact:
+            able = ", ".join(name for name in STRATEGIES if STRATEGIES.load(name).exact)
+            raise OptionError(f"The strategy {exact} proves nothing: for --exact choose {able}, or none.")
+        names = [*([exact] if exact else []), *(name for name in strategies if name != exact)]
+        own = shared_out(base.strategy_options, names)
+        ways = (base.model_copy(update={"strategy": name, "strategy_options": own[name]}) for name in names)
+        if not solvers:
+            return cls(tuple(ways), exact)
+        if base.backend_options:
+            raise OptionError("Options of one solver cannot be those of several: leave --backend-option or --backends.")
+        if _MILP not in names:
+            raise OptionError("Backends are those of the strategy milp: name it among --strategies, or for --exact.")
+        each = (
+            way.model_copy(update={"backend": solver})
+            for way in ways
+            for solver in (solvers if way.strategy == _MILP else (way.backend,))
+        )
+        return cls(tuple(each), exact, solvers)
+
+
+def _serving(base: Options) -> str:
+    """Return the strategy that computes the optima if none is named: of the preset, or the first that can."""
+    for name in (base.strategy, _MILP, "branch-and-bound", "exhaustive"):
+        way = base.model_copy(update={"strategy": name, "strategy_options": ()})
+        if STRATEGIES.load(name).exact and not refused(way):
+            return name
+    return _MILP  # which says why
+
+
+def _names(given: object, kind: str = "strategy") -> list[str]:
+    names = given.split(",") if isinstance(given, str) else given
+    several, example = ("strategies", "greedy,lead") if kind == "strategy" else ("backends", "highs,cbc")
+    if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
+        raise OptionError(f"The {several} {given!r:.80} are no list of names: give them as {example}.")
+    names = [name.strip() for name in names if name.strip()]
+    if not names:
+        raise OptionError(f"There is no {kind} to compare: name at least one.")
+    for name in names:
+        if names.count(name) > 1:
+            raise OptionError(f"The {kind} {name} is named twice: name each once.")
+    return names
+
+
+def by_problem(results: Iterable[Result]) -> Iterator[list[Result]]:
+    """Split the results of a topic into those of its problems."""
+    for _, group in groupby(results, key=lambda result: result.id):
+        yield list(group)
+
+
+def compare_topics(topics: Iterable[AnyTopic], plan: Plan) -> Generator[list[Result], None, None]:
+    """Run all strategies on each topic, and yield the results of each topic together.
+
+    What strategies have in common is computed once (the problem, for each set of units; the root bound), but what a
+    strategy needs for its answer is always its own work, so that times can be compared.
+    """
+    return each_topic(topics, plan.ways, partial(_solve_part, ways=plan.ways))
+
+
+def _solve_part(part: Topic, ways: Sequence[Options]) -> list[Result]:
+    shared = _shared(part, ways[0])
+    results: list[Result] = []
+    for way in ways:
+        results.append(attempt(part, way, lambda way=way: shared.run(way)))  # type: ignore[misc]
+        if results[-1].termination is Termination.INTERRUPTED:
+            break
+    return results
+
+
+def _shared(part: Topic, options: Options) -> _Shared | _SharedBest:
+    return _SharedBest(part) if options.references == "best" else _Shared(part)
+
+
+class _SharedBest:
+    """A topic as a problem for each reference, of which the best result counts."""
+
+    def __init__(self, topic: Topic) -> None:
+        self._topic = topic
+        self._parts: dict[int, _Shared] = {}
+
+    def run(self, options: Options) -> Result:
+        """Search with one strategy."""
+        numbers = iter(range(len(self._topic.references)))
+
+        def single(part: Topic) -> Result:
+            return self._parts.setdefault(next(numbers), _Shared(part)).run(options)
+
+        return best_result(for_each_reference(self._topic, single, result_of=lambda result: result))
+
+
+class _Shared:
+    """The problems of a topic, built once for each set of units."""
+
+    def __init__(self, topic: Topic) -> None:
+        self._topic = topic
+        self._tasks: dict[bool, tuple[Task, float]] = {}
+        self._bounds: dict[bool, Key] = {}
+
+    def run(self, options: Options) -> Result:
+        """Search with one strategy; the time of building counts for each."""
+        strategy = options.searcher()
+        units = strategy.all_units
+        if units not in self._tasks:
+            began = perf_counter()
+            self._tasks[units] = build(self._topic, options), perf_counter() - began
+        task, seconds = self._tasks[units]
+        problem = _without_memory(task.problem)
+        if units in self._bounds and not strategy.exact and options.gap is None:  # a certificate, no part of the search
+            problem.__dict__["root_bound"] = self._bounds[units]
+        result = run_task(replace(task, problem=problem), options, began=perf_counter() - seconds)
+        if "root_bound" in problem.__dict__:
+            self._bounds[units] = problem.__dict__["root_bound"]
+        return result
+
+
+def _without_memory(problem: Problem) -> Problem:
+    """Return the same problem without what earlier searches computed on it."""
+    fresh = copy(problem)
+    for base in type(problem).__mro__:
+        for name, attribute in vars(base).items():
+            if isinstance(attribute, cached_property):
+                fresh.__dict__.pop(name, None)
+    return fresh

@@ -1,0 +1,150 @@
+"""One search: a problem, a strategy, limits, a seed - and a result that claims no more than was proven."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from numbers import Rational
+from typing import Any
+
+import numpy as np
+
+from optsum._version import __version__
+from optsum.contracts.result import Result, Status, Termination
+from optsum.contracts.run import Limits, Run, Stopped
+from optsum.contracts.strategy import Strategy
+from optsum.errors import BackendError, OptionError
+from optsum.optima.optima import Optima
+from optsum.problem.problem import Capability, Key, Problem
+from optsum.registry import create_strategy
+
+__all__ = ["result_of_sets", "search"]
+
+_PROOF_MAY_STAND = {Termination.COMPLETED, Termination.TARGET_REACHED, Termination.GAP_REACHED}
+
+
+def search(
+    problem: Problem,
+    strategy: str | Strategy = "milp",
+    limits: Limits | None = None,
+    seed: int = 0,
+    *,
+    on_progress: Callable[[Run], bool | None] | None = None,
+    **options: Any,
+) -> Result:
+    """Search a problem.
+
+    Parameters
+    ----------
+    problem : Problem
+        A formulation's, or a user's own: a subclass of `optsum.Problem`.
+    strategy : str or Strategy
+        A name (``optsum list strategies``) with its `options`, or a strategy.
+    limits : Limits, optional
+        When to stop early.
+    seed : int
+        The same seed gives the same result.
+    on_progress : callable, optional
+        Called now and then with the `Run`; returning False stops the search.
+
+    Returns
+    -------
+    Result
+        Infeasible problems, limits that ran out, and Ctrl-C (``termination`` "interrupted") are results.
+
+    Raises
+    ------
+    OptionError
+        For options beside a strategy that is no name.
+    UnsupportedError
+        If the strategy needs an ability that the problem lacks; nothing was searched.
+    BackendError
+        If a solver is missing, or its answer does not survive re-scoring.
+    """
+    if isinstance(strategy, str):
+        chosen = create_strategy(strategy, options)
+    elif options:
+        raise OptionError(f"Options ({', '.join(options)}) go with a strategy's name: this one has its own already.")
+    else:
+        chosen = strategy
+    chosen.accept(problem)
+    limits = limits or Limits()
+    run = Run(problem, limits, np.random.default_rng(seed), seed, on_progress)
+    bounded = Capability.BOUND in problem.capabilities
+    termination, detail = Termination.COMPLETED, None
+    try:
+        if bounded and limits.gap is not None and not chosen.exact:
+            run.raise_bound(problem.root_bound)
+        run.check()
+        chosen.search(run)
+    except Stopped as stop:
+        termination, detail = stop.termination, stop.detail
+    except KeyboardInterrupt:
+        termination = Termination.INTERRUPTED
+    if bounded and not run.proven:
+        began = run.elapsed
+        try:
+            run.raise_bound(problem.root_bound)
+        except Stopped:
+            pass  # good enough by now, but the search has ended already
+        except KeyboardInterrupt:
+            termination = Termination.INTERRUPTED
+        run.statistics["bound_s"] = run.elapsed - began
+    return _result(run, chosen, termination, detail)
+
+
+def result_of_sets(problem: Problem, strategy: Strategy, optima: Optima, seconds: float) -> Result:
+    """Return the first of the optima that a strategy enumerated as one result, scored afresh."""
+    run = Run(problem, Limits(), np.random.default_rng(0))
+    run.statistics.update(optima.statistics)
+    run.count(nodes=int(optima.statistics.get("nodes", 0)))
+    first = next(iter(optima), None)
+    if first is not None and not run.see(first).feasible:
+        raise BackendError(f"{strategy.name} gives a selection that breaks the limits: it is no result.")
+    if optima.proven:
+        run.prove()
+    elif Capability.BOUND in problem.capabilities:
+        run.raise_bound(problem.root_bound)
+    result = _result(run, strategy, Termination.COMPLETED, None)
+    # Whether all are there, and why not, is the enumeration's: the optimum may be proven all the same.
+    return replace(result, termination=Termination(optima.termination), seconds=seconds, extra={"count": optima.count})
+
+
+def _result(run: Run, strategy: Strategy, termination: Termination, detail: str | None) -> Result:
+    held, bound = run.evaluation, run.bound
+    proven = run.proven or (strategy.exact and held is not None and held.key == bound)
+    proven = proven and termination in _PROOF_MAY_STAND
+    if held is not None:
+        status = Status.OPTIMAL if proven else Status.FEASIBLE
+    else:
+        status = Status.INFEASIBLE if proven else Status.NO_SOLUTION
+    return Result(
+        strategy=strategy.name,
+        backend=strategy.backend_name,
+        status=status,
+        termination=termination,
+        detail=detail or run.detail,
+        objective=None if held is None else float(held.value),
+        bound=None if bound is None else _shown(bound, run),
+        objective_exact=None if held is None else _exact(held.key),
+        bound_exact=None if bound is None else _exact(bound),
+        selection=run.selection,
+        length=None if run.selection is None else run.problem.length(run.selection),
+        seconds=run.elapsed,
+        seed=run.seed,
+        evaluations=run.evaluations,
+        nodes=run.nodes,
+        statistics=run.statistics,
+        trace=tuple(run.trace),
+        version=__version__,
+    )
+
+
+def _shown(bound: Key, run: Run) -> float:
+    held = run.evaluation
+    return float(held.value if held is not None and held.key == bound else run.problem.value_of(bound))
+
+
+def _exact(key: Key) -> str | None:
+    return str(Fraction(key)) if isinstance(key, Rational) else None

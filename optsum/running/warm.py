@@ -1,0 +1,154 @@
+"""What is done once per process before the first timed topic: solvers are loaded, kernels compiled.
+
+A strategy is run on a tiny topic with the options as they are but for their limits. That loads everything the first
+real topic would otherwise be charged for, and refuses at once what cannot work on any topic: a solver that is not
+installed, a metric that the formulation does not serve.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, Final
+
+from optsum.contracts.result import Termination
+from optsum.corpus.topic import as_topic
+from optsum.errors import InputError, OptsumError, UnsupportedError
+
+if TYPE_CHECKING:
+    from optsum.options.options import Options
+
+__all__ = ["SAMPLE", "refused", "take_seconds", "warm_up"]
+
+_SENTENCES: Final = ("the oracle reads all the references", "the summary reads the document", "the end is near")
+
+
+def _parse(sentence: str) -> str:
+    """Return a tree of a sentence: every word hangs on the first."""
+    words = enumerate(sentence.split(), 1)
+    return "\n".join(
+        f"{n}\t{word}\t_\tX\t_\t_\t{min(n - 1, 1)}\t{'dep' if n > 1 else 'root'}\t_\t_" for n, word in words
+    )
+
+
+SAMPLE: Final = as_topic(
+    {
+        "id": "warm-up",
+        "documents": [_SENTENCES],
+        "parses": list(map(_parse, _SENTENCES)),
+        "references": [["the oracle reads the document the end quotes"], ["all the references are near"]],
+        "cover": [[[0], [1, 2]]],
+    }
+)
+"""A tiny topic that every formulation can use."""
+
+_ready: set[Options] = set()
+_unreported: list[float] = []
+
+
+def warm_up(options: Options, *, announce: Callable[[], None] | None = None) -> float:
+    """Make a process ready for a search; a second time costs nothing.
+
+    Parameters
+    ----------
+    options : Options
+    announce : callable, optional
+        Called if kernels must be compiled, which happens once a machine and takes many seconds.
+
+    Returns
+    -------
+    float
+        Seconds it took.
+
+    Raises
+    ------
+    OptsumError
+        If the options cannot work on any topic: a solver that cannot be used, a combination that is not served.
+    """
+    began = perf_counter()
+    small = _fitting(options)
+    if small in _ready:
+        return 0.0
+    from optsum.running.pipeline import build, run_task
+
+    interrupted = False
+    with _listening(announce):
+        try:
+            task = build(SAMPLE, small)
+            options.searcher().prepare(task.problem)
+            interrupted = run_task(task, small).termination is Termination.INTERRUPTED
+        except InputError:  # this formulation wants topics of another kind
+            options.searcher().prepare()
+        except OptsumError:
+            raise
+        except Exception:  # noqa: BLE001, S110 - whatever it is will be the row of each topic that it concerns
+            pass
+    if interrupted:  # the search has swallowed it, as a search does
+        raise KeyboardInterrupt
+    _ready.add(small)
+    seconds = perf_counter() - began
+    _unreported.append(seconds)
+    return seconds
+
+
+def refused(options: Options) -> bool:
+    """Whether the strategy cannot search what the options ask for, whatever the topic; a missing solver can."""
+    from optsum.running.pipeline import build
+
+    try:
+        options.searcher().accept(build(SAMPLE, _fitting(options)).problem)
+    except UnsupportedError:
+        return True
+    except OptsumError:
+        pass  # whoever searches will say so
+    return False
+
+
+def take_seconds() -> float:
+    """Return the seconds that were spent since they were last taken, so that they are reported once."""
+    taken = sum(_unreported)
+    _unreported.clear()
+    return taken
+
+
+def _fitting(options: Options) -> Options:
+    """Return the options with limits that the tiny topic can be searched in."""
+    limits = {
+        "max_length": options.max_length and 1000,
+        "min_length": 0,
+        # Whether there is a limit matters (not every solver takes each kind), its value does not.
+        "time_limit": None if options.time_limit is None else 600.0,
+        "node_limit": None if options.node_limit is None else 1000,
+        "evaluation_limit": None if options.evaluation_limit is None else 1_000_000,
+        "gap": None if options.gap is None else 0.0,
+        "target": None,
+        "references": "pooled" if options.references == "best" else options.references,
+        "seed": 0,
+        "workers": 1,
+        "preset": None,
+    }
+    return options.model_copy(update=limits)
+
+
+def _listening(announce: Callable[[], None] | None) -> AbstractContextManager[Any]:
+    """Call `announce` when numba starts to compile, as it does not where it finds kernels in its cache."""
+    if announce is None:
+        return nullcontext()
+    from numba.core import event
+
+    class Announcer(event.Listener):  # type: ignore[misc]
+        def __init__(self, announce: Callable[[], None]) -> None:
+            self.announce: Callable[[], None] | None = announce
+
+        def on_start(self, event: Any) -> None:
+            del event
+            if self.announce is not None:
+                self.announce()
+                self.announce = None
+
+        def on_end(self, event: Any) -> None:
+            del event
+
+    listener: AbstractContextManager[Any] = event.install_listener("numba:compile", Announcer(announce))
+    return listener

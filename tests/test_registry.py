@@ -109,7 +109,10 @@ def test_a_third_party_s_strategy_is_found_and_used(plugins: Path) -> None:
     [
         ("broken", "strategy broken of optsum_plugin_one_that_is_missing:Nothing cannot be imported: ModuleNotFound"),
         ("absent", "strategy absent of optsum_plugin_one:Nowhere cannot be imported: AttributeError"),
-        ("wrong", r"strategy wrong of optsum_plugin_one:Other cannot be used: it is no subclass of optsum\.contracts\.strategy"),
+        (
+            "wrong",
+            r"strategy wrong of optsum_plugin_one:Other cannot be used: it is no subclass of optsum\.contracts",
+        ),
         ("callable", "callable of optsum_plugin_one:function cannot be used"),
     ],
 )

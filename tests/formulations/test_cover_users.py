@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from cover_instances import Clauses, brute_force, cover_of, random_clauses, random_lengths
-from test_cover import MINIMUM, TABLE_1, TEXT
+from cover_topics import MINIMUM, TABLE_1, TEXT
 
 import optsum
 from optsum.cli import main
@@ -150,7 +150,7 @@ def test_greedy_leaves_nothing_idle() -> None:
 
 # --- the command line ---------------------------------------------------------------------------------------------
 
-EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 examples = pytest.mark.skipif(not EXAMPLES.is_dir(), reason="the source tree is not beside the tests")
 
 

@@ -25,7 +25,7 @@ from optsum.report.tables import Column, TextTable
 from optsum.studies import STUDIES, Entry, Report, load_study
 from optsum.studies.tsc3 import BEST, LEAD
 
-EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 TABLE = str(EXAMPLES / "tsc3.txt")
 COVERS, SYSTEMS = str(EXAMPLES / "data" / "covers.jsonl"), str(EXAMPLES / "data" / "covers-systems.jsonl")
 

@@ -13,7 +13,7 @@ import pytest
 
 from optsum.cli import main
 
-DATA = Path(__file__).parent.parent / "examples" / "data"
+DATA = Path(__file__).parents[2] / "examples" / "data"
 PARSED = DATA / "parsed.conllu"
 LAST = "[Its future]1! [depends]2 [on a]3! [small]4 [museum ,]3 [which wants]5 [to open]6! [it]7! [to visitors .]8"
 

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 OPTSUM = [sys.executable, "-c", "import sys; from optsum.cli import main; sys.exit(main())"]
-NEWS = str(Path(__file__).parent.parent / "examples" / "data" / "news.jsonl")
+NEWS = str(Path(__file__).parents[2] / "examples" / "data" / "news.jsonl")
 
 SMALL = {"documents": [["a b", "b c"]], "references": [["a b c"]]}
 # More selections than anybody can visit.

@@ -29,7 +29,7 @@ GREEDY_MISSES = {"id": "t", "documents": [["a b c", "a x", "b c d y"]], "referen
 
 @pytest.fixture(scope="module")
 def news() -> list[Any]:
-    return list(optsum.read_topics(Path(__file__).parent.parent / "examples" / "data" / "news.jsonl"))
+    return list(optsum.read_topics(Path(__file__).parents[2] / "examples" / "data" / "news.jsonl"))
 
 
 def result(strategy: str, key: Fraction | int | None, bound: Fraction | int | None = None, **more: Any) -> Result:

@@ -6,9 +6,9 @@ import random
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 import pytest
+from cover_topics import AIBO
 
 from optsum.corpus.alignment import align
 from optsum.corpus.cover_table import is_cover_table, parse_cover_table, read_cover_table
@@ -21,19 +21,6 @@ from optsum.studies.tsc3_measures import answer_score, answers, score_extract
 
 COVER = [[["s1"], ["s10", "s11"]], [["s3", "s5", "s6"]], [["s20", "s21", "s23"], ["s1", "s30", "s60"]]]
 TABLE_1 = as_topic({"id": "t", "cover": COVER})
-AIBO: dict[str, Any] = {
-    "id": "aibo",
-    "documents": [["AIBO costs 250,000 yen.", "It sold out at once."], ["Sony made a dog.", "3,000 were sold."]],
-    "cover": [[[0], [2, 3]], [[1]]],
-    "meta": {
-        "condition": "long",
-        "questions": [
-            {"question": "How much is AIBO?", "answer": "250,000 yen"},
-            {"question": "Who makes it?", "answers": ["Toshiba", "Sony"]},
-            {"question": "How many were sold?", "answer": "3,000"},
-        ],
-    },
-}
 
 
 def test_the_papers_first_system() -> None:

@@ -16,7 +16,7 @@ from optsum.options.presets import PRESETS
 from optsum.registry import BACKENDS, FORMULATIONS, STRATEGIES
 from optsum.report.listing import LISTS
 
-NEWS = str(Path(__file__).parent.parent / "examples" / "data" / "news.jsonl")
+NEWS = str(Path(__file__).parents[2] / "examples" / "data" / "news.jsonl")
 
 
 def rows_of(text: str | Path) -> list[dict[str, Any]]:

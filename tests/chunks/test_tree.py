@@ -15,7 +15,7 @@ from optsum.chunks.display import bracketed, explained, indented
 from optsum.chunks.rule_files import SCHEMES
 from optsum.errors import UnknownNameError
 
-PARSED = Path(__file__).parent.parent / "examples" / "data" / "parsed.conllu"
+PARSED = Path(__file__).parents[2] / "examples" / "data" / "parsed.conllu"
 
 
 def cut(text: str, profile: str = "strict") -> str:

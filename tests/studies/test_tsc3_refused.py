@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from test_tsc3 import AIBO
+from cover_topics import AIBO
 
 from optsum.corpus.jsonl import BadTopic
 from optsum.corpus.systems import System

@@ -15,7 +15,7 @@ from optsum.corpus import Topic, as_topic, read_topics
 from optsum.corpus.parses import parses_of
 from optsum.errors import InputError
 
-DATA = Path(__file__).parent.parent / "examples" / "data"
+DATA = Path(__file__).parents[2] / "examples" / "data"
 PARSED = list(read_conllu(DATA / "parsed.conllu"))
 TEXTS = [parse.text for parse in PARSED]
 

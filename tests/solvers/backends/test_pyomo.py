@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hard_instance import hard
 from optsum.formulations.extractive import Extractive
 from optsum.solvers.backends.other import OtherSolver
 from optsum.solvers.backends.pyomo_highs import PyomoHighs
@@ -171,8 +172,6 @@ def test_limits_are_passed_on_or_refused() -> None:
     with pytest.raises(UnsupportedError, match="takes no node limit"):
         search(task.problem, "milp", Limits(nodes=5), backend="pyomo:glpk")
     assert search(task.problem, "milp", Limits(time_s=60), backend="pyomo:highs").status is Status.OPTIMAL
-    from test_milp import hard
-
     result = search(CoverageProblem.of(hard()), "milp", Limits(time_s=0.5), backend="pyomo:highs")
     assert result.termination is Termination.TIME_LIMIT
     assert result.bound is not None

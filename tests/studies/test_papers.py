@@ -17,7 +17,7 @@ from optsum.report.spread import quantiles, spread_of
 from optsum.studies.akhmetov import METHODS
 from optsum.studies.hirao import study_hirao
 
-NEWS = Path(__file__).resolve().parent.parent / "examples" / "data" / "news.jsonl"
+NEWS = Path(__file__).resolve().parents[2] / "examples" / "data" / "news.jsonl"
 
 TIES = {
     "id": "ties",

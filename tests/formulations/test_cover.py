@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from cover_topics import MINIMUM, TABLE_1, TEXT
 from optsum.formulations.cover import Cover
 from optsum.solvers.covers import enumerate_covers
 
@@ -15,22 +16,6 @@ from optsum.errors import InputError, OptionError
 from optsum.options.options import resolve
 from optsum.problem.formulation import Spec
 from optsum.text.analyzer import Analyzer
-
-TABLE_1: dict[str, Any] = {
-    "id": "table 1",
-    "cover": [
-        [["s1"], ["s10", "s11"]],
-        [["s3", "s5", "s6"]],
-        [["s20", "s21", "s23"], ["s1", "s30", "s60"]],
-    ],
-}
-MINIMUM = ("s1", "s3", "s5", "s6", "s30", "s60")
-TEXT: dict[str, Any] = {
-    "id": "text",
-    "documents": [["one", "two words", "here are four words"], ["", "another one"]],
-    "references": [["one two", "another"]],
-    "cover": [[[0, 4], [2]], [[1], [2]]],
-}
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import hard_instance
 import numpy as np
 import pytest
+from hard_instance import hard
 from optsum.solvers.backends.highs import Highs, _outcome
 
 from optsum.contracts.backend import Backend, RawOutcome
@@ -261,18 +263,6 @@ def test_highs_says_whether_it_can_be_used(monkeypatch: pytest.MonkeyPatch) -> N
     assert missing.reason == "the package highspy is not installed"
 
 
-def hard(seed: int = 0, units: int = 400) -> Coverage:
-    """An instance that keeps HiGHS busy for a while."""
-    rng = np.random.default_rng(seed)
-    return Coverage.of(
-        rng.integers(20, 60, units).tolist(),
-        [{int(f): 1 for f in rng.choice(300, 12, replace=False)} for _ in range(units)],
-        [[int(gain)] for gain in rng.integers(1, 4, 300)],
-        constants=(0, 900),
-        max_length=700,
-    )
-
-
 def test_a_time_limit_ends_the_solver() -> None:
     began = time.perf_counter()
     result = search(CoverageProblem.of(hard()), "milp", Limits(time_s=1.0))
@@ -292,7 +282,8 @@ def test_a_node_limit_ends_the_solver() -> None:
 @pytest.mark.skipif(os.name == "nt", reason="Windows sends no SIGINT to one process alone")
 def test_ctrl_c_ends_the_solver_with_what_it_has() -> None:
     code = (
-        f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r}); from test_milp import hard\n"
+        f"import sys; sys.path.insert(0, {str(Path(hard_instance.__file__).parent)!r})\n"
+        "from hard_instance import hard\n"
         "from optsum.problem.coverage_problem import CoverageProblem; from optsum.running.search import search\n"
         "problem = CoverageProblem.of(hard()); problem.linear_model; print('ready', flush=True)\n"
         "result = search(problem, 'milp')\n"

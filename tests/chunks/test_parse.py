@@ -13,7 +13,7 @@ from optsum.chunks import Parse, Token, format_conllu, parse_conllu, read_conllu
 from optsum.chunks.conllu_text import conllu_blocks
 from optsum.errors import InputError
 
-PARSED = Path(__file__).parent.parent / "examples" / "data" / "parsed.conllu"
+PARSED = Path(__file__).parents[2] / "examples" / "data" / "parsed.conllu"
 
 DID_NOT = """\
 # sent_id = s1

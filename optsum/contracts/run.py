@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from optsum.contracts.result import Termination, TracePoint, relative_gap
+from optsum.deadline import Deadline
 from optsum.errors import InputError, OptionError
 from optsum.problem.problem import Evaluation, Key, Problem, Selection, Sense
 
@@ -78,6 +79,11 @@ class Run:
         For solvers that want a number.
     on_progress : callable, optional
         Called now and then with the run; returning False stops the search (`Termination.INTERRUPTED`).
+
+    Attributes
+    ----------
+    deadline : Deadline
+        What is left of the time limit, for everything that takes long; it asks `on_progress` too.
     """
 
     def __init__(
@@ -103,6 +109,7 @@ class Run:
         self.detail: str | None = None
         self._on_progress = on_progress
         self._start = perf_counter()
+        self.deadline = Deadline(limits.time_s, None if on_progress is None else self._unwanted)
 
     @property
     def elapsed(self) -> float:
@@ -112,7 +119,7 @@ class Run:
     @property
     def remaining_s(self) -> float:
         """Seconds left of the time limit; infinite without one."""
-        return float("inf") if self.limits.time_s is None else max(0.0, self.limits.time_s - self.elapsed)
+        return self.deadline.left_s
 
     def see(self, selection: Iterable[int]) -> Evaluation:
         """Evaluate a selection afresh and keep it if it is feasible and strictly better than the incumbent.
@@ -158,10 +165,8 @@ class Run:
             raise Stopped(Termination.NODE_LIMIT)
         if limits.evaluations is not None and self.evaluations >= limits.evaluations:
             raise Stopped(Termination.EVALUATION_LIMIT)
-        if limits.time_s is not None and self.elapsed >= limits.time_s:
-            raise Stopped(Termination.TIME_LIMIT)
-        if self._on_progress is not None and self._on_progress(self) is False:
-            raise Stopped(Termination.INTERRUPTED)
+        if (reason := self.deadline.reason) is not None:
+            raise Stopped(Termination(reason))
 
     def raise_bound(self, bound: Key) -> None:
         """Take note of a proven bound; only ever tightens (the name is the minimizer's)."""
@@ -174,6 +179,9 @@ class Run:
         self.proven = True
         if self.evaluation is not None:
             self.bound = self.evaluation.key
+
+    def _unwanted(self) -> bool:
+        return self._on_progress is not None and self._on_progress(self) is False
 
     def _stop_if_good_enough(self) -> None:
         if self.evaluation is None:

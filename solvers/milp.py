@@ -18,7 +18,7 @@ from optsum.problem.problem import Capability, Problem, Sense, require
 from optsum.program.model import LinearModel
 from optsum.registry import BACKENDS
 
-from .dinkelbach import maximize_ratio, see_greedy
+from .milp_ratio import maximize_ratio, see_greedy
 
 __all__ = ["Milp", "backend_of"]
 

@@ -12,7 +12,8 @@ from optsum.contracts.declaration import BoundQuality, OptionNames
 from optsum.contracts.run import Limits
 from optsum.errors import OptionError
 
-from .pyomo_backend import PyomoBackend, PyomoDeclaration
+from .pyomo_backend import PyomoBackend
+from .pyomo_declaration import PyomoDeclaration
 from .pyomo_older import OLDER
 
 __all__ = ["CBC", "Cbc"]

@@ -8,7 +8,8 @@ from typing import Any, Final
 from optsum.contracts.declaration import BoundQuality, OptionNames
 from optsum.contracts.run import Limits
 
-from .pyomo_backend import PyomoBackend, PyomoDeclaration
+from .pyomo_backend import PyomoBackend
+from .pyomo_declaration import PyomoDeclaration
 from .pyomo_older import OLDER
 
 __all__ = ["GLPK", "Glpk"]

@@ -6,7 +6,8 @@ from typing import Final
 
 from optsum.contracts.declaration import OptionNames, SizeLimit
 
-from .pyomo_backend import PyomoBackend, PyomoDeclaration, hushed
+from .pyomo_backend import PyomoBackend, hushed
+from .pyomo_declaration import PyomoDeclaration
 from .pyomo_newer import NEWER
 
 __all__ = ["GUROBI", "Gurobi"]

@@ -10,7 +10,8 @@ from optsum.contracts.declaration import BoundQuality, OptionNames
 from optsum.errors import BackendError, OptsumError
 from optsum.registry import BACKENDS
 
-from .pyomo_backend import PyomoBackend, PyomoDeclaration
+from .pyomo_backend import PyomoBackend
+from .pyomo_declaration import PyomoDeclaration
 from .pyomo_newer import NEWER
 from .pyomo_older import OLDER
 

@@ -8,40 +8,26 @@ import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from io import StringIO
 from re import search
 from time import perf_counter
 from typing import Any
 
 from optsum.contracts.backend import Availability, Backend, RawOutcome
-from optsum.contracts.declaration import Declaration
 from optsum.contracts.run import Limits
 from optsum.errors import BackendError, OptionError, OptsumError
 from optsum.problem.problem import Problem, Selection
 
+from .pyomo_declaration import PyomoDeclaration
 from .pyomo_model import pyomo_model
+from .pyomo_newer import solve_newer
+from .pyomo_older import solve_older
 
-__all__ = ["PyomoBackend", "PyomoDeclaration", "hushed"]
+__all__ = ["PyomoBackend", "hushed"]
 
 _SHORTEST = 0.01
 """Seconds; some solvers take 0 for no limit."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PyomoDeclaration(Declaration):
-    """A solver behind Pyomo.
-
-    Attributes
-    ----------
-    factory : str
-        As Pyomo calls it: "highs", "scip_direct", "gurobi_direct", "cbc", "glpk", ...
-    newer : bool
-        Whether it is of Pyomo's newer interface (`pyomo.contrib.solver`). Neither of the two has all solvers.
-    """
-
-    factory: str
-    newer: bool
 
 
 class PyomoBackend(Backend):
@@ -119,11 +105,7 @@ class PyomoBackend(Backend):
     ) -> tuple[RawOutcome, float | None]:
         settings = self.settings(limits, seed)
         if self.declaration.newer:
-            from .pyomo_newer import solve_newer
-
             return solve_newer(self, model, limits, settings, started)
-        from .pyomo_older import solve_older
-
         return solve_older(self, model, limits, settings, started, problem.sense)
 
     def _explained(self, error: Exception, noise: str, model: Any) -> OptsumError:

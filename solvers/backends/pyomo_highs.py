@@ -10,7 +10,8 @@ from optsum.contracts.run import Limits
 from optsum.problem.problem import Problem, Selection
 
 from .highs import HIGHS, scheduler, set_options
-from .pyomo_backend import PyomoBackend, PyomoDeclaration
+from .pyomo_backend import PyomoBackend
+from .pyomo_declaration import PyomoDeclaration
 from .pyomo_newer import NEWER
 
 __all__ = ["PYOMO_HIGHS", "PyomoHighs"]

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from optsum.contracts.backend import RawOutcome
 from optsum.contracts.declaration import Ending
 from optsum.contracts.run import Limits
 
+from .pyomo_declaration import Driven
 from .pyomo_model import chosen_units
-
-if TYPE_CHECKING:
-    from .pyomo_backend import PyomoBackend
 
 __all__ = ["NEWER", "solve_newer"]
 
@@ -43,7 +41,7 @@ _NO_BOUND: Final = 1e30
 
 
 def solve_newer(
-    backend: PyomoBackend, model: Any, limits: Limits, settings: Mapping[str, Any], started: bool
+    backend: Driven, model: Any, limits: Limits, settings: Mapping[str, Any], started: bool
 ) -> tuple[RawOutcome, float | None]:
     """Solve, and return the outcome and the seconds that the solver itself took, if they are known."""
     from pyomo.contrib.solver.common.results import SolutionStatus

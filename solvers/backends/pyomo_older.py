@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import isfinite
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from optsum.contracts.backend import RawOutcome
 from optsum.contracts.declaration import BoundQuality, Ending
 from optsum.contracts.run import Limits
 from optsum.problem.problem import Sense
 
+from .pyomo_declaration import Driven
 from .pyomo_model import chosen_units
-
-if TYPE_CHECKING:
-    from .pyomo_backend import PyomoBackend
 
 __all__ = ["OLDER", "solve_older"]
 
@@ -52,7 +50,7 @@ _DIGITS: Final = 1e-5
 
 
 def solve_older(
-    backend: PyomoBackend, model: Any, limits: Limits, settings: Mapping[str, Any], started: bool, sense: Sense
+    backend: Driven, model: Any, limits: Limits, settings: Mapping[str, Any], started: bool, sense: Sense
 ) -> tuple[RawOutcome, float | None]:
     """Solve, and return the outcome and the seconds that the solver itself took, if they are known."""
     from pyomo.opt import SolverStatus, TerminationCondition
@@ -87,7 +85,7 @@ def solve_older(
     return outcome, seconds
 
 
-def _bound(backend: PyomoBackend, results: Any, ending: Ending, sense: Sense, limits: Limits) -> float | None:
+def _bound(backend: Driven, results: Any, ending: Ending, sense: Sense, limits: Limits) -> float | None:
     quality = backend.declaration.bound
     printed = quality is BoundQuality.PRINTED
     # At an optimum what is printed is the optimum, but for its last digits; within a gap it is more.

@@ -15,7 +15,8 @@ from typing import Any
 
 import pytest
 from optsum.solvers.backends.cbc import CBC, Cbc
-from optsum.solvers.backends.pyomo_backend import PyomoBackend, PyomoDeclaration
+from optsum.solvers.backends.pyomo_backend import PyomoBackend
+from optsum.solvers.backends.pyomo_declaration import PyomoDeclaration
 from optsum.solvers.backends.pyomo_model import chosen_units
 from optsum.solvers.backends.pyomo_newer import NEWER
 from optsum.solvers.backends.pyomo_older import OLDER

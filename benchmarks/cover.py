@@ -30,8 +30,8 @@ from optsum.corpus.topic import Topic, as_topic
 from optsum.errors import BackendError
 from optsum.optima.optima import Optima
 from optsum.options.options import resolve
+from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.problem import Problem
-from optsum.program.cover import CoverProblem
 from optsum.registry import create_strategy
 from optsum.running.pipeline import build
 from optsum.running.search import search
@@ -121,7 +121,7 @@ def against_brute_force(number: int) -> None:
     missing = set()
     for index in range(number):
         problem, cover = made_up(rng, rng.randint(1, 12), rng.randint(1, 8), 4)
-        assert isinstance(problem, CoverProblem)
+        assert isinstance(problem, CoverageProblem)
         least, count = brute_force(problem, cover)
         for name, options in methods:
             label = options.get("backend", name)

@@ -22,7 +22,7 @@ from optsum.corpus.parses import parses_of
 from optsum.corpus.topic import Topic
 from optsum.errors import InputError, UnsupportedError
 from optsum.metrics.names import Metric, parse_metric
-from optsum.metrics.ngrams import Key, count
+from optsum.metrics.ngrams import Gram, count
 from optsum.problem.formulation import Formulation, Spec, Task
 from optsum.problem.problem import Selection
 from optsum.text.analyzer import Sentence
@@ -101,7 +101,7 @@ class Compressive(Formulation):
         distinct = spec.counts == "set"
         texts = [spec.analyzer.joined_tokens(reference) for reference in topic.references]
         references = [[count(text, part, distinct=distinct) for text in texts] for part in metric.components]
-        wanted: list[frozenset[Key]] = [frozenset().union(*counters) for counters in references]
+        wanted: list[frozenset[Gram]] = [frozenset().union(*counters) for counters in references]
         if not any(wanted):
             raise InputError(
                 f"The references of topic {topic.id!r} have no {metric} n-gram to count, so nothing can be optimized: "

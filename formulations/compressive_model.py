@@ -15,7 +15,7 @@ from typing import Any
 
 from optsum.coverage.instance import NO_LIMIT
 from optsum.metrics.names import Metric
-from optsum.metrics.ngrams import Counts, Key
+from optsum.metrics.ngrams import Counts, Gram
 from optsum.text.analyzer import Analyzer
 
 from .trimmed_counts import sizes_of
@@ -54,15 +54,15 @@ class CompressiveModel:
     max_length: int
     min_length: int = 0
 
-    def ways(self, i: int) -> list[tuple[Key, set[int], set[int]]]:
+    def ways(self, i: int) -> list[tuple[Gram, set[int], set[int]]]:
         """Return each way in which a sentence may hold an n-gram of a reference: the n-gram, V and U, in groups."""
         tokens = self.sentences[i].tokens(self.analyzer)
         wanted = {gram for reference in self.references for gram in reference}
-        found: list[tuple[Key, set[int], set[int]]] = []
+        found: list[tuple[Gram, set[int], set[int]]] = []
         for size in sizes_of(self.metric):
             for places in combinations(range(len(tokens)), size):
                 gram = tuple(tokens[place][0] for place in places)
-                key: Key = gram if size > 1 else gram[0]
+                key: Gram = gram if size > 1 else gram[0]
                 if key in wanted:
                     between = set(range(places[0], places[-1])).difference(places)
                     found.append((key, {tokens[v][1] for v in places}, {tokens[u][1] for u in between}))

@@ -16,11 +16,11 @@ from typing import ClassVar
 
 from optsum.corpus.alternatives import SentenceId, alternatives_of, in_order, texts_of
 from optsum.corpus.topic import Topic
-from optsum.coverage.instance import Coverage, Goal, Joint
+from optsum.coverage.instance import Coverage, Joint, Sense
 from optsum.errors import InputError
+from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.formulation import Formulation, Spec, Task
 from optsum.problem.problem import Selection
-from optsum.program.cover import CoverProblem
 from optsum.text.analyzer import LENGTH_OF, Sentence
 
 from .cover_model import CoverModel
@@ -89,10 +89,10 @@ class Cover(Formulation):
                     occurrences[chosen[0]][feature] = 1
                 else:
                     joints.append(Joint(feature, chosen))
-        instance = Coverage.of(lengths, occurrences, [[1]] * len(clauses), joints=tuple(joints), goal=Goal.MINIMIZE)
+        instance = Coverage.of(lengths, occurrences, [[1]] * len(clauses), joints=tuple(joints), goal=Sense.MINIMIZE)
         return CoverTask(
             id=topic.id,
-            problem=CoverProblem.of(instance, reference_model=CoverModel(clauses, lengths)),
+            problem=CoverageProblem.of(instance, reference_model=CoverModel(clauses, lengths)),
             units=units,
             references=topic.references,
             analyzer=spec.analyzer,

@@ -18,7 +18,7 @@ from typing import ClassVar
 from optsum.corpus.topic import Topic
 from optsum.errors import InputError, OptionError, UnsupportedError
 from optsum.metrics.names import Metric, parse_metric
-from optsum.metrics.ngrams import Key, count
+from optsum.metrics.ngrams import Gram, count
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.formulation import Formulation, Spec, Task
 from optsum.problem.problem import Selection
@@ -164,7 +164,7 @@ def _candidates(topic: Topic, spec: Spec) -> list[tuple[int, int, list[str]]]:
     ]
 
 
-def _seams(sentences: Sequence[list[str]], wanted: Sequence[set[Key]]) -> list[tuple[int, int, Key]]:
+def _seams(sentences: Sequence[list[str]], wanted: Sequence[set[Gram]]) -> list[tuple[int, int, Gram]]:
     """Return the reference bigrams that the end of one sentence and the start of a later one would make."""
     follows: dict[str, set[str]] = {}
     for first, second in (key for keys in wanted for key in keys if isinstance(key, tuple) and len(key) == 2):

@@ -21,10 +21,11 @@ from functools import cached_property
 import numpy as np
 
 from optsum.corpus.topic import Topic
+from optsum.coverage.instance import Key
 from optsum.errors import InputError, UnsupportedError
 from optsum.metrics.lcs import lcs_positions
 from optsum.problem.formulation import Spec
-from optsum.problem.problem import Capability, Evaluation, Key, Problem, Selection
+from optsum.problem.problem import Capability, Evaluation, Problem, Selection
 from optsum.program.dual_bound import dual_bound
 from optsum.program.highs import relax
 from optsum.program.model import LinearModel

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from optsum.coverage.instance import NO_LIMIT
-from optsum.problem.problem import Sense
+from optsum.coverage.instance import NO_LIMIT, Sense
 from optsum.program.model import LinearModel
 from optsum.program.rows import Rows
 

@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 
 from optsum.coverage.instance import Combination, Coverage, Joint
-from optsum.metrics.ngrams import Counts, Key
+from optsum.metrics.ngrams import Counts, Gram
 
 __all__ = ["Component", "Objective", "gains_of", "objective_of"]
 
@@ -63,9 +63,9 @@ class Component:
     units: Sequence[Counts]
     masses: Sequence[int]
     lost: int = 0
-    seams: Sequence[tuple[int, int, Key]] = ()
+    seams: Sequence[tuple[int, int, Gram]] = ()
     between: Callable[[int, int], Sequence[int]] = lambda i, j: range(i + 1, j)
-    joints: Sequence[tuple[Key, tuple[int, ...], tuple[int, ...], int]] = ()
+    joints: Sequence[tuple[Gram, tuple[int, ...], tuple[int, ...], int]] = ()
     model_units: Sequence[Sequence[Counts]] | None = None
 
     @property
@@ -78,7 +78,7 @@ class Objective:
     """Ratios under construction: features by total, what each unit has of them, constants and masses."""
 
     def __init__(self, units: int, ratios: int) -> None:
-        self.number: dict[tuple[int, int, Key], int] = {}
+        self.number: dict[tuple[int, int, Gram], int] = {}
         self.gains: list[tuple[int, ...]] = []
         self.slots: list[int] = []
         self.available: list[int] = []
@@ -88,7 +88,7 @@ class Objective:
         self.mass = np.zeros((2 * ratios, units), np.int64)
         self.mean = Combination.SUM
 
-    def cover(self, slot: int, part: int, gains: Mapping[Key, tuple[int, ...]], component: Component) -> None:
+    def cover(self, slot: int, part: int, gains: Mapping[Gram, tuple[int, ...]], component: Component) -> None:
         """Let the n-grams in `gains` feed a total; `part` tells apart the metrics that feed the same one."""
         for i, j, key in component.seams:
             if key in gains:
@@ -103,7 +103,7 @@ class Objective:
                 if key in gains:
                     entries[self.feature(slot, part, key, gains[key], copies)] = copies
 
-    def feature(self, slot: int, part: int, key: Key, gains: tuple[int, ...], copies: int) -> int:
+    def feature(self, slot: int, part: int, key: Gram, gains: tuple[int, ...], copies: int) -> int:
         """Return the number of a feature, and note that so many more copies of it exist."""
         name = (slot, part, key)
         number = self.number.get(name)
@@ -140,14 +140,14 @@ class Objective:
         )
 
 
-def gains_of(references: Sequence[Counts], weights: Sequence[int]) -> dict[Key, tuple[int, ...]]:
+def gains_of(references: Sequence[Counts], weights: Sequence[int]) -> dict[Gram, tuple[int, ...]]:
     """Gain of each copy of each n-gram: the summed weights of the references that hold it at least that often."""
     if len(references) == 1:
         weight = weights[0]
         return {key: (weight,) * copies for key, copies in references[0].items()}
-    gains: dict[Key, tuple[int, ...]] = {}
+    gains: dict[Gram, tuple[int, ...]] = {}
     if len(set(weights)) == 1:
-        held: dict[Key, list[int]] = {}
+        held: dict[Gram, list[int]] = {}
         for reference in references:
             for key, copies in reference.items():
                 held.setdefault(key, []).append(copies)

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from optsum.metrics.names import Metric
-from optsum.metrics.ngrams import Counts, Key
+from optsum.metrics.ngrams import Counts, Gram
 
 from .candidates import candidates, members
 from .trimming import TrimmableSentence
 
 __all__ = ["TrimmedCounts", "sizes_of", "trimmed_counts"]
 
-_Joint = tuple[Key, tuple[int, ...], tuple[int, ...]]
+_Joint = tuple[Gram, tuple[int, ...], tuple[int, ...]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +61,7 @@ class TrimmedCounts:
 
     def joints(
         self, metric: int, unit_of: Mapping[int, int]
-    ) -> list[tuple[Key, tuple[int, ...], tuple[int, ...], int]]:
+    ) -> list[tuple[Gram, tuple[int, ...], tuple[int, ...], int]]:
         """Return the n-grams of several units, in the numbers of the units."""
         return [
             (key, tuple(unit_of[group] for group in stay), tuple(unit_of[group] for group in go), copies)
@@ -75,7 +75,7 @@ def sizes_of(metric: Metric) -> tuple[int, ...]:
 
 
 @lru_cache(maxsize=16)
-def _of_size(grams: frozenset[Key], size: int) -> frozenset[tuple[str, ...]]:
+def _of_size(grams: frozenset[Gram], size: int) -> frozenset[tuple[str, ...]]:
     return frozenset(gram for gram in grams if isinstance(gram, tuple) and len(gram) == size)
 
 
@@ -83,7 +83,7 @@ def trimmed_counts(
     sentence: TrimmableSentence,
     tokens: Sequence[tuple[str, int]],
     metrics: Sequence[Metric],
-    wanted: Sequence[Collection[Key]],
+    wanted: Sequence[Collection[Gram]],
     *,
     alive: int,
     all_unigrams: bool,

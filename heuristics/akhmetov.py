@@ -15,9 +15,9 @@ import numpy as np
 
 from optsum.contracts.run import Run, Stopped
 from optsum.contracts.strategy import Strategy
-from optsum.coverage.instance import Goal
+from optsum.coverage.instance import Key, Sense
 from optsum.errors import UnsupportedError
-from optsum.problem.problem import Capability, Key, Problem, Selection, Sense
+from optsum.problem.problem import Capability, Problem, Selection
 
 from .starting import at_least, seconds_of
 
@@ -71,7 +71,7 @@ class _Literal(Strategy):
         trees = False
         if Capability.COVERAGE in problem.capabilities:
             coverage = problem.coverage
-            trees = coverage.goal is Goal.MINIMIZE or bool((coverage.parents >= 0).any())
+            trees = coverage.goal is Sense.MINIMIZE or bool((coverage.parents >= 0).any())
         if trees or problem.sense is not Sense.MAXIMIZE:
             raise UnsupportedError(
                 f"The strategy {self.name} chooses whole sentences, as in its paper: for this formulation use vns, "

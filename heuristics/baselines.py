@@ -10,7 +10,8 @@ from typing import ClassVar
 from optsum.contracts.run import Run
 from optsum.contracts.strategy import Strategy
 from optsum.coverage.clauses import is_cover
-from optsum.problem.problem import Capability, Move, Problem, Selection, Sense
+from optsum.coverage.instance import Sense
+from optsum.problem.problem import Capability, Move, Problem, Selection
 
 __all__ = ["Lead", "Random"]
 

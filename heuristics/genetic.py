@@ -13,7 +13,8 @@ import numpy as np
 
 from optsum.contracts.run import Run
 from optsum.contracts.strategy import Strategy
-from optsum.problem.problem import Capability, Selection, Sense
+from optsum.coverage.instance import Sense
+from optsum.problem.problem import Capability, Selection
 
 from .plain import Plain
 from .starting import Slices, at_least, greedy_start, is_certified, raise_cheap_bound, random_start

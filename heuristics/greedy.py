@@ -8,8 +8,8 @@ from typing import ClassVar, Final
 
 from optsum.contracts.run import Run
 from optsum.contracts.strategy import Strategy
-from optsum.coverage.instance import Coverage
-from optsum.problem.problem import Capability, Evaluation, Selection, Sense
+from optsum.coverage.instance import Coverage, Sense
+from optsum.problem.problem import Capability, Evaluation, Selection
 
 __all__ = ["GUARANTEE", "Greedy"]
 

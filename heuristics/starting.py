@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from optsum.contracts.run import Run, Stopped
-from optsum.coverage.instance import IntArray
+from optsum.coverage.instance import IntArray, Sense
 from optsum.errors import OptionError
-from optsum.problem.problem import Capability, Move, Problem, Selection, Sense
+from optsum.problem.problem import Capability, Move, Problem, Selection
 
 from .greedy import Greedy
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from optsum.corpus.jsonl import BadTopic, read_topics
     from optsum.corpus.systems import System, read_systems
     from optsum.corpus.topic import Topic, as_topic
-    from optsum.coverage.instance import Coverage
+    from optsum.coverage.instance import Coverage, Sense
     from optsum.errors import (
         BackendError,
         InputError,
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from optsum.metrics.rouge import rouge
     from optsum.optima.optima import Optima
     from optsum.problem.coverage_problem import CoverageProblem
-    from optsum.problem.problem import Capability, Evaluation, Problem, Sense
+    from optsum.problem.problem import Capability, Evaluation, Problem
     from optsum.report.comparison import compare
     from optsum.report.system_scores import score
     from optsum.running.oracles import Oracles, enumerate_optima
@@ -57,7 +57,7 @@ _HOME = {
     "Problem": "optsum.problem.problem",
     "Result": "optsum.contracts.result",
     "Run": "optsum.contracts.run",
-    "Sense": "optsum.problem.problem",
+    "Sense": "optsum.coverage.instance",
     "Status": "optsum.contracts.result",
     "Strategy": "optsum.contracts.strategy",
     "System": "optsum.corpus.systems",

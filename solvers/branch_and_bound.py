@@ -11,7 +11,7 @@ from optsum.contracts.result import Termination
 from optsum.contracts.run import Limits, Run, Stopped
 from optsum.contracts.strategy import Strategy
 from optsum.coverage.clauses import is_cover
-from optsum.coverage.instance import Combination, Coverage, Goal
+from optsum.coverage.instance import Combination, Coverage, Sense
 from optsum.errors import BackendError, OptionError, UnsupportedError
 from optsum.optima.optima import Optima
 from optsum.problem.problem import Capability, Problem, require
@@ -62,7 +62,7 @@ class BranchAndBound(Strategy):
         instance = problem.coverage
         if is_cover(instance):
             return
-        if instance.goal is Goal.MINIMIZE:
+        if instance.goal is Sense.MINIMIZE:
             raise UnsupportedError(
                 "branch-and-bound minimizes lengths of covers alone (features once, no parents, no vetoes): use milp."
             )

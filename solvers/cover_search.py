@@ -102,9 +102,9 @@ def minimum_covers(
 
     Examples
     --------
-    >>> from optsum.coverage.instance import Goal, Joint
+    >>> from optsum.coverage.instance import Sense, Joint
     >>> joints = (Joint(0, (1, 2)), Joint(1, (0, 2)))
-    >>> tiny = Coverage.of([1, 1, 1], [{0: 1}, {}, {}], [[1], [1]], joints=joints, goal=Goal.MINIMIZE)
+    >>> tiny = Coverage.of([1, 1, 1], [{0: 1}, {}, {}], [[1], [1]], joints=joints, goal=Sense.MINIMIZE)
     >>> found = minimum_covers(tiny)
     >>> found.minimum, list(found.covers)
     (2, [(0, 2)])

@@ -12,9 +12,9 @@ import numpy as np
 
 from optsum.contracts.run import Limits, Run, Stopped
 from optsum.contracts.strategy import Strategy
-from optsum.coverage.instance import NO_LIMIT
+from optsum.coverage.instance import NO_LIMIT, Key, Sense
 from optsum.optima.optima import Optima
-from optsum.problem.problem import Capability, Key, Problem, Sense
+from optsum.problem.problem import Capability, Problem
 
 if TYPE_CHECKING:
     from .exhaustive_walkers import Walker

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from optsum.coverage.evaluate import key_of
-from optsum.coverage.instance import Combination, Coverage, Goal, IntArray
+from optsum.coverage.instance import Combination, Coverage, IntArray, Key, Sense
 from optsum.optima.counting import estimate_feasible, reachable
-from optsum.problem.problem import Evaluation, Key, Problem, Selection
+from optsum.problem.problem import Evaluation, Problem, Selection
 
 if TYPE_CHECKING:
     from optsum.coverage.state import Arrays
@@ -90,7 +90,7 @@ def _pairs(coverage: Coverage, rows: int) -> Pairs | None:
 
     from .exhaustive_halves import halves_of
 
-    if coverage.goal is not Goal.MAXIMIZE or not coverage.singletons:
+    if coverage.goal is not Sense.MAXIMIZE or not coverage.singletons:
         return None
     full = coverage.level[coverage.level_start[1:] - 1].astype(np.float64)
     reach = np.abs(coverage.constants).astype(np.float64) + coverage.mass.sum(axis=1, dtype=np.float64)

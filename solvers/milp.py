@@ -13,8 +13,9 @@ from optsum.contracts.backend import Backend, RawOutcome
 from optsum.contracts.result import Termination
 from optsum.contracts.run import Limits, Run, Stopped
 from optsum.contracts.strategy import Strategy
+from optsum.coverage.instance import Sense
 from optsum.errors import BackendError, OptionError
-from optsum.problem.problem import Capability, Problem, Sense, require
+from optsum.problem.problem import Capability, Problem, require
 from optsum.program.model import LinearModel
 from optsum.registry import BACKENDS
 

@@ -14,10 +14,10 @@ from optsum.contracts.result import Termination
 from optsum.contracts.run import Limits, Run, Stopped
 from optsum.coverage.climb import climb, moves_of
 from optsum.coverage.evaluate import score
-from optsum.coverage.instance import Coverage
+from optsum.coverage.instance import Coverage, Sense
 from optsum.coverage.state import arrays_of
 from optsum.errors import BackendError
-from optsum.problem.problem import Capability, Sense
+from optsum.problem.problem import Capability
 from optsum.program.model import LinearModel, coverage_model
 
 __all__ = ["maximize_ratio", "see_greedy"]

@@ -11,10 +11,11 @@ import pytest
 from optsum.contracts.result import Status
 from optsum.contracts.strategy import Strategy
 from optsum.corpus.topic import Topic, as_topic
+from optsum.coverage.instance import Key
 from optsum.errors import UnsupportedError
 from optsum.options.options import resolve
 from optsum.problem.formulation import Task
-from optsum.problem.problem import Key, Problem
+from optsum.problem.problem import Problem
 from optsum.registry import STRATEGIES
 from optsum.running.pipeline import build
 from optsum.running.search import search

@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 
 from optsum.contracts.result import Termination, TracePoint, relative_gap
+from optsum.coverage.instance import Key, Sense
 from optsum.deadline import Deadline
 from optsum.errors import InputError, OptionError
-from optsum.problem.problem import Evaluation, Key, Problem, Selection, Sense
+from optsum.problem.problem import Evaluation, Problem, Selection
 
 __all__ = ["Limits", "Run", "Stopped"]
 

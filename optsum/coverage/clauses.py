@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from optsum.coverage.instance import Coverage, Goal
+from optsum.coverage.instance import Coverage, Sense
 from optsum.errors import UnsupportedError
 
 __all__ = [
@@ -85,7 +85,7 @@ def canonical(clauses: Iterable[Iterable[Bits]]) -> Clauses:
 def is_cover(instance: Coverage) -> bool:
     """Whether an instance is a minimum cover: one copy of each feature is enough, no unit has a parent or a veto."""
     return (
-        instance.goal is Goal.MINIMIZE
+        instance.goal is Sense.MINIMIZE
         and bool((np.diff(instance.level_start) <= 2).all())
         and not (len(instance.parents) and (instance.parents >= 0).any())
         and not any(joint.vetoes for joint in instance.joints)
@@ -103,7 +103,7 @@ def clauses_of(instance: Coverage) -> Clauses:
     Examples
     --------
     >>> from optsum.coverage.instance import Joint
-    >>> tiny = Coverage.of([1, 1, 1], [{0: 1}, {}, {}], [[1]], joints=(Joint(0, (1, 2)),), goal=Goal.MINIMIZE)
+    >>> tiny = Coverage.of([1, 1, 1], [{0: 1}, {}, {}], [[1]], joints=(Joint(0, (1, 2)),), goal=Sense.MINIMIZE)
     >>> [[list(members(alternative)) for alternative in clause] for clause in clauses_of(tiny)]
     [[[0], [1, 2]]]
     """

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 from math import exp, log, prod
 
-from optsum.coverage.instance import Combination, Coverage, Goal
+from optsum.coverage.instance import Combination, Coverage, Sense
 
 __all__ = ["key_of", "score", "value_of"]
 
@@ -49,7 +49,7 @@ def score(instance: Coverage, selection: Iterable[int]) -> tuple[tuple[int, ...]
     violation = 0
     if len(instance.parents):
         violation += sum(int(instance.parents[unit]) not in {-1, *chosen} for unit in chosen)
-    if instance.goal is Goal.MAXIMIZE:
+    if instance.goal is Sense.MAXIMIZE:
         violation += max(0, length - instance.max_length, instance.min_length - length)
     else:
         for feature in range(instance.features):
@@ -64,7 +64,7 @@ def key_of(instance: Coverage, totals: tuple[int, ...], length: int) -> Fraction
     A geometric mean is compared by its power (the product of the ratios), which needs no root. A ratio over nothing
     is 0.
     """
-    if instance.goal is Goal.MINIMIZE:
+    if instance.goal is Sense.MINIMIZE:
         return Fraction(length)
     tops, bottoms = totals[0::2], totals[1::2]
     ratios = [Fraction(top, bottom) if bottom > 0 else Fraction(0) for top, bottom in zip(tops, bottoms, strict=True)]
@@ -76,7 +76,7 @@ def key_of(instance: Coverage, totals: tuple[int, ...], length: int) -> Fraction
 
 def value_of(instance: Coverage, key: Fraction) -> float:
     """Return the objective for people: the root of the power where the key is one."""
-    if instance.goal is Goal.MAXIMIZE and instance.combination is Combination.PRODUCT:
+    if instance.goal is Sense.MAXIMIZE and instance.combination is Combination.PRODUCT:
         if key and not float(key):  # too small for a float, its root is not
             return exp((log(key.numerator) - log(key.denominator)) / sum(instance.weights))
         return float(float(key) ** (1 / sum(instance.weights)))

@@ -25,6 +25,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from fractions import Fraction
 from itertools import chain
 from typing import Any, Final, TypeAlias
 
@@ -33,7 +34,7 @@ from numpy.typing import NDArray
 
 from optsum.errors import InputError
 
-__all__ = ["NO_LIMIT", "Combination", "Coverage", "Goal", "IntArray", "Joint", "pack"]
+__all__ = ["NO_LIMIT", "Combination", "Coverage", "IntArray", "Joint", "Sense", "pack"]
 
 IntArray: TypeAlias = NDArray[np.int64]
 
@@ -41,11 +42,19 @@ NO_LIMIT: Final = 2**40
 """A length that no instance reaches: stands for "no maximum"."""
 
 
-class Goal(Enum):
-    """What is searched."""
+Key: TypeAlias = int | float | Fraction
+"""Objective as it is compared: exact (an integer or a fraction) wherever the problem allows it."""
+
+
+class Sense(Enum):
+    """Direction of the objective."""
 
     MAXIMIZE = "maximize"
     MINIMIZE = "minimize"
+
+    def better(self, left: Key, right: Key) -> bool:
+        """Whether `left` is strictly better than `right`."""
+        return left > right if self is Sense.MAXIMIZE else left < right
 
 
 class Combination(Enum):
@@ -136,7 +145,7 @@ class Coverage:
     joints : occurrences decided by several units
     min_length, max_length : int
         In the unit of `lengths`; `NO_LIMIT` for no maximum, which is what a cover has.
-    goal : Goal
+    goal : Sense
 
     Raises
     ------
@@ -159,7 +168,7 @@ class Coverage:
     joints: tuple[Joint, ...] = ()
     min_length: int = 0
     max_length: int = NO_LIMIT
-    goal: Goal = Goal.MAXIMIZE
+    goal: Sense = Sense.MAXIMIZE
 
     def __post_init__(self) -> None:
         """Check what the kernels rely on."""
@@ -208,7 +217,7 @@ class Coverage:
         yield "a joint occurrence names a unit that does not exist", _outside(np.fromiter(named, np.int64), n)
         fed = np.fromiter((joint.feature for joint in joints), np.int64)
         yield "a joint occurrence names a feature that does not exist", _outside(fed, features)
-        if self.goal is Goal.MINIMIZE:
+        if self.goal is Sense.MINIMIZE:
             limited = self.min_length != 0 or self.max_length != NO_LIMIT
             yield "a length that is minimized has no limits", limited
         yield "a length limit is negative", min(self.min_length, self.max_length) < 0
@@ -238,7 +247,7 @@ class Coverage:
     def constant_denominator(self) -> bool:
         """Whether the value is ``T / D`` with a D that no selection changes, so that T alone decides (recall)."""
         return (
-            self.goal is Goal.MAXIMIZE
+            self.goal is Sense.MAXIMIZE
             and self.combination is Combination.RATIO
             and int(self.constants[1]) > 0
             and not self.mass[1].any()
@@ -250,7 +259,7 @@ class Coverage:
         """Whether the value is one ratio ``T / D`` whose D varies and is linear, or counts features once."""
         feeds = self.slot == 1
         return (
-            self.goal is Goal.MAXIMIZE
+            self.goal is Sense.MAXIMIZE
             and self.combination is Combination.RATIO
             and not self.constant_denominator
             and bool((np.diff(self.level_start)[feeds] == 2).all())

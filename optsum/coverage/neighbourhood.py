@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from optsum.coverage.instance import Combination, Coverage, Goal, IntArray, pack
+from optsum.coverage.instance import Combination, Coverage, IntArray, Sense, pack
 from optsum.coverage.state import COVER, LENGTH, MISSING, RATIO, feed, flip, value_pair
 
 __all__ = [
@@ -83,7 +83,7 @@ def neighbourhood_of(instance: Coverage) -> Neighbourhood:
 def quick_ones(instance: Coverage, moves: Sequence[Sequence[int]]) -> IntArray:
     """Return 1 for each move whose gain is a sum over the features of its one unit, 0 for the others."""
     joined = {unit for joint in instance.joints for unit in (*joint.needs, *joint.vetoes)}
-    simple = instance.goal is Goal.MINIMIZE or instance.combination is Combination.RATIO
+    simple = instance.goal is Sense.MINIMIZE or instance.combination is Combination.RATIO
     return np.array([simple and len(move) == 1 and move[0] not in joined for move in moves], np.int64)
 
 

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from optsum.coverage.instance import Combination, Coverage, Goal, IntArray, pack
+from optsum.coverage.instance import Combination, Coverage, IntArray, Sense, pack
 
 __all__ = [
     "CHOSEN",
@@ -107,7 +107,7 @@ def arrays_of(instance: Coverage, *, totals_only: bool = False) -> Arrays | None
     need_start, need_joint = pack(needs)
     veto_start, veto_joint = pack(vetoes)
     parents = instance.parents if len(instance.parents) else np.full(instance.size, -1, np.int64)
-    covering = instance.goal is Goal.MINIMIZE
+    covering = instance.goal is Sense.MINIMIZE
     return Arrays(
         instance.lengths,
         instance.unit_start,
@@ -139,7 +139,7 @@ def _fits(instance: Coverage) -> bool:
     reach = instance.constants + instance.mass.sum(axis=1, dtype=np.float64)
     reach += np.bincount(instance.slot, weights=full, minlength=len(reach))
     largest = [int(total) + 1 for total in reach]
-    if instance.goal is Goal.MINIMIZE or instance.constant_denominator:
+    if instance.goal is Sense.MINIMIZE or instance.constant_denominator:
         return largest[0] < _INT64_SAFE
     tops, bottoms = largest[0::2], largest[1::2]
     numerator, denominator = 0, 1

@@ -13,12 +13,13 @@ from typing import Any, ClassVar, Final
 from optsum.contracts.result import Result
 from optsum.contracts.run import Run
 from optsum.contracts.strategy import Strategy
+from optsum.coverage.instance import Sense
 from optsum.errors import InputError
 from optsum.exchange.export import file_stem, tasks_of, unit_labels
 from optsum.exchange.solution_files import SolutionFile, read_solution
 from optsum.options.options import Options, resolve
 from optsum.problem.formulation import Task
-from optsum.problem.problem import Capability, Sense
+from optsum.problem.problem import Capability
 from optsum.running.each_topic import AnyTopic, error_result
 from optsum.running.pipeline import finished
 from optsum.running.search import search

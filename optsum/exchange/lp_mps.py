@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from math import ceil, floor, isinf
 
-from optsum.problem.problem import Sense
+from optsum.coverage.instance import Sense
 from optsum.program.model import LinearModel
 
 __all__ = ["column_names", "lp_text", "mps_text"]

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from optsum.coverage.instance import Combination, Coverage, Goal, Joint
+from optsum.coverage.instance import Combination, Coverage, Joint, Sense
 from optsum.errors import InputError
 
 __all__ = ["coverage_of_json", "json_of_coverage"]
@@ -31,7 +31,7 @@ def json_of_coverage(instance: Coverage, *, about: Mapping[str, Any] | None = No
         value = getattr(instance, field.name)
         if isinstance(value, np.ndarray):
             data[field.name] = value.tolist()
-        elif isinstance(value, Goal | Combination):
+        elif isinstance(value, Sense | Combination):
             data[field.name] = value.value
         elif field.name == "joints":
             data[field.name] = [
@@ -87,7 +87,7 @@ def coverage_of_json(text: str) -> Coverage:
                     for joint in value
                 )
             elif field.name == "goal":
-                values[field.name] = Goal(value)
+                values[field.name] = Sense(value)
             elif field.name == "combination":
                 values[field.name] = Combination(value)
             elif field.name == "weights":

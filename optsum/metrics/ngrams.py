@@ -10,15 +10,15 @@ from typing import TypeAlias
 from optsum.errors import OptionError, UnsupportedError
 from optsum.metrics.names import Metric, parse_metric
 
-__all__ = ["Counts", "Key", "count", "ngrams", "overlap", "skip_bigrams"]
+__all__ = ["Counts", "Gram", "count", "ngrams", "overlap", "skip_bigrams"]
 
-Key: TypeAlias = str | tuple[str, ...]
+Gram: TypeAlias = str | tuple[str, ...]
 """A unigram is its token; everything longer is a tuple. So a unigram never equals a skip-bigram."""
 
-Counts: TypeAlias = Counter[Key]
+Counts: TypeAlias = Counter[Gram]
 
 
-def ngrams(tokens: Sequence[str], n: int) -> Iterator[Key]:
+def ngrams(tokens: Sequence[str], n: int) -> Iterator[Gram]:
     """Iterate over the n-grams of a token sequence, in order.
 
     Parameters
@@ -72,7 +72,7 @@ def count(
     *,
     distinct: bool = False,
     last_unigram: bool = True,
-    only: Collection[Key] | None = None,
+    only: Collection[Gram] | None = None,
 ) -> Counts:
     """Count what a metric counts.
 
@@ -101,7 +101,7 @@ def count(
         For rouge-l, which is not made of n-grams, and for sums, whose components are counted one by one.
     """
     metric = parse_metric(metric)
-    keys: Iterator[Key]
+    keys: Iterator[Gram]
     if metric.kind == "ngram":
         keys = ngrams(tokens, metric.size)
     elif metric.kind == "skip":

@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 
 from optsum.coverage.evaluate import key_of, score, value_of
-from optsum.coverage.instance import Combination, Coverage, Goal
-from optsum.problem.problem import Capability, Evaluation, Key, Move, Problem, Selection, Sense
-from optsum.program.model import LinearModel, coverage_model
+from optsum.coverage.instance import Combination, Coverage, Key, Sense
+from optsum.problem.problem import Capability, Evaluation, Move, Problem, Selection
+from optsum.program.choice import model_of
+from optsum.program.model import LinearModel
 
 __all__ = ["CoverageProblem"]
 
@@ -51,7 +52,7 @@ class CoverageProblem(Problem):
             lengths=tuple(instance.lengths.tolist()),
             min_length=instance.min_length,
             max_length=instance.max_length,
-            sense=Sense.MAXIMIZE if instance.goal is Goal.MAXIMIZE else Sense.MINIMIZE,
+            sense=instance.goal,
         )
 
     @cached_property
@@ -63,9 +64,9 @@ class CoverageProblem(Problem):
     def capabilities(self) -> frozenset[Capability]:
         """What the instance allows."""
         found = {Capability.COVERAGE, Capability.BOUND}
-        if self.instance.goal is Goal.MINIMIZE or self.instance.constant_denominator:
+        if self.instance.goal is Sense.MINIMIZE or self.instance.constant_denominator:
             found.add(Capability.LINEAR)
-            if self.instance.goal is Goal.MAXIMIZE and self.instance.singletons:
+            if self.instance.goal is Sense.MAXIMIZE and self.instance.singletons:
                 found.add(Capability.COMBINATORIAL_BOUND)
         elif self.instance.single_ratio:
             found.add(Capability.RATIO)
@@ -113,7 +114,7 @@ class CoverageProblem(Problem):
 
     def repair(self, selection: Selection, rng: np.random.Generator) -> Selection:
         """Restore missing parents, then drop and add closed moves at random until the lengths fit."""
-        if self.instance.goal is Goal.MINIMIZE:
+        if self.instance.goal is Sense.MINIMIZE:
             return self._complete(selection, rng)
         if not (self.instance.parents >= 0).any():
             return super().repair(selection, rng)
@@ -144,7 +145,7 @@ class CoverageProblem(Problem):
     @cached_property
     def linear_model(self) -> LinearModel:
         """The merged integer program."""
-        return coverage_model(self.instance)
+        return model_of(self.instance)
 
     def value_of(self, key: Key) -> float:
         """Return for people what is compared as `key`."""
@@ -160,7 +161,7 @@ class CoverageProblem(Problem):
         from optsum.program.dual_bound import model_bound
         from optsum.program.ratio_bound import value_bound
 
-        if self.instance.goal is Goal.MAXIMIZE and not self.instance.constant_denominator:
+        if self.instance.goal is Sense.MAXIMIZE and not self.instance.constant_denominator:
             return value_bound(self.instance)
         model = self.linear_model
         return Fraction(model_bound(model) + model.offset, model.denominator)

@@ -11,13 +11,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import Enum
-from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from optsum.coverage.instance import NO_LIMIT
+from optsum.coverage.instance import NO_LIMIT, Key, Sense
 from optsum.errors import UnsupportedError
 from optsum.optima.fitting import fit
 
@@ -25,27 +24,13 @@ if TYPE_CHECKING:
     from optsum.coverage.instance import Coverage
     from optsum.program.model import LinearModel
 
-__all__ = ["Capability", "Evaluation", "Key", "Move", "Problem", "Selection", "Sense", "require"]
+__all__ = ["Capability", "Evaluation", "Move", "Problem", "Selection", "require"]
 
 Selection: TypeAlias = tuple[int, ...]
 """Chosen units, sorted, each once."""
 
 Move: TypeAlias = tuple[int, ...]
 """Units whose decisions are flipped together."""
-
-Key: TypeAlias = int | float | Fraction
-"""Objective as it is compared: exact (an integer or a fraction) wherever the problem allows it."""
-
-
-class Sense(Enum):
-    """Direction of the objective."""
-
-    MAXIMIZE = "maximize"
-    MINIMIZE = "minimize"
-
-    def better(self, left: Key, right: Key) -> bool:
-        """Whether `left` is strictly better than `right`."""
-        return left > right if self is Sense.MAXIMIZE else left < right
 
 
 class Capability(Enum):

@@ -14,29 +14,21 @@ worth as much as a whole one. An alternative of one unit is that unit's column.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 from optsum.coverage.clauses import Clauses, canonical, clauses_of, interchangeable, members
-from optsum.problem.coverage_problem import CoverageProblem
-from optsum.problem.problem import Sense
+from optsum.coverage.instance import Coverage, Sense
 from optsum.program.model import LinearModel
 
-__all__ = ["CoverProblem", "cover_program"]
+__all__ = ["cover_model", "cover_program"]
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class CoverProblem(CoverageProblem):
-    """A `CoverageProblem` whose instance is a cover (`optsum.coverage.clauses.is_cover`)."""
-
-    @cached_property
-    def linear_model(self) -> LinearModel:
-        """The program, with one unit standing for all that are interchangeable."""
-        lengths = self.instance.lengths.tolist()
-        clauses, _ = interchangeable(canonical(clauses_of(self.instance)), lengths)
-        return cover_program(clauses, range(self.size), lengths)[0]
+def cover_model(instance: Coverage) -> LinearModel:
+    """Return the program of a cover (`optsum.coverage.clauses.is_cover`), one unit standing for all its equals."""
+    lengths = instance.lengths.tolist()
+    clauses, _ = interchangeable(canonical(clauses_of(instance)), lengths)
+    return cover_program(clauses, range(instance.size), lengths)[0]
 
 
 def cover_program(

@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from optsum.problem.problem import Sense
+from optsum.coverage.instance import Sense
 from optsum.program.model import LinearModel
 
 __all__ = ["SCALE", "dual_bound", "model_bound"]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from optsum.problem.problem import Sense
+from optsum.coverage.instance import Sense
 from optsum.program.model import LinearModel
 
 __all__ = ["Relaxation", "new_highs", "pass_model", "relax"]

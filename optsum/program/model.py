@@ -8,9 +8,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from optsum.coverage.instance import NO_LIMIT, Coverage, Goal, IntArray
+from optsum.coverage.instance import NO_LIMIT, Coverage, IntArray, Sense
 from optsum.errors import UnsupportedError
-from optsum.problem.problem import Sense
 from optsum.program.joints import JointColumns
 from optsum.program.rows import Rows
 
@@ -90,12 +89,12 @@ def coverage_model(instance: Coverage, ratio: Fraction | None = None) -> LinearM
     if ratio is not None:
         if not instance.single_ratio:
             raise UnsupportedError("Only an objective that is one ratio has a program for a given value of it.")
-    elif instance.goal is Goal.MAXIMIZE and not instance.constant_denominator:
+    elif instance.goal is Sense.MAXIMIZE and not instance.constant_denominator:
         raise UnsupportedError(
             "This objective is no linear function of the units, so it has no integer linear program: "
             "choose another strategy (optsum list strategies)."
         )
-    covering = instance.goal is Goal.MINIMIZE
+    covering = instance.goal is Sense.MINIMIZE
     n = instance.size
     full = np.diff(instance.level_start) - 1
     steps = np.zeros(0, np.int64) if covering else np.delete(np.diff(instance.level), instance.level_start[1:-1] - 1)

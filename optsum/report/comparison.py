@@ -13,8 +13,8 @@ from statistics import median
 from typing import Any
 
 from optsum.contracts.result import Result, Status, Termination
+from optsum.coverage.instance import Key, Sense
 from optsum.errors import OptsumError
-from optsum.problem.problem import Key, Sense
 from optsum.report.details import Details
 from optsum.running.each_topic import AnyTopic
 from optsum.running.plan import Plan, by_problem, compare_topics

@@ -9,7 +9,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Final
 
 from optsum.contracts.result import Result
-from optsum.problem.problem import Key, Sense
+from optsum.coverage.instance import Key, Sense
 from optsum.report.spread import quantiles, spread_of
 
 if TYPE_CHECKING:

@@ -12,10 +12,10 @@ from typing import Any, TypeVar
 
 from optsum.contracts.result import Result, Status, Termination
 from optsum.corpus.topic import Topic
+from optsum.coverage.instance import Key
 from optsum.errors import InputError
 from optsum.optima.algebra import union
 from optsum.optima.diagram import Diagram
-from optsum.problem.problem import Key
 
 __all__ = ["best_result", "each_reference", "for_each_reference", "reaches", "union_of"]
 

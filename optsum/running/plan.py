@@ -12,12 +12,13 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from optsum.contracts.result import Result, Termination
+from optsum.coverage.instance import Key
 from optsum.errors import OptionError
 from optsum.names import unknown_name
 from optsum.options.of_strategies import shared_out
 from optsum.options.options import Options, read_config, resolve
 from optsum.problem.formulation import Task
-from optsum.problem.problem import Key, Problem
+from optsum.problem.problem import Problem
 from optsum.registry import STRATEGIES
 from optsum.running.best_reference import best_result, for_each_reference
 from optsum.running.each_topic import AnyTopic, attempt, each_topic

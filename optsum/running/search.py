@@ -14,9 +14,10 @@ from optsum._version import __version__
 from optsum.contracts.result import Result, Status, Termination
 from optsum.contracts.run import Limits, Run, Stopped
 from optsum.contracts.strategy import Strategy
+from optsum.coverage.instance import Key
 from optsum.errors import BackendError, OptionError
 from optsum.optima.optima import Optima
-from optsum.problem.problem import Capability, Key, Problem
+from optsum.problem.problem import Capability, Problem
 from optsum.registry import create_strategy
 
 __all__ = ["result_of_sets", "search"]

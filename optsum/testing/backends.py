@@ -12,12 +12,10 @@ from optsum.contracts.backend import Backend, RawOutcome
 from optsum.contracts.declaration import Ending
 from optsum.contracts.result import Status, Termination
 from optsum.contracts.run import Limits
-from optsum.coverage.clauses import is_cover
-from optsum.coverage.instance import Coverage, Goal
+from optsum.coverage.instance import Coverage, Sense
 from optsum.errors import OptionError, UnsupportedError
 from optsum.problem.coverage_problem import CoverageProblem
-from optsum.problem.problem import Capability, Problem, Sense
-from optsum.program.cover import CoverProblem
+from optsum.problem.problem import Capability, Problem
 from optsum.registry import create_strategy
 from optsum.running.search import search
 from optsum.testing.enumeration import brute_force
@@ -86,24 +84,22 @@ def _backend(name: str, **settings: Any) -> Backend:
     return backend
 
 
-def _problem(instance: Coverage) -> Problem:
-    cover = instance.goal is Goal.MINIMIZE and is_cover(instance)
-    return CoverProblem.of(instance) if cover else CoverageProblem.of(instance)
-
-
 def _problems(instances: int, seed: int) -> Iterator[tuple[str, Problem]]:
     for kind in _LINEAR:
         for number in range(seed, seed + instances):
             made = random_coverage(np.random.default_rng(number), kind=kind)
-            yield f"random_coverage(default_rng({number}), kind={kind!r})", _problem(made)
-    yield "a minimum out of reach", _problem(Coverage.of([3, 4], [{0: 1}, {0: 1}], [[1]], max_length=9, min_length=8))
-    nothing = Coverage.of([1, 1], [{0: 1}, {}], [[1], [1]], goal=Goal.MINIMIZE)
-    yield "a clause that nothing covers", _problem(nothing)
+            yield f"random_coverage(default_rng({number}), kind={kind!r})", CoverageProblem.of(made)
+    yield (
+        "a minimum out of reach",
+        CoverageProblem.of(Coverage.of([3, 4], [{0: 1}, {0: 1}], [[1]], max_length=9, min_length=8)),
+    )
+    nothing = Coverage.of([1, 1], [{0: 1}, {}], [[1], [1]], goal=Sense.MINIMIZE)
+    yield "a clause that nothing covers", CoverageProblem.of(nothing)
     tied = Coverage.of([2] * 6, [{0: 1}] * 6, [[1, 1, 1]], constants=(0, 3), max_length=5)
-    yield _TIED, _problem(tied)
-    alike = Coverage.of([1] * 6, [{0: 1, 1: 1}] * 6, [[1], [1]], goal=Goal.MINIMIZE)
-    yield _TIED, _problem(alike)
-    yield "a cover of one unit", _problem(Coverage.of([1, 1], [{0: 1}, {}], [[1]], goal=Goal.MINIMIZE))
+    yield _TIED, CoverageProblem.of(tied)
+    alike = Coverage.of([1] * 6, [{0: 1, 1: 1}] * 6, [[1], [1]], goal=Sense.MINIMIZE)
+    yield _TIED, CoverageProblem.of(alike)
+    yield "a cover of one unit", CoverageProblem.of(Coverage.of([1, 1], [{0: 1}, {}], [[1]], goal=Sense.MINIMIZE))
 
 
 def _check_optimum(name: str, where: str, problem: Problem) -> bool:
@@ -196,8 +192,8 @@ def _hard() -> Iterator[tuple[Problem, Problem]]:
     for size in (700, 100):
         rng = np.random.default_rng(0)
         sentences = [{int(one): 1 for one in rng.choice(size // 2, 5, replace=False)} for _ in range(size)]
-        every = Coverage.of([1] * size, sentences, [[1]] * (size // 2), goal=Goal.MINIMIZE)
-        covers.append(CoverProblem.of(every))
+        every = Coverage.of([1] * size, sentences, [[1]] * (size // 2), goal=Sense.MINIMIZE)
+        covers.append(CoverageProblem.of(every))
     yield covers[0], covers[1]
 
 

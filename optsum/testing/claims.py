@@ -7,7 +7,8 @@ from itertools import pairwise
 
 from optsum.contracts.result import Result, Status, Termination
 from optsum.contracts.strategy import Strategy
-from optsum.problem.problem import Capability, Problem, Sense
+from optsum.coverage.instance import Sense
+from optsum.problem.problem import Capability, Problem
 from optsum.testing.enumeration import Enumeration
 from optsum.testing.failure import expect
 

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain, combinations
 
+from optsum.coverage.instance import Key
 from optsum.errors import OptionError
-from optsum.problem.problem import Key, Problem, Selection
+from optsum.problem.problem import Problem, Selection
 
 __all__ = ["Enumeration", "brute_force", "selections"]
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from optsum.coverage.instance import NO_LIMIT, Combination, Coverage, Goal, Joint
+from optsum.coverage.instance import NO_LIMIT, Combination, Coverage, Joint, Sense
 from optsum.errors import OptionError
 from optsum.problem.problem import Evaluation, Problem, Selection
 
@@ -171,7 +171,7 @@ class _Draw:
                     joints.append(Joint(feature, tuple(wanted)))
         gains = [[1] if self.below(4) else [1, 1] for _ in range(self.features)]
         parents = self.parents() if self.below(4) == 0 else []
-        return Coverage.of(lengths, rows, gains, parents=parents, joints=tuple(joints), goal=Goal.MINIMIZE)
+        return Coverage.of(lengths, rows, gains, parents=parents, joints=tuple(joints), goal=Sense.MINIMIZE)
 
     def linear_denominator(self, f1: bool) -> Coverage:
         gains = self.gains(2 if f1 else 1)

@@ -10,8 +10,9 @@ from numbers import Rational
 
 import numpy as np
 
+from optsum.coverage.instance import Sense
 from optsum.errors import UnsupportedError
-from optsum.problem.problem import Capability, Evaluation, Problem, Selection, Sense
+from optsum.problem.problem import Capability, Evaluation, Problem, Selection
 from optsum.testing.enumeration import Enumeration, brute_force
 from optsum.testing.failure import expect
 from optsum.testing.models import check_linear_model

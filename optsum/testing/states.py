@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from optsum.coverage.instance import Goal
+from optsum.coverage.instance import Sense
 from optsum.problem.problem import Problem
 from optsum.testing.failure import expect
 
@@ -27,7 +27,7 @@ def check_states(problem: Problem, rng: np.random.Generator, where: str) -> None
     arrays = arrays_of(instance)
     if arrays is None:
         return
-    covering = instance.goal is Goal.MINIMIZE
+    covering = instance.goal is Sense.MINIMIZE
     state = empty_state(arrays)
     chosen: set[int] = set()
     before = None

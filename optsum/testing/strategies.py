@@ -10,9 +10,9 @@ import numpy as np
 from optsum.contracts.result import Result, Status, Termination
 from optsum.contracts.run import Limits
 from optsum.contracts.strategy import Strategy
-from optsum.coverage.instance import Coverage
+from optsum.coverage.instance import Coverage, Sense
 from optsum.errors import UnsupportedError
-from optsum.problem.problem import Problem, Sense
+from optsum.problem.problem import Problem
 from optsum.registry import create_strategy
 from optsum.running.search import search
 from optsum.testing.claims import check_claims

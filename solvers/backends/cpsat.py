@@ -21,8 +21,9 @@ import numpy as np
 from optsum.contracts.backend import Backend, RawOutcome
 from optsum.contracts.declaration import Declaration, Ending, OptionNames
 from optsum.contracts.run import Limits
+from optsum.coverage.instance import Sense
 from optsum.errors import BackendError, OptionError
-from optsum.problem.problem import Problem, Selection, Sense
+from optsum.problem.problem import Problem, Selection
 from optsum.program.model import LinearModel
 
 __all__ = ["CP_SAT", "CpSat"]

@@ -11,8 +11,8 @@ from optsum.contracts.declaration import Declaration, Ending, OptionNames
 from optsum.contracts.result import Termination
 from optsum.contracts.run import Limits
 from optsum.errors import OptionError
-from optsum.exchange.wcnf import wcnf_of
 from optsum.problem.problem import Capability, Problem, Selection, require
+from optsum.program.wcnf import wcnf_of
 
 __all__ = ["RC2", "Rc2"]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from optsum.problem.problem import Sense
+from optsum.coverage.instance import Sense
 from optsum.program.model import LinearModel
 
 __all__ = ["chosen_units", "pyomo_model"]

@@ -9,7 +9,7 @@ from typing import Any, Final
 from optsum.contracts.backend import RawOutcome
 from optsum.contracts.declaration import BoundQuality, Ending
 from optsum.contracts.run import Limits
-from optsum.problem.problem import Sense
+from optsum.coverage.instance import Sense
 
 from .pyomo_declaration import Driven
 from .pyomo_model import chosen_units

@@ -9,8 +9,9 @@ import pytest
 
 from optsum.contracts.result import Termination
 from optsum.contracts.run import Limits, Run, Stopped
+from optsum.coverage.instance import Sense
 from optsum.errors import InputError, OptionError
-from optsum.problem.problem import Evaluation, Problem, Sense
+from optsum.problem.problem import Evaluation, Problem
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

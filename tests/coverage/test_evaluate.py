@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from optsum.coverage.evaluate import key_of, score, value_of
-from optsum.coverage.instance import Combination, Coverage, Goal, Joint
+from optsum.coverage.instance import Combination, Coverage, Joint, Sense
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.testing import KINDS, random_coverage
 from optsum.testing.enumeration import selections
@@ -46,7 +46,7 @@ def test_orphans_count_as_violation() -> None:
 
 def test_a_cover_lacks_copies_until_every_feature_is_full() -> None:
     instance = Coverage.of(
-        [2, 1, 1], [{0: 1}, {1: 2}, {}], [[1], [1, 1], [1]], joints=(Joint(2, (1, 2)),), goal=Goal.MINIMIZE
+        [2, 1, 1], [{0: 1}, {1: 2}, {}], [[1], [1, 1], [1]], joints=(Joint(2, (1, 2)),), goal=Sense.MINIMIZE
     )
     assert [score(instance, chosen)[2] for chosen in ((), (0,), (1,), (0, 1), (1, 2), (0, 1, 2))] == [4, 3, 2, 1, 1, 0]
     totals, length, _ = score(instance, (0, 1, 2))

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from optsum.coverage.instance import NO_LIMIT, Combination, Coverage, Goal, Joint, pack
+from optsum.coverage.instance import NO_LIMIT, Combination, Coverage, Joint, Sense, pack
 from optsum.errors import InputError, OptionError
 from optsum.testing import KINDS, random_coverage
 
@@ -81,8 +81,8 @@ WRONG: dict[str, dict[str, Any]] = {
     "a joint occurrence names a unit that does not exist": {"joints": (Joint(0, (0, 2)),)},
     "names a unit that does not exist": {"joints": (Joint(0, (0,), (-1,)),)},
     "a joint occurrence names a feature that does not exist": {"joints": (Joint(2, (0, 1)),)},
-    "a length that is minimized has no limits": {"goal": Goal.MINIMIZE, "max_length": 5},
-    "that is minimized has no limits": {"goal": Goal.MINIMIZE, "min_length": 5},
+    "a length that is minimized has no limits": {"goal": Sense.MINIMIZE, "max_length": 5},
+    "that is minimized has no limits": {"goal": Sense.MINIMIZE, "min_length": 5},
     "a length limit is negative": {"max_length": -1, "min_length": -2},
     "the minimum length is above the maximum": {"max_length": 3, "min_length": 4},
 }
@@ -100,7 +100,7 @@ def test_what_a_recall_is() -> None:
     assert not tiny(mass=[[0, 0], [0, 1]]).constant_denominator
     assert tiny(mass=[[0, 1], [0, 0]]).constant_denominator
     assert not tiny(slots=[0, 1]).constant_denominator
-    assert not tiny(goal=Goal.MINIMIZE).constant_denominator
+    assert not tiny(goal=Sense.MINIMIZE).constant_denominator
     assert not tiny(combination=Combination.PRODUCT).constant_denominator
 
 
@@ -143,7 +143,7 @@ def test_random_instances_hold_every_corner(kind: str) -> None:
     assert any(instance.features == 0 for instance in made)
     assert any((instance.lengths == 0).any() for instance in made)
     assert any((instance.lengths > 0).any() for instance in made)
-    with_limits = [instance for instance in made if instance.goal is Goal.MAXIMIZE]
+    with_limits = [instance for instance in made if instance.goal is Sense.MAXIMIZE]
     assert (kind == "cover") == (not with_limits)
     if kind in {"window", "precision", "f1", "set", "sum", "product", "huge"}:
         assert any(instance.min_length > 0 for instance in with_limits)

@@ -11,11 +11,10 @@ import pytest
 
 from optsum.coverage.best_moves import best_add, best_drop
 from optsum.coverage.descent import EVALUATIONS, OPTIMUM, PHASE, descend, start
-from optsum.coverage.instance import Coverage, Joint
+from optsum.coverage.instance import Coverage, Joint, Sense
 from optsum.coverage.neighbourhood import ahead, become, below, improves, look, neighbourhood_of, rank
 from optsum.coverage.state import Arrays, arrays_of, empty_state, flip
 from optsum.problem.coverage_problem import CoverageProblem
-from optsum.problem.problem import Sense
 from optsum.testing import KINDS, random_coverage
 
 Worth = tuple[int, Fraction, int]

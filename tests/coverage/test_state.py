@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from optsum.coverage.instance import Combination, Coverage, Goal, Joint
+from optsum.coverage.instance import Combination, Coverage, Joint, Sense
 from optsum.coverage.state import CHOSEN, LENGTH, MISSING, arrays_of, empty_state, flip, value_pair
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.testing import KINDS, check_problem, random_coverage
@@ -41,7 +41,7 @@ def test_flips_by_hand() -> None:
 
 
 def test_a_cover_counts_what_is_missing() -> None:
-    instance = Coverage.of([1, 1], [{0: 1}, {0: 3}], [[1, 1]], goal=Goal.MINIMIZE)
+    instance = Coverage.of([1, 1], [{0: 1}, {0: 3}], [[1, 1]], goal=Sense.MINIMIZE)
     arrays = arrays_of(instance)
     assert arrays is not None
     state = empty_state(arrays)

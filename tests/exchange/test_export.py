@@ -18,7 +18,7 @@ import optsum
 from optsum import export, import_solutions
 from optsum.cli import main
 from optsum.contracts.result import Status
-from optsum.coverage.instance import Coverage, Goal, Joint
+from optsum.coverage.instance import Coverage, Joint, Sense
 from optsum.errors import InputError, OptionError, UnknownNameError
 from optsum.exchange.export import file_stem
 from optsum.exchange.lp_mps import lp_text, mps_text
@@ -330,7 +330,7 @@ def test_the_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
 
 
 def test_minimizing_goals_are_not_negated() -> None:
-    cover = CoverageProblem.of(Coverage.of([2, 3], [{0: 1}, {0: 1}], [[1]], goal=Goal.MINIMIZE))
+    cover = CoverageProblem.of(Coverage.of([2, 3], [{0: 1}, {0: 1}], [[1]], goal=Sense.MINIMIZE))
     assert "minus the objective" not in mps_text(cover.linear_model, ["s0", "s1"])
     assert lp_text(cover.linear_model, ["s0", "s1"]).startswith("Minimize\n obj: 2 s0 + 3 s1\n")
     assert backend_of("highs").solve(cover, optsum.Limits(), 0).objective == 2

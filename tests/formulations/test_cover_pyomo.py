@@ -12,7 +12,7 @@ from optsum.formulations.cover_model import CoverModel
 from optsum.solvers.backends.other import through_pyomo
 
 from optsum.contracts.run import Limits
-from optsum.program.cover import CoverProblem
+from optsum.problem.coverage_problem import CoverageProblem
 
 TABLE_1 = [[(0,), (4, 5)], [(1, 2, 3)], [(6, 7, 8), (0, 9, 10)]]
 
@@ -67,7 +67,7 @@ def test_random_covers_by_the_newer_and_the_older_interface(solver: str) -> None
         clauses = random_clauses(rng, units=9, clauses=rng.randint(1, 6))
         lengths = random_lengths(rng, 9)
         least, covers = brute_force(clauses, lengths)
-        problem = CoverProblem.of(cover_of(clauses, lengths), reference_model=CoverModel(clauses, lengths))
+        problem = CoverageProblem.of(cover_of(clauses, lengths), reference_model=CoverModel(clauses, lengths))
         outcome = backend.solve(problem, Limits(), 0)
         assert outcome.optimal, number
         assert outcome.selection in covers, number

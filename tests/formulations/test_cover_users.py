@@ -18,10 +18,10 @@ from optsum.cli import main
 from optsum.contracts.result import Result, Status
 from optsum.corpus.systems import as_system
 from optsum.corpus.topic import as_topic
-from optsum.coverage.instance import Coverage, Goal
+from optsum.coverage.instance import Coverage, Sense
 from optsum.options.options import ScoreOptions, resolve
-from optsum.problem.problem import Evaluation, Problem, Selection, Sense
-from optsum.program.cover import CoverProblem
+from optsum.problem.coverage_problem import CoverageProblem
+from optsum.problem.problem import Evaluation, Problem, Selection
 from optsum.report.system_scores import score_rows
 from optsum.report.tables import headline, optima_table, results_table
 from optsum.running.search import search
@@ -93,7 +93,7 @@ def test_a_lead_is_the_shortest_beginning_that_covers() -> None:
     for _ in range(100):
         units = rng.randint(1, 12)
         clauses = random_clauses(rng, units=units, clauses=rng.randint(1, 8))
-        lead = search(CoverProblem.of(cover_of(clauses, random_lengths(rng, units))), "lead").selection
+        lead = search(CoverageProblem.of(cover_of(clauses, random_lengths(rng, units))), "lead").selection
         assert lead == next(tuple(range(n)) for n in range(units + 1) if covers(clauses, range(n)))
 
 
@@ -101,7 +101,7 @@ def test_a_random_cover_ends_with_what_it_needed() -> None:
     found = set()
     for seed in range(100):
         clauses = random_clauses(random.Random(1), units=12, clauses=5)  # noqa: S311
-        selection = search(CoverProblem.of(cover_of(clauses, [1] * 12)), "random", seed=seed).selection
+        selection = search(CoverageProblem.of(cover_of(clauses, [1] * 12)), "random", seed=seed).selection
         assert selection is not None
         assert covers(clauses, selection)
         # The last one drawn was needed; which it was is not known any more.
@@ -127,9 +127,9 @@ class OwnCover(Problem):
 
 
 def test_a_beginning_that_never_covers_is_none() -> None:
-    nothing = Coverage.of([1, 1], [{0: 1}, {}], [[1], [1]], goal=Goal.MINIMIZE)
+    nothing = Coverage.of([1, 1], [{0: 1}, {}], [[1], [1]], goal=Sense.MINIMIZE)
     for strategy in ("lead", "random", "greedy"):
-        result = search(CoverProblem.of(nothing), strategy)
+        result = search(CoverageProblem.of(nothing), strategy)
         assert (result.status, result.selection) == (Status.NO_SOLUTION, None)
 
 
@@ -138,7 +138,7 @@ def test_greedy_leaves_nothing_idle() -> None:
     for _ in range(200):
         clauses = random_clauses(rng, units=12, clauses=rng.randint(3, 10))
         lengths = [rng.randint(1, 5) for _ in range(12)]
-        result = search(CoverProblem.of(cover_of(clauses, lengths)), "greedy")
+        result = search(CoverageProblem.of(cover_of(clauses, lengths)), "greedy")
         assert result.selection is not None
         assert covers(clauses, result.selection)
         assert not any(covers(clauses, set(result.selection) - {unit}) for unit in result.selection)

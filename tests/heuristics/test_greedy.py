@@ -8,7 +8,7 @@ import pytest
 from optsum.heuristics.greedy import Greedy
 
 from optsum.contracts.result import Status
-from optsum.coverage.instance import Coverage, Goal, Joint
+from optsum.coverage.instance import Coverage, Joint, Sense
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.problem import Problem, Selection
 from optsum.running.search import search
@@ -156,7 +156,7 @@ def test_a_cover_is_bought_by_what_is_missing() -> None:
         [{0: 1}, {1: 1}, {0: 1, 1: 1}, {}],
         [[1], [1], [1]],
         joints=(Joint(2, (0, 3)),),
-        goal=Goal.MINIMIZE,
+        goal=Sense.MINIMIZE,
     )
     result = search(CoverageProblem.of(instance), "greedy")
     assert (result.selection, result.objective) == ((0, 1, 3), 3.0)
@@ -174,7 +174,8 @@ def test_a_cover_by_a_metric_of_one_s_own() -> None:
     """A problem to minimize without arrays: what is missing counts first, then the length."""
     from dataclasses import dataclass
 
-    from optsum.problem.problem import Evaluation, Sense
+    from optsum.coverage.instance import Sense
+    from optsum.problem.problem import Evaluation
 
     @dataclass(frozen=True, eq=False, kw_only=True)
     class Cover(OwnMetric):

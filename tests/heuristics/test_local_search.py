@@ -10,7 +10,7 @@ import pytest
 import optsum
 from optsum.contracts.result import Termination
 from optsum.contracts.run import Limits, Run
-from optsum.coverage.instance import Coverage, Goal, Joint
+from optsum.coverage.instance import Coverage, Joint, Sense
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.running.search import search
 from optsum.testing import KINDS, OwnMetric, brute_force, check_strategy, random_coverage
@@ -57,7 +57,7 @@ def test_one_for_two_in_a_cover() -> None:
         [1] * 5,
         [{0: 1, 1: 1, 2: 1, 3: 1}, {4: 1}, {5: 1}, {0: 1, 1: 1, 4: 1}, {2: 1, 3: 1, 5: 1}],
         [[1]] * 6,
-        goal=Goal.MINIMIZE,
+        goal=Sense.MINIMIZE,
     )
     assert search(CoverageProblem.of(instance), "greedy").objective == 3
     assert search(CoverageProblem.of(instance), "greedy+ls").selection == (3, 4)

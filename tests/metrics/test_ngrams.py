@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from optsum.errors import OptionError, UnknownNameError, UnsupportedError
-from optsum.metrics.ngrams import Counts, Key, count, ngrams, overlap, skip_bigrams
+from optsum.metrics.ngrams import Counts, Gram, count, ngrams, overlap, skip_bigrams
 
 TOKENS = st.lists(st.sampled_from("abc"), max_size=12)
 
@@ -47,7 +47,7 @@ def test_count_of_ngrams() -> None:
 
 def test_count_of_skip_bigrams_has_both_readings() -> None:
     tokens = ["a", "b", "c"]
-    pairs: dict[Key, int] = {("a", "b"): 1, ("b", "c"): 1}
+    pairs: dict[Gram, int] = {("a", "b"): 1, ("b", "c"): 1}
     assert count(tokens, "rouge-su0") == {"a": 1, "b": 1, "c": 1} | pairs
     assert count(tokens, "rouge-su0", last_unigram=False) == {"a": 1, "b": 1} | pairs
     assert count(tokens, "rouge-su4") == {"a": 1, "b": 1, "c": 1, ("a", "c"): 1} | pairs

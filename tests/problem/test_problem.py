@@ -3,10 +3,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from optsum.coverage.instance import Coverage, Goal
+from optsum.coverage.instance import Coverage, Sense
 from optsum.errors import OptionError, UnsupportedError
 from optsum.problem.coverage_problem import CoverageProblem
-from optsum.problem.problem import Capability, Evaluation, Sense, require
+from optsum.problem.problem import Capability, Evaluation, require
 from optsum.running.search import search
 from optsum.testing import KINDS, OwnMetric, brute_force, check_problem, random_coverage
 
@@ -76,7 +76,7 @@ def test_capabilities_follow_the_instance() -> None:
 
 def test_the_sense_follows_the_goal() -> None:
     assert CoverageProblem.of(Coverage.of([1], [{}], [])).sense is Sense.MAXIMIZE
-    assert CoverageProblem.of(Coverage.of([1], [{}], [], goal=Goal.MINIMIZE)).sense is Sense.MINIMIZE
+    assert CoverageProblem.of(Coverage.of([1], [{}], [], goal=Sense.MINIMIZE)).sense is Sense.MINIMIZE
     assert Sense.MAXIMIZE.better(2, 1)
     assert not Sense.MAXIMIZE.better(1, 1)
     assert Sense.MINIMIZE.better(1, 2)

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from optsum.coverage.instance import Coverage, Goal
+from optsum.coverage.instance import Coverage, Key, Sense
 from optsum.problem.coverage_problem import CoverageProblem
-from optsum.problem.problem import Capability, Key, Sense
+from optsum.problem.problem import Capability
 from optsum.program.dual_bound import dual_bound
 from optsum.program.highs import relax
 from optsum.program.model import LinearModel, coverage_model
@@ -68,7 +68,7 @@ def test_by_hand() -> None:
     assert dual_bound(model, np.array([5.0, 4.0, 5 / 3])) == 7
     assert dual_bound(model, np.zeros(3)) == 9
     assert CoverageProblem.of(instance).root_bound == Fraction(7, 9)
-    cover = Coverage.of([3, 2], [{0: 1}, {0: 1}], [[1]], goal=Goal.MINIMIZE)
+    cover = Coverage.of([3, 2], [{0: 1}, {0: 1}], [[1]], goal=Sense.MINIMIZE)
     assert dual_bound(coverage_model(cover), np.array([2.0])) == 2
     assert dual_bound(coverage_model(cover), np.array([-2.0])) == 0, "it presses on a side that does not exist"
     assert CoverageProblem.of(cover).root_bound == 2

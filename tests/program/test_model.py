@@ -5,10 +5,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from optsum.coverage.instance import NO_LIMIT, Combination, Coverage, Goal, Joint
+from optsum.coverage.instance import NO_LIMIT, Combination, Coverage, Joint, Sense
 from optsum.errors import UnsupportedError
 from optsum.problem.coverage_problem import CoverageProblem
-from optsum.problem.problem import Capability, Sense
+from optsum.problem.problem import Capability
 from optsum.program.highs import new_highs, pass_model, relax
 from optsum.program.model import LinearModel, coverage_model
 from optsum.testing import brute_force, random_coverage
@@ -53,7 +53,7 @@ def test_parents_needs_and_vetoes_are_rows() -> None:
 
 def test_a_cover_is_the_shortest_selection_that_reaches_everything() -> None:
     instance = Coverage.of(
-        [2, 1, 1], [{0: 1}, {1: 9}, {}], [[1], [1, 1], [1]], joints=(Joint(2, (1, 2)),), goal=Goal.MINIMIZE
+        [2, 1, 1], [{0: 1}, {1: 9}, {}], [[1], [1, 1], [1]], joints=(Joint(2, (1, 2)),), goal=Sense.MINIMIZE
     )
     model = coverage_model(instance)
     assert dense(model) == [[1, 0, 0, 0], [0, 2, 0, 0], [0, 0, 0, 1], [0, -1, 0, 1], [0, 0, -1, 1]]
@@ -130,5 +130,5 @@ def test_the_relaxation_is_no_worse_than_the_optimum(kind: str) -> None:
 
 
 def test_an_infeasible_relaxation_is_none() -> None:
-    assert relax(coverage_model(Coverage.of([1], [{}], [[1]], goal=Goal.MINIMIZE))) is None
+    assert relax(coverage_model(Coverage.of([1], [{}], [[1]], goal=Sense.MINIMIZE))) is None
     assert relax(coverage_model(Coverage.of([3], [{}], [], min_length=4, max_length=9))) is None

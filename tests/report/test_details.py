@@ -10,7 +10,7 @@ from scipy.stats import wilcoxon
 
 import optsum
 from optsum.contracts.result import Result, Status, Termination, TracePoint
-from optsum.problem.problem import Sense
+from optsum.coverage.instance import Sense
 from optsum.report.details import Details, time_to_target
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import optsum
-from optsum.coverage.instance import Coverage, Goal
+from optsum.coverage.instance import Coverage, Sense
 from optsum.errors import UnsupportedError
 from optsum.options.options import resolve
 from optsum.problem.coverage_problem import CoverageProblem
@@ -64,7 +64,7 @@ def test_only_where_the_bounds_hold() -> None:
     below = Coverage.of([1, 1], [{0: 1}, {1: 1}], [[1], [1]], slots=[0, 1], constants=(0, -1))
     with pytest.raises(optsum.UnsupportedError, match="begins below 0"):
         optsum.search(CoverageProblem.of(below), "branch-and-bound")
-    lengths = Coverage.of([1, 1], [{0: 1}, {0: 1}], [[1, 1]], goal=Goal.MINIMIZE)
+    lengths = Coverage.of([1, 1], [{0: 1}, {0: 1}], [[1, 1]], goal=Sense.MINIMIZE)
     with pytest.raises(optsum.UnsupportedError, match="covers alone"):
         optsum.search(CoverageProblem.of(lengths), "branch-and-bound")
 

@@ -19,7 +19,7 @@ from optsum.contracts.backend import Backend, RawOutcome
 from optsum.contracts.declaration import Declaration, OptionNames
 from optsum.contracts.result import Result, Status, Termination
 from optsum.contracts.run import Limits
-from optsum.coverage.instance import Coverage, Goal
+from optsum.coverage.instance import Coverage, Sense
 from optsum.errors import BackendError
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.problem import Problem, Selection
@@ -28,7 +28,7 @@ from optsum.testing import brute_force, random_coverage
 
 # Optimum 4 of 6 by two of three sentences; the relaxation allows 5.
 INSTANCE = Coverage.of([3, 3, 3], [{0: 1}, {1: 1}, {2: 1}], [[2], [2], [2]], constants=(0, 6), max_length=8)
-COVER = Coverage.of([2, 3, 4], [{0: 1}, {1: 1}, {0: 1, 1: 1}], [[1], [1]], goal=Goal.MINIMIZE)
+COVER = Coverage.of([2, 3, 4], [{0: 1}, {1: 1}, {0: 1, 1: 1}], [[1], [1]], goal=Sense.MINIMIZE)
 DONE = Termination.COMPLETED
 
 

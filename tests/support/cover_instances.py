@@ -6,7 +6,7 @@ import random
 from collections.abc import Sequence
 from itertools import combinations
 
-from optsum.coverage.instance import Coverage, Goal, Joint
+from optsum.coverage.instance import Coverage, Joint, Sense
 
 Clauses = list[list[tuple[int, ...]]]
 
@@ -21,7 +21,7 @@ def cover_of(clauses: Clauses, lengths: Sequence[int]) -> Coverage:
                 occurrences[alternative[0]][feature] = 1
             else:
                 joints.append(Joint(feature, alternative))
-    return Coverage.of(lengths, occurrences, [[1]] * len(clauses), joints=tuple(joints), goal=Goal.MINIMIZE)
+    return Coverage.of(lengths, occurrences, [[1]] * len(clauses), joints=tuple(joints), goal=Sense.MINIMIZE)
 
 
 def random_clauses(

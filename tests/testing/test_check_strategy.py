@@ -16,10 +16,10 @@ import pytest
 from optsum.contracts.result import Result, Status, Termination, TracePoint
 from optsum.contracts.run import Run
 from optsum.contracts.strategy import Strategy
-from optsum.coverage.instance import Coverage
+from optsum.coverage.instance import Coverage, Sense
 from optsum.errors import UnsupportedError
 from optsum.problem.coverage_problem import CoverageProblem
-from optsum.problem.problem import Problem, Sense
+from optsum.problem.problem import Problem
 from optsum.running import search as searching
 from optsum.testing import ConformanceError, check_strategy, random_coverage
 

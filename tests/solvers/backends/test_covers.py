@@ -17,11 +17,10 @@ from optsum.solvers.backends.maxsat import Rc2
 from optsum.contracts.backend import Backend
 from optsum.contracts.result import Termination
 from optsum.contracts.run import Limits
-from optsum.coverage.instance import Coverage, Goal
+from optsum.coverage.instance import Coverage, Sense
 from optsum.errors import BackendError, UnsupportedError
-from optsum.exchange.wcnf import wcnf_of, wcnf_text
 from optsum.problem.coverage_problem import CoverageProblem
-from optsum.program.cover import CoverProblem
+from optsum.program.wcnf import wcnf_of, wcnf_text
 
 BACKENDS: list[Backend] = [CpSat(), Rc2()]
 NAMES = [backend.name for backend in BACKENDS]
@@ -46,7 +45,7 @@ def test_random_covers(backend: Backend, seed: int, covers: int) -> None:
         lengths = [1] * units if number % 2 else random_lengths(rng, units)
         clauses = random_clauses(rng, units=units, clauses=rng.randint(1, 8))
         least, optima = brute_force(clauses, lengths)
-        outcome = backend.solve(CoverProblem.of(cover_of(clauses, lengths)), Limits(), 0)
+        outcome = backend.solve(CoverageProblem.of(cover_of(clauses, lengths)), Limits(), 0)
         assert (outcome.optimal, outcome.termination) == (True, Termination.COMPLETED), number
         assert outcome.objective == pytest.approx(least, abs=1e-6), number
         assert outcome.bound == pytest.approx(least, abs=1e-6), number
@@ -55,8 +54,8 @@ def test_random_covers(backend: Backend, seed: int, covers: int) -> None:
 
 @pytest.mark.parametrize("backend", BACKENDS, ids=NAMES)
 def test_nothing_covers(backend: Backend) -> None:
-    nothing = Coverage.of([1, 1], [{0: 1}, {}], [[1], [1]], goal=Goal.MINIMIZE)
-    outcome = usable(backend).solve(CoverProblem.of(nothing), Limits(), 0)
+    nothing = Coverage.of([1, 1], [{0: 1}, {}], [[1], [1]], goal=Sense.MINIMIZE)
+    outcome = usable(backend).solve(CoverageProblem.of(nothing), Limits(), 0)
     assert (outcome.infeasible, outcome.optimal, outcome.selection) == (True, False, None)
 
 
@@ -65,7 +64,7 @@ def test_a_time_limit(backend: Backend) -> None:
     usable(backend)
     rng = random.Random(0)  # noqa: S311
     clauses = random_clauses(rng, units=1000, clauses=300, alternatives=8)
-    outcome = backend.solve(CoverProblem.of(cover_of(clauses, [1] * 1000)), Limits(time_s=0.5), 0)
+    outcome = backend.solve(CoverageProblem.of(cover_of(clauses, [1] * 1000)), Limits(time_s=0.5), 0)
     assert (outcome.termination, outcome.optimal) == (Termination.TIME_LIMIT, False)
     assert outcome.bound is not None
     assert outcome.objective is None or outcome.bound <= outcome.objective
@@ -74,7 +73,7 @@ def test_a_time_limit(backend: Backend) -> None:
 @pytest.mark.parametrize("backend", BACKENDS, ids=NAMES)
 def test_a_node_limit_is_refused(backend: Backend) -> None:
     with pytest.raises(UnsupportedError, match="no node limit"):
-        backend.solve(CoverProblem.of(cover_of([[(0,)]], [1])), Limits(nodes=5), 0)
+        backend.solve(CoverageProblem.of(cover_of([[(0,)]], [1])), Limits(nodes=5), 0)
 
 
 @pytest.mark.parametrize("backend", BACKENDS, ids=NAMES)
@@ -82,7 +81,7 @@ def test_a_missing_package_is_said(backend: Backend, monkeypatch: pytest.MonkeyP
     monkeypatch.setitem(sys.modules, backend.declaration.module, None)
     assert not backend.available()
     with pytest.raises(BackendError, match="pip install"):
-        backend.solve(CoverProblem.of(cover_of([[(0,)]], [1])), Limits(), 0)
+        backend.solve(CoverageProblem.of(cover_of([[(0,)]], [1])), Limits(), 0)
 
 
 def test_cp_sat_maximizes_too() -> None:
@@ -95,7 +94,7 @@ def test_cp_sat_maximizes_too() -> None:
 
 def test_cp_sat_starts_again_after_its_process_died() -> None:
     usable(CpSat())
-    problem = CoverProblem.of(cover_of([[(0,)]], [1]))
+    problem = CoverageProblem.of(cover_of([[(0,)]], [1]))
     assert CpSat().solve(problem, Limits(), 0).optimal
     process = cpsat._CHILD._process
     assert process is not None
@@ -109,7 +108,7 @@ def test_cp_sat_says_that_its_process_died(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(cpsat, "_CHILD", cpsat._Child(("-c", "raise SystemExit(7)")))
     usable(CpSat())
     with pytest.raises(BackendError, match="died"):
-        CpSat().solve(CoverProblem.of(cover_of([[(0,)]], [1])), Limits(), 0)
+        CpSat().solve(CoverageProblem.of(cover_of([[(0,)]], [1])), Limits(), 0)
 
 
 def test_the_process_of_cp_sat_does_not_load_highs() -> None:

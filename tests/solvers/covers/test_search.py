@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import sys
+from functools import cached_property
 from time import process_time
 
 import pytest
@@ -14,9 +15,10 @@ from optsum.contracts.result import Status
 from optsum.contracts.run import Limits, Run, Stopped
 from optsum.contracts.strategy import Strategy
 from optsum.coverage.clauses import canonical, clauses_of, interchangeable, members
-from optsum.coverage.instance import Coverage, Goal, Joint
+from optsum.coverage.instance import Coverage, Joint, Sense
 from optsum.errors import UnsupportedError
-from optsum.program.cover import CoverProblem
+from optsum.problem.coverage_problem import CoverageProblem
+from optsum.program.model import LinearModel, coverage_model
 from optsum.running.search import search
 
 
@@ -39,7 +41,7 @@ def test_all_exact_strategies_equal_brute_force(seed: int) -> None:
         lengths = [1] * units if number % 2 else random_lengths(rng, units)
         clauses = random_clauses(rng, units=units, clauses=rng.randint(1, 8))
         least, covers = brute_force(clauses, lengths)
-        problem = CoverProblem.of(cover_of(clauses, lengths))
+        problem = CoverageProblem.of(cover_of(clauses, lengths))
 
         optima = enumerate_covers(problem.coverage)
         assert (optima.value, optima.bound, optima.complete) == (least, least, True), (seed, number)
@@ -54,17 +56,23 @@ def test_all_exact_strategies_equal_brute_force(seed: int) -> None:
                 assert result.statistics["best_selections"] == len(covers), (seed, number)
 
 
-def test_the_milp_model_is_right_without_the_tighter_rows_too() -> None:
-    from optsum.problem.coverage_problem import CoverageProblem
+class General(CoverageProblem):
+    """A cover with the program of the general normal form."""
 
+    @cached_property
+    def linear_model(self) -> LinearModel:
+        return coverage_model(self.instance)
+
+
+def test_the_milp_model_is_right_without_the_tighter_rows_too() -> None:
     rng = random.Random(5)  # noqa: S311
     for _ in range(100):
         clauses = random_clauses(rng, units=9, clauses=6)
         lengths = random_lengths(rng, 9)
         instance = cover_of(clauses, lengths)
-        general, tight = search(CoverageProblem.of(instance), "milp"), search(CoverProblem.of(instance), "milp")
+        general, tight = search(General.of(instance), "milp"), search(CoverageProblem.of(instance), "milp")
         assert general.objective == tight.objective == brute_force(clauses, lengths)[0]
-        assert CoverageProblem.of(instance).root_bound <= CoverProblem.of(instance).root_bound <= general.objective
+        assert General.of(instance).root_bound <= CoverageProblem.of(instance).root_bound <= general.objective
 
 
 def test_counts_beyond_any_list() -> None:
@@ -89,25 +97,25 @@ def test_units_without_length_multiply_the_minimum_covers() -> None:
 
 
 def test_nothing_covers() -> None:
-    nothing = Coverage.of([1, 1], [{0: 1}, {}], [[1], [1]], goal=Goal.MINIMIZE)
+    nothing = Coverage.of([1, 1], [{0: 1}, {}], [[1], [1]], goal=Sense.MINIMIZE)
     assert enumerate_covers(nothing).count == 0
-    assert search(CoverProblem.of(nothing), CoverStrategy()).status is Status.INFEASIBLE
-    assert search(CoverProblem.of(nothing), "milp").status is Status.INFEASIBLE
+    assert search(CoverageProblem.of(nothing), CoverStrategy()).status is Status.INFEASIBLE
+    assert search(CoverageProblem.of(nothing), "milp").status is Status.INFEASIBLE
 
 
 def test_nothing_to_cover() -> None:
-    empty = Coverage.of([1, 1], [{}, {}], [], goal=Goal.MINIMIZE)
+    empty = Coverage.of([1, 1], [{}, {}], [], goal=Sense.MINIMIZE)
     assert list(enumerate_covers(empty)) == [()]
-    assert search(CoverProblem.of(empty), CoverStrategy()).selection == ()
+    assert search(CoverageProblem.of(empty), CoverStrategy()).selection == ()
 
 
 @pytest.mark.parametrize(
     "instance",
     [
         Coverage.of([1], [{0: 1}], [[1]], max_length=1),
-        Coverage.of([1, 1], [{0: 1}, {0: 1}], [[1, 1]], goal=Goal.MINIMIZE),
-        Coverage.of([1, 1], [{0: 1}, {0: 1}], [[1]], parents=[-1, 0], goal=Goal.MINIMIZE),
-        Coverage.of([1, 1], [{}, {}], [[1]], joints=(Joint(0, (0,), vetoes=(1,)),), goal=Goal.MINIMIZE),
+        Coverage.of([1, 1], [{0: 1}, {0: 1}], [[1, 1]], goal=Sense.MINIMIZE),
+        Coverage.of([1, 1], [{0: 1}, {0: 1}], [[1]], parents=[-1, 0], goal=Sense.MINIMIZE),
+        Coverage.of([1, 1], [{}, {}], [[1]], joints=(Joint(0, (0,), vetoes=(1,)),), goal=Sense.MINIMIZE),
     ],
     ids=["maximum", "two copies", "parents", "vetoes"],
 )
@@ -124,7 +132,7 @@ def synthetic(rng: random.Random, sources: int, abstract: int) -> Coverage:
 @pytest.mark.parametrize("seed", range(3))
 def test_a_large_topic_is_proven_in_five_seconds(seed: int) -> None:
     instance = synthetic(random.Random(seed), 1000, 60)  # noqa: S311
-    problem = CoverProblem.of(instance)
+    problem = CoverageProblem.of(instance)
     began = process_time()
     one = search(problem, CoverStrategy())
     assert process_time() - began < 5
@@ -147,7 +155,7 @@ def test_crowded_topics_agree_with_milp(seed: int) -> None:
     instance = cover_of(random_clauses(rng, units=60, clauses=40, alternatives=8), lengths)
     optima = enumerate_covers(instance)
     assert optima.statistics["nodes"] > 5
-    assert optima.value == search(CoverProblem.of(instance), "milp").objective
+    assert optima.value == search(CoverageProblem.of(instance), "milp").objective
     assert optima.count == len(set(optima))
 
 
@@ -161,7 +169,7 @@ def test_a_limit_ends_the_search_with_what_is_proven(limits: Limits) -> None:
     assert stopped.termination == ("node_limit" if limits.nodes else "time_limit")
     assert stopped.bound <= truth.value <= stopped.value
     assert stopped.count == 1
-    result = search(CoverProblem.of(instance), CoverStrategy(), limits)
+    result = search(CoverageProblem.of(instance), CoverStrategy(), limits)
     assert result.termination.value == stopped.termination
     assert result.bound is None or result.bound <= truth.value
 
@@ -177,7 +185,7 @@ def test_all_covers_cut_short_keep_the_proven_minimum() -> None:
         asked += 1
         return asked > nodes_of_one
 
-    run = Run(CoverProblem.of(instance), Limits(), rng=None)  # type: ignore[arg-type]
+    run = Run(CoverageProblem.of(instance), Limits(), rng=None)  # type: ignore[arg-type]
     solve_cover(run)
     nodes_of_one = run.nodes
     stopped = enumerate_covers(instance, should_stop=stop)
@@ -199,7 +207,7 @@ def test_an_interruption_keeps_a_cover(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_stop_inside_the_search_passes(monkeypatch: pytest.MonkeyPatch) -> None:
     instance = synthetic(random.Random(0), 200, 40)  # noqa: S311
-    run = Run(CoverProblem.of(instance), Limits(nodes=2), rng=None)  # type: ignore[arg-type]
+    run = Run(CoverageProblem.of(instance), Limits(nodes=2), rng=None)  # type: ignore[arg-type]
     with pytest.raises(Stopped):
         solve_cover(run)
     assert run.evaluation is not None
@@ -268,4 +276,4 @@ def test_sentences_that_say_the_same_are_searched_once() -> None:
 def test_of_sentences_that_say_the_same_the_shortest_is_kept() -> None:
     instance = cover_of([[(0,), (1,), (2,)]], [5, 3, 3])
     assert sorted(enumerate_covers(instance)) == [(1,), (2,)]
-    assert search(CoverProblem.of(instance), "milp").objective == 3
+    assert search(CoverageProblem.of(instance), "milp").objective == 3

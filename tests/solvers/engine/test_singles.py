@@ -9,7 +9,7 @@ import pytest
 from exact_instances import brute_force, random_instance, value_of
 from optsum.solvers.exact import Limits, effort, engine, solve_all, solve_knapsack_all, solve_one
 
-from optsum.coverage.instance import NO_LIMIT, Coverage, Goal
+from optsum.coverage.instance import NO_LIMIT, Coverage, Sense
 from optsum.errors import UnsupportedError
 from optsum.optima.optima import Optima
 
@@ -115,7 +115,7 @@ def test_gains_are_divided_by_their_common_factor() -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        {"goal": Goal.MINIMIZE, "max_length": NO_LIMIT},
+        {"goal": Sense.MINIMIZE, "max_length": NO_LIMIT},
         {"slots": [1, 0]},
     ],
 )

@@ -9,7 +9,7 @@ from optsum.solvers import exhaustive_walkers
 
 from optsum.contracts.result import Result, Status
 from optsum.contracts.run import Limits
-from optsum.coverage.instance import NO_LIMIT, Coverage, Goal
+from optsum.coverage.instance import NO_LIMIT, Coverage, Sense
 from optsum.errors import UnsupportedError
 from optsum.optima.counting import count_feasible
 from optsum.problem.coverage_problem import CoverageProblem
@@ -75,7 +75,7 @@ def test_the_empty_selection_counts_as_an_incumbent_but_not_as_an_optimum() -> N
     assert (nothing.selection, nothing.objective) == ((), 0.0)
     assert nothing.statistics == {**nothing.statistics, "best_selections": 2, "feasible": 2}
     # Nothing to cover: the empty selection is the one optimum, so no other is.
-    free = search(CoverageProblem.of(Coverage.of([1, 2], [{}, {}], [], goal=Goal.MINIMIZE)), "exhaustive")
+    free = search(CoverageProblem.of(Coverage.of([1, 2], [{}, {}], [], goal=Sense.MINIMIZE)), "exhaustive")
     assert (free.selection, free.objective) == ((), 0.0)
     assert free.statistics == {**free.statistics, "best_selections": 0, "feasible": 3}
     fits = search(CoverageProblem.of(Coverage.of([3], [{0: 1}], [[1]], max_length=2)), "exhaustive")

@@ -17,7 +17,7 @@ from optsum.solvers.exhaustive_walkers import Flips, OneByOne, Pairs, Walker, wa
 import optsum
 from optsum.contracts.result import Status, Termination
 from optsum.contracts.run import Limits
-from optsum.coverage.instance import Combination, Coverage, Goal
+from optsum.coverage.instance import Combination, Coverage, Sense
 from optsum.coverage.state import arrays_of
 from optsum.optima.counting import count_feasible, estimate_feasible, reachable
 from optsum.problem.coverage_problem import CoverageProblem
@@ -230,7 +230,7 @@ def test_numbers_beyond_64_bits_are_walked_within_the_limits_only() -> None:
 
 
 def test_covers_and_joints_take_the_general_walk() -> None:
-    cover = Coverage.of([1, 1], [{0: 1}, {0: 1}], [[1]], goal=Goal.MINIMIZE)
+    cover = Coverage.of([1, 1], [{0: 1}, {0: 1}], [[1]], goal=Sense.MINIMIZE)
     problem: Problem = CoverageProblem.of(cover)
     assert isinstance(walker_of(problem, cover, problem.evaluate, 0), Flips)
 

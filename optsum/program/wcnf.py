@@ -76,8 +76,8 @@ def wcnf_text(instance: Coverage, names: Sequence[object] = (), *, title: str = 
 
     Examples
     --------
-    >>> from optsum.coverage.instance import Goal
-    >>> tiny = Coverage.of([1, 1], [{0: 1}, {0: 1}], [[1]], goal=Goal.MINIMIZE)
+    >>> from optsum.coverage.instance import Sense
+    >>> tiny = Coverage.of([1, 1], [{0: 1}, {0: 1}], [[1]], goal=Sense.MINIMIZE)
     >>> print(wcnf_text(tiny, ["s1", "s2"]), end="")
     c variable 1 is s1
     c variable 2 is s2

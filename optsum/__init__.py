@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from optsum.contracts.run import Limits, Run
     from optsum.contracts.strategy import Strategy
     from optsum.corpus.alignment import align
-    from optsum.corpus.jsonl import BadTopic, read_topics
     from optsum.corpus.systems import System, read_systems
-    from optsum.corpus.topic import Topic, as_topic
+    from optsum.corpus.topic import BadTopic, Topic, as_topic
+    from optsum.corpus.topics import read_topics
     from optsum.coverage.instance import Coverage, Sense
     from optsum.errors import (
         BackendError,
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 _HOME = {
     "BackendError": "optsum.errors",
-    "BadTopic": "optsum.corpus.jsonl",
+    "BadTopic": "optsum.corpus.topic",
     "Capability": "optsum.problem.problem",
     "Coverage": "optsum.coverage.instance",
     "CoverageProblem": "optsum.problem.coverage_problem",
@@ -72,7 +72,7 @@ _HOME = {
     "export": "optsum.exchange.export",
     "import_solutions": "optsum.exchange.import_",
     "read_systems": "optsum.corpus.systems",
-    "read_topics": "optsum.corpus.jsonl",
+    "read_topics": "optsum.corpus.topics",
     "rouge": "optsum.metrics.rouge",
     "score": "optsum.report.system_scores",
     "search": "optsum.running.search",

@@ -13,8 +13,7 @@ from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from optsum.errors import OptionError
-from optsum.names import unknown_name
+from optsum.errors import OptionError, unknown_name
 
 if TYPE_CHECKING:
     from optsum.contracts.backend import Backend

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import gzip
 import re
-import sys
-import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Final
 
 from optsum.chunks.parse import Parse, Token
-from optsum.corpus.lines import PathLike, describe_os_error
 from optsum.errors import InputError
+from optsum.files import PathLike, name_of, read_text
 
-__all__ = ["Block", "conllu_blocks", "parse_conllu", "read_conllu", "read_text"]
+__all__ = ["Block", "conllu_blocks", "parse_conllu", "read_conllu"]
 
 _LINE_BREAK = re.compile(r"\r\n?|\n")  # not the others that Python knows: a word may hold them
 
@@ -64,29 +60,11 @@ def read_conllu(path: PathLike) -> Iterator[Parse]:
         At once if the file cannot be read or holds no sentence; later for a sentence that cannot be used.
         `conllu_blocks` goes on behind such a sentence.
     """
-    name = "<stdin>" if path == "-" else str(path)
-    blocks = conllu_blocks(read_text(path), name)
+    name = name_of(path)
+    blocks = conllu_blocks(read_text(path, ""), name)
     if not blocks:
         raise InputError(f"{name} holds no sentence; give CoNLL-U, with a blank line after each sentence")
     return (block.parse() for block in blocks)
-
-
-def read_text(path: PathLike) -> str:
-    """Return what a UTF-8 file holds, plain or compressed by gzip; ``-`` is the standard input.
-
-    Raises
-    ------
-    InputError
-        If it cannot be read.
-    """
-    name = "<stdin>" if path == "-" else str(path)
-    try:
-        raw = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
-        return (gzip.decompress(raw) if raw.startswith(b"\x1f\x8b") else raw).decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(f"{name} is not UTF-8 ({error.reason} at byte {error.start}); save it as UTF-8") from error
-    except (OSError, EOFError, ValueError, zlib.error) as error:
-        raise InputError(f"{name} cannot be read: {describe_os_error(error)}") from error
 
 
 def conllu_blocks(text: str, source: str = "") -> list[Block]:

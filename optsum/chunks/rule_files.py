@@ -9,17 +9,14 @@ from dataclasses import fields
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
-from os import PathLike
-from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from optsum.chunks.parse import Parse
 from optsum.chunks.patterns import Names, Pattern
 from optsum.chunks.reattach import STEPS, Step
 from optsum.chunks.rules import Action, Rule, Rules
-from optsum.corpus.lines import describe_os_error
-from optsum.errors import InputError, OptsumError
-from optsum.names import unknown_name
+from optsum.errors import InputError, OptsumError, unknown_name
+from optsum.files import PathLike, read_text
 
 __all__ = ["SCHEMES", "load_rules", "parse_rules", "rules_for"]
 
@@ -34,7 +31,7 @@ _UPOS: Final = (
 """Those of Universal Dependencies, and what spaCy adds."""
 
 
-def load_rules(name: str | PathLike[str]) -> Rules:
+def load_rules(name: PathLike) -> Rules:
     """Return the rules of a label scheme (a name in `SCHEMES`), or those in a file.
 
     Raises
@@ -42,7 +39,11 @@ def load_rules(name: str | PathLike[str]) -> Rules:
     InputError
         If the file cannot be read, is no TOML, or holds what is no rule; the message names file and rule.
     """
-    return _built_in(str(name)) if str(name) in SCHEMES else parse_rules(_read(Path(name)), name=str(name))
+    return (
+        _built_in(str(name))
+        if str(name) in SCHEMES
+        else parse_rules(read_text(name, "the chunk rules"), name=str(name))
+    )
 
 
 def rules_for(parse: Parse) -> Rules:
@@ -101,15 +102,6 @@ def _built_in(name: str) -> Rules:
 
 def _shipped(name: str) -> str:
     return files("optsum.chunks").joinpath(f"{name}.toml").read_text(encoding="utf-8")
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(f"the chunk rules {path} are not UTF-8 ({error.reason}); save them as UTF-8") from error
-    except (OSError, ValueError) as error:
-        raise InputError(f"the chunk rules {path} cannot be read: {describe_os_error(error)}") from error
 
 
 def _full(table: dict[str, Any]) -> dict[str, Any]:

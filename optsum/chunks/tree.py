@@ -14,7 +14,7 @@ from optsum.chunks.parse import Parse
 from optsum.chunks.punctuation import owners
 from optsum.chunks.rule_files import rules_for
 from optsum.chunks.rules import Action, Rules
-from optsum.names import unknown_name
+from optsum.errors import unknown_name
 
 __all__ = ["PROFILES", "chunk_tree"]
 

@@ -37,10 +37,10 @@ def run(
     from contextlib import ExitStack
 
     from optsum.cli.interrupts import Interrupts
-    from optsum.corpus.jsonl import BadTopic, read_topics
     from optsum.corpus.parses import rebased
     from optsum.corpus.rows import RowWriter
-    from optsum.corpus.topic_json import topic_to_json
+    from optsum.corpus.topic import BadTopic, topic_to_json
+    from optsum.corpus.topics import read_topics
     from optsum.report.progress import bar, count_lines
     from optsum.report.tables import Column, TextTable, counted
 

@@ -14,7 +14,7 @@ from typer.core import TyperGroup
 from optsum._version import __version__
 from optsum.cli.exits import DONE, FAILED, UNUSABLE, tell
 from optsum.cli.flags import Debug, command
-from optsum.unexpected import describe
+from optsum.errors import describe
 
 __all__ = ["main"]
 

@@ -5,16 +5,15 @@ FILE holds parsed sentences as CoNLL-U, or topics with "parses" or meta.conllu.
 
 from __future__ import annotations
 
-import gzip
-import zlib
 from collections.abc import Iterator
-from pathlib import Path
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from optsum.cli.exits import DONE, FAILED, tell
 from optsum.errors import InputError
+from optsum.files import READ_ERRORS, open_bytes
 
 if TYPE_CHECKING:
     from optsum.chunks.parse import Parse
@@ -40,7 +39,7 @@ def run(
     from optsum.chunks.display import bracketed, explained, indented
     from optsum.chunks.rule_files import load_rules
     from optsum.chunks.tree import PROFILES, chunk_tree
-    from optsum.names import unknown_name
+    from optsum.errors import unknown_name
     from optsum.report.tables import counted
 
     if profile not in PROFILES:
@@ -70,9 +69,10 @@ def run(
 def _items(file: str) -> Iterator[Parse | InputError | str]:
     """Yield parses, what is wrong in their place, and lines to be printed as they are."""
     if not _is_json(file):
-        from optsum.chunks.conllu_text import conllu_blocks, read_text
+        from optsum.chunks.conllu_text import conllu_blocks
+        from optsum.files import name_of, read_text
 
-        blocks = conllu_blocks(read_text(file), "<stdin>" if file == "-" else file)
+        blocks = conllu_blocks(read_text(file, ""), name_of(file))
         if not blocks:
             raise InputError(
                 f"{file} holds no sentence; give CoNLL-U, with a blank line after each sentence, or topics"
@@ -83,8 +83,9 @@ def _items(file: str) -> Iterator[Parse | InputError | str]:
             except InputError as error:
                 yield error
         return
-    from optsum.corpus.jsonl import BadTopic, read_topics
     from optsum.corpus.parses import parses_of
+    from optsum.corpus.topic import BadTopic
+    from optsum.corpus.topics import read_topics
 
     for topic in read_topics(file):
         if isinstance(topic, BadTopic):
@@ -102,11 +103,8 @@ def _is_json(file: str) -> bool:
     if file == "-":
         return False
     try:
-        with Path(file).open("rb") as stream:
-            begin = stream.read(4096)
-        if begin.startswith(b"\x1f\x8b"):
-            with gzip.open(file) as stream:
-                begin = stream.read(4096)
-    except (OSError, EOFError, ValueError, zlib.error):
+        with ExitStack() as stack:
+            begin = open_bytes(file, stack).read(4096)
+    except READ_ERRORS:
         return False  # whoever reads it says what is wrong
     return begin.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{")

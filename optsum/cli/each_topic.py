@@ -10,9 +10,9 @@ from time import perf_counter
 from optsum.cli.exits import DONE, FAILED, INTERRUPTED, tell
 from optsum.cli.interrupts import Interrupts
 from optsum.contracts.result import Result, Status
-from optsum.corpus.jsonl import BadTopic, read_topics
 from optsum.corpus.rows import RowWriter
-from optsum.corpus.topic import Topic
+from optsum.corpus.topic import BadTopic, Topic
+from optsum.corpus.topics import read_topics
 from optsum.options.options import Options
 from optsum.report.progress import bar, count_lines, on_terminal, say
 from optsum.report.tables import counted, number, seconds

@@ -8,8 +8,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Final
 
-from optsum.errors import OptsumError
-from optsum.unexpected import describe
+from optsum.errors import OptsumError, describe
 
 __all__ = ["BROKEN_PIPE", "DONE", "FAILED", "INTERRUPTED", "UNUSABLE", "guarded", "tell"]
 

@@ -28,7 +28,7 @@ def run(
 ) -> int:
     """Export all problems of a file."""
     from optsum.cli.exits import DONE, FAILED, tell
-    from optsum.corpus.jsonl import read_topics
+    from optsum.corpus.topics import read_topics
     from optsum.errors import OptionError
     from optsum.exchange.export import export_topics
     from optsum.options.options import resolve

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias, get
 import typer
 
 from optsum.cli.exits import guarded
+from optsum.errors import show_tracebacks
 from optsum.options.own import OwnOptions
-from optsum.unexpected import show_tracebacks
 
 if TYPE_CHECKING:
     from pydantic import BaseModel

@@ -17,7 +17,7 @@ def run(
     kind: Annotated[str, typer.Argument(metavar="KIND", help="strategies, formulations, backends, metrics or presets")],
 ) -> int:
     """List what there is."""
-    from optsum.names import unknown_name
+    from optsum.errors import unknown_name
     from optsum.report.listing import LISTS
 
     if kind not in LISTS:

@@ -31,9 +31,9 @@ def run(
     resolved = resolve_score(options, config=config)
 
     from optsum.cli.interrupts import Interrupts
-    from optsum.corpus.jsonl import read_topics
     from optsum.corpus.rows import RowWriter
     from optsum.corpus.systems import read_systems
+    from optsum.corpus.topics import read_topics
     from optsum.report.progress import bar, count_lines
     from optsum.report.score_tables import score_tables
     from optsum.report.system_scores import SystemScores, score_rows

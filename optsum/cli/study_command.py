@@ -60,9 +60,9 @@ def _run(
     name: str, paths: Mapping[str, str | None], options: Mapping[str, Any], output: str | None, config: str | None
 ) -> int:
     from optsum.cli.stopping import Stopping
-    from optsum.corpus.jsonl import read_topics
     from optsum.corpus.rows import RowWriter
     from optsum.corpus.systems import read_systems
+    from optsum.corpus.topics import read_topics
     from optsum.report.progress import bar, count_lines
     from optsum.report.tables import counted
 

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import Field
 
 from optsum.corpus.alternatives import texts_of
-from optsum.corpus.jsonl import BadTopic
-from optsum.corpus.topic import Topic, as_topic
+from optsum.corpus.once import topics_once
+from optsum.corpus.topic import BadTopic, Topic, as_topic
 from optsum.errors import InputError, OptionError, UnsupportedError
 from optsum.metrics.names import Metric, parse_metric
 from optsum.metrics.ngrams import Counts, count
@@ -106,25 +106,15 @@ def align(
         stopwords = load_stopwords(stopwords)
     raw = Analyzer(tokenizer or "rouge", stem, stopwords)
     ready = raw if tokenizer is not None else Analyzer("tokens", stem, stopwords)
-    return _each_once(
+    each = (
         aligned
         for topic in topics
         for aligned in _aligned(
             topic, parsed, Fraction(Decimal(str(threshold))), (max_sentences, max_sets), (raw, ready), made
         )
     )
-
-
-def _each_once(aligned: Iterable[Topic | BadTopic]) -> Iterator[Topic | BadTopic]:
-    """Refuse a second topic of an id: one that is called ``t#0`` already, beside a ``t`` with several references."""
-    seen: set[str] = set()
-    for topic in aligned:
-        if isinstance(topic, Topic) and topic.id in seen:
-            yield BadTopic(topic.id, topic.source, f"a second topic would be called {topic.id!r}; give each its own id")
-            continue
-        if isinstance(topic, Topic):
-            seen.add(topic.id)
-        yield topic
+    # One may be called t#0 already, beside a t with several references.
+    return topics_once(each, "a second topic would be called {!r}; give each its own id")
 
 
 def _aligned(

@@ -6,12 +6,11 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from optsum.chunks.conllu_text import Block, conllu_blocks, read_text
-from optsum.corpus.jsonl import BadTopic
-from optsum.corpus.lines import PathLike, describe_os_error
+from optsum.chunks.conllu_text import Block, conllu_blocks
 from optsum.corpus.sentences import split_sentences, well_formed
-from optsum.corpus.topic import Text, Topic, as_id
+from optsum.corpus.topic import BadTopic, Text, Topic, as_id
 from optsum.errors import InputError
+from optsum.files import PathLike, describe_os_error, read_text
 
 __all__ = ["read_conllu_folder"]
 
@@ -64,7 +63,7 @@ def _topic(file: Path, language: str) -> Topic | BadTopic:
     except InputError as error:
         return BadTopic(None, source, str(error))
     try:
-        blocks = conllu_blocks(read_text(file), "")
+        blocks = conllu_blocks(read_text(file, ""), "")
         documents: list[list[str]] = []
         references: list[Text] = []
         for block in blocks:

@@ -21,9 +21,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from optsum.corpus.lines import PathLike, describe_os_error
 from optsum.corpus.topic import Topic, as_topic
 from optsum.errors import InputError
+from optsum.files import PathLike, read_text
 
 __all__ = ["is_cover_table", "parse_cover_table", "read_cover_table"]
 
@@ -68,13 +68,7 @@ def read_cover_table(path: PathLike, *, topic_id: str | None = None) -> Topic:
     InputError
         If the file cannot be read, or a line is no line of such a table; the message names file and line.
     """
-    try:
-        text = Path(path).read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(f"The table {path} is not UTF-8 ({error}): save it as UTF-8.") from error
-    except (OSError, ValueError) as error:
-        raise InputError(f"The table {path} cannot be read: {describe_os_error(error)}.") from error
-    return parse_cover_table(text, topic_id=topic_id or Path(path).stem, source=str(path))
+    return parse_cover_table(read_text(path, "the table"), topic_id=topic_id or Path(path).stem, source=str(path))
 
 
 def parse_cover_table(text: str, *, topic_id: str, source: str = "table") -> Topic:

@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 import codecs
-import gzip
 import json
 import math
-import os
 import sys
-import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
-from io import BufferedReader
-from typing import IO, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 from optsum.errors import InputError
+from optsum.files import READ_ERRORS, PathLike, describe_os_error, name_of, open_bytes
 
-__all__ = ["Line", "PathLike", "describe_os_error", "read_lines"]
-
-PathLike: TypeAlias = str | os.PathLike[str]
-
-_READ_ERRORS = (OSError, EOFError, zlib.error)  # all that a file, compressed or not, raises while it is read
+__all__ = ["Line", "read_lines"]
 
 
 class Line(NamedTuple):
@@ -68,11 +61,11 @@ _MARK = Line("", None, None, ended=True)
 
 
 def _lines(path: PathLike, what: str, empty: bool) -> Iterator[Line]:
-    name = "<stdin>" if path == "-" else os.fspath(path)
+    name = name_of(path)
     with ExitStack() as stack:
         try:
-            stream = _open(path, stack)
-        except (OSError, ValueError) as error:
+            stream = open_bytes(path, stack)
+        except READ_ERRORS as error:
             raise InputError(f"the {what} file {name} cannot be opened: {describe_os_error(error)}") from error
         numbered = enumerate(stream, start=1)
         number = 0
@@ -87,7 +80,7 @@ def _lines(path: PathLike, what: str, empty: bool) -> Iterator[Line]:
                     raise InputError(f"the {what} file {name} is empty; give one {what} per line, as JSON")
                 yield _MARK
                 return
-        except _READ_ERRORS as error:
+        except READ_ERRORS as error:
             raise InputError(f"the {what} file {name} cannot be read: {describe_os_error(error)}") from error
         if raw.strip() in {b"[", b"{"}:
             raise InputError(f"{name} holds JSON spread over several lines; put each {what} on one line (JSON Lines)")
@@ -97,40 +90,14 @@ def _lines(path: PathLike, what: str, empty: bool) -> Iterator[Line]:
             for number, raw in numbered:
                 if not _is_blank(raw):
                     yield _decode(raw, f"{name}:{number}")
-        except _READ_ERRORS as error:
+        except READ_ERRORS as error:
             reason = f"the file breaks off here: {describe_os_error(error)}"
             yield Line(f"{name}:{number + 1}", None, reason, ended=True)
-
-
-def _open(path: PathLike, stack: ExitStack) -> Iterable[bytes]:
-    """Return the lines of a file that `stack` closes."""
-    if path != "-":
-        stream: IO[bytes] = stack.enter_context(open(path, "rb"))  # noqa: PTH123, SIM115 (the stack closes it)
-    elif sys.stdin is None or not hasattr(sys.stdin, "buffer"):
-        raise OSError("there is no standard input")
-    else:
-        stream = sys.stdin.buffer
-    if isinstance(stream, BufferedReader) and stream.peek(2).startswith(b"\x1f\x8b"):
-        return stack.enter_context(gzip.GzipFile(fileobj=stream))
-    return stream
 
 
 def _check_encoding(first: bytes, name: str) -> None:
     if first.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or b"\0" in first[:4]:
         raise InputError(f"{name} is not UTF-8 but looks like UTF-16 or UTF-32; save it as UTF-8")
-
-
-def describe_os_error(error: Exception) -> str:
-    """Return why a file cannot be used, without the numbers and the path that Python adds."""
-    match error:
-        case FileNotFoundError():
-            return "there is no such file or folder; check the path"
-        case IsADirectoryError():
-            return "it is a folder; give a file"
-        case PermissionError():
-            return "you have no permission; check the owner and mode"
-    reason = error.strerror if isinstance(error, OSError) else None
-    return (reason or str(error) or type(error).__name__).rstrip(".")
 
 
 # One line.

@@ -6,10 +6,11 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
-from optsum.chunks.conllu_text import Block, conllu_blocks, read_text
+from optsum.chunks.conllu_text import Block, conllu_blocks
 from optsum.chunks.parse import Parse, Token
 from optsum.corpus.topic import Topic
 from optsum.errors import InputError
+from optsum.files import read_text
 from optsum.text.analyzer import Sentence
 
 __all__ = ["parses_of", "rebased"]
@@ -122,7 +123,7 @@ def _read(name: str, source: str) -> list[Block]:
     path = _existing(places)
     if path is None:
         raise InputError(f"meta.conllu names {name!r}, but neither {places[0]} nor {places[1]} exists; mend the name")
-    return conllu_blocks(read_text(path), str(path))
+    return conllu_blocks(read_text(path, ""), str(path))
 
 
 def _text(sentence: Sentence) -> str:

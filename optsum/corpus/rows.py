@@ -14,8 +14,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from optsum.corpus.lines import Line, PathLike, describe_os_error, read_lines
+from optsum.corpus.lines import Line, read_lines
 from optsum.errors import InputError, OptionError
+from optsum.files import PathLike, describe_os_error
 
 __all__ = ["RowWriter", "read_rows"]
 

@@ -6,10 +6,12 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from optsum.corpus.lines import Line, PathLike, read_lines
+from optsum.corpus.lines import Line, read_lines
+from optsum.corpus.once import each_once
 from optsum.corpus.sentences import as_sentences, check_language, kind
 from optsum.corpus.topic import Text, as_id
 from optsum.errors import InputError
+from optsum.files import PathLike
 
 __all__ = ["BadSystem", "System", "as_system", "read_systems"]
 
@@ -153,24 +155,23 @@ def read_systems(path: PathLike, *, language: str = "en") -> Iterator[System | B
         If `language` is no language code.
     """
     check_language(language)
-    return _systems(read_lines(path, what="system summary"), language)
+    read = (_system(line, language) for line in read_lines(path, what="system summary"))
+    return each_once(read, _name_of, _again)
 
 
-def _systems(lines: Iterator[Line], language: str) -> Iterator[System | BadSystem]:
-    seen: set[tuple[str, str]] = set()
-    for line in lines:
-        if line.error is not None:
-            yield BadSystem(line.source, line.error)
-            continue
-        try:
-            system = as_system(line.value, language=language, source=line.source)
-        except InputError as error:
-            yield BadSystem(line.source, str(error))
-            continue
-        key = (system.topic_id, system.system)
-        if key in seen:
-            reason = f"a second summary of system {system.system!r} for topic {system.topic_id!r}; give one"
-            yield BadSystem(line.source, reason)
-        else:
-            seen.add(key)
-            yield system
+def _system(line: Line, language: str) -> System | BadSystem:
+    if line.error is not None:
+        return BadSystem(line.source, line.error)
+    try:
+        return as_system(line.value, language=language, source=line.source)
+    except InputError as error:
+        return BadSystem(line.source, str(error))
+
+
+def _name_of(read: System | BadSystem) -> tuple[str, str] | None:
+    return (read.topic_id, read.system) if isinstance(read, System) else None
+
+
+def _again(read: System | BadSystem) -> System | BadSystem:
+    topic_id, system = _name_of(read) or ("", "")
+    return BadSystem(read.source, f"a second summary of system {system!r} for topic {topic_id!r}; give one")

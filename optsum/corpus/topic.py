@@ -12,7 +12,7 @@ from optsum.corpus.sentences import as_sentences, kind
 from optsum.errors import InputError
 from optsum.text.analyzer import Sentence
 
-__all__ = ["Cover", "Text", "Topic", "as_id", "as_topic"]
+__all__ = ["BadTopic", "Cover", "Text", "Topic", "as_id", "as_topic", "topic_to_json"]
 
 Text: TypeAlias = tuple[Sentence, ...]
 """A document, a reference or a summary."""
@@ -61,6 +61,18 @@ class Topic:
     def reference_sentences(self) -> int | None:
         """Sentences of a reference, on average and rounded; None without references."""
         return round(sum(map(len, self.references)) / len(self.references)) if self.references else None
+
+
+@dataclass(frozen=True, slots=True)
+class BadTopic:
+    """A topic that cannot be used. It becomes an error row, and the others are done."""
+
+    id: str | None
+    """None if it could not be read either."""
+    source: str
+    """``file:line``."""
+    error: str
+    """What is wrong, without the source."""
 
 
 def as_topic(obj: object, *, language: str = "en", source: str = "") -> Topic:
@@ -202,3 +214,34 @@ def _unit(value: object, where: str) -> int | str:
     if isinstance(value, bool) or not isinstance(value, int | str):
         raise InputError(f"{where} is {kind(value)}; give the number or the id of a sentence")
     return value
+
+
+# The other direction.
+
+
+def topic_to_json(topic: Topic) -> dict[str, Any]:
+    """Return the JSON form of a topic, one line of a topics file.
+
+    ``as_topic(topic_to_json(topic))`` is the same topic; only `source`, where it was read, is not written.
+
+    Examples
+    --------
+    >>> topic_to_json(Topic("t", (("A cat .",),), (), cover=(((0,), ("s1", "s2")),)))
+    {'id': 't', 'documents': [['A cat .']], 'references': [], 'cover': [[[0], ['s1', 's2']]]}
+    """
+    found: dict[str, Any] = {
+        "id": topic.id,
+        "documents": _listed(topic.documents),
+        "references": _listed(topic.references),
+    }
+    if topic.cover is not None:
+        found["cover"] = [[list(chosen) for chosen in alternatives] for alternatives in topic.cover]
+    if topic.parses is not None:
+        found["parses"] = list(topic.parses)
+    if topic.meta:
+        found["meta"] = dict(topic.meta)
+    return found
+
+
+def _listed(texts: tuple[Text, ...]) -> list[list[str | list[str]]]:
+    return [[text if isinstance(text, str) else list(text) for text in sentences] for sentences in texts]

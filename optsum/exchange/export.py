@@ -10,19 +10,16 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any, Final
 
-from optsum.corpus.jsonl import BadTopic
-from optsum.corpus.topic import as_topic
-from optsum.errors import InputError, OptionError, OptsumError, UnsupportedError
+from optsum.corpus.topic import BadTopic, as_topic
+from optsum.errors import InputError, OptionError, OptsumError, UnsupportedError, describe, unknown_name
 from optsum.exchange.lp_mps import lp_text, mps_text
 from optsum.exchange.normal_form_json import json_of_coverage
-from optsum.names import unknown_name
 from optsum.options.options import Options, resolve
 from optsum.problem.formulation import Task
 from optsum.problem.problem import Capability
 from optsum.program.wcnf import wcnf_text
 from optsum.running.each_topic import AnyTopic, problems
 from optsum.running.pipeline import build
-from optsum.unexpected import describe
 
 __all__ = ["FORMATS", "Exported", "export", "export_topics", "file_stem", "tasks_of", "unit_labels"]
 

@@ -14,7 +14,7 @@ from optsum.contracts.result import Result
 from optsum.contracts.run import Run
 from optsum.contracts.strategy import Strategy
 from optsum.coverage.instance import Sense
-from optsum.errors import InputError
+from optsum.errors import InputError, describe
 from optsum.exchange.export import file_stem, tasks_of, unit_labels
 from optsum.exchange.solution_files import SolutionFile, read_solution
 from optsum.options.options import Options, resolve
@@ -23,7 +23,6 @@ from optsum.problem.problem import Capability
 from optsum.running.each_topic import AnyTopic, error_result
 from optsum.running.pipeline import finished
 from optsum.running.search import search
-from optsum.unexpected import describe
 
 __all__ = ["import_solutions", "import_topics"]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from re import findall, search
 
 from optsum.errors import InputError
+from optsum.files import PathLike, read_text
 
 __all__ = ["SolutionFile", "read_solution"]
 
@@ -34,7 +34,7 @@ class SolutionFile:
     values: dict[str, float]
 
 
-def read_solution(path: str | Path, columns: Sequence[str]) -> SolutionFile:
+def read_solution(path: PathLike, columns: Sequence[str]) -> SolutionFile:
     """Read a solution file.
 
     Parameters
@@ -50,11 +50,7 @@ def read_solution(path: str | Path, columns: Sequence[str]) -> SolutionFile:
     InputError
         If the file cannot be read, or is of none of these formats.
     """
-    try:
-        text = Path(path).read_text(encoding="utf-8")
-    except (OSError, ValueError) as error:
-        why = (error.strerror if isinstance(error, OSError) else None) or error
-        raise InputError(f"The solution {path} cannot be read: {why}.") from error
+    text = read_text(path, "the solution")
     lines = [line.rstrip() for line in text.splitlines()]
     try:
         found = _read(lines, columns)

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from optsum.errors import OptionError
-from optsum.names import unknown_name
+from optsum.errors import OptionError, unknown_name
 
 __all__ = ["METRIC_NAMES", "Kind", "Metric", "parse_metric"]
 

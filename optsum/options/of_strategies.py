@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-from optsum.errors import OptionError
-from optsum.names import unknown_name
+from optsum.errors import OptionError, unknown_name
 from optsum.options.own import OwnOptions, Scalar
 from optsum.registry import STRATEGIES
 

@@ -25,9 +25,8 @@ from pydantic import (
     field_validator,
 )
 
-from optsum.errors import OptionError, OptsumError
+from optsum.errors import OptionError, OptsumError, unknown_name
 from optsum.metrics.names import parse_metric
-from optsum.names import unknown_name
 from optsum.options.own import OWN_OPTIONS_SCHEMA, OwnOptions, own_options
 from optsum.options.presets import PRESETS
 from optsum.options.toml import check_kinds, read_table, sentence_of

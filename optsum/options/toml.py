@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ValidationError
 
-from optsum.errors import OptionError
-from optsum.names import unknown_name
+from optsum.errors import OptionError, unknown_name
+from optsum.files import read_text
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -37,12 +37,11 @@ def read_table(path: str | Path, known: Collection[str]) -> dict[str, Any]:
         If the file cannot be read, is no TOML, sets an option twice, or sets one that is not known.
     """
     try:
-        with Path(path).open("rb") as file:
-            table = tomllib.load(file)
-    except (OSError, ValueError) as error:
-        if isinstance(error, OSError):
-            raise OptionError(f"The configuration {path} cannot be read: {error.strerror or error}.") from error
-        raise OptionError(f"The configuration {path} is no TOML: {error}.") from error
+        table = tomllib.loads(read_text(path, "the configuration", error=OptionError))
+    except tomllib.TOMLDecodeError as error:
+        raise OptionError(f"the configuration {path} is no TOML: {error}") from error
+    except RecursionError:
+        raise OptionError(f"the configuration {path} is nested too deeply; give plain values") from None
     options: dict[str, Any] = {}
     for key, value in table.items():
         name = key.replace("-", "_")

@@ -10,16 +10,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from optsum.corpus.alternatives import sentences_of
-from optsum.corpus.jsonl import BadTopic
 from optsum.corpus.systems import BadSystem, System
-from optsum.corpus.topic import Topic
-from optsum.errors import InputError
+from optsum.corpus.topic import BadTopic, Topic
+from optsum.errors import InputError, describe
 from optsum.metrics.names import parse_metric
 from optsum.metrics.rouge import Score, rouge_all
 from optsum.options.options import ScoreOptions, resolve_score
 from optsum.report.correlation import pearson, spearman
 from optsum.text.analyzer import Sentence
-from optsum.unexpected import describe
 
 __all__ = ["MEASURES", "Agreement", "SystemRow", "SystemScores", "score", "score_rows"]
 

@@ -9,12 +9,11 @@ from typing import TypeAlias
 
 from optsum._version import __version__
 from optsum.contracts.result import Result, Status, Termination
-from optsum.corpus.jsonl import BadTopic
-from optsum.corpus.topic import Topic, as_topic
+from optsum.corpus.topic import BadTopic, Topic, as_topic
+from optsum.errors import describe
 from optsum.options.options import Options
 from optsum.running.warm import take_seconds, warm_up
 from optsum.running.workers import stream
-from optsum.unexpected import describe
 
 __all__ = ["AnyTopic", "attempt", "each_topic", "error_result", "interrupted_result", "problems"]
 

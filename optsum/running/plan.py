@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from optsum.contracts.result import Result, Termination
 from optsum.coverage.instance import Key
-from optsum.errors import OptionError
-from optsum.names import unknown_name
+from optsum.errors import OptionError, unknown_name
 from optsum.options.of_strategies import shared_out
 from optsum.options.options import Options, read_config, resolve
 from optsum.problem.formulation import Task

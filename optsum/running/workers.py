@@ -19,7 +19,7 @@ from time import perf_counter
 from typing import Any, Generic, TypeAlias, TypeVar
 
 from optsum.contracts.result import Result, Termination
-from optsum.unexpected import show_tracebacks, tracebacks_are_shown
+from optsum.errors import show_tracebacks, tracebacks_are_shown
 
 __all__ = ["stream"]
 

@@ -14,9 +14,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
-from optsum.corpus.jsonl import BadTopic
-from optsum.corpus.topic import Topic
-from optsum.names import unknown_name
+from optsum.corpus.topic import BadTopic, Topic
+from optsum.errors import unknown_name
 from optsum.studies.report import Report
 
 __all__ = ["STUDIES", "Entry", "Report", "load_study", "study"]

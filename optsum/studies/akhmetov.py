@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 from pydantic import Field
 
 from optsum.contracts.result import Result, Status, Termination
-from optsum.corpus.jsonl import BadTopic
-from optsum.corpus.topic import Topic, as_topic
+from optsum.corpus.topic import BadTopic, Topic, as_topic
 from optsum.errors import InputError, OptionError, OptsumError
 from optsum.report.spread import Spread, spread_of
 from optsum.running.plan import Plan, by_problem, compare_topics

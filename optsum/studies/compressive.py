@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 from pydantic import Field
 
 from optsum.contracts.result import Result, Status, Termination
-from optsum.corpus.jsonl import BadTopic
-from optsum.corpus.topic import Topic
+from optsum.corpus.topic import BadTopic, Topic
 from optsum.options.options import Options, resolve
 from optsum.running.each_topic import attempt, each_topic
 from optsum.studies.report import Report

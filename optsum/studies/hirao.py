@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from pydantic import Field
 
-from optsum.corpus.jsonl import BadTopic
-from optsum.corpus.topic import Topic, as_topic
+from optsum.corpus.topic import BadTopic, Topic, as_topic
 from optsum.errors import InputError, OptsumError
 from optsum.options.options import Options, resolve
 from optsum.running.each_topic import problems

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 from pydantic import Field
 
 from optsum.contracts.result import Status
-from optsum.corpus.jsonl import BadTopic
-from optsum.corpus.topic import Topic, as_topic
+from optsum.corpus.topic import BadTopic, Topic, as_topic
 from optsum.errors import InputError, OptsumError
 from optsum.metrics.rouge import rouge
 from optsum.options.presets import PRESETS

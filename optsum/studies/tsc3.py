@@ -12,9 +12,8 @@ from pydantic import Field
 
 from optsum.contracts.result import Status
 from optsum.corpus.alternatives import SentenceId, texts_of
-from optsum.corpus.jsonl import BadTopic
 from optsum.corpus.systems import BadSystem, System, as_system
-from optsum.corpus.topic import Text, Topic, as_topic
+from optsum.corpus.topic import BadTopic, Text, Topic, as_topic
 from optsum.errors import InputError, OptionError, OptsumError
 from optsum.options.options import Options, resolve
 from optsum.registry import STRATEGIES

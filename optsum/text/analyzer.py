@@ -12,12 +12,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import chain
-from pathlib import Path
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
-from optsum.errors import InputError, OptionError
-from optsum.names import unknown_name
+from optsum.errors import InputError, OptionError, unknown_name
+from optsum.files import PathLike, read_text
 from optsum.text.resources import smart_stopwords
 from optsum.text.stem import stem
 
@@ -310,12 +309,12 @@ def cut_sentences(sentences: Iterable[Sentence], max_words: int) -> list[Sentenc
     return cut
 
 
-def load_stopwords(path: str | Path) -> frozenset[str]:
+def load_stopwords(path: PathLike) -> frozenset[str]:
     """Read stop words from a UTF-8 file, one word a line; blank lines are passed over.
 
     Parameters
     ----------
-    path : str or Path
+    path : str or path
 
     Returns
     -------
@@ -328,12 +327,7 @@ def load_stopwords(path: str | Path) -> frozenset[str]:
     InputError
         If the file cannot be read, is not UTF-8, or has a line of several words.
     """
-    try:
-        lines = Path(path).read_text(encoding="utf-8-sig").splitlines()
-    except UnicodeDecodeError as error:
-        raise InputError(f"the stop word file {path} is not UTF-8 ({error}); save it as UTF-8") from error
-    except (OSError, ValueError) as error:
-        raise InputError(f"the stop word file {path} cannot be read ({error}); check the path") from error
+    lines = read_text(path, "the stop word file").splitlines()
     words = set()
     for number, line in enumerate(lines, start=1):
         match line.split():

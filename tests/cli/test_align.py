@@ -18,10 +18,9 @@ from hypothesis import strategies as st
 
 import optsum
 from optsum.cli import main
-from optsum.corpus import topic_to_json
 from optsum.corpus.alignment import align
 from optsum.corpus.parses import parses_of
-from optsum.corpus.topic import Topic, as_topic
+from optsum.corpus.topic import Topic, as_topic, topic_to_json
 
 TOPIC = {
     "id": "t",

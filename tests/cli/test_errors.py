@@ -226,7 +226,7 @@ def test_an_unexpected_exception_elsewhere_is_one_line(run: Any, monkeypatch: py
 def test_debug_shows_the_traceback(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, place: str
 ) -> None:
-    monkeypatch.setattr("optsum.unexpected._log", logging.Logger("apart"))  # noqa: LOG001
+    monkeypatch.setattr("optsum.errors._log", logging.Logger("apart"))  # noqa: LOG001
     arguments = ["solve", "nosuch.jsonl", "--max-length", "3"]
     assert main(["--debug", *arguments] if place == "before" else [*arguments, "--debug"]) == 2
     err = capsys.readouterr().err

@@ -14,8 +14,7 @@ import pytest
 
 import optsum
 from optsum.corpus.alignment import align, corresponding_sets
-from optsum.corpus.jsonl import BadTopic
-from optsum.corpus.topic import Topic
+from optsum.corpus.topic import BadTopic, Topic
 from optsum.errors import InputError, OptionError, UnknownNameError, UnsupportedError
 
 TOPIC: dict[str, Any] = {

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 import optsum
-from optsum.corpus import BadTopic, Topic, read_topics
 from optsum.corpus.parses import parses_of
+from optsum.corpus.topic import BadTopic, Topic
+from optsum.corpus.topics import read_topics
 from optsum.errors import InputError
 
 GO = "1\tGo\tgo\tVERB\tVB\t_\t0\troot\t_\tSpaceAfter=No\n2\t.\t.\tPUNCT\t.\t_\t1\tpunct\t_\t_\n"

@@ -11,8 +11,9 @@ import pytest
 import optsum
 from optsum.chunks import chunk_tree, format_conllu, read_conllu
 from optsum.chunks.display import bracketed
-from optsum.corpus import Topic, as_topic, read_topics
 from optsum.corpus.parses import parses_of
+from optsum.corpus.topic import Topic, as_topic
+from optsum.corpus.topics import read_topics
 from optsum.errors import InputError
 
 DATA = Path(__file__).parents[2] / "examples" / "data"

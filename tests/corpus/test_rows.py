@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from optsum.corpus import RowWriter, read_rows
+from optsum.corpus.rows import RowWriter, read_rows
 from optsum.errors import InputError, OptionError
 
 

@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from optsum.corpus import sentences, split_sentences
+from optsum.corpus import sentences
+from optsum.corpus.sentences import split_sentences
 from optsum.errors import InputError, OptionError
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from optsum.corpus import BadSystem, System, as_system, read_systems
+from optsum.corpus.systems import BadSystem, System, as_system, read_systems
 from optsum.errors import InputError, OptionError
 
 GOOD: dict[str, Any] = {"topic_id": "t", "system": "s", "summary": ["A .", "B ."], "human": {"lp": 1, "x": None}}

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from optsum.corpus import Topic, as_topic
+from optsum.corpus.topic import Topic, as_topic
 from optsum.errors import InputError, OptionError
 
 GOOD: dict[str, Any] = {"id": "t", "documents": [["A b .", "C ."], ["D ."]], "references": [["A ."], ["D .", "C ."]]}

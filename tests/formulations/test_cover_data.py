@@ -16,8 +16,8 @@ from optsum.contracts.result import Status
 from optsum.contracts.run import Run
 from optsum.contracts.strategy import Strategy
 from optsum.corpus.alignment import align
-from optsum.corpus.jsonl import read_topics
 from optsum.corpus.topic import Topic, as_topic
+from optsum.corpus.topics import read_topics
 from optsum.errors import InputError
 from optsum.problem.formulation import Spec
 from optsum.running.search import search

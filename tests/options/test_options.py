@@ -64,7 +64,7 @@ def test_one_file_serves_all_commands(file: Any) -> None:
         ("[solve]\nmax-length = 3", "no option 'solve'"),
         ("max-length = 3\nmax_length = 4", "sets max_length twice"),
         ("max-length = ", "is no TOML"),
-        (b"metric = '\xff'", "is no TOML"),
+        (b"metric = '\xff'", "is not UTF-8"),
     ],
 )
 def test_a_file_that_cannot_be_used_is_named(file: Any, text: str | bytes, reason: str) -> None:

@@ -12,8 +12,7 @@ import pytest
 
 import optsum
 from optsum.contracts.result import Result, Status, Termination
-from optsum.corpus.jsonl import BadTopic
-from optsum.corpus.topic import as_topic
+from optsum.corpus.topic import BadTopic, as_topic
 from optsum.errors import OptionError, OptsumError, UnknownNameError
 from optsum.options.options import resolve
 from optsum.problem.coverage_problem import CoverageProblem

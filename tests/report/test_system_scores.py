@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import optsum
-from optsum.corpus.jsonl import BadTopic
 from optsum.corpus.systems import BadSystem, as_system
-from optsum.corpus.topic import as_topic
+from optsum.corpus.topic import BadTopic, as_topic
 from optsum.options.options import ScoreOptions
 from optsum.report.correlation import pearson, spearman
 from optsum.report.system_scores import SystemScores, score, score_rows

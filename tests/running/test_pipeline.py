@@ -10,13 +10,21 @@ import pytest
 
 import optsum
 from optsum.contracts.result import Result, Status, Termination
-from optsum.corpus.jsonl import BadTopic
-from optsum.errors import BackendError, InputError, OptionError, UnknownNameError, UnsupportedError
+from optsum.corpus.topic import BadTopic
+from optsum.errors import (
+    BackendError,
+    InputError,
+    OptionError,
+    UnknownNameError,
+    UnsupportedError,
+    describe,
+    show_tracebacks,
+    tracebacks_are_shown,
+)
 from optsum.options.options import resolve
 from optsum.running import pipeline
 from optsum.running.each_topic import interrupted_result
 from optsum.running.warm import take_seconds, warm_up
-from optsum.unexpected import describe, show_tracebacks, tracebacks_are_shown
 
 
 def topic(name: str = "t", **more: Any) -> dict[str, Any]:
@@ -158,7 +166,7 @@ def test_tracebacks_are_shown_to_who_asks(capsys: pytest.CaptureFixture[str], mo
     import logging
 
     log = logging.Logger("apart")  # noqa: LOG001 - one that no other test sees
-    monkeypatch.setattr("optsum.unexpected._log", log)
+    monkeypatch.setattr("optsum.errors._log", log)
     assert not tracebacks_are_shown()
     show_tracebacks()
     show_tracebacks()

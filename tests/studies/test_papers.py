@@ -12,7 +12,7 @@ from statistics import fmean
 import pytest
 
 import optsum
-from optsum.corpus.jsonl import BadTopic
+from optsum.corpus.topic import BadTopic
 from optsum.report.spread import quantiles, spread_of
 from optsum.studies.akhmetov import METHODS
 from optsum.studies.hirao import study_hirao

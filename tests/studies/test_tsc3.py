@@ -12,9 +12,9 @@ from cover_topics import AIBO
 
 from optsum.corpus.alignment import align
 from optsum.corpus.cover_table import is_cover_table, parse_cover_table, read_cover_table
-from optsum.corpus.jsonl import BadTopic, read_topics
 from optsum.corpus.systems import BadSystem, System
-from optsum.corpus.topic import Topic, as_topic
+from optsum.corpus.topic import BadTopic, Topic, as_topic
+from optsum.corpus.topics import read_topics
 from optsum.errors import InputError
 from optsum.studies.tsc3 import BEST, LEAD, lead_extract, study_tsc3
 from optsum.studies.tsc3_measures import answer_score, answers, score_extract

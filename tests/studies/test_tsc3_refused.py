@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 from cover_topics import AIBO
 
-from optsum.corpus.jsonl import BadTopic
 from optsum.corpus.systems import System
-from optsum.corpus.topic import as_topic
+from optsum.corpus.topic import BadTopic, as_topic
 from optsum.errors import InputError, OptionError, UnknownNameError
 from optsum.studies.tsc3 import BEST, LEAD, study_tsc3
 from optsum.studies.tsc3_measures import score_extract

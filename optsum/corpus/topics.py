@@ -2,29 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
 
+from optsum.corpus.conllu_folder import read_conllu_folder
 from optsum.corpus.cover_table import is_cover_table, read_cover_table
-from optsum.corpus.lines import Line, PathLike, read_lines
+from optsum.corpus.lines import Line, read_lines
+from optsum.corpus.once import topics_once
 from optsum.corpus.sentences import check_language
-from optsum.corpus.topic import Topic, as_id, as_topic
+from optsum.corpus.topic import BadTopic, Topic, as_id, as_topic
 from optsum.errors import InputError
+from optsum.files import PathLike
 
-__all__ = ["BadTopic", "read_topics", "refuse_repeated"]
-
-
-@dataclass(frozen=True, slots=True)
-class BadTopic:
-    """A topic that cannot be used. It becomes an error row, and the others are done."""
-
-    id: str | None
-    """None if it could not be read either."""
-    source: str
-    """``file:line``."""
-    error: str
-    """What is wrong, without the source."""
+__all__ = ["read_topics"]
 
 
 def read_topics(path: PathLike, *, language: str = "en") -> Iterator[Topic | BadTopic]:
@@ -55,13 +45,11 @@ def read_topics(path: PathLike, *, language: str = "en") -> Iterator[Topic | Bad
     """
     check_language(language)
     if path != "-" and Path(path).is_dir():
-        from optsum.corpus.conllu_folder import read_conllu_folder
-
-        return refuse_repeated(read_conllu_folder(path, language=language))
+        return topics_once(read_conllu_folder(path, language=language))
     if is_cover_table(path):
         return iter([read_cover_table(path)])
     lines = read_lines(path, what="topic")
-    return refuse_repeated(_topic(line, language) for line in lines)
+    return topics_once(_topic(line, language) for line in lines)
 
 
 def _topic(line: Line, language: str) -> Topic | BadTopic:
@@ -81,16 +69,3 @@ def _id_of(value: object) -> str | None:
         return as_id(value["id"], "") if isinstance(value, dict) and "id" in value else None
     except InputError:
         return None
-
-
-def refuse_repeated(topics: Iterable[Topic | BadTopic]) -> Iterator[Topic | BadTopic]:
-    """Pass topics on; a topic whose id an earlier one had becomes a `BadTopic`."""
-    seen: set[str] = set()
-    for topic in topics:
-        if isinstance(topic, Topic):
-            if topic.id in seen:
-                reason = f"a second topic has the id {topic.id!r}; give each its own"
-                yield BadTopic(topic.id, topic.source, reason)
-                continue
-            seen.add(topic.id)
-        yield topic

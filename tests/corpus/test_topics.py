@@ -21,8 +21,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from optsum.corpus import BadTopic, Topic, read_topics
 from optsum.corpus.lines import read_lines
+from optsum.corpus.topic import BadTopic, Topic
+from optsum.corpus.topics import read_topics
 from optsum.errors import InputError, OptionError
 
 

@@ -20,7 +20,9 @@ from pathlib import Path
 import numpy as np
 from instances import instances_of, topics_of
 from merged_ilp import solve_merged_ilp
-from optsum.solvers.exact import Limits, solve_all, solve_knapsack_all, solve_one
+from optsum.solvers.engine.running import Limits
+from optsum.solvers.objectives.paper_knapsack import solve_knapsack_all
+from optsum.solvers.objectives.recall import solve_all, solve_one
 from synthetic import DUC_2004, DUC_2006, synthetic_topics
 
 from optsum.coverage.instance import Coverage

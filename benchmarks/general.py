@@ -21,10 +21,10 @@ from typing import Any
 
 import numpy as np
 from instances import topics_of
-from optsum.solvers.exact.running import Limits, Stopped
-from optsum.solvers.general import GeneralEngine
-from optsum.solvers.general.warm import run_every_kernel
-from optsum.solvers.program import program_of
+from optsum.solvers.engine.joints.engine import GeneralEngine
+from optsum.solvers.engine.joints.warm import run_every_kernel
+from optsum.solvers.engine.program import program_of
+from optsum.solvers.engine.running import Limits, Stopped
 
 from optsum.corpus.topic import as_topic
 from optsum.coverage.instance import Coverage

@@ -18,11 +18,11 @@ from optsum.problem.problem import Capability, Problem, require
 from optsum.program.surrogate import reaches
 
 from .covers import enumerate_covers, solve_cover
-from .guards import servable
+from .objectives.guards import servable
 
 if TYPE_CHECKING:
-    from .exact import Limits as Effort
-    from .ratios import Findings
+    from .engine.running import Limits as Effort
+    from .objectives.ratio import Findings
 
 _LARGE: Final = 2**54
 """Numerators beyond it are searched as sums of ratios are: by rounded programs, and evaluated exactly."""
@@ -38,7 +38,7 @@ class BranchAndBound(Strategy):
     ----------
     bound : {"lagrangian", "knapsack"}
         "lagrangian": the bound of the linear relaxation in integers, fixing, merging of equal states; for every
-        objective (`ratios`, `sums`). "knapsack": the
+        objective (`objectives`). "knapsack": the
         paper's baseline (Hirao et al. 2017, Algorithms 1-3), without a minimum length only. Minimum covers have a
         search of their own (`covers`), whatever is said here.
     """
@@ -77,10 +77,11 @@ class BranchAndBound(Strategy):
 
     def prepare(self, problem: Problem | None = None) -> None:
         """Run every kernel that such problems need once, on instances that are not settled at the root."""
-        from .exact import Limits as Effort
-        from .exact import solve_all, solve_knapsack_all, solve_knapsack_one, solve_one
-        from .general.warm import run_every_kernel
-        from .sums import solve_sum
+        from .engine.joints.warm import run_every_kernel
+        from .engine.running import Limits as Effort
+        from .objectives.paper_knapsack import solve_knapsack_all, solve_knapsack_one
+        from .objectives.recall import solve_all, solve_one
+        from .objectives.sums import solve_sum
 
         if problem is not None and (Capability.COVERAGE not in problem.capabilities or is_cover(problem.coverage)):
             return
@@ -119,7 +120,8 @@ class BranchAndBound(Strategy):
         run.prove()
 
     def _search_linear(self, run: Run, coverage: Coverage, effort: Effort) -> None:
-        from .exact import solve_knapsack_one, solve_one
+        from .objectives.paper_knapsack import solve_knapsack_one
+        from .objectives.recall import solve_one
 
         solve = solve_knapsack_one if self.bound == "knapsack" else solve_one
         answer = solve(coverage, effort)
@@ -139,7 +141,8 @@ class BranchAndBound(Strategy):
 
     def enumerate(self, problem: Problem, limits: Limits, should_stop: Callable[[], bool] | None = None) -> Optima:
         """Return all optima."""
-        from .exact import solve_all, solve_knapsack_all
+        from .objectives.paper_knapsack import solve_knapsack_all
+        from .objectives.recall import solve_all
 
         self.accept(problem)
         coverage = problem.coverage
@@ -165,8 +168,8 @@ def _is_linear(coverage: Coverage) -> bool:
 
 def _solve_ratios(coverage: Coverage, effort: Effort, *, every: bool) -> Findings:
     """Search one ratio by a sequence of programs, anything else by programs that cover what is good."""
-    from .ratios import fits, solve_ratio
-    from .sums import solve_sum
+    from .objectives.ratio import fits, solve_ratio
+    from .objectives.sums import solve_sum
 
     one = coverage.ratios == 1 and coverage.combination is not Combination.PRODUCT
     return (solve_ratio if one and fits(coverage) else solve_sum)(coverage, effort, every=every)
@@ -199,7 +202,7 @@ def _two_ratios() -> Coverage:
 
 
 def _limits(limits: Limits, seconds: float | None, should_stop: Callable[[], bool] | None) -> Effort:
-    from .exact import Limits as Effort
+    from .engine.running import Limits as Effort
 
     return Effort(
         seconds=None if seconds in {None, float("inf")} else seconds, frames=limits.nodes, should_stop=should_stop

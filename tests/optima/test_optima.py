@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from optsum.solvers.exact import solve_all
+from optsum.solvers.objectives.recall import solve_all
 
 from optsum.coverage.instance import Coverage
 from optsum.errors import InputError, UnsupportedError

@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from optsum.solvers.exact import Limits, solve_all, solve_knapsack_all, solve_one
+from optsum.solvers.engine.running import Limits
+from optsum.solvers.objectives.paper_knapsack import solve_knapsack_all
+from optsum.solvers.objectives.recall import solve_all, solve_one
 
 import optsum
 from optsum.corpus.topic import Topic

@@ -8,11 +8,12 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from optsum.solvers.exact import effort
-from optsum.solvers.exact.running import Limits, Stopped
-from optsum.solvers.general import GeneralEngine, flat
-from optsum.solvers.general import engine as general
-from optsum.solvers.program import Program, program_of
+from optsum.solvers.engine import effort
+from optsum.solvers.engine.joints import engine as general
+from optsum.solvers.engine.joints import flat
+from optsum.solvers.engine.joints.engine import GeneralEngine
+from optsum.solvers.engine.program import Program, program_of
+from optsum.solvers.engine.running import Limits, Stopped
 
 from optsum.coverage.instance import NO_LIMIT, Coverage, Joint
 from optsum.errors import UnsupportedError

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from optsum.solvers.exact.running import Limits
-from optsum.solvers.general import GeneralEngine
-from optsum.solvers.program import program_of
+from optsum.solvers.engine.joints.engine import GeneralEngine
+from optsum.solvers.engine.program import program_of
+from optsum.solvers.engine.running import Limits
 
 import optsum
 from optsum.contracts.result import Status

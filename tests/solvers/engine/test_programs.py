@@ -7,9 +7,11 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from optsum.solvers.exact import Limits, effort, engine
-from optsum.solvers.exact.engine import Engine
-from optsum.solvers.program import Program
+from optsum.solvers.engine import effort
+from optsum.solvers.engine.program import Program
+from optsum.solvers.engine.running import Limits
+from optsum.solvers.engine.singles import engine
+from optsum.solvers.engine.singles.engine import Engine
 
 from optsum.coverage.instance import NO_LIMIT, pack
 

@@ -7,7 +7,11 @@ import random
 import numpy as np
 import pytest
 from exact_instances import brute_force, random_instance, value_of
-from optsum.solvers.exact import Limits, effort, engine, solve_all, solve_knapsack_all, solve_one
+from optsum.solvers.engine import effort
+from optsum.solvers.engine.running import Limits
+from optsum.solvers.engine.singles import engine
+from optsum.solvers.objectives.paper_knapsack import solve_knapsack_all
+from optsum.solvers.objectives.recall import solve_all, solve_one
 
 from optsum.coverage.instance import NO_LIMIT, Coverage, Sense
 from optsum.errors import UnsupportedError

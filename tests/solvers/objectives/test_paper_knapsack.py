@@ -6,7 +6,8 @@ import random
 
 import pytest
 from exact_instances import brute_force, random_instance, value_of
-from optsum.solvers.exact import Limits, knapsack_bound, solve_knapsack_all, solve_knapsack_one
+from optsum.solvers.engine.running import Limits
+from optsum.solvers.objectives.paper_knapsack import knapsack_bound, solve_knapsack_all, solve_knapsack_one
 
 from optsum.coverage.instance import Coverage
 from optsum.errors import UnsupportedError

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from optsum.solvers.exact import Limits
-from optsum.solvers.guards import guarded, positive_program
-from optsum.solvers.program import program_of
-from optsum.solvers.ratios import solve_ratio
+from optsum.solvers.engine.program import program_of
+from optsum.solvers.engine.running import Limits
+from optsum.solvers.objectives.guards import guarded, positive_program
+from optsum.solvers.objectives.ratio import solve_ratio
 
 import optsum
 from optsum.cli import main
@@ -73,7 +73,7 @@ def test_guards_tell_positive_totals() -> None:
 
 
 def _worth(program: object, chosen: tuple[int, ...]) -> int:
-    from optsum.solvers.program import Program
+    from optsum.solvers.engine.program import Program
 
     assert isinstance(program, Program)
     copies = [0] * (len(program.table_start) - 1)

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from optsum.solvers import sums
-from optsum.solvers.exact import Limits
-from optsum.solvers.sums import solve_sum
+from optsum.solvers.engine.running import Limits
+from optsum.solvers.objectives import sums
+from optsum.solvers.objectives.sums import solve_sum
 
 from optsum.corpus.topic import as_topic
 from optsum.coverage.instance import Combination, Coverage

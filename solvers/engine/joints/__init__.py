@@ -1,0 +1,1 @@
+"""The exact engine for everything that the normal form holds: joints, parents, minimum lengths, negative terms."""

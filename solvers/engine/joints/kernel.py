@@ -1,0 +1,233 @@
+"""Depth-first search over the units of one core, with equal states merged into a decision diagram.
+
+Units are decided in an order in which a unit's descendants follow it: taking the unit at place d leads to place d + 1,
+dropping it to place ``skip[d]``, behind its descendants. So whoever stands at a place has taken all its ancestors, and
+everything before the place is decided. A frame's arrays are
+
+    room    length that may still be added
+    slack   the bound without the knapsack of what is undecided: see `bound`; what is decided enters exactly (`moves`)
+    gain    value of the units taken and of the joints that are active whatever follows
+    keys    128 bits: exclusive or over the features that still matter of a random word for their state, and over the
+            joints that may still become active (which of their units are decided, and how, follows from the place)
+
+Two frames of the same place, gain, key and *effective room* (the largest total that the undecided units can fill)
+have the same completions. Once ``gain`` can no longer fall below the target every completion that fits is in: such
+"open" frames depend on place and room alone. At the end stand the *fillers*, units that touch nothing: their families,
+one for each room, come from outside (`leaf`; -1 is a family not made yet).
+
+The kernel stops after a number of frames and can be called again: everything it knows is in its arrays.
+"""
+
+# mypy: disable-error-code="no-untyped-def"
+# (numba infers the types of the kernels.)
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from ..reduction import mix
+from ..store import make_node
+from .moves import drop_unit, take_unit, undo_unit
+
+__all__ = ["run_search"]
+
+
+@njit(cache=True)
+def run_search(
+    ids,
+    lengths,
+    skip,
+    mass,
+    profit,
+    tables,
+    items,
+    joints,
+    units,
+    have,
+    left,
+    und,
+    killed,
+    alive,
+    on,
+    K,
+    reach,
+    never_less,
+    low,
+    high,
+    grain,
+    target,
+    first_only,
+    leaf,
+    place_of,
+    frame,
+    keys,
+    stage,
+    memo_key,
+    memo_node,
+    nodes,
+    node_slots,
+    counters,
+    budget,
+):
+    """Search on from where the arrays stand.
+
+    Parameters
+    ----------
+    K, reach : (n + 1, rooms) knapsack of the profits, largest totals; `reach` has no row if rooms are not merged
+    never_less : (n + 1,)
+        What the gain can still lose, at worst, from a place on (<= 0).
+    leaf : (rooms,) int64
+        Diagram node of the fillers' sets for a room; -1 if it was not made yet.
+    place_of : (n + 1,) int64
+        Place of each open frame.
+    frame : (n + 1, 6) int64
+        room, slack, gain, open (0/1), result of the `with` branch, memo slot.
+    keys : (n + 1, 4) uint64
+        State key (two words) and memo key (two words).
+    stage : (n + 1,) int8
+        0 entering, 1 back from `with`, 2 back from `without`.
+    memo_key, memo_node, nodes, node_slots :
+        As in `..singles.kernel`.
+    counters : (7,) int64
+        nodes in use, number of the frame, frames entered, value returned, hits, frames that became nodes, room wanted.
+
+    Returns
+    -------
+    DONE (the root node is ``counters[3]``), PAUSED (budget used), FULL (no room for nodes), FOUND (`first_only` and
+    ``stage`` holds the way to a set), WANTED (``leaf[counters[6]]`` must be made first).
+    """
+    n = len(lengths)
+    scale = tables[6]
+    goal = target * scale
+    sp = counters[1]
+    result = counters[3]
+    spent = 0
+    mask = np.uint64(len(memo_node) - 1)
+    capacity = len(nodes) - n - 2
+    acc = np.empty(2, np.int64)
+    key = np.empty(2, np.uint64)
+    while True:
+        d = place_of[sp]
+        if stage[sp] == 0:
+            # Enter.
+            if spent >= budget or counters[0] >= capacity:
+                counters[1] = sp
+                counters[3] = result
+                return 1 if spent >= budget else 2
+            room = frame[sp, 0]
+            if frame[sp, 3] == 0 and frame[sp, 2] + never_less[d] >= target:
+                frame[sp, 3] = 1
+            opened = frame[sp, 3]
+            result = -1
+            rest = K[d, room // grain]
+            if rest < -(2**60) or (opened == 0 and frame[sp, 1] + rest < goal):
+                result = 0
+            elif first_only and opened and high - room >= low:
+                counters[1] = sp
+                return 3
+            elif d == n:
+                result = 0
+                if opened == 1:
+                    result = leaf[room] if len(leaf) > 0 else 1
+                    if result < 0:
+                        counters[1] = sp
+                        counters[6] = room
+                        return 4
+                    if first_only:
+                        counters[1] = sp
+                        return 3
+            spent += 1
+            counters[2] += 1
+            if result < 0:
+                filled = np.int64(reach[d, room]) if len(reach) > 0 else room
+                a = np.uint64(d) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(filled)
+                if opened:
+                    a = mix(a ^ np.uint64(0x5555555555555555))
+                    b = mix(a)
+                else:
+                    a = mix(a) + np.uint64(frame[sp, 2])
+                    b = mix(a ^ np.uint64(0x1234567812345678)) ^ keys[sp, 1]
+                    a = mix(a) ^ keys[sp, 0]
+                keys[sp, 2] = a
+                keys[sp, 3] = b
+                at = mix(a ^ b) & mask
+                place = np.int64(at)
+                for probe in range(8):
+                    place = np.int64((at + np.uint64(probe)) & mask)
+                    if memo_node[place] < 0:
+                        break
+                    if memo_key[place, 0] == a and memo_key[place, 1] == b:
+                        result = np.int64(memo_node[place])
+                        counters[4] += 1
+                        break
+                frame[sp, 5] = place
+            if result >= 0:
+                # Known: go back up.
+                if sp == 0:
+                    counters[1] = 0
+                    counters[3] = result
+                    return 0
+                sp -= 1
+                d = place_of[sp]
+            else:
+                w = lengths[d]
+                stage[sp] = 1
+                frame[sp, 4] = 0
+                if room >= w and (opened == 1 or frame[sp, 1] + profit[d] + K[d + 1, (room - w) // grain] >= goal):
+                    frame[sp + 1, 0] = room - w
+                    frame[sp + 1, 3] = opened
+                    if opened == 0:
+                        acc[0], acc[1] = frame[sp, 1], frame[sp, 2]
+                        key[0], key[1] = keys[sp, 0], keys[sp, 1]
+                        take_unit(tables, items, joints, units, mass, have, left, und, killed, alive, on, acc, key, d)
+                        frame[sp + 1, 1], frame[sp + 1, 2] = acc[0], acc[1]
+                        keys[sp + 1, 0], keys[sp + 1, 1] = key[0], key[1]
+                    place_of[sp + 1] = d + 1
+                    sp += 1
+                    stage[sp] = 0
+                    continue
+                result = -2  # not taken
+        if stage[sp] == 1:
+            opened = frame[sp, 3]
+            if result == -2:
+                result = 0
+            elif opened == 0:
+                undo_unit(items, joints, units, have, left, und, killed, alive, on, d, True)
+            frame[sp, 4] = result
+            room = frame[sp, 0]
+            past = skip[d]
+            if opened == 1 or frame[sp, 1] + K[past, room // grain] >= goal:
+                stage[sp] = 2
+                frame[sp + 1, 0] = room
+                frame[sp + 1, 3] = opened
+                if opened == 0:
+                    acc[0], acc[1] = frame[sp, 1], frame[sp, 2]
+                    key[0], key[1] = keys[sp, 0], keys[sp, 1]
+                    for j in range(d, past):
+                        drop_unit(tables, items, joints, units, mass, have, left, und, killed, alive, on, acc, key, j)
+                    frame[sp + 1, 1], frame[sp + 1, 2] = acc[0], acc[1]
+                    keys[sp + 1, 0], keys[sp + 1, 1] = key[0], key[1]
+                place_of[sp + 1] = past
+                sp += 1
+                stage[sp] = 0
+                continue
+            result = 0
+        elif frame[sp, 3] == 0:
+            for j in range(skip[d] - 1, d - 1, -1):
+                undo_unit(items, joints, units, have, left, und, killed, alive, on, j, False)
+        # Both branches known.
+        if frame[sp, 4] != 0:
+            result = make_node(nodes, node_slots, counters, ids[d], result, frame[sp, 4])
+        if result != 0:
+            counters[5] += 1
+        place = frame[sp, 5]
+        memo_key[place, 0] = keys[sp, 2]
+        memo_key[place, 1] = keys[sp, 3]
+        memo_node[place] = result
+        if sp == 0:
+            counters[1] = 0
+            counters[3] = result
+            return 0
+        sp -= 1
+        # The frame above goes on at its stage; `result` is what it waits for.

@@ -1,0 +1,232 @@
+"""The arrays of one depth-first search: made from a core and an order, kept while the kernel comes and goes."""
+
+# mypy: disable-error-code="no-untyped-def"
+# (numba infers the types of the kernels.)
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from optsum.coverage.instance import IntArray
+from optsum.optima.diagram import EMPTY_FAMILY, EMPTY_SET
+
+from ..reduction import mix
+from ..search import Walk
+from ..store import NodeStore
+from ..tables import random_words, segment_ends
+from .bound import Priced, grain_of, last_row, precedence_table
+from .core import NEED, Core
+from .kernel import run_search
+from .moves import feature_word
+
+__all__ = ["Search"]
+
+
+@njit(cache=True)
+def _reach(lengths, skip, last):
+    """``reach[d, c]``: the largest total <= c of units from place d on; `last` is its last row."""
+    n, room = len(lengths), len(last) - 1
+    reach = np.empty((n + 1, room + 1), np.int32)
+    reach[n] = last
+    for d in range(n - 1, -1, -1):
+        w, past = lengths[d], skip[d]
+        for c in range(room + 1):
+            reach[d, c] = reach[past, c]
+            if c >= w:
+                reach[d, c] = max(reach[d, c], w + reach[d + 1, c - w])
+    return reach
+
+
+@njit(cache=True)
+def _words(joints):
+    words = np.empty((joints, 2), np.uint64)
+    for o in range(joints):
+        for k in range(2):
+            words[o, k] = mix(np.uint64(0x7000000000000000) + np.uint64(2 * o + k))
+    return words
+
+
+@njit(cache=True)
+def _first_key(words, ends, table_start, left, joint_words):
+    key = np.zeros(2, np.uint64)
+    for which in range(2):
+        for f in range(len(left)):
+            key[which] ^= feature_word(words, ends, table_start, f, 0, left[f], which)
+        for o in range(len(joint_words)):
+            key[which] ^= joint_words[o, which]
+    return key
+
+
+def _lists(owner: IntArray, owned: IntArray, owners: int) -> tuple[IntArray, IntArray]:
+    """Pack pairs by owner: starts and values."""
+    order = np.argsort(owner, kind="stable")
+    start = np.zeros(owners + 1, np.int64)
+    np.cumsum(np.bincount(owner, minlength=owners), out=start[1:])
+    return start, owned[order]
+
+
+class Search(Walk):
+    """One resumable search.
+
+    Parameters
+    ----------
+    core : Core
+    at : Priced
+        What its prices make of it.
+    order : (n,)
+        Units in the order of decision; descendants follow their ancestors immediately.
+    target : int
+        Sets of at least this value are wanted.
+    first_only : bool
+        Stop at the first of them.
+    store : NodeStore
+    filler : (n,) bool
+        Units that touch nothing and stand in trees of such units. They are decided last, and only to enumerate
+        (none where the knapsack table is coarse).
+    """
+
+    def __init__(
+        self,
+        core: Core,
+        at: Priced,
+        order: IntArray,
+        target: int,
+        first_only: bool,
+        store: NodeStore,
+        filler: NDArray[np.bool_],
+    ) -> None:
+        self._low, self._high = core.low, core.high
+        outside = order[filler[order]]
+        order = order[~filler[order]]
+        n, joints = len(order), core.joints
+        grain = grain_of(core)
+        place = np.full(core.size, -1, np.int64)
+        place[order] = np.arange(n)
+        items_in_order = np.concatenate([order, core.size + np.arange(joints)])
+        widths = np.diff(at.start)[items_in_order]
+        start = np.zeros(n + joints + 1, np.int64)
+        np.cumsum(widths, out=start[1:])
+        entries = np.repeat(at.start[items_in_order] - start[:-1], widths) + np.arange(start[-1])
+        mass = core.mass[items_in_order]
+        lengths = core.lengths[order]
+        skip = np.arange(n) + (at.skip[order] - order)  # subtrees keep their sizes
+
+        self._fillers = _Fillers(core, at, outside, store) if len(outside) else None
+        # With a least length every room is a state of its own; with a coarse table rooms are not merged.
+        reach_last = self._fillers.reach if self._fillers else np.zeros(core.high + 1 if grain == 1 else 1, np.int32)
+        last = last_row(core.low, core.high, grain, reach_last)
+        K = precedence_table(lengths, skip, at.profit[order], last, grain)
+        merges = grain == 1 and core.low <= 0
+        reach = _reach(lengths, skip, reach_last) if merges else np.zeros((0, 0), np.int32)
+        never_less = np.zeros(n + 1, np.int64)
+        never_less[:n] = np.minimum(mass[:n], 0)[::-1].cumsum()[::-1]
+        never_less[:n] += int(np.minimum(mass[n:], 0).sum()) - int((core.fees.weight * core.fees.step).sum())
+
+        rows = core.rows
+        tied = rows.unit >= 0
+        tied_row = np.flatnonzero(tied)
+        words, ends = random_words(len(at.table), 1), segment_ends(at.table_start, at.table)
+        joint_words = _words(joints)
+        self._tables = (at.table_start, at.table, at.price, at.best, words, ends, core.scale, at.rising)
+        self._items = (start, at.feature[entries], at.count[entries], at.alone[items_in_order], n)
+        self._joints = (at.surplus, joint_words, *_lists(rows.joint, rows.row, joints), rows.price)
+        self._units = (
+            *_lists(place[core.need_unit], core.need_joint, n),
+            *_lists(place[core.veto_unit], core.veto_joint, n),
+            *_lists(place[rows.unit[tied_row]], tied_row, n),
+            np.where(rows.sign == NEED, 0, 1),
+        )
+        und = np.bincount(core.need_joint, minlength=joints) + np.bincount(core.veto_joint, minlength=joints)
+        ids = core.ids[order]
+        self._place_of = np.zeros(n + 2, np.int64)
+        frame = np.zeros((n + 2, 6), np.int64)
+        frame[0, :3] = core.high, at.slack, core.base
+        keys = np.zeros((n + 2, 4), np.uint64)
+        keys[0, :2] = _first_key(words, ends, at.table_start, at.left, joint_words)
+        stage = np.zeros(n + 2, np.int8)
+        self._leaf = np.full(core.high + 1, -1, np.int64) if self._fillers else np.zeros(0, np.int64)
+        fixed: tuple[Any, ...] = (
+            ids,
+            lengths,
+            skip,
+            mass,
+            at.profit[order],
+            self._tables,
+            self._items,
+            self._joints,
+            self._units,
+            np.zeros(len(at.left), np.int64),
+            at.left.copy(),
+            und.astype(np.int64),
+            np.zeros(joints, np.int64),
+            np.bincount(rows.row, minlength=len(rows.unit)).astype(np.int64),
+            np.where(tied, 0, 1).astype(np.int64),
+            K,
+            reach,
+            never_less,
+            core.low,
+            core.high,
+            grain,
+            target,
+            first_only,
+            self._leaf,
+            self._place_of,
+            frame,
+            keys,
+            stage,
+        )
+        super().__init__(run_search, fixed, store, ids, frame, keys, stage)
+
+    def _make_leaf(self, room: int) -> None:
+        fillers = self._fillers
+        assert fillers is not None  # noqa: S101 - only searches with fillers have leaves
+        self._leaf[room] = fillers.node(room)
+
+    def _unit(self, x: int) -> int:
+        return int(self._ids[self._place_of[x]])
+
+
+class _Fillers:
+    """Sets of units that touch nothing: whatever fits, closed under parents."""
+
+    def __init__(self, core: Core, at: Priced, units: IntArray, store: NodeStore) -> None:
+        order = np.sort(units)
+        self._ids = core.ids[order].tolist()
+        self._lengths = core.lengths[order].tolist()
+        skip = np.arange(len(order)) + (at.skip[order] - order)
+        self._skip = skip.tolist()
+        self._table = _reach(core.lengths[order], skip, np.zeros(core.high + 1, np.int32))
+        self.reach = self._table[0]
+        self._low, self._high = core.low, core.high
+        self._store = store
+        self._known: dict[tuple[int, int], int] = {}
+
+    def node(self, room: int) -> int:
+        """Node of all sets that fit into the room, and reach the least length if there is one."""
+        windowed = self._low > 0
+        known, table = self._known, self._table
+        stack = [(0, room)]
+        while stack:
+            d, c = stack[-1]
+            key = (d, c if windowed else int(table[d, c]))
+            if key in known:
+                stack.pop()
+                continue
+            if d == len(self._ids):
+                known[key] = EMPTY_SET if not windowed or self._high - c >= self._low else EMPTY_FAMILY
+                continue
+            needed = [(self._skip[d], c)]
+            if c >= self._lengths[d]:
+                needed.append((d + 1, c - self._lengths[d]))
+            keys = [(x, y if windowed else int(table[x, y])) for x, y in needed]
+            missing = [pair for pair, name in zip(needed, keys, strict=True) if name not in known]
+            if missing:
+                stack += missing
+                continue
+            with_ = known[keys[1]] if len(keys) > 1 else EMPTY_FAMILY
+            known[key] = self._store.node(self._ids[d], known[keys[0]], with_)
+        return known[0, room if windowed else int(table[0, room])]

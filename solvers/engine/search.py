@@ -1,0 +1,157 @@
+"""A depth-first search that can be left and taken up again: its memo, its counters, and the way it is on."""
+
+# mypy: disable-error-code="no-untyped-def"
+# (numba infers the types of the kernels.)
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from optsum.coverage.instance import IntArray
+from optsum.optima.diagram import EMPTY_FAMILY
+
+from .reduction import mix
+from .store import NodeStore
+
+__all__ = ["DONE", "FOUND", "FULL", "PAUSED", "WANTED", "Walk"]
+
+DONE: Final = 0
+PAUSED: Final = 1
+FULL: Final = 2
+FOUND: Final = 3
+WANTED: Final = 4
+
+_SLICE_NODES: Final = 1024
+_SMALL_MEMO: Final = 1 << 12
+
+
+@njit(cache=True)
+def _move_memo(old_key, old_node, new_key, new_node, frame, keys, depth):
+    """Copy a memo into a larger one and tell the open frames their new places."""
+    mask = np.uint64(len(new_node) - 1)
+    for x in range(len(old_node)):
+        if old_node[x] >= 0:
+            at = mix(old_key[x, 0] ^ old_key[x, 1]) & mask
+            place = np.int64(at)
+            for probe in range(8):
+                place = np.int64((at + np.uint64(probe)) & mask)
+                if new_node[place] < 0:
+                    break
+            new_node[place] = old_node[x]
+            new_key[place] = old_key[x]
+    for d in range(depth):
+        frame[d, 5] = np.int64(mix(keys[d, 2] ^ keys[d, 3]) & mask)
+
+
+class Walk:
+    """What every search has around its kernel.
+
+    Parameters
+    ----------
+    kernel : callable
+        Called with `fixed`, the memo, the store's arrays, the counters and a number of frames.
+    fixed : tuple
+        What the kernel is always given.
+    store : NodeStore
+    ids : (n,)
+        What the diagram calls the unit at each place of the order.
+    frame, keys, stage : (at least n + 1, ...)
+        The way to the current frame: ``frame[x, 4]`` is the node of the sets without the unit, ``keys[x, 2:]`` and
+        ``frame[x, 5]`` the memo's key and place, ``stage[x]`` is 1 while the sets with the unit are searched.
+    """
+
+    def __init__(
+        self,
+        kernel: Any,
+        fixed: tuple[Any, ...],
+        store: NodeStore,
+        ids: IntArray,
+        frame: IntArray,
+        keys: NDArray[np.uint64],
+        stage: NDArray[np.int8],
+    ) -> None:
+        self._kernel = kernel
+        self._fixed = fixed
+        self._store = store
+        self._ids = ids
+        self._frame = frame
+        self._keys = keys
+        self._stage = stage
+        self._memo_key = np.empty((_SMALL_MEMO, 2), np.uint64)
+        self._memo_node = np.full(_SMALL_MEMO, -1, np.int32)
+        self._counters = np.zeros(7, np.int64)
+
+    @property
+    def frames(self) -> int:
+        """Frames entered so far."""
+        return int(self._counters[2])
+
+    @property
+    def hits(self) -> int:
+        """Frames that met an equal state."""
+        return int(self._counters[4])
+
+    @property
+    def fruitful(self) -> int:
+        """Frames whose family is not empty."""
+        return int(self._counters[5])
+
+    @property
+    def root(self) -> int:
+        """The node that the finished search returned."""
+        return int(self._counters[3])
+
+    def grow_memo(self, slots: int) -> None:
+        """Make the memo at least `slots` places large (a power of two)."""
+        if slots <= len(self._memo_node):
+            return
+        key, node = np.empty((slots, 2), np.uint64), np.full(slots, -1, np.int32)
+        _move_memo(self._memo_key, self._memo_node, key, node, self._frame, self._keys, int(self._counters[1]))
+        self._memo_key, self._memo_node = key, node
+
+    def run(self, budget: int) -> int:
+        """Enter up to `budget` more frames; return the kernel's answer (`DONE`, `PAUSED` or `FOUND`)."""
+        counters, store = self._counters, self._store
+        while True:
+            store.reserve(len(self._ids) + _SLICE_NODES)
+            before = self.frames
+            counters[0] = store.counters[0]
+            answer = self._kernel(
+                *self._fixed, self._memo_key, self._memo_node, store.nodes, store.slots, counters, budget
+            )
+            store.counters[0] = counters[0]
+            budget -= self.frames - before
+            if answer == FULL:
+                store.reserve(len(store.nodes))
+            elif answer == WANTED:
+                self._make_leaf(int(counters[6]))
+            else:
+                return int(answer)
+
+    def _make_leaf(self, room: int) -> None:
+        """Make what the kernel wants; only kernels that answer so need it."""
+        raise NotImplementedError
+
+    def _unit(self, x: int) -> int:
+        """Return the unit that frame x is about."""
+        return int(self._ids[x])
+
+    def path(self) -> list[int]:
+        """Units taken on the way to the current frame."""
+        return [self._unit(x) for x in range(int(self._counters[1])) if self._stage[x] == 1]
+
+    def partial(self) -> int:
+        """Node of the sets that an unfinished search has found."""
+        node = EMPTY_FAMILY
+        # An interrupt may have come before the kernel's nodes were entered in the books.
+        self._store.counters[0] = max(self._store.counters[0], self._counters[0])
+        for x in range(int(self._counters[1]) - 1, -1, -1):
+            if self._stage[x] == 1:
+                node = self._store.node(self._unit(x), EMPTY_FAMILY, node)
+            else:
+                node = self._store.node(self._unit(x), node, int(self._frame[x, 4]))
+        return node

@@ -1,0 +1,230 @@
+"""The engine's instance: `Core`.
+
+A core is what is left of a coverage instance once some units are taken and some are dropped. Its value is
+
+    base + sum of mass[i] over the chosen units + sum over features f of table_f(copies of f chosen)
+         - sum over fees g of weight_g * min(copies of g chosen, step_g),
+
+where every table is concave, starts with 0 and is not linear over the copies that are left, and no fee is linear over
+them either (`reduction`). Masses may be negative. Recall has no fees.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from optsum.coverage.instance import IntArray
+from optsum.errors import UnsupportedError
+
+from ..program import Program
+from ..reduction import DROPPED, FREE, TAKEN, States, reduce_core, reduce_plain
+
+__all__ = ["Core", "core_of", "reduced"]
+
+_MAX_VALUE: Final = 2**56
+_MAX_SCALED: Final = 2**59
+_SCALE: Final = 1 << 16
+
+_NONE: Final = np.zeros(0, np.int64)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Core:
+    """An instance for the kernels; units and features are numbered from 0 anew.
+
+    Attributes
+    ----------
+    ids : (n,)
+        Unit number in the program.
+    lengths, mass : (n,)
+        Lengths are 0, and so is `high`, once everything that is left fits.
+    start, feature, count : (n + 1,), (entries,), (entries,)
+        Row i: ``feature[start[i]:start[i + 1]]`` and the copies ``count`` of each.
+    table_start, table : (m + 1,), (...,)
+        Gain of c copies of f: ``table[table_start[f] + min(c, M_f)]``.
+    price : (m,)
+        Multipliers of the features, scaled by `scale`: any value >= 0 gives a valid bound.
+    fee_start, fee, fee_count : (n + 1,), (entries,), (entries,)
+        Row i: the fees that unit i has copies of.
+    fee_share : (entries,)
+        What each unit pays of a fee in bounds, scaled by `scale`: any value from 0 to weight * count is valid.
+    fee_weight, fee_step : (fees,)
+    base : int
+        Value of the units taken already.
+    low, high : int
+        Least and largest length that may still be added.
+    scale : int
+        Fixed-point unit of prices and bounds.
+    """
+
+    ids: IntArray
+    lengths: IntArray
+    mass: IntArray
+    start: IntArray
+    feature: IntArray
+    count: IntArray
+    table_start: IntArray
+    table: IntArray
+    price: IntArray
+    fee_start: IntArray
+    fee: IntArray
+    fee_count: IntArray
+    fee_share: IntArray
+    fee_weight: IntArray
+    fee_step: IntArray
+    base: int
+    low: int
+    high: int
+    scale: int
+
+    @property
+    def size(self) -> int:
+        """Number of undecided units."""
+        return len(self.ids)
+
+
+def reduced(core: Core, state: States, *, concave: bool = True) -> Core:
+    """Return the core that remains once units are taken (`TAKEN`) or dropped (`DROPPED`).
+
+    With `concave` False, as at the root, the tables need not be concave.
+    """
+    about = (
+        core.lengths,
+        core.mass,
+        core.start,
+        core.feature,
+        core.count,
+        core.table_start,
+        core.table,
+        core.price,
+        core.scale,
+    )
+    if concave and not len(core.fee_weight):
+        keep, mass, start, feature, count, table_start, table, price, gained = reduce_plain(state, *about)
+        fees = [np.zeros(len(keep) + 1, np.int64), _NONE, _NONE, _NONE, _NONE, _NONE]
+    else:
+        keep, mass, start, feature, count, table_start, table, price, gained, *fees = reduce_core(
+            state,
+            *about,
+            core.fee_start,
+            core.fee,
+            core.fee_count,
+            core.fee_share,
+            core.fee_weight,
+            core.fee_step,
+        )
+    used = int(core.lengths[state == TAKEN].sum())
+    lengths, low, high = core.lengths[keep], core.low - used, core.high - used
+    if low <= 0 <= high and int(lengths.sum()) <= high:
+        lengths, low, high = np.zeros(len(keep), np.int64), 0, 0  # everything fits
+    fee_start, fee, fee_count, fee_share, fee_weight, fee_step = fees
+    return Core(
+        ids=core.ids[keep],
+        lengths=lengths,
+        mass=mass,
+        start=start,
+        feature=feature,
+        count=count,
+        table_start=table_start,
+        table=table,
+        price=price,
+        fee_start=fee_start,
+        fee=fee,
+        fee_count=fee_count,
+        fee_share=fee_share,
+        fee_weight=fee_weight,
+        fee_step=fee_step,
+        base=core.base + int(gained),
+        low=low,
+        high=high,
+        scale=core.scale,
+    )
+
+
+def _concave(program: Program) -> bool:
+    """Whether every table grows, by steps that do not."""
+    table, first = program.table, program.table_start[:-1]
+    if not len(table):
+        return True
+    steps = np.diff(table, prepend=0)
+    begins = np.zeros(len(table) + 1, np.bool_)
+    begins[first] = True
+    follows = ~begins[1:-1]
+    after_begin = begins[:-2]
+    return bool(((steps[1:] >= 0) & ((steps[1:] <= steps[:-1]) | after_begin) | ~follows).all())
+
+
+def _reach(program: Program) -> float:
+    """Return what prices and shares can add up to: each copy at its feature's first step, and all masses."""
+    width = np.diff(program.table_start)
+    first = np.zeros(len(width))
+    first[width > 1] = np.abs(program.table[program.table_start[:-1][width > 1] + 1])
+    copies = np.minimum(program.unit_count, width[program.unit_feature] - 1)
+    return float(first[program.unit_feature] @ copies) + float(np.abs(program.mass).sum(dtype=np.float64))
+
+
+def core_of(program: Program) -> tuple[Core, int]:
+    """Make the root instance of a program.
+
+    Returns
+    -------
+    core : Core
+        Units longer than the maximum are left out.
+    unit : int
+        Common divisor of all gains: the core's values times `unit`, plus the program's base, are its values.
+
+    Raises
+    ------
+    UnsupportedError
+        If several units decide an occurrence, or the numbers are beyond what 64-bit integers hold with room to spare.
+    """
+    if not program.singletons:
+        raise UnsupportedError(
+            "The exact engine serves occurrences decided by single units; use another strategy for this formulation."
+        )
+    table, mass = program.table, program.mass
+    divisor = int(np.gcd.reduce(table)) if len(table) else 0
+    if len(mass):
+        divisor = int(np.gcd.reduce(mass, initial=divisor))
+    divisor = max(abs(divisor), 1)
+    # Python's integers: the sum may be beyond 64 bits.
+    total = sum(np.abs(table[program.table_start[1:] - 1]).tolist()) + sum(np.abs(mass).tolist())
+    reach = float(total) * program.size * len(table)  # beyond all prices and shares, and mostly small all the same
+    if reach * _SCALE > _MAX_SCALED:
+        reach = _reach(program)
+    reach /= divisor
+    if max(total // divisor, reach) > _MAX_VALUE:
+        raise UnsupportedError(
+            f"The gains add up to {total}, beyond the exact engine's integers; use the strategy milp or exhaustive."
+        )
+    scale = _SCALE
+    while scale > 1 and reach * scale > _MAX_SCALED:
+        scale //= 2
+    lengths = program.lengths
+    state = np.where(lengths <= program.max_length, np.int8(FREE), np.int8(DROPPED))
+    high = min(program.max_length, int(lengths[state == FREE].sum()))
+    whole = Core(
+        ids=np.arange(program.size, dtype=np.int64),
+        lengths=lengths,
+        mass=mass // divisor if divisor > 1 else mass,
+        start=program.unit_start,
+        feature=program.unit_feature,
+        count=program.unit_count,
+        table_start=program.table_start,
+        table=table // divisor if divisor > 1 else table,
+        price=np.zeros(len(program.table_start) - 1, np.int64),
+        fee_start=np.zeros(program.size + 1, np.int64),
+        fee=_NONE,
+        fee_count=_NONE,
+        fee_share=_NONE,
+        fee_weight=_NONE,
+        fee_step=_NONE,
+        base=0,
+        low=max(program.min_length, 0),
+        high=high,
+        scale=scale,
+    )
+    return reduced(whole, state, concave=_concave(program)), divisor

@@ -1,0 +1,124 @@
+"""A good set at once: the best of the Lagrangian knapsack's own solution and greedy selection."""
+
+# mypy: disable-error-code="no-untyped-def"
+# (numba infers the types of the kernels.)
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from ..reduction import TAKEN
+from .bound import grain_of, profits, suffix_table
+from .core import Core, reduced
+
+__all__ = ["good_set"]
+
+
+@njit(cache=True)
+def _knapsack_set(lengths, profit, low, high, grain, state):
+    """Trace one best filling of the knapsack."""
+    K = suffix_table(lengths, profit, low, high, grain)
+    room = high // grain
+    left = high
+    for i in range(len(lengths)):
+        w = lengths[i] // grain
+        if room >= w and left >= lengths[i] and K[i + 1, room - w] + profit[i] >= K[i + 1, room]:
+            state[i] = 1
+            room -= w
+            left -= lengths[i]
+
+
+@njit(cache=True)
+def _fill_greedily(
+    lengths,
+    mass,
+    start,
+    feature,
+    count,
+    table_start,
+    table,
+    high,
+    state,
+    fee_start,
+    fee,
+    fee_count,
+    fee_weight,
+    fee_step,
+):
+    """Add the unit of most gain a length, as long as one fits and gains."""
+    n = len(lengths)
+    have = np.zeros(len(table_start) - 1, np.int64)
+    paid = np.zeros(len(fee_weight), np.int64)
+    used = 0
+    for i in range(n):
+        if state[i] == 1:
+            used += lengths[i]
+            for k in range(start[i], start[i + 1]):
+                have[feature[k]] += count[k]
+            for k in range(fee_start[i], fee_start[i + 1]):
+                paid[fee[k]] += fee_count[k]
+    while True:
+        best = -1
+        best_gain = np.int64(0)
+        for i in range(n):
+            if state[i] == 1 or used + lengths[i] > high:
+                continue
+            gain = mass[i]
+            for k in range(start[i], start[i + 1]):
+                f = feature[k]
+                top = table_start[f + 1] - table_start[f] - 1
+                gain += table[table_start[f] + min(have[f] + count[k], top)] - table[table_start[f] + min(have[f], top)]
+            for k in range(fee_start[i], fee_start[i + 1]):
+                g = fee[k]
+                gain -= fee_weight[g] * (min(paid[g] + fee_count[k], fee_step[g]) - min(paid[g], fee_step[g]))
+            if gain > 0 and (best < 0 or float(gain) * max(lengths[best], 1) > float(best_gain) * max(lengths[i], 1)):
+                best = i
+                best_gain = gain
+        if best < 0:
+            return
+        state[best] = 1
+        used += lengths[best]
+        for k in range(start[best], start[best + 1]):
+            have[feature[k]] += count[k]
+        for k in range(fee_start[best], fee_start[best + 1]):
+            paid[fee[k]] += fee_count[k]
+
+
+def good_set(core: Core) -> tuple[tuple[int, ...], int]:
+    """Return a feasible set and its value.
+
+    With a least length only the knapsack's solution, filled up, is tried: it meets the limit by itself. The caller
+    has seen to it that some set is feasible and that the knapsack's grain is 1 wherever there is a least length.
+    """
+    profit = profits(
+        core.mass, core.start, core.feature, core.count, core.price, core.scale, core.fee_start, core.fee_share
+    )
+    best: tuple[tuple[int, ...], int] = ((), core.base)
+    for from_knapsack in (True, False):
+        state = np.zeros(core.size, np.int8)
+        if from_knapsack:
+            _knapsack_set(core.lengths, profit, core.low, core.high, grain_of(core), state)
+        elif core.low > 0:
+            break
+        _fill_greedily(
+            core.lengths,
+            core.mass,
+            core.start,
+            core.feature,
+            core.count,
+            core.table_start,
+            core.table,
+            core.high,
+            state,
+            core.fee_start,
+            core.fee,
+            core.fee_count,
+            core.fee_weight,
+            core.fee_step,
+        )
+        value = reduced(core, state).base
+        units = tuple(sorted(core.ids[state == TAKEN].tolist()))
+        if from_knapsack or value > best[1]:
+            best = (units, value)
+    return best

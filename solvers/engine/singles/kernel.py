@@ -1,0 +1,342 @@
+"""Depth-first search over the units of one core, with equal states merged into a decision diagram.
+
+A frame at depth d has decided units 0..d-1 of `order`; its arrays are
+
+    room[d]   length that may still be added
+    slack[d]  scale * base + sum_f max over c in [v_f, v_f + R_f] of (scale * table_f(c) - p_f c) + profits taken
+              (v_f copies taken so far, R_f copies in the undecided units: `have` and `left`) + what the shares exceed
+              the fees by (`bound.fee_term`)
+    gain[d]   value of the units taken
+    key_a/b   128 bits: exclusive or over the features that still matter of a random word for their state
+
+and the bound of a frame is ``slack[d] + K[d, room]`` (`bound.suffix_table`): below scale * target it is cut.
+
+The state of a feature is what its future gains depend on: nothing once its table is flat or no copy is left; only
+the slope while the table is linear over all copies that are left; otherwise v_f. Two frames of the same depth, gain,
+key and *effective room* (the largest total that the undecided units can fill) have the same completions, so the
+second one takes the diagram node of the first. A fee counts as a feature does. From the moment the gain reaches the
+target whatever may still be lost (`worst`: negative masses and fees of the undecided units; nothing in recall), every
+completion that fits is in: such "open" frames depend on depth and room alone. Keys are equal by accident with
+probability 2^-128 a pair.
+
+Diagram nodes are (unit, without, with) as in `optsum.optima.diagram`: node 0 is the empty family, node 1 the family of
+the empty set; a node whose `with` branch is empty is replaced by its `without` branch; equal nodes are shared.
+
+The kernel stops after a number of frames and can be called again: everything it knows is in its arrays.
+"""
+
+# mypy: disable-error-code="no-untyped-def"
+# (numba infers the types of the kernels.)
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from ..reduction import mix
+from ..store import make_node
+from .bound import fee_term, net
+
+__all__ = ["run_search"]
+
+
+@njit(cache=True, inline="always")
+def _word(words, ends, table_start, f, v, left, which):
+    """Contribution of feature f to the key."""
+    top = table_start[f + 1] - table_start[f] - 1
+    if left == 0 or v >= top:
+        return np.uint64(0)
+    at = table_start[f] + v
+    if v + left <= ends[at]:
+        return words[table_start[f] + ends[at], which + 2]
+    return words[at, which]
+
+
+@njit(cache=True, inline="always")
+def _fee_word(words, g, step, v, left, which):
+    """Contribution of fee g to the key."""
+    if left == 0 or v >= step:
+        return np.uint64(0)
+    if v + left <= step:
+        return words[g, which + 2]
+    return mix(words[g, which] + np.uint64(v))
+
+
+@njit(cache=True)
+def run_search(
+    ids,
+    lengths,
+    start,
+    feature,
+    count,
+    mass,
+    table_start,
+    table,
+    price,
+    profit,
+    best,
+    scale,
+    low,
+    high,
+    grain,
+    K,
+    reach,
+    words,
+    ends,
+    fee_start,
+    fee,
+    fee_count,
+    fee_share,
+    fee_weight,
+    fee_step,
+    fee_words,
+    worst,
+    target,
+    first_only,
+    have,
+    left,
+    fee_have,
+    fee_left,
+    fee_paid,
+    fee_open,
+    frame,
+    keys,
+    stage,
+    memo_key,
+    memo_node,
+    nodes,
+    node_slots,
+    counters,
+    budget,
+):
+    """Search on from where the arrays stand.
+
+    Parameters
+    ----------
+    worst : (n + 1,)
+        As `losses` returns it.
+    fee_have, fee_left, fee_paid, fee_open : (fees,)
+        Copies in units taken and undecided, shares of units taken and undecided.
+    frame : (n + 1, 6) int64
+        room, slack, gain, open (0/1), result of the `with` branch, memo slot.
+    keys : (n + 1, 4) uint64
+        Feature key (two words) and memo key (two words).
+    stage : (n + 1,) int8
+        0 entering, 1 back from `with`, 2 back from `without`.
+    memo_key, memo_node : (slots, 2) uint64, (slots,) int32
+        Open addressing over eight places, the last of them overwritten; -1 marks an empty slot.
+    nodes, node_slots : (capacity, 3) int32, (slots,) int32
+    counters : (6,) int64
+        nodes in use, depth, frames entered, value returned, hits, frames that became nodes.
+
+    Returns
+    -------
+    DONE (the root node is ``counters[3]``), PAUSED (budget used), FULL (no room for nodes), FOUND (`first_only` and
+    ``stage`` holds the way to a set).
+    """
+    n = len(lengths)
+    goal = target * scale
+    d = counters[1]
+    result = counters[3]
+    spent = 0
+    slots = len(memo_node)
+    mask = np.uint64(slots - 1)
+    capacity = len(nodes) - n - 2
+    while True:
+        if stage[d] == 0:
+            # Enter.
+            if spent >= budget or counters[0] >= capacity:
+                counters[1] = d
+                counters[3] = result
+                return 1 if spent >= budget else 2
+            spent += 1
+            counters[2] += 1
+            room = frame[d, 0]
+            if frame[d, 3] == 0 and frame[d, 2] + worst[d] >= target:
+                frame[d, 3] = 1
+            opened = frame[d, 3]
+            if first_only and (opened or frame[d, 2] >= target) and (high - room >= low):
+                counters[1] = d
+                return 3
+            result = -1
+            if d == n:
+                result = 1 if (opened and high - room >= low) else 0
+            elif (opened == 0 and frame[d, 1] + K[d, room // grain] < goal) or K[d, room // grain] < -(2**60):
+                result = 0
+            if result < 0:
+                filled = np.int64(reach[d, room]) if (low <= 0 and len(reach) > 0) else room
+                a = np.uint64(d) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(filled)
+                if opened:
+                    a = mix(a ^ np.uint64(0x5555555555555555))
+                    b = mix(a)
+                else:
+                    a = mix(a) + np.uint64(frame[d, 2])
+                    b = mix(a ^ np.uint64(0x1234567812345678)) ^ keys[d, 1]
+                    a = mix(a) ^ keys[d, 0]
+                keys[d, 2] = a
+                keys[d, 3] = b
+                at = mix(a ^ b) & mask
+                place = np.int64(at)
+                for probe in range(8):
+                    place = np.int64((at + np.uint64(probe)) & mask)
+                    if memo_node[place] < 0:
+                        break
+                    if memo_key[place, 0] == a and memo_key[place, 1] == b:
+                        result = np.int64(memo_node[place])
+                        counters[4] += 1
+                        break
+                frame[d, 5] = place
+            if result < 0:
+                w = lengths[d]
+                take = room >= w and (opened == 1 or frame[d, 1] + profit[d] + K[d + 1, (room - w) // grain] >= goal)
+                stage[d] = 1
+                frame[d, 4] = 0
+                if take:
+                    frame[d + 1, 0] = room - w
+                    frame[d + 1, 3] = opened
+                    if opened == 0:
+                        slack = frame[d, 1] + profit[d]
+                        gain = frame[d, 2] + mass[d]
+                        ka, kb = keys[d, 0], keys[d, 1]
+                        for k in range(start[d], start[d + 1]):
+                            f = feature[k]
+                            c = count[k]
+                            v = have[f]
+                            r = left[f]
+                            first = table_start[f]
+                            top = table_start[f + 1] - first - 1
+                            gain += table[first + min(v + c, top)] - table[first + min(v, top)]
+                            if best[f] < v + c:
+                                was = min(max(best[f], v), v + r)
+                                slack += net(table_start, table, price, scale, f, v + c) - net(
+                                    table_start, table, price, scale, f, was
+                                )
+                            ka ^= _word(words, ends, table_start, f, v, r, 0) ^ _word(
+                                words, ends, table_start, f, v + c, r - c, 0
+                            )
+                            kb ^= _word(words, ends, table_start, f, v, r, 1) ^ _word(
+                                words, ends, table_start, f, v + c, r - c, 1
+                            )
+                            have[f] = v + c
+                            left[f] = r - c
+                        for k in range(fee_start[d], fee_start[d + 1]):
+                            g = fee[k]
+                            c = fee_count[k]
+                            v = fee_have[g]
+                            r = fee_left[g]
+                            weight = fee_weight[g]
+                            step = fee_step[g]
+                            gain -= weight * (min(v + c, step) - min(v, step))
+                            slack -= fee_term(weight, step, scale, v, fee_paid[g], fee_open[g])
+                            fee_paid[g] += fee_share[k]
+                            fee_open[g] -= fee_share[k]
+                            slack += fee_term(weight, step, scale, v + c, fee_paid[g], fee_open[g])
+                            ka ^= _fee_word(fee_words, g, step, v, r, 0) ^ _fee_word(
+                                fee_words, g, step, v + c, r - c, 0
+                            )
+                            kb ^= _fee_word(fee_words, g, step, v, r, 1) ^ _fee_word(
+                                fee_words, g, step, v + c, r - c, 1
+                            )
+                            fee_have[g] = v + c
+                            fee_left[g] = r - c
+                        frame[d + 1, 1] = slack
+                        frame[d + 1, 2] = gain
+                        keys[d + 1, 0] = ka
+                        keys[d + 1, 1] = kb
+                    d += 1
+                    stage[d] = 0
+                    continue
+                if opened == 0:
+                    for k in range(start[d], start[d + 1]):
+                        left[feature[k]] -= count[k]
+                    for k in range(fee_start[d], fee_start[d + 1]):
+                        fee_left[fee[k]] -= fee_count[k]
+                        fee_open[fee[k]] -= fee_share[k]
+                result = 0
+                # falls through to stage 1 with the `with` branch empty
+            else:
+                # Known: go back up.
+                if d == 0:
+                    counters[1] = 0
+                    counters[3] = result
+                    return 0
+                d -= 1
+                if stage[d] == 1 and frame[d, 3] == 0:
+                    for k in range(start[d], start[d + 1]):
+                        have[feature[k]] -= count[k]
+                    for k in range(fee_start[d], fee_start[d + 1]):
+                        fee_have[fee[k]] -= fee_count[k]
+                        fee_paid[fee[k]] -= fee_share[k]
+        if stage[d] == 1:
+            # `have` is as before the unit, `left` without it.
+            frame[d, 4] = result
+            room = frame[d, 0]
+            opened = frame[d, 3]
+            if opened == 1 or frame[d, 1] + K[d + 1, room // grain] >= goal:
+                stage[d] = 2
+                frame[d + 1, 0] = room
+                frame[d + 1, 3] = opened
+                if opened == 0:
+                    slack = frame[d, 1]
+                    ka, kb = keys[d, 0], keys[d, 1]
+                    for k in range(start[d], start[d + 1]):
+                        f = feature[k]
+                        c = count[k]
+                        v = have[f]
+                        r = left[f]
+                        if best[f] > v + r:
+                            slack += net(table_start, table, price, scale, f, v + r) - net(
+                                table_start, table, price, scale, f, min(best[f], v + r + c)
+                            )
+                        ka ^= _word(words, ends, table_start, f, v, r + c, 0) ^ _word(
+                            words, ends, table_start, f, v, r, 0
+                        )
+                        kb ^= _word(words, ends, table_start, f, v, r + c, 1) ^ _word(
+                            words, ends, table_start, f, v, r, 1
+                        )
+                    for k in range(fee_start[d], fee_start[d + 1]):
+                        g = fee[k]
+                        c = fee_count[k]
+                        v = fee_have[g]
+                        r = fee_left[g]
+                        weight = fee_weight[g]
+                        step = fee_step[g]
+                        slack += fee_term(weight, step, scale, v, fee_paid[g], fee_open[g])
+                        slack -= fee_term(weight, step, scale, v, fee_paid[g], fee_open[g] + fee_share[k])
+                        ka ^= _fee_word(fee_words, g, step, v, r + c, 0) ^ _fee_word(fee_words, g, step, v, r, 0)
+                        kb ^= _fee_word(fee_words, g, step, v, r + c, 1) ^ _fee_word(fee_words, g, step, v, r, 1)
+                    frame[d + 1, 1] = slack
+                    frame[d + 1, 2] = frame[d, 2]
+                    keys[d + 1, 0] = ka
+                    keys[d + 1, 1] = kb
+                d += 1
+                stage[d] = 0
+                continue
+            result = 0
+            stage[d] = 2
+        # Stage 2: both branches known.
+        if frame[d, 3] == 0:
+            for k in range(start[d], start[d + 1]):
+                left[feature[k]] += count[k]
+            for k in range(fee_start[d], fee_start[d + 1]):
+                fee_left[fee[k]] += fee_count[k]
+                fee_open[fee[k]] += fee_share[k]
+        if frame[d, 4] != 0:
+            result = make_node(nodes, node_slots, counters, ids[d], result, frame[d, 4])
+        if result != 0:
+            counters[5] += 1
+        place = frame[d, 5]
+        memo_key[place, 0] = keys[d, 2]
+        memo_key[place, 1] = keys[d, 3]
+        memo_node[place] = result
+        if d == 0:
+            counters[1] = 0
+            counters[3] = result
+            return 0
+        d -= 1
+        if stage[d] == 1 and frame[d, 3] == 0:
+            for k in range(start[d], start[d + 1]):
+                have[feature[k]] -= count[k]
+            for k in range(fee_start[d], fee_start[d + 1]):
+                fee_have[fee[k]] -= fee_count[k]
+                fee_paid[fee[k]] -= fee_share[k]

@@ -1,0 +1,90 @@
+"""The order in which units are decided."""
+
+# mypy: disable-error-code="no-untyped-def"
+# (numba infers the types of the kernels.)
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from optsum.coverage.instance import IntArray
+
+from .core import Core
+
+__all__ = ["branching_order"]
+
+
+@njit(cache=True)
+def _weights(
+    lengths,
+    start,
+    feature,
+    count,
+    table_start,
+    table,
+    price,
+    scale,
+    fee_start,
+    fee,
+    fee_count,
+    fee_share,
+    fee_weight,
+):
+    n, m = len(lengths), len(price)
+    copies = np.zeros(m, np.int64)
+    for k in range(len(feature)):
+        copies[feature[k]] += count[k]
+    weight = np.zeros(m, np.float64)
+    for f in range(m):
+        first_gain = table[table_start[f] + 1] * scale
+        margin = scale // 100
+        if price[f] > margin and price[f] < first_gain - margin:
+            weight[f] = np.sqrt(price[f] / scale) / copies[f] ** 0.75
+    shared = np.zeros(len(fee_weight), np.float64)
+    holders = np.zeros(len(fee_weight), np.int64)
+    for k in range(len(fee)):
+        shared[fee[k]] += fee_share[k]
+        holders[fee[k]] += fee_count[k]
+    for g in range(len(fee_weight)):
+        if shared[g] > scale // 100:
+            shared[g] = np.sqrt(shared[g] / scale) / holders[g] ** 0.75
+        else:
+            shared[g] = 0.0
+    out = np.empty(n, np.float64)
+    for i in range(n):
+        total = 0.05
+        for k in range(fee_start[i], fee_start[i + 1]):
+            total += shared[fee[k]] * fee_count[k]
+        for k in range(start[i], start[i + 1]):
+            total += weight[feature[k]] * count[k]
+        out[i] = -total * np.sqrt(max(lengths[i], 1))
+    return out
+
+
+def branching_order(core: Core) -> IntArray:
+    """Units in the order of decision: those first that make the bound of the rest tight soonest.
+
+    The Lagrangian bound is loose on features whose price lies strictly between nothing and the gain of the first
+    copy: they are paid for in part whatever happens. Long units that hold many copies of such features come first.
+    A copy weighs the more the dearer and rarer its feature is, ``sqrt(price) / copies^(3/4)``, and the sum is
+    multiplied by the root of the length: exponents found by trial on the hardest real instances, where this order
+    needs an eighth of the time of "length times fractionality of the relaxation". Fees that are shared among several
+    units count as such features.
+    """
+    weights = _weights(
+        core.lengths,
+        core.start,
+        core.feature,
+        core.count,
+        core.table_start,
+        core.table,
+        core.price,
+        core.scale,
+        core.fee_start,
+        core.fee,
+        core.fee_count,
+        core.fee_share,
+        core.fee_weight,
+    )
+    return np.argsort(weights, kind="stable")

@@ -1,0 +1,212 @@
+"""Multipliers from the linear relaxation, solved by HiGHS.
+
+maximize    base + sum mass_i x_i + sum_f sum_s slope_fs z_fs - sum_g weight_g (step_g y_g + sum_i count_ig t_ig)
+subject to  sum_i count_if x_i - sum_s z_fs >= 0          for every feature f (its dual is the price of f)
+            low <= sum_i length_i x_i <= high
+            x_i - y_g - t_ig <= 0                          for every unit i of a fee g (its dual is the share of i)
+            0 <= x_i <= 1, 0 <= z_fs <= width_fs           (s: pieces of equal slope of the table of f)
+            0 <= y_g, 0 <= t_ig                            (t_ig only where i has fewer copies than step_g)
+
+The duals are only ever used as Lagrangian multipliers, where any prices >= 0 and any shares from 0 to weight * count
+give a valid bound, so no tolerance of the simplex method can harm exactness. An infeasibility reported by HiGHS is not
+used to prune.
+"""
+
+# mypy: disable-error-code="no-untyped-def"
+# (numba infers the types of the kernels.)
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from optsum.coverage.instance import IntArray
+
+from ..reduction import DROPPED, FREE, TAKEN
+from .core import Core, reduced
+
+__all__ = ["Relaxation"]
+
+_HUGE = 1e30
+
+
+@njit(cache=True)
+def _model(lengths, mass, start, feature, count, table_start, table, fee_start, fee, fee_count, fee_weight, fee_step):
+    """Columns x, z, y, t, stored column by column; rows: features, the length, units of fees."""
+    n, m = len(lengths), len(table_start) - 1
+    fees = len(fee_weight)
+    lone = 0
+    for k in range(len(fee)):
+        lone += fee_count[k] < fee_step[fee[k]]
+    pieces = 0
+    for f in range(m):
+        last = np.int64(-1)
+        for t in range(table_start[f] + 1, table_start[f + 1]):
+            step = table[t] - table[t - 1]
+            if step > 0 and step != last:
+                pieces += 1
+                last = step
+    columns = n + pieces + fees + lone
+    cost = np.empty(columns, np.float64)
+    upper = np.ones(columns, np.float64)
+    first = np.empty(columns + 1, np.int32)
+    entries = len(feature) + n + pieces + 2 * len(fee) + lone
+    index = np.empty(entries, np.int32)
+    value = np.empty(entries, np.float64)
+    at = 0
+    for i in range(n):
+        first[i] = at
+        cost[i] = mass[i]
+        for k in range(start[i], start[i + 1]):
+            index[at] = feature[k]
+            value[at] = count[k]
+            at += 1
+        index[at] = m
+        value[at] = lengths[i]
+        at += 1
+        for k in range(fee_start[i], fee_start[i + 1]):
+            index[at] = m + 1 + k
+            value[at] = 1.0
+            at += 1
+    c = n
+    for f in range(m):
+        last = np.int64(-1)
+        for t in range(table_start[f] + 1, table_start[f + 1]):
+            step = table[t] - table[t - 1]
+            if step > 0 and step != last:
+                first[c] = at
+                cost[c] = step
+                upper[c] = 1.0
+                index[at] = f
+                value[at] = -1.0
+                at += 1
+                c += 1
+                last = step
+            elif step > 0:
+                upper[c - 1] += 1.0
+    place = np.zeros(fees + 1, np.int64)
+    for k in range(len(fee)):
+        place[fee[k] + 1] += 1
+    for g in range(fees):
+        first[c] = at + place[g]
+        cost[c] = -fee_weight[g] * fee_step[g]
+        place[g + 1] += place[g]
+        c += 1
+    for k in range(len(fee)):
+        index[at + place[fee[k]]] = m + 1 + k
+        value[at + place[fee[k]]] = -1.0
+        place[fee[k]] += 1
+    at += len(fee)
+    for k in range(len(fee)):
+        if fee_count[k] < fee_step[fee[k]]:
+            first[c] = at
+            cost[c] = -fee_weight[fee[k]] * fee_count[k]
+            index[at] = m + 1 + k
+            value[at] = -1.0
+            at += 1
+            c += 1
+    first[columns] = at
+    return cost, upper, first, index, value
+
+
+class Relaxation:
+    """The relaxation of one core in HiGHS, to be solved with more and more units decided.
+
+    Parameters
+    ----------
+    core : Core
+        Later calls name units by its `ids`.
+    """
+
+    def __init__(self, core: Core) -> None:
+        import highspy
+
+        self._optimal = highspy.HighsModelStatus.kOptimal
+        self._highs: Any = highspy.Highs()
+        for name, option in (
+            ("output_flag", False),
+            ("threads", 1),
+            ("presolve", "off"),
+            ("solver", "simplex"),
+        ):
+            self._highs.setOptionValue(name, option)
+        self.load(core)
+
+    def load(self, core: Core) -> None:
+        """Replace the model."""
+        self.core = core
+        m = len(core.price)
+        cost, upper, first, index, value = _model(
+            core.lengths,
+            core.mass,
+            core.start,
+            core.feature,
+            core.count,
+            core.table_start,
+            core.table,
+            core.fee_start,
+            core.fee,
+            core.fee_count,
+            core.fee_weight,
+            core.fee_step,
+        )
+        columns = len(cost)
+        rows = m + 1 + len(core.fee)
+        row_lower = np.zeros(rows)
+        row_upper = np.full(rows, _HUGE)
+        row_lower[m + 1 :] = -_HUGE
+        row_upper[m + 1 :] = 0.0
+        row_lower[m] = core.low if core.low > 0 else -_HUGE
+        row_upper[m] = core.high
+        self._highs.passModel(
+            columns,
+            rows,
+            len(index),
+            1,  # column by column
+            -1,  # maximize
+            float(core.base),
+            cost,
+            np.zeros(columns),
+            upper,
+            row_lower,
+            row_upper,
+            first,
+            index,
+            value,
+            np.zeros(columns, np.int32),  # every column continuous
+        )
+
+    def priced(self) -> Core | None:
+        """Solve from the last basis: the core with its prices and shares, or None if HiGHS has no solution."""
+        self._highs.run()
+        if self._highs.getModelStatus() != self._optimal:
+            return None
+        core, m = self.core, len(self.core.price)
+        dual = np.abs(np.asarray(self._highs.getSolution().row_dual))
+        price: IntArray = np.rint(dual[:m] * core.scale).astype(np.int64)
+        if not len(core.fee):
+            return replace(core, price=price)
+        share: IntArray = np.rint(dual[m + 1 :] * core.scale).astype(np.int64)
+        most = core.fee_weight[core.fee] * core.fee_count * core.scale
+        return replace(core, price=price, fee_share=np.minimum(share, most))
+
+    def reduced(self, free: IntArray, taken: Sequence[int]) -> Core:
+        """Return the core in which only the `free` units are undecided, with prices of its own.
+
+        Parameters
+        ----------
+        free, taken : unit numbers as in ``core.ids``; every other unit is dropped
+        """
+        core = self.core
+        state = np.full(core.size, DROPPED, np.int8)
+        state[np.searchsorted(core.ids, free)] = FREE
+        state[np.searchsorted(core.ids, taken)] = TAKEN
+        every = np.arange(core.size, dtype=np.int32)
+        lower = (state == TAKEN).astype(np.float64)
+        self._highs.changeColsBounds(core.size, every, lower, (state != DROPPED).astype(np.float64))
+        priced = self.priced()
+        return reduced(core if priced is None else priced, state)

@@ -1,0 +1,227 @@
+"""The arrays of one depth-first search: made from a core and an order, kept while the kernel comes and goes."""
+
+# mypy: disable-error-code="no-untyped-def"
+# (numba infers the types of the kernels.)
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from optsum.coverage.instance import IntArray
+
+from ..search import Walk
+from ..store import NodeStore
+from ..tables import fill_reach, losses, random_words, segment_ends
+from .bound import best_counts, fee_term, grain_of, net, profits, suffix_table
+from .core import Core
+from .kernel import run_search
+
+__all__ = ["Search"]
+
+
+@njit(cache=True)
+def _prepare(
+    order,
+    ids,
+    lengths,
+    mass,
+    start,
+    feature,
+    count,
+    table_start,
+    table,
+    price,
+    scale,
+    base,
+    low,
+    high,
+    grain,
+    fee_start,
+    fee,
+    fee_count,
+    fee_share,
+    fee_weight,
+    fee_step,
+):
+    """Bring the units into search order and make every table of the kernel."""
+    n, m = len(order), len(price)
+    new_start = np.zeros(n + 1, np.int64)
+    for d in range(n):
+        new_start[d + 1] = new_start[d] + start[order[d] + 1] - start[order[d]]
+    new_feature = np.empty(new_start[n], np.int64)
+    new_count = np.empty(new_start[n], np.int64)
+    left = np.zeros(m, np.int64)
+    for d in range(n):
+        at = new_start[d]
+        for k in range(start[order[d]], start[order[d] + 1]):
+            new_feature[at] = feature[k]
+            new_count[at] = count[k]
+            left[feature[k]] += count[k]
+            at += 1
+    fees = len(fee_weight)
+    new_fee_start = np.zeros(n + 1, np.int64)
+    for d in range(n):
+        new_fee_start[d + 1] = new_fee_start[d] + fee_start[order[d] + 1] - fee_start[order[d]]
+    new_fee = np.empty(new_fee_start[n], np.int64)
+    new_fee_count = np.empty(new_fee_start[n], np.int64)
+    new_fee_share = np.empty(new_fee_start[n], np.int64)
+    fee_left = np.zeros(fees, np.int64)
+    fee_open = np.zeros(fees, np.int64)
+    for d in range(n):
+        at = new_fee_start[d]
+        for k in range(fee_start[order[d]], fee_start[order[d] + 1]):
+            new_fee[at] = fee[k]
+            new_fee_count[at] = fee_count[k]
+            new_fee_share[at] = fee_share[k]
+            fee_left[fee[k]] += fee_count[k]
+            fee_open[fee[k]] += fee_share[k]
+            at += 1
+    new_ids, new_lengths, new_mass = ids[order], lengths[order], mass[order]
+    profit = profits(new_mass, new_start, new_feature, new_count, price, scale, new_fee_start, new_fee_share)
+    best = best_counts(table_start, table, price, scale)
+    slack = base * scale
+    for f in range(m):
+        slack += net(table_start, table, price, scale, f, min(best[f], left[f]))
+    for g in range(fees):
+        slack += fee_term(fee_weight[g], fee_step[g], scale, 0, 0, fee_open[g])
+    K = suffix_table(new_lengths, profit, low, high, grain)
+    reach = fill_reach(new_lengths, high) if grain == 1 and low <= 0 else np.zeros((0, 0), np.int32)
+    frame = np.zeros((n + 1, 6), np.int64)
+    frame[0, 0] = high
+    frame[0, 1] = slack
+    frame[0, 2] = base
+    words = random_words(len(table), 1)
+    fee_words = random_words(fees, 2**40)
+    worst = losses(new_mass, new_fee_start, new_fee_count, new_fee, fee_weight, fee_step)
+    ends = segment_ends(table_start, table)
+    return (
+        new_ids,
+        new_lengths,
+        new_start,
+        new_feature,
+        new_count,
+        new_mass,
+        profit,
+        best,
+        K,
+        reach,
+        words,
+        ends,
+        left,
+        frame,
+        new_fee_start,
+        new_fee,
+        new_fee_count,
+        new_fee_share,
+        fee_words,
+        worst,
+        fee_left,
+        fee_open,
+    )
+
+
+class Search(Walk):
+    """One resumable search.
+
+    Parameters
+    ----------
+    core : Core
+    order : (n,) units of the core in the order of decision
+    target : int
+        Sets of at least this value are wanted.
+    first_only : bool
+        Stop at the first of them.
+    store : NodeStore
+    """
+
+    def __init__(self, core: Core, order: IntArray, target: int, first_only: bool, store: NodeStore) -> None:
+        grain = grain_of(core)
+        (
+            ids,
+            lengths,
+            start,
+            feature,
+            count,
+            mass,
+            profit,
+            best,
+            K,
+            reach,
+            words,
+            ends,
+            left,
+            frame,
+            fee_start,
+            fee,
+            fee_count,
+            fee_share,
+            fee_words,
+            worst,
+            fee_left,
+            fee_open,
+        ) = _prepare(
+            order,
+            core.ids,
+            core.lengths,
+            core.mass,
+            core.start,
+            core.feature,
+            core.count,
+            core.table_start,
+            core.table,
+            core.price,
+            core.scale,
+            core.base,
+            core.low,
+            core.high,
+            grain,
+            core.fee_start,
+            core.fee,
+            core.fee_count,
+            core.fee_share,
+            core.fee_weight,
+            core.fee_step,
+        )
+        keys, stage = np.zeros((core.size + 1, 4), np.uint64), np.zeros(core.size + 1, np.int8)
+        fixed = (
+            ids,
+            lengths,
+            start,
+            feature,
+            count,
+            mass,
+            core.table_start,
+            core.table,
+            core.price,
+            profit,
+            best,
+            core.scale,
+            core.low,
+            core.high,
+            grain,
+            K,
+            reach,
+            words,
+            ends,
+            fee_start,
+            fee,
+            fee_count,
+            fee_share,
+            core.fee_weight,
+            core.fee_step,
+            fee_words,
+            worst,
+            target,
+            first_only,
+            np.zeros(len(left), np.int64),
+            left,
+            np.zeros(len(fee_left), np.int64),
+            fee_left,
+            np.zeros(len(fee_left), np.int64),
+            fee_open,
+            frame,
+            keys,
+            stage,
+        )
+        super().__init__(run_search, fixed, store, ids, frame, keys, stage)

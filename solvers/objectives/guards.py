@@ -1,0 +1,82 @@
+"""Programs whose selections are worth something only if some totals are positive.
+
+A ratio over nothing is 0, whatever its numerator; a program for a value of the ratio would not know that. A *guard* is
+a feature that every unit feeds which adds to a total, with the gains M, M, ... for the first k copies and k M taken off
+the base: selections with a total of at least 1 keep their value, all others lose M at least.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+import numpy as np
+
+from optsum.coverage.instance import Coverage, IntArray
+from optsum.errors import UnsupportedError
+
+from ..engine.program import Program, program_of
+
+__all__ = ["guarded", "positive_program", "servable"]
+
+
+def servable(instance: Coverage) -> str:
+    """Return why an instance cannot be guarded, as the end of a sentence; empty if it can."""
+    for total in range(1, len(instance.constants), 2):
+        if int(instance.constants[total]) < 0 and (instance.slot == total).any():
+            return "a denominator that begins below 0 counts features, too"
+    return ""
+
+
+def _adds(instance: Coverage, total: int) -> IntArray:
+    """Return what each unit is certain to add to an empty total: its mass, or 1 for its features."""
+    first = np.zeros(instance.features, np.int64)
+    steps = np.diff(instance.level_start) > 1
+    first[steps] = instance.level[instance.level_start[:-1][steps] + 1]
+    feeds = (instance.slot == total) & (first > 0)
+    found: IntArray = instance.mass[total].copy()
+    unit = np.repeat(np.arange(instance.size), np.diff(instance.unit_start))
+    fed: IntArray = np.bincount(unit[feeds[instance.unit_feature]], minlength=instance.size).astype(np.int64)
+    found += fed
+    return found
+
+
+def guarded(program: Program, instance: Coverage, totals: Iterable[int], penalty: int) -> Program:
+    """Return a program in which selections with a total below 1 lose `penalty` at least."""
+    for total in totals:
+        wanted = 1 - int(instance.constants[total])
+        if wanted <= 0:
+            continue
+        if wanted > 1 and (instance.slot == total).any():
+            raise UnsupportedError(f"The engine cannot keep this instance positive: {servable(instance)}.")
+        copies = np.minimum(_adds(instance, total), wanted)
+        number = len(program.table_start) - 1
+        holders = np.flatnonzero(copies)
+        at = program.unit_start[holders + 1]
+        shift = np.zeros(program.size + 1, np.int64)
+        shift[1:] = np.cumsum(copies > 0)
+        steps = np.diff(instance.level_start) > 1
+        fed = {
+            joint.feature
+            for joint in instance.joints
+            if int(instance.slot[joint.feature]) == total
+            and steps[joint.feature]
+            and int(instance.level[instance.level_start[joint.feature] + 1]) > 0
+        }
+        joints = tuple(replace(joint, feature=number, count=1) for joint in instance.joints if joint.feature in fed)
+        program = replace(
+            program,
+            unit_start=program.unit_start + shift,
+            unit_feature=np.insert(program.unit_feature, at, number),
+            unit_count=np.insert(program.unit_count, at, copies[holders]),
+            table_start=np.append(program.table_start, len(program.table) + wanted + 1),
+            table=np.append(program.table, penalty * np.arange(wanted + 1)),
+            base=program.base - penalty * wanted,
+            joints=(*program.joints, *joints),
+        )
+    return program
+
+
+def positive_program(instance: Coverage, totals: Iterable[int]) -> Program:
+    """Return a program that is worth 0 exactly for selections whose `totals` are all positive, and less for others."""
+    return guarded(program_of(instance, [0] * len(instance.constants)), instance, totals, 1)

@@ -1,0 +1,297 @@
+"""The paper's branch and bound (Hirao et al. 2017, Algorithms 1-3): the baseline.
+
+Read as they are meant:
+
+* Algorithm 1: the room left is L_max - l(V), and shrinks as sentences are packed.
+* Algorithm 2, line 5: the length of a rejected sentence is not added.
+* Algorithm 3: every call has a queue of its own; a strictly better score clears the sets found before; the empty
+  set is recorded where it is an optimum.
+
+The bound, packing sentences by gain a word as a fractional knapsack, holds for recall within sentences and without
+a minimum length. Values are integers, so the fraction of the last sentence is rounded down.
+"""
+
+# mypy: disable-error-code="no-untyped-def"
+# (numba infers the types of the kernels.)
+
+from __future__ import annotations
+
+import time
+from typing import Final
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from optsum.coverage.instance import Coverage
+from optsum.errors import UnsupportedError
+from optsum.optima.optima import Optima
+
+from ..engine.running import Limits, Statistics
+from ..engine.singles.core import Core, core_of
+from .recall import Answer, recall_program
+
+__all__ = ["knapsack_bound", "solve_knapsack_all", "solve_knapsack_one"]
+
+_SLICE: Final = 20_000
+_DONE: Final = 0
+_PAUSED: Final = 1
+_FULL: Final = 2
+
+
+@njit(cache=True)
+def _gain(u, have, mass, start, feature, count, table_start, table):
+    """ROUGE'(R, V, {u}) times the denominator: what unit u adds to the copies in `have`."""
+    gain = mass[u]
+    for k in range(start[u], start[u + 1]):
+        f = feature[k]
+        top = table_start[f + 1] - table_start[f] - 1
+        gain += table[table_start[f] + min(have[f] + count[k], top)] - table[table_start[f] + min(have[f], top)]
+    return gain
+
+
+@njit(cache=True)
+def _bound(value, rest, room, have, lengths, mass, start, feature, count, table_start, table):
+    """Algorithm 1 for a set of this value: pack the units of `rest` by density into the room."""
+    gains = np.empty(len(rest), np.int64)
+    density = np.empty(len(rest), np.float64)
+    for i in range(len(rest)):
+        gains[i] = _gain(rest[i], have, mass, start, feature, count, table_start, table)
+        density[i] = -gains[i] / lengths[rest[i]] if lengths[rest[i]] > 0 else -np.inf
+    for i in np.argsort(density, kind="mergesort"):
+        length = lengths[rest[i]]
+        if length <= room:
+            value += gains[i]
+            room -= length
+        else:
+            # Rounding in `density` can swap units of equal density only, which changes nothing.
+            return value + gains[i] * room // length
+    return value
+
+
+@njit(cache=True)
+def _greedy(lengths, mass, start, feature, count, table_start, table, base, high):
+    """Algorithm 2: the set by density, or the best single unit."""
+    n = len(lengths)
+    have = np.zeros(len(table_start) - 1, np.int64)
+    chosen = np.zeros(n, np.bool_)
+    open_ = lengths <= high
+    value = base
+    room = high
+    single, single_gain = -1, np.int64(0)
+    for u in range(n):
+        gain = _gain(u, have, mass, start, feature, count, table_start, table)
+        if open_[u] and gain > single_gain:
+            single, single_gain = u, gain
+    for _ in range(n):
+        best = -1
+        best_gain = np.int64(0)
+        for u in range(n):
+            if open_[u]:
+                gain = _gain(u, have, mass, start, feature, count, table_start, table)
+                if best < 0 or float(gain) * lengths[best] > float(best_gain) * lengths[u]:
+                    best, best_gain = u, gain
+        if best < 0:
+            break
+        open_[best] = False
+        if lengths[best] <= room:
+            chosen[best] = True
+            room -= lengths[best]
+            value += best_gain
+            for k in range(start[best], start[best + 1]):
+                have[feature[k]] += count[k]
+    if base + single_gain > value:
+        chosen[:] = False
+        chosen[single] = True
+        value = base + single_gain
+    return value, chosen
+
+
+@njit(cache=True)
+def _find_oracles(
+    order,
+    lengths,
+    mass,
+    start,
+    feature,
+    count,
+    table_start,
+    table,
+    every,
+    have,
+    chosen,
+    path,
+    value,
+    room,
+    found,
+    state,
+    budget,
+):
+    """Algorithm 3, resumable.
+
+    path : (n + 1,) positions in `order`: ``path[d]`` is the next to try at depth d; those above are chosen
+    value, room : (n + 1,) by depth
+    found : (capacity, n) bool, the sets that reach tau
+    state : (4,) depth, tau, sets found, sets checked
+    """
+    n = len(order)
+    spent = 0
+    while True:
+        d = state[0]
+        if path[d] == n:
+            if d == 0:
+                return 0
+            u = order[path[d - 1] - 1]
+            chosen[u] = False
+            for k in range(start[u], start[u + 1]):
+                have[feature[k]] -= count[k]
+            state[0] = d - 1
+            continue
+        if spent >= budget:
+            return 1
+        if state[2] == len(found):
+            return 2
+        u = order[path[d]]
+        path[d] += 1
+        if lengths[u] > room[d]:
+            continue
+        spent += 1
+        state[3] += 1
+        now = value[d] + _gain(u, have, mass, start, feature, count, table_start, table)
+        left = room[d] - lengths[u]
+        chosen[u] = True
+        for k in range(start[u], start[u + 1]):
+            have[feature[k]] += count[k]
+        go_on = False
+        if now > state[1] or (every and now == state[1]):
+            if now > state[1]:
+                state[2] = 0
+            state[1] = now
+            found[state[2]] = chosen
+            state[2] += 1
+            go_on = True
+        else:
+            rest = order[path[d] :]
+            bound = _bound(now, rest, left, have, lengths, mass, start, feature, count, table_start, table)
+            go_on = bound >= state[1] if every else bound > state[1]
+        if go_on:
+            value[d + 1] = now
+            room[d + 1] = left
+            path[d + 1] = path[d]
+            state[0] = d + 1
+        else:
+            chosen[u] = False
+            for k in range(start[u], start[u + 1]):
+                have[feature[k]] -= count[k]
+
+
+def _core(coverage: Coverage) -> tuple[Core, int]:
+    core, divisor = core_of(recall_program(coverage))
+    if core.low > 0:
+        raise UnsupportedError(
+            "The knapsack bound holds without a minimum length only; use the default bound for windows."
+        )
+    return core, divisor
+
+
+def knapsack_bound(coverage: Coverage) -> int:
+    """Algorithm 1 for the empty set: a bound on the numerator."""
+    core, divisor = _core(coverage)
+    return _root_bound(core) * divisor + int(coverage.constants[0])
+
+
+def _root_bound(core: Core) -> int:
+    have = np.zeros(len(core.price), np.int64)
+    rest = np.arange(core.size)
+    return int(_bound(core.base, rest, core.high, have, *_arrays(core)))
+
+
+def _arrays(core: Core) -> tuple[NDArray[np.int64], ...]:
+    return core.lengths, core.mass, core.start, core.feature, core.count, core.table_start, core.table
+
+
+def _run(core: Core, every: bool, limits: Limits) -> tuple[list[tuple[int, ...]], int, int, str | None, Statistics]:
+    """Return the sets found, their value, the bound proven, the limit reached, statistics."""
+    began = time.perf_counter()
+    n = core.size
+    tau, greedy = _greedy(*_arrays(core), core.base, core.high)
+    nothing = np.zeros(len(core.price), np.int64)
+    alone = np.array([_gain(u, nothing, *_arrays(core)[1:]) for u in range(n)], np.int64)
+    order = np.argsort(-alone, kind="stable")
+    path, value, room = (np.zeros(n + 2, np.int64) for _ in range(3))
+    value[0], room[0] = core.base, core.high
+    found = np.zeros((64, n), np.bool_)
+    state = np.array([0, tau, 0, 0], np.int64)
+    if not every:
+        found[0], state[2] = greedy, 1
+    elif tau == core.base:
+        state[2] = 1  # the empty set
+    have, chosen = np.zeros(len(core.price), np.int64), np.zeros(n, np.bool_)
+    reason = None
+    while True:
+        budget = _SLICE if limits.frames is None else min(_SLICE, limits.frames - int(state[3]))
+        answer = _find_oracles(order, *_arrays(core), every, have, chosen, path, value, room, found, state, budget)
+        if answer == _DONE:
+            break
+        if answer == _FULL:
+            if 2 * found.size > limits.memory // 4:
+                reason = "memory_limit"
+                break
+            found = np.concatenate([found, np.zeros_like(found)])
+        if limits.seconds is not None and time.perf_counter() - began > limits.seconds:
+            reason = "time_limit"
+        elif limits.frames is not None and state[3] >= limits.frames:
+            reason = "node_limit"
+        elif limits.should_stop is not None and limits.should_stop():
+            reason = "interrupted"
+        if reason is not None:
+            break
+    sets = [tuple(sorted(core.ids[row].tolist())) for row in found[: state[2]]] or [
+        tuple(sorted(core.ids[greedy].tolist()))
+    ]
+    best = int(state[1])
+    bound = best if reason is None else max(best, _root_bound(core))
+    statistics = Statistics(nodes=int(state[3]), core=n)
+    statistics.seconds["total"] = statistics.seconds["search"] = time.perf_counter() - began
+    return sets, best, bound, reason, statistics
+
+
+def solve_knapsack_all(coverage: Coverage, limits: Limits | None = None) -> Optima:
+    """Enumerate all optima with the paper's bound (Hirao et al. 2017, Algorithm 3).
+
+    Parameters
+    ----------
+    coverage : Coverage
+        Recall (a constant denominator), occurrences decided by single units, no minimum length.
+    limits : Limits
+        ``frames`` limits the number of sets checked.
+
+    Returns
+    -------
+    Optima
+        ``statistics["nodes"]`` is the number of sets checked (the right column of Table 7).
+
+    Raises
+    ------
+    UnsupportedError
+        For any other instance.
+    """
+    core, divisor = _core(coverage)
+    constant = int(coverage.constants[0])
+    sets, value, bound, reason, statistics = _run(core, True, limits or Limits())
+    return Optima.of_sets(
+        sets,
+        value * divisor + constant,
+        bound * divisor + constant,
+        complete=reason is None,
+        termination=reason or "completed",
+        statistics=statistics.as_dict(),
+    )
+
+
+def solve_knapsack_one(coverage: Coverage, limits: Limits | None = None) -> Answer:
+    """Find and prove one optimum with the paper's bound; parameters and errors as `solve_knapsack_all`."""
+    core, divisor = _core(coverage)
+    constant = int(coverage.constants[0])
+    sets, value, bound, reason, statistics = _run(core, False, limits or Limits())
+    return Answer(sets[0], value * divisor + constant, bound * divisor + constant, reason or "completed", statistics)

@@ -1,0 +1,161 @@
+"""One ratio whose denominator varies (precision, F1): Dinkelbach 1967 on the exact engine.
+
+With the incumbent's ratio p / q the engine is asked for a selection with ``q T - p D > 0``. None is the proof, and
+every selection with ``q T - p D >= 0`` is then an optimum: all of them, as one diagram, by one more enumeration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from optsum.coverage.climb import climb, moves_of
+from optsum.coverage.evaluate import key_of, score
+from optsum.coverage.instance import Coverage
+from optsum.coverage.state import arrays_of
+from optsum.errors import BackendError
+from optsum.optima.diagram import EMPTY_FAMILY, Diagram
+from optsum.problem.problem import Selection
+from optsum.program.surrogate import reaches
+
+from ..engine.program import Program, program_of
+from ..engine.running import Limits, Stopped
+from .guards import guarded
+from .meter import Meter, Searcher, least
+
+__all__ = ["Best", "Findings", "fits", "greedy_selection", "solve_ratio"]
+
+_LARGEST = 2**54
+"""Programs may reach this."""
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What a search found.
+
+    Attributes
+    ----------
+    selection : the best, or None if nothing is feasible (or nothing was found before a limit)
+    key : Fraction
+        Its objective as it is compared.
+    optima : Diagram
+        All optima if they were asked for and `reason` is None, otherwise some selections worth `key`.
+    proven : bool
+        Whether the key is proven to be the optimum.
+    reason : the limit that was reached, or None
+    statistics : plain data
+    """
+
+    selection: Selection | None
+    key: Fraction
+    optima: Diagram
+    proven: bool
+    reason: str | None
+    statistics: dict[str, Any]
+
+
+class Best:
+    """The best selection so far; whatever an engine claims is scored afresh here."""
+
+    def __init__(self, instance: Coverage) -> None:
+        self._instance = instance
+        self.selection: Selection | None = None
+        self.key = Fraction(-1)
+        self.totals: tuple[int, ...] = ()
+
+    def see(self, units: Iterable[int]) -> bool:
+        """Take a selection if it is feasible and better; return whether it is."""
+        selection = tuple(sorted(units))
+        totals, length, violation = score(self._instance, selection)
+        if violation:
+            return False
+        key = key_of(self._instance, totals, length)
+        if key <= self.key:
+            return False
+        self.selection, self.key, self.totals = selection, key, totals
+        return True
+
+
+def greedy_selection(instance: Coverage) -> Selection | None:
+    """Return the greedy selection; None where its numbers are too large."""
+    arrays = arrays_of(instance)
+    if arrays is None:
+        return None
+    chosen, _ = climb(arrays, *moves_of(instance), single=False)
+    return tuple(chosen.nonzero()[0].tolist())
+
+
+def fits(instance: Coverage) -> bool:
+    """Whether the programs for all ratios that selections have fit the engine's integers."""
+    top, bottom = reaches(instance)
+    return 2 * (top + 1) * (bottom + 1) < _LARGEST
+
+
+def ratio_program(instance: Coverage, ratio: Fraction) -> Program:
+    """Return the program ``q T - p D`` over selections with D > 0, for a ratio p / q."""
+    p, q = ratio.numerator, ratio.denominator
+    top, _ = reaches(instance)
+    penalty = q * top + p * abs(min(0, int(instance.constants[1]))) + 1
+    return guarded(program_of(instance, (q, -p)), instance, [1], penalty)
+
+
+def solve_ratio(instance: Coverage, limits: Limits | None = None, *, every: bool) -> Findings:
+    """Find one optimum, or all, of an instance of one ratio.
+
+    Parameters
+    ----------
+    instance : Coverage
+        Which `fits`; otherwise `sums.solve_sum` serves.
+    limits : Limits
+        Seconds, nodes and memory together for all programs.
+    every : bool
+        Whether all optima are wanted.
+
+    Raises
+    ------
+    UnsupportedError
+        If a minimum length needs too large a table.
+    """
+    meter = Meter(limits or Limits())
+    best = Best(instance)
+    best.see(greedy_selection(instance) or ())
+    proven, reason = False, None
+    optima = Diagram.of_sets([])
+    try:
+        while not proven:
+            ratio = max(best.key, Fraction(0))
+            program = ratio_program(instance, ratio)
+            with meter.engine(program) as engine:
+                if engine.feasible and best.selection is None:
+                    best.see(engine.guess()[0])
+                if best.key <= ratio and not _improved(program, engine, best):
+                    proven = True
+                    if every and engine.feasible and best.key > 0:
+                        optima, reason = _all(program, engine)
+        if every and best.selection is not None and best.key <= 0:  # whatever is feasible is worth nothing
+            program = program_of(instance, (0, 0))
+            with meter.engine(program) as engine:
+                optima, reason = _all(program, engine)
+    except Stopped as stopped:
+        reason = stopped.reason
+    if best.selection is not None and not optima.root:
+        optima = Diagram.of_sets([best.selection])
+    key = max(best.key, Fraction(0))
+    return Findings(best.selection, key, optima, proven=proven, reason=reason, statistics=meter.statistics())
+
+
+def _improved(program: Program, engine: Searcher, best: Best) -> bool:
+    """Look for a selection with a better ratio than the program's."""
+    wanted = least(program, engine, 1)
+    found = engine.one_of(wanted) if engine.feasible and engine.upper >= wanted else None
+    if found is not None and not best.see(found):
+        raise BackendError("branch-and-bound found no better ratio where its program has one.")
+    return found is not None
+
+
+def _all(program: Program, engine: Searcher) -> tuple[Diagram, str | None]:
+    """Return all sets that a program is worth 0 for, or more."""
+    node, reason = engine.all_of(least(program, engine, 0))
+    return engine.store.diagram(node) if node != EMPTY_FAMILY else Diagram.of_sets([]), reason

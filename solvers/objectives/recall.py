@@ -1,0 +1,156 @@
+"""The functions of the exact engine: all optima, or one optimum, of a coverage instance."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from optsum.coverage.instance import Coverage
+from optsum.errors import UnsupportedError
+from optsum.optima.diagram import EMPTY_FAMILY, Diagram
+from optsum.optima.optima import Optima
+
+from ..engine.program import Program, program_of
+from ..engine.running import Limits, Statistics, Stopped
+
+if TYPE_CHECKING:
+    from .meter import Searcher
+
+__all__ = ["Answer", "recall_program", "solve_all", "solve_one"]
+
+_NARROW: Final = 64
+"""Up to this distance between bound and a good set the targets of an enumeration are tried one by one."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One set, and what is known about it.
+
+    Attributes
+    ----------
+    selection : sorted units, or None if no set meets the length limits
+    value, bound : int
+        Numerators; equal if and only if the set is proven to be an optimum.
+    termination : str
+        ``completed`` or the limit that was reached.
+    statistics : Statistics
+    """
+
+    selection: tuple[int, ...] | None
+    value: int
+    bound: int
+    termination: str
+    statistics: Statistics
+
+    @property
+    def proven(self) -> bool:
+        """Whether the value is the optimum (or there is no feasible set)."""
+        return self.termination == "completed"
+
+
+def recall_program(coverage: Coverage) -> Program:
+    """Return recall as the program it is.
+
+    Raises
+    ------
+    UnsupportedError
+        If the value is not one ratio with a constant denominator.
+    """
+    if not coverage.constant_denominator:
+        raise UnsupportedError("The exact engine serves recall here; use the strategy branch-and-bound for the rest.")
+    return program_of(coverage, (1, 0))
+
+
+def _optimum(engine: Searcher) -> tuple[tuple[int, ...], int, int, str]:
+    """Close the gap between a good set and the bound: set, value, bound, termination.
+
+    Bounds are near optima more often than greedy sets are: steps from above are small and grow as they fail.
+    """
+    selection, value = engine.guess()
+    upper = engine.upper
+    step = max(1, (upper - value) // 16)
+    try:
+        while value < upper:
+            target = max(value + 1, upper - step + 1)
+            found = engine.one_of(target)
+            if found is None:
+                upper = target - 1
+                step *= 2
+            else:
+                selection, value = found, engine.value_of(found)
+                step = min(step, max(1, (upper - value) // 2))
+    except Stopped as stopped:
+        return selection, value, upper, stopped.reason
+    return selection, value, value, "completed"
+
+
+def solve_one(coverage: Coverage, limits: Limits | None = None) -> Answer:
+    """Find one optimum of a coverage instance and prove it.
+
+    Parameters
+    ----------
+    coverage : Coverage
+        Recall (a constant denominator); a minimum length is allowed.
+    limits : Limits
+
+    Raises
+    ------
+    UnsupportedError
+        For any other instance.
+    """
+    from .meter import engine_of  # which needs the engine of this package
+
+    engine = engine_of(recall_program(coverage), limits or Limits())
+    if not engine.feasible:
+        return Answer(None, 0, 0, "completed", engine.finish())
+    selection, value, upper, termination = _optimum(engine)
+    constant = int(coverage.constants[0])
+    return Answer(
+        tuple(sorted(selection)),
+        value * engine.divisor + constant,
+        upper * engine.divisor + constant,
+        termination,
+        engine.finish(),
+    )
+
+
+def solve_all(coverage: Coverage, limits: Limits | None = None) -> Optima:
+    """Find all optima of a coverage instance.
+
+    Parameters and errors are those of `solve_one`. If a limit is reached, the answer says what is proven: with
+    ``value == bound`` the optimum is known and the sets are some of the optima; otherwise the only set is a good one.
+    """
+    from .meter import engine_of  # which needs the engine of this package
+
+    engine = engine_of(recall_program(coverage), limits or Limits())
+    constant = int(coverage.constants[0])
+    if not engine.feasible:
+        return Optima(Diagram.of_sets([]), 0, 0, complete=True, statistics=engine.finish().as_dict())
+    upper, reason, node = engine.upper, None, EMPTY_FAMILY
+    guess: tuple[int, ...] = ()
+    value = -1
+    if upper > _NARROW:
+        guess, value = engine.guess()
+        if upper - value > _NARROW:
+            guess, value, upper, termination = _optimum(engine)
+            reason = None if termination == "completed" else termination
+    while reason is None and node == EMPTY_FAMILY:
+        node, reason = engine.all_of(upper)
+        if node == EMPTY_FAMILY and reason is None:
+            upper -= 1
+    if node == EMPTY_FAMILY:
+        if value < 0:
+            guess, value = engine.guess()
+        diagram = Diagram.of_sets([guess])
+    else:
+        value, diagram = upper, engine.store.diagram(node)
+    statistics = engine.finish()
+    statistics.diagram = len(diagram.nodes)
+    return Optima(
+        diagram,
+        value * engine.divisor + constant,
+        upper * engine.divisor + constant,
+        complete=reason is None,
+        termination=reason or "completed",
+        statistics=statistics.as_dict(),
+    )

@@ -155,10 +155,10 @@ class Genetic(Strategy):
         """Return what improves rows and says what they are worth; None if kernels cannot hold the problem."""
         if Capability.COVERAGE not in run.problem.capabilities:
             return None
-        from optsum.coverage.descent import EVALUATIONS, start
-        from optsum.coverage.neighbourhood import neighbourhood_of
         from optsum.coverage.state import arrays_of
 
+        from .moves.descent import EVALUATIONS, start
+        from .moves.neighbourhood import neighbourhood_of
         from .population import polish
 
         arrays = arrays_of(run.problem.coverage)

@@ -53,9 +53,10 @@ class GreedyLocalSearch(Strategy):
     def _on_arrays(self, run: Run, first: Selection) -> bool:
         if Capability.COVERAGE not in run.problem.capabilities:
             return False
-        from optsum.coverage.descent import EVALUATIONS, descend, start
-        from optsum.coverage.neighbourhood import neighbourhood_of
         from optsum.coverage.state import arrays_of
+
+        from .moves.descent import EVALUATIONS, descend, start
+        from .moves.neighbourhood import neighbourhood_of
 
         arrays = arrays_of(run.problem.coverage)
         if arrays is None:

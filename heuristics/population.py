@@ -6,8 +6,8 @@ from typing import Any
 
 from numba import njit
 
-from optsum.coverage.descent import EVALUATIONS, descend, restart, settle
-from optsum.coverage.neighbourhood import become, rank
+from .moves.descent import EVALUATIONS, descend, restart, settle
+from .moves.neighbourhood import become, rank
 
 __all__ = ["polish"]
 
@@ -23,7 +23,7 @@ def polish(
     rows : (individuals, units)
         0/1 decisions; changed in place.
     ranks : (individuals, 4)
-        `optsum.coverage.neighbourhood.rank` of each.
+        `optsum.heuristics.moves.neighbourhood.rank` of each.
     place : int
         The first row that is still to be done.
     effort : int

@@ -70,10 +70,10 @@ class Vns(Strategy):
         """Search by kernels; False if they cannot hold the problem."""
         if Capability.COVERAGE not in run.problem.capabilities:
             return False
-        from optsum.coverage.descent import EVALUATIONS
-        from optsum.coverage.neighbourhood import neighbourhood_of
         from optsum.coverage.state import arrays_of
 
+        from .moves.descent import EVALUATIONS
+        from .moves.neighbourhood import neighbourhood_of
         from .vns_kernel import IDLE, ITERATIONS, begin, go_on
 
         arrays = arrays_of(run.problem.coverage)

@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from optsum.coverage.descent import EVALUATIONS, Descent, descend, refill, restart, start
 from optsum.coverage.instance import IntArray
-from optsum.coverage.neighbourhood import add, ahead, become, below, drop, rank
 from optsum.coverage.state import CHOSEN, Arrays
+
+from .moves.descent import EVALUATIONS, Descent, descend, refill, restart, start
+from .moves.neighbourhood import add, ahead, become, below, drop, rank
 
 __all__ = ["IDLE", "ITERATIONS", "SHAKE", "Vns", "begin", "go_on"]
 
@@ -29,7 +30,7 @@ class Vns(NamedTuple):
     base, best : (units,)
         The local optimum that is shaken, and the best one so far.
     base_rank, best_rank : (4,)
-        Their ranks (`optsum.coverage.neighbourhood.rank`).
+        Their ranks (`optsum.heuristics.moves.neighbourhood.rank`).
     control : (4,)
         Strength of the next shake, iterations since the last improvement, iterations, and whether swaps of two were
         tried on the best one.

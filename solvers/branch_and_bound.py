@@ -17,7 +17,7 @@ from optsum.optima.optima import Optima
 from optsum.problem.problem import Capability, Problem, require
 from optsum.program.surrogate import reaches
 
-from .covers import enumerate_covers, solve_cover
+from .covers.solve import enumerate_covers, solve_cover
 from .objectives.guards import servable
 
 if TYPE_CHECKING:

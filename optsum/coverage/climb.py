@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from optsum.coverage.best_moves import brought
+from optsum.coverage.gains import brought, quick_ones
 from optsum.coverage.instance import Coverage, IntArray, pack
-from optsum.coverage.neighbourhood import quick_ones
 from optsum.coverage.state import COVER, LENGTH, MISSING, Arrays, empty_state, flip, value_pair
 
 __all__ = ["climb", "moves_of"]
@@ -18,7 +17,7 @@ __all__ = ["climb", "moves_of"]
 def moves_of(instance: Coverage) -> tuple[IntArray, IntArray, IntArray]:
     """Return the moves of an instance, packed: each unit, and each set of units that a joint occurrence needs, closed.
 
-    The third array says which are quick (`optsum.coverage.neighbourhood.quick_ones`). A unit comes with its ancestors,
+    The third array says which are quick (`optsum.coverage.gains.quick_ones`). A unit comes with its ancestors,
     so that every move can be taken by itself.
     """
     moves = [instance.closure((unit,)) for unit in range(instance.size)]

@@ -10,7 +10,7 @@ from time import process_time
 
 import pytest
 from optsum.formulations.cover import Cover
-from optsum.solvers.covers import enumerate_covers, solve_cover
+from optsum.solvers.covers.solve import enumerate_covers, solve_cover
 
 from optsum.contracts.result import Status
 from optsum.contracts.run import Run

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from optsum.solvers import exhaustive, exhaustive_estimate, exhaustive_walkers
-from optsum.solvers.exhaustive import Exhaustive
-from optsum.solvers.exhaustive_walkers import Flips, OneByOne, Pairs, Walker, walker_of
+from optsum.solvers.exhaustive import estimate, strategy, walkers
+from optsum.solvers.exhaustive.strategy import Exhaustive
+from optsum.solvers.exhaustive.walkers import Flips, OneByOne, Pairs, Walker, walker_of
 
 import optsum
 from optsum.contracts.result import Status, Termination
@@ -147,7 +147,7 @@ def test_a_long_list_of_ties_takes_a_second_walk() -> None:
 
 
 def test_a_list_of_ties_beyond_memory_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(exhaustive, "_LARGEST_LIST", 17 * 30)
+    monkeypatch.setattr(strategy, "_LARGEST_LIST", 17 * 30)
     alike = Coverage.of([2] * 16, [{0: 1}] * 16, [[1] * 16], constants=(0, 16), max_length=11)
     optima = Exhaustive().enumerate(CoverageProblem.of(alike), Limits())
     assert (optima.complete, optima.termination, optima.proven) == (False, "memory_limit", True)
@@ -175,7 +175,7 @@ def test_an_evaluation_limit_is_kept(limit: int) -> None:
 
 def test_what_takes_for_ever_is_said_and_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     said: list[str] = []
-    monkeypatch.setattr(exhaustive_estimate, "say", said.append)
+    monkeypatch.setattr(estimate, "say", said.append)
     coverage = Coverage.of([10] * 400, [{u % 50: 1} for u in range(400)], [[1]] * 50, constants=(0, 50), max_length=900)
     result = search(CoverageProblem.of(coverage), "exhaustive", Limits(time_s=0.6))
     assert (result.status, result.termination) == (Status.FEASIBLE, Termination.TIME_LIMIT)
@@ -190,9 +190,9 @@ def test_what_takes_for_ever_is_said_and_stopped(monkeypatch: pytest.MonkeyPatch
 
 def test_sentences_on_how_long_it_takes(monkeypatch: pytest.MonkeyPatch) -> None:
     said: list[str] = []
-    monkeypatch.setattr(exhaustive_estimate, "say", said.append)
+    monkeypatch.setattr(estimate, "say", said.append)
     for selections, limit in ((1e10, None), (1e13, None), (1e10, 9.0), (float("inf"), None), (1e8, None)):
-        exhaustive_estimate.Estimate(selections, 1e8).update(10**8, 1.0, limit)
+        estimate.Estimate(selections, 1e8).update(10**8, 1.0, limit)
     assert said[0] == "exhaustive: 1e+10 selections, about 1.7 min."
     assert "about 1.2 days; --time-limit stops it early" in said[1]
     assert said[2].endswith("the time limit stops it after 9 s.")
@@ -274,5 +274,5 @@ def test_windows_of_real_documents(metric: str, shared_data: Path) -> None:
 
 def test_every_walker_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
     assert {Pairs, Flips, OneByOne} == {
-        each for each in vars(exhaustive_walkers).values() if isinstance(each, type) and issubclass(each, Walker)
+        each for each in vars(walkers).values() if isinstance(each, type) and issubclass(each, Walker)
     } - {Walker}

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from optsum.heuristics.moves.best_moves import best_add, best_drop
+from optsum.heuristics.moves.descent import EVALUATIONS, OPTIMUM, PHASE, descend, start
+from optsum.heuristics.moves.neighbourhood import ahead, become, below, improves, look, neighbourhood_of, rank
 
-from optsum.coverage.best_moves import best_add, best_drop
-from optsum.coverage.descent import EVALUATIONS, OPTIMUM, PHASE, descend, start
 from optsum.coverage.instance import Coverage, Joint, Sense
-from optsum.coverage.neighbourhood import ahead, become, below, improves, look, neighbourhood_of, rank
 from optsum.coverage.state import Arrays, arrays_of, empty_state, flip
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.testing import KINDS, random_coverage

@@ -24,8 +24,8 @@ from numba import njit
 
 from optsum.coverage.instance import Coverage, IntArray
 
-from .exhaustive_bits import field_bits, ones
-from .exhaustive_split import cut_of
+from .bits import field_bits, ones
+from .split import cut_of
 
 __all__ = ["Half", "Halves", "halves_of"]
 

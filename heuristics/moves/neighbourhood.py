@@ -7,13 +7,13 @@ then by length: the shorter of two equally good ones leaves more room. All compa
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
 
-from optsum.coverage.instance import Combination, Coverage, IntArray, Sense, pack
+from optsum.coverage.gains import quick_ones
+from optsum.coverage.instance import Coverage, IntArray, pack
 from optsum.coverage.state import COVER, LENGTH, MISSING, RATIO, feed, flip, value_pair
 
 __all__ = [
@@ -27,7 +27,6 @@ __all__ = [
     "look",
     "look_at_all",
     "neighbourhood_of",
-    "quick_ones",
     "rank",
     "violation_of",
 ]
@@ -78,13 +77,6 @@ def neighbourhood_of(instance: Coverage) -> Neighbourhood:
     tangled = any(not set(joint.needs).isdisjoint(joint.vetoes) for joint in instance.joints if not joint.seam)
     moves = [*closures, *partners]
     return Neighbourhood(*pack(moves), *pack(descendants), quick_ones(instance, moves), int(tangled))
-
-
-def quick_ones(instance: Coverage, moves: Sequence[Sequence[int]]) -> IntArray:
-    """Return 1 for each move whose gain is a sum over the features of its one unit, 0 for the others."""
-    joined = {unit for joint in instance.joints for unit in (*joint.needs, *joint.vetoes)}
-    simple = instance.goal is Sense.MINIMIZE or instance.combination is Combination.RATIO
-    return np.array([simple and len(move) == 1 and move[0] not in joined for move in moves], np.int64)
 
 
 @njit(cache=True)

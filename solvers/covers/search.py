@@ -3,8 +3,8 @@
 Hirao et al. 2004 (TSC3), section 3.1.1, asks for the smallest set of source sentences from which an abstract can be
 made and calls it a constraint satisfaction problem; how it was solved there is not said. Here it is
 
-1. reduced by rules that lose no minimum cover (`cover_reduction`), and split into independent parts;
-2. bounded by shares of the lengths, the duals of a relaxation, in integers (`cover_bound`); what the bound alone
+1. reduced by rules that lose no minimum cover (`reduction`), and split into independent parts;
+2. bounded by shares of the lengths, the duals of a relaxation, in integers (`bound`); what the bound alone
    decides within the length allowed is fixed;
 3. branched on: a unit is chosen, or ruled out.
 
@@ -36,9 +36,9 @@ from optsum.coverage.clauses import (
 from optsum.coverage.instance import Coverage
 from optsum.optima.diagram import EMPTY_FAMILY, EMPTY_SET, Diagram
 
-from .cover_bound import Relaxer, Shares
-from .cover_families import Families
-from .cover_reduction import parts, reduced, take
+from .bound import Relaxer, Shares
+from .families import Families
+from .reduction import parts, reduced, take
 
 __all__ = ["CoverSearch", "MinimumCovers", "minimum_covers"]
 
@@ -59,7 +59,7 @@ class MinimumCovers:
     covers : Diagram
         All minimum covers, or one of them, as sets of units.
     nodes : int
-        Clausess that were looked at.
+        States that were looked at.
     relaxations : int
         Linear programs solved.
     """

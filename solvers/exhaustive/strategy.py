@@ -17,7 +17,7 @@ from optsum.optima.optima import Optima
 from optsum.problem.problem import Capability, Problem
 
 if TYPE_CHECKING:
-    from .exhaustive_walkers import Walker
+    from .walkers import Walker
 
 __all__ = ["Exhaustive"]
 
@@ -93,14 +93,14 @@ class Exhaustive(Strategy):
 
     @staticmethod
     def _walker(run: Run, rows: int) -> Walker:
-        from .exhaustive_walkers import walker_of
+        from .walkers import walker_of
 
         problem = run.problem
         coverage = problem.coverage if Capability.COVERAGE in problem.capabilities else None
         return walker_of(problem, coverage, run.see, rows)
 
     def _walk(self, run: Run, rows: int) -> Walker:
-        from .exhaustive_estimate import Estimate
+        from .estimate import Estimate
 
         walker = self._walker(run, rows)
         estimate = Estimate(walker.expected, walker.rate)

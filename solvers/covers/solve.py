@@ -13,7 +13,7 @@ from optsum.coverage.instance import Coverage
 from optsum.optima.diagram import Diagram
 from optsum.optima.optima import Optima
 
-from .cover_search import MinimumCovers, minimum_covers
+from .search import MinimumCovers, minimum_covers
 
 __all__ = ["enumerate_covers", "quick_cover", "solve_cover"]
 

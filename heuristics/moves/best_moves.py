@@ -7,40 +7,12 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from optsum.coverage.neighbourhood import ahead, below, improves, look_at_all, rank, violation_of
+from optsum.coverage.gains import brought
 from optsum.coverage.state import COVER, MISSING
 
-__all__ = ["best_add", "best_drop", "brought"]
+from .neighbourhood import ahead, below, improves, look_at_all, rank, violation_of
 
-
-@njit(cache=True)
-def brought(
-    copies: Any,
-    unit_start: Any,
-    unit_feature: Any,
-    unit_count: Any,
-    level_start: Any,
-    level: Any,
-    slot: Any,
-    covering: bool,
-    unit: int,
-) -> Any:
-    """Return what one unit's features add to numerator and denominator; for a cover, to what is covered."""
-    top, bottom = np.int64(0), np.int64(0)
-    for entry in range(unit_start[unit], unit_start[unit + 1]):
-        feature = unit_feature[entry]
-        base = level_start[feature]
-        full = level_start[feature + 1] - 1 - base
-        old = copies[feature]
-        if old < full:
-            new = min(old + unit_count[entry], full)
-            if covering:
-                top += new - old
-            elif slot[feature] == 0:
-                top += level[base + new] - level[base + old]
-            else:
-                bottom += level[base + new] - level[base + old]
-    return top, bottom
+__all__ = ["best_add", "best_drop"]
 
 
 @njit(cache=True)

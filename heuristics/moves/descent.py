@@ -11,10 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from optsum.coverage.best_moves import best_add, best_drop
 from optsum.coverage.instance import IntArray
-from optsum.coverage.neighbourhood import add, become, drop, improves, rank
 from optsum.coverage.state import LENGTH, Arrays, State, empty_state
+
+from .best_moves import best_add, best_drop
+from .neighbourhood import add, become, drop, improves, rank
 
 __all__ = ["EVALUATIONS", "OPTIMUM", "PAIRS", "PHASE", "Descent", "descend", "refill", "restart", "settle", "start"]
 
@@ -37,7 +38,7 @@ class Descent(NamedTuple):
         Phase, the first and the second unit that are dropped next, units tried since the last improvement, whether
         swaps of two units are wanted, moves evaluated so far.
     draws : (1,)
-        State of the random generator (`optsum.coverage.neighbourhood.below`).
+        State of the random generator (`optsum.heuristics.moves.neighbourhood.below`).
     """
 
     state: State

@@ -8,7 +8,7 @@ from statistics import mean
 from typing import Any
 
 import pytest
-from optsum.heuristics.akhmetov import rows_in_order
+from optsum.heuristics.akhmetov_literal import rows_in_order
 
 import optsum
 from optsum.contracts.run import Limits, Run

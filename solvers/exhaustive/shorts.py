@@ -9,8 +9,8 @@ from numba import njit
 
 from optsum.coverage.instance import IntArray
 
-from .exhaustive_bits import field_bits, ones
-from .exhaustive_halves import Halves
+from .bits import field_bits, ones
+from .halves import Halves
 
 __all__ = ["Shorts", "push", "shorts_of"]
 

@@ -21,7 +21,7 @@ from optsum.problem.problem import Evaluation, Problem, Selection
 if TYPE_CHECKING:
     from optsum.coverage.state import Arrays
 
-    from .exhaustive_halves import Halves
+    from .halves import Halves
 
 __all__ = ["Flips", "OneByOne", "Pairs", "Walker", "walker_of"]
 
@@ -88,7 +88,7 @@ def _pairs(coverage: Coverage, rows: int) -> Pairs | None:
     """Return the quick walk, if every total fits into 64 bits, and every value into a float."""
     from optsum.coverage.state import arrays_of
 
-    from .exhaustive_halves import halves_of
+    from .halves import halves_of
 
     if coverage.goal is not Sense.MAXIMIZE or not coverage.singletons:
         return None
@@ -120,9 +120,9 @@ class Pairs(Walker):
     stride = 1 << 22
 
     def __init__(self, coverage: Coverage, halves: Halves, exact: bool, rows: int) -> None:
-        from .exhaustive_pairs import start_pairs
-        from .exhaustive_shorts import shorts_of
-        from .exhaustive_values import INTEGER, PRODUCT, RATIO, SUM
+        from .pairs import start_pairs
+        from .shorts import shorts_of
+        from .values import INTEGER, PRODUCT, RATIO, SUM
 
         kinds = {Combination.RATIO: RATIO, Combination.SUM: SUM, Combination.PRODUCT: PRODUCT}
         kind = INTEGER if coverage.constant_denominator else kinds[coverage.combination]
@@ -138,7 +138,7 @@ class Pairs(Walker):
 
     def advance(self, visits: int) -> Selection | None:
         """Visit; see `Walker.advance`."""
-        from .exhaustive_pairs import BEST_CHANGED, DONE, FEASIBLE, TIES, advance_pairs
+        from .pairs import BEST_CHANGED, DONE, FEASIBLE, TIES, advance_pairs
 
         scalars = self._walk.scalars
         advance_pairs(self._halves, self._shorts, self._walk, visits, 1 + visits // 64)
@@ -154,7 +154,7 @@ class Pairs(Walker):
 
     def _decide(self) -> Selection | None:
         """Compare the candidates by exact fractions."""
-        from .exhaustive_pairs import LISTED
+        from .pairs import LISTED
 
         found: Selection | None = None
         number = int(self._walk.scalars[LISTED])
@@ -176,7 +176,7 @@ class Pairs(Walker):
 
     def listed(self) -> list[list[int]]:
         """Return ties; see `Walker.listed`."""
-        from .exhaustive_pairs import LISTED
+        from .pairs import LISTED
 
         if not self._exact:
             return self._ties
@@ -196,7 +196,7 @@ class Flips(Walker):
     stride = 1 << 18
 
     def __init__(self, coverage: Coverage, arrays: Arrays, rows: int) -> None:
-        from .exhaustive_kernel import start
+        from .flips import start
 
         self._arrays = arrays
         self._walk = start(arrays, rows)
@@ -205,7 +205,7 @@ class Flips(Walker):
 
     def advance(self, visits: int) -> Selection | None:
         """Visit; see `Walker.advance`."""
-        from .exhaustive_kernel import BEST_CHANGED, DONE, FEASIBLE, TIES, VISITED, advance
+        from .flips import BEST_CHANGED, DONE, FEASIBLE, TIES, VISITED, advance
 
         scalars = self._walk.scalars
         advance(self._arrays, self._walk, visits)
@@ -218,7 +218,7 @@ class Flips(Walker):
 
     def listed(self) -> list[list[int]]:
         """Return ties; see `Walker.listed`."""
-        from .exhaustive_kernel import LISTED
+        from .flips import LISTED
 
         return [row[1 : row[0] + 1].tolist() for row in self._walk.listed[: int(self._walk.scalars[LISTED])]]
 

@@ -27,7 +27,7 @@ def ones(typing_context: Any, word: Any) -> Any:
 
 @njit(cache=True)
 def field_bits(field: Any, number: int, held: int, highest: int) -> Any:
-    """Return the bits that so many copies set in a field: see `optsum.solvers.exhaustive_halves.Halves`."""
+    """Return the bits that so many copies set in a field: see `optsum.solvers.exhaustive.halves.Halves`."""
     width, first = field[number, _WIDTH], field[number, _FIRST]
     shown = held - (field[number, _BITS] - (first + width - 1)) if highest else held - first + 1
     shown = min(max(shown, 0), width)

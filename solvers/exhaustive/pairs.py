@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from optsum.coverage.instance import Coverage, IntArray
 
-from .exhaustive_bits import ones
-from .exhaustive_halves import Halves
-from .exhaustive_shorts import push
-from .exhaustive_values import INTEGER, pair_at, value_at
+from .bits import ones
+from .halves import Halves
+from .shorts import push
+from .values import INTEGER, pair_at, value_at
 
 __all__ = [
     "BEST_CHANGED",
@@ -86,7 +86,7 @@ def start_pairs(instance: Coverage, halves: Halves, kind: int, *, exact: bool, r
     Parameters
     ----------
     kind : int
-        As in `optsum.solvers.exhaustive_values`.
+        As in `optsum.solvers.exhaustive.values`.
     exact : bool
         64 bits hold every product that a comparison needs. Otherwise selections that may be best are listed with
         their totals, and the walk stops (`FULL`) where there is no room for more.

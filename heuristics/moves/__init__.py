@@ -1,0 +1,1 @@
+"""Moves of local search on the normal form: what they gain, the best of them, and the descent through them."""

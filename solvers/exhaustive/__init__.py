@@ -1,0 +1,1 @@
+"""Exhaustive search: the strategy, and its three ways through all selections within the limits."""

@@ -18,7 +18,7 @@ from pathlib import Path
 from instances import topics_of
 
 from optsum.corpus.topic import Topic
-from optsum.text.analyzer import Sentence
+from optsum.text.tokenizers import Sentence
 
 
 @dataclass(frozen=True)

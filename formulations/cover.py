@@ -21,9 +21,10 @@ from optsum.errors import InputError
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.formulation import Formulation, Spec, Task
 from optsum.problem.problem import Selection
-from optsum.text.analyzer import LENGTH_OF, Sentence
+from optsum.text.lengths import LENGTH_OF
+from optsum.text.tokenizers import Sentence
 
-from .cover_model import CoverModel
+from .cover_pyomo import CoverModel
 
 __all__ = ["Cover", "CoverTask"]
 

@@ -22,11 +22,12 @@ from optsum.metrics.ngrams import Gram, count
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.formulation import Formulation, Spec, Task
 from optsum.problem.problem import Selection
-from optsum.text.analyzer import LENGTH_OF, Sentence
+from optsum.text.lengths import LENGTH_OF
+from optsum.text.tokenizers import Sentence
 
-from .longest import longest_problem
+from .extractive_pyomo import ReferenceModel
 from .objective import Component, objective_of
-from .reference_model import ReferenceModel
+from .rouge_l import longest_problem
 
 __all__ = ["Extract", "Extractive"]
 

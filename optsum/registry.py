@@ -133,7 +133,7 @@ FORMULATIONS: Registry[Formulation] = Registry(
     "formulation",
     {
         "extractive": "optsum.formulations.extractive:Extractive",
-        "compressive": "optsum.formulations.compressive:Compressive",
+        "compressive": "optsum.formulations.compressive.formulation:Compressive",
         "cover": "optsum.formulations.cover:Cover",
     },
     "optsum.formulations",

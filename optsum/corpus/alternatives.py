@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 from optsum.corpus.topic import Topic
 from optsum.errors import InputError
-from optsum.text.analyzer import Sentence
+from optsum.text.tokenizers import Sentence
 
 __all__ = [
     "Alternatives",

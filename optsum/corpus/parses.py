@@ -11,7 +11,7 @@ from optsum.chunks.parse import Parse, Token
 from optsum.corpus.topic import Topic
 from optsum.errors import InputError
 from optsum.files import read_text
-from optsum.text.analyzer import Sentence
+from optsum.text.tokenizers import Sentence
 
 __all__ = ["parses_of", "rebased"]
 

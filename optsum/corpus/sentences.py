@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 
 from optsum.errors import InputError, OptionError
-from optsum.text.analyzer import Sentence
+from optsum.text.tokenizers import Sentence
 
 __all__ = ["as_sentences", "check_language", "kind", "split_sentences", "well_formed"]
 

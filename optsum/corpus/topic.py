@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 from optsum.corpus.sentences import as_sentences, kind
 from optsum.errors import InputError
-from optsum.text.analyzer import Sentence
+from optsum.text.tokenizers import Sentence
 
 __all__ = ["BadTopic", "Cover", "Text", "Topic", "as_id", "as_topic", "topic_to_json"]
 

@@ -30,7 +30,9 @@ from optsum.errors import InputError, OptionError, UnsupportedError
 from optsum.metrics.lcs import union_lcs_hits
 from optsum.metrics.names import Metric, parse_metric
 from optsum.metrics.ngrams import Counts, count, overlap
-from optsum.text.analyzer import Analyzer, Sentence, cut_sentences
+from optsum.text.analyzer import Analyzer
+from optsum.text.lengths import cut_sentences
+from optsum.text.tokenizers import Sentence
 
 __all__ = [
     "Boundaries",

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from optsum.corpus.topic import Topic
 from optsum.coverage.instance import NO_LIMIT
 from optsum.problem.problem import Problem, Selection
-from optsum.text.analyzer import Analyzer, Sentence
+from optsum.text.analyzer import Analyzer
+from optsum.text.tokenizers import Sentence
 
 if TYPE_CHECKING:
     from optsum.chunks.rules import Rules

@@ -18,7 +18,7 @@ from optsum.errors import InputError, OptionError, OptsumError
 from optsum.report.spread import Spread, spread_of
 from optsum.running.plan import Plan, by_problem, compare_topics
 from optsum.studies.report import Report
-from optsum.text.analyzer import word_count
+from optsum.text.lengths import word_count
 
 if TYPE_CHECKING:
     from optsum.report.tables import TextTable

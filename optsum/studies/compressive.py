@@ -218,7 +218,7 @@ def _solve(part: Topic, options: Options) -> Result:
     """Return an oracle with its recall in every variant, computed from its text."""
     from optsum.metrics.rouge import rouge
     from optsum.running.pipeline import build, run_task
-    from optsum.text.analyzer import joined
+    from optsum.text.lengths import joined
 
     task = build(part, options)
     result = run_task(task, options)

@@ -28,7 +28,7 @@ from numba import njit
 from optsum.corpus.alternatives import SentenceId, alternatives_of, check_extract, in_order
 from optsum.corpus.topic import Topic
 from optsum.errors import InputError
-from optsum.text.analyzer import Sentence
+from optsum.text.tokenizers import Sentence
 
 __all__ = ["Answers", "ExtractScore", "answer_score", "answers", "score_extract"]
 

@@ -1,40 +1,19 @@
-"""From sentences to the tokens that are counted, and to the words that lengths are made of.
-
-The two never mix: a *token* is what an `Analyzer` makes of a sentence, a *word* is a blank-separated piece of
-it.
-"""
+"""From sentences to the tokens that are counted: split, drop stop words, stem."""
 
 from __future__ import annotations
 
-import re
-import unicodedata
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import chain
-from types import MappingProxyType
-from typing import Final, TypeAlias
 
 from optsum.errors import InputError, OptionError, unknown_name
 from optsum.files import PathLike, read_text
 from optsum.text.resources import smart_stopwords
 from optsum.text.stem import stem
+from optsum.text.tokenizers import TOKENIZERS, Sentence
 
-__all__ = [
-    "LENGTH_OF",
-    "TOKENIZERS",
-    "Analyzer",
-    "Sentence",
-    "character_count",
-    "cut_sentences",
-    "cut_words",
-    "joined",
-    "load_stopwords",
-    "word_count",
-]
-
-Sentence: TypeAlias = str | tuple[str, ...]
-"""A raw sentence, or the tokens of a pre-tokenized one."""
+__all__ = ["Analyzer", "load_stopwords"]
 
 _WORDS_KEPT = 65_536  # entries of one word table; a table that is full starts afresh
 _LONGEST_KEPT = 64  # characters of a word worth remembering
@@ -49,7 +28,7 @@ class Analyzer:
     Parameters
     ----------
     tokenizer : str
-        A name in `TOKENIZERS`.
+        A name in `optsum.text.tokenizers.TOKENIZERS`.
 
         * ``rouge``: lower case, every character outside a-z0-9 a blank, split (ROUGE-1.5.5, on UTF-8 bytes);
         * ``blank``: lower case, split at white space;
@@ -107,7 +86,7 @@ class Analyzer:
         sentence : str or tuple of str
             Any text; nothing in it is an error.
         """
-        words = TOKENIZERS[self.tokenizer](sentence)
+        words = TOKENIZERS[self.tokenizer].split(sentence)
         if self.stopwords == "keep" and not self.stem:
             return words
         table = _word_table(self.stem, self.stopwords)
@@ -131,9 +110,7 @@ class Analyzer:
         >>> Analyzer(stopwords="drop").spans("The Co-op's mice")
         [('op', 7), ('mice', 12)]
         """
-        from optsum.text.located import LOCATED  # which needs this module
-
-        located = LOCATED[self.tokenizer](sentence)
+        located = TOKENIZERS[self.tokenizer].locate(sentence)
         if self.stopwords == "keep" and not self.stem:
             return located
         table = _word_table(self.stem, self.stopwords)
@@ -166,147 +143,6 @@ def _word_table(stemmed: bool, stopwords: str | frozenset[str]) -> _WordTable:
     if isinstance(stopwords, str):
         stopwords = smart_stopwords() if stopwords == "drop" else frozenset()
     return _WordTable(stemmed, stopwords)
-
-
-# The tokenizers.
-
-
-def _raw(sentence: Sentence) -> str:
-    return sentence if isinstance(sentence, str) else " ".join(sentence)
-
-
-# Byte -> byte: A-Z to lower case, a-z and 0-9 unchanged, everything else a blank.
-_ROUGE_BYTES = bytes(
-    byte if chr(byte) in "abcdefghijklmnopqrstuvwxyz0123456789" else ord(" ") for byte in bytes(range(256)).lower()
-)
-
-
-def _split_rouge(sentence: Sentence) -> list[str]:
-    # Lone surrogates have no UTF-8; "surrogatepass" makes bytes of them all the same, which then become
-    # blanks.
-    return _raw(sentence).encode("utf-8", "surrogatepass").translate(_ROUGE_BYTES).decode("ascii").split()
-
-
-def _split_blank(sentence: Sentence) -> list[str]:
-    return _raw(sentence).lower().split()
-
-
-@cache
-def _unicode_word() -> re.Pattern[str]:
-    # "\w" knows no combining marks, which would tear words of Indic scripts apart. All marks lie below U+20000,
-    # but for the variation selectors at U+E0100; none lies below U+0300, which is the quicker thing to ask.
-    marks = "".join(char for char in map(chr, range(0x20000)) if unicodedata.category(char).startswith("M"))
-    return re.compile(rf"\w+(?:(?=[^\0-\u02ff])[{marks}\U000e0100-\U000e01ef]+\w*)*")
-
-
-def _split_unicode(sentence: Sentence) -> list[str]:
-    return _unicode_word().findall(unicodedata.normalize("NFC", _raw(sentence)).lower())
-
-
-def _split_tokens(sentence: Sentence) -> list[str]:
-    return sentence.split() if isinstance(sentence, str) else list(sentence)
-
-
-def _split_pypi_rouge(sentence: Sentence) -> list[str]:
-    pieces = [" ".join(piece.split()) for piece in _raw(sentence).split(".") if piece]
-    return [token for piece in pieces for token in piece.split(" ")]
-
-
-_NO_LETTER = re.compile(r"[^a-z0-9]")
-
-
-def _split_presumm(sentence: Sentence) -> list[str]:
-    return [token for word in _raw(sentence).lower().split() if (token := _NO_LETTER.sub("", word))]
-
-
-TOKENIZERS: Mapping[str, Callable[[Sentence], list[str]]] = MappingProxyType(
-    {
-        "rouge": _split_rouge,
-        "blank": _split_blank,
-        "unicode": _split_unicode,
-        "tokens": _split_tokens,
-        "pypi-rouge": _split_pypi_rouge,
-        "presumm": _split_presumm,
-    }
-)
-"""Name -> function from a sentence to its tokens, before stop words and stemming; see `Analyzer`."""
-
-
-# Lengths.
-
-
-def word_count(sentence: Sentence) -> int:
-    """Return the length in words: the blank-separated pieces, or the tokens of a pre-tokenized sentence."""
-    return len(sentence.split()) if isinstance(sentence, str) else len(sentence)
-
-
-def character_count(sentence: Sentence) -> int:
-    """Return the length of a sentence in characters (code points), tokens joined by blanks."""
-    return len(_raw(sentence))
-
-
-def _one(sentence: Sentence) -> int:
-    """Return the length of a sentence in sentences."""
-    del sentence
-    return 1
-
-
-LENGTH_OF: Final[Mapping[str, Callable[[Sentence], int]]] = MappingProxyType(
-    {"words": word_count, "characters": character_count, "sentences": _one}
-)
-"""Length of a sentence, by the name of the unit."""
-
-
-def joined(sentences: Iterable[Sentence]) -> Sentence:
-    """Return one text: pre-tokenized sentences concatenated, all others (and mixtures) joined by blanks."""
-    texts = list(sentences)
-    if texts and not any(isinstance(text, str) for text in texts):
-        return tuple(token for text in texts for token in text)
-    return " ".join(map(_raw, texts))
-
-
-# White space as the original script sees it, which reads bytes: a no-break space does not end a word there.
-_ASCII_WORD = re.compile(r"\S+", re.ASCII)
-
-
-def cut_words(text: Sentence, max_words: int) -> Sentence:
-    """Return the text up to the end of its `max_words`-th word, as ROUGE-1.5.5 cuts with ``-l``.
-
-    Words are what ASCII white space separates, before punctuation is split off, or the tokens of a
-    pre-tokenized text.
-
-    Parameters
-    ----------
-    text : str or tuple of str
-    max_words : int
-        0 or more.
-    """
-    return cut_sentences([text], max_words)[0]
-
-
-def cut_sentences(sentences: Iterable[Sentence], max_words: int) -> list[Sentence]:
-    """Cut several sentences after `max_words` words in all, as `cut_words` does; later ones become empty.
-
-    Raises
-    ------
-    OptionError
-        If `max_words` is negative.
-    """
-    if max_words < 0:
-        raise OptionError(f"a text cannot be cut to {max_words} words; give 0 or more")
-    left = max_words
-    cut: list[Sentence] = []
-    for sentence in sentences:
-        if isinstance(sentence, str):
-            ends = [word.end() for word in _ASCII_WORD.finditer(sentence)]
-            words = len(ends)
-            part: Sentence = sentence if words <= left else sentence[: ends[left - 1] if left else 0]
-        else:
-            words = len(sentence)
-            part = sentence[:left]
-        cut.append(part)
-        left = max(0, left - words)
-    return cut
 
 
 def load_stopwords(path: PathLike) -> frozenset[str]:

@@ -12,17 +12,10 @@ from hypothesis import strategies as st
 
 from optsum.errors import InputError, OptionError, UnknownNameError
 from optsum.text import analyzer as text_module
-from optsum.text.analyzer import (
-    TOKENIZERS,
-    Analyzer,
-    character_count,
-    cut_sentences,
-    cut_words,
-    joined,
-    load_stopwords,
-    word_count,
-)
+from optsum.text.analyzer import Analyzer, load_stopwords
+from optsum.text.lengths import character_count, cut_sentences, cut_words, joined, word_count
 from optsum.text.resources import smart_stopwords
+from optsum.text.tokenizers import TOKENIZERS
 
 ANY_TEXT = st.text(st.characters(codec=None, exclude_categories=()))
 

@@ -3,7 +3,7 @@
 Hirao et al. 2017 (Oracle Summaries of Compressive Summarization), eq. 1-12: the dependency tree of a sentence becomes
 a tree of chunks (`optsum.chunks`), and any part of it that holds, with each chunk, all above it may stand in the
 summary. An n-gram is there if the chunks of its words are kept and the chunks between them are not
-(`formulations/candidates.py`).
+(`formulations/compressive/candidates.py`).
 
 A unit is a group of chunks that live and die together; a whole sentence has the length and the n-grams that it has as
 an extract.
@@ -11,7 +11,7 @@ an extract.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -23,14 +23,14 @@ from optsum.corpus.topic import Topic
 from optsum.errors import InputError, UnsupportedError
 from optsum.metrics.names import Metric, parse_metric
 from optsum.metrics.ngrams import Gram, count
+from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.formulation import Formulation, Spec, Task
-from optsum.problem.problem import Selection
-from optsum.text.analyzer import Sentence
+from optsum.problem.problem import Move, Selection
+from optsum.text.tokenizers import Sentence
 
-from .compressive_model import CompressiveModel
-from .compressive_problem import CompressiveProblem
+from ..objective import Component, objective_of
 from .decoding import bare_text, readable_text
-from .objective import Component, objective_of
+from .pyomo_model import CompressiveModel
 from .trimmed_counts import TrimmedCounts, trimmed_counts
 from .trimming import LENGTHS, TrimmableSentence, trimmable
 
@@ -76,6 +76,23 @@ class Compression(Task):
             sentence, group = self.places[unit]
             kept.setdefault(sentence, set()).add(group)
         return [(self.sentences[sentence], kept[sentence]) for sentence in sorted(kept)]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class CompressiveProblem(CoverageProblem):
+    """A coverage problem whose units are parts of sentences: the trees of the forest."""
+
+    def entries(self) -> Iterator[Move]:
+        """Yield whole sentences in document order."""
+        parents = self.instance.parents.tolist()
+        sentence: list[int] = []
+        for unit, parent in enumerate(parents):
+            if parent < 0 and sentence:
+                yield tuple(sentence)
+                sentence = []
+            sentence.append(unit)
+        if sentence:
+            yield tuple(sentence)
 
 
 class Compressive(Formulation):

@@ -16,8 +16,9 @@ from heapq import heappop, heappush
 import networkx as nx
 
 from optsum.chunks.parse import Parse
-from optsum.text.analyzer import Analyzer, Sentence, character_count
-from optsum.text.located import word_starts
+from optsum.text.analyzer import Analyzer
+from optsum.text.lengths import character_count, word_starts
+from optsum.text.tokenizers import Sentence
 
 __all__ = ["LENGTHS", "TrimmableSentence", "trimmable"]
 

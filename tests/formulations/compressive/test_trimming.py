@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from optsum.text.analyzer import TOKENIZERS, Analyzer, Sentence, word_count
-from optsum.text.located import word_starts
+from optsum.text.analyzer import Analyzer
+from optsum.text.lengths import word_count, word_starts
+from optsum.text.tokenizers import TOKENIZERS, Sentence
 
 ANALYZERS = [
     *(Analyzer(name) for name in TOKENIZERS),

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from compressive_instances import Draw, draw, text_value
-from optsum.formulations import compressive
+from optsum.formulations.compressive import formulation as compressive
 
 from optsum import enumerate_optima, solve
 from optsum.contracts.result import Status
@@ -14,7 +14,7 @@ from optsum.errors import InputError, UnsupportedError
 from optsum.options.options import resolve
 from optsum.running.pipeline import build
 from optsum.testing import check_problem
-from optsum.text.analyzer import character_count, word_count
+from optsum.text.lengths import character_count, word_count
 
 METRICS: list[dict[str, Any]] = [
     {"metric": "rouge-1", "stopwords": "drop"},

@@ -7,7 +7,7 @@ passes it, and a token hits at most as often as it occurs in the summary:
           \sum_{u \text{ chosen}} c_{ut}\Bigr)
 
 The first is a coverage of positions, the second a linear cap; their minimum is not in the normal form, but it is
-linear for an integer program (`optsum.formulations.longest_model`), as long as denominators are constant (recall).
+linear for an integer program (`longest_model`), as long as denominators are constant (recall).
 """
 
 from __future__ import annotations
@@ -17,11 +17,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
+from math import lcm
 
 import numpy as np
 
 from optsum.corpus.topic import Topic
-from optsum.coverage.instance import Key
+from optsum.coverage.instance import NO_LIMIT, Key, Sense
 from optsum.errors import InputError, UnsupportedError
 from optsum.metrics.lcs import lcs_positions
 from optsum.problem.formulation import Spec
@@ -29,10 +30,9 @@ from optsum.problem.problem import Capability, Evaluation, Problem, Selection
 from optsum.program.dual_bound import dual_bound
 from optsum.program.highs import relax
 from optsum.program.model import LinearModel
+from optsum.program.rows import Rows
 
-from .longest_model import longest_model
-
-__all__ = ["LongestProblem", "Positions", "longest_problem"]
+__all__ = ["LongestProblem", "Positions", "longest_model", "longest_problem"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,6 +164,71 @@ class LongestProblem(Problem):
         relaxation = relax(model)
         duals = np.zeros(model.rows) if relaxation is None else relaxation.duals
         return Fraction(dual_bound(model, duals) + model.offset, model.denominator)
+
+
+def longest_model(problem: LongestProblem) -> LinearModel:
+    """Return the program: units x, covered positions y, hits h of tokens that a reference repeats.
+
+    ``y_p <= sum of x_u over the units that cover p``; ``h_t <= sum of y_p over the positions of t`` and ``h_t <= sum of
+    c_ut x_u``. Positions of a token that occurs once are hits themselves. Only x is integral: whatever x, the rest
+    takes its largest values.
+    """
+    n = problem.size
+    totals = [reference.total for reference in problem.references]
+    common = lcm(*(total for total in totals if total)) if problem.mean else 1
+    objective: list[int] = [0] * n
+    upper: list[int] = [1] * n
+    rows = Rows()
+
+    def row(entries: list[tuple[int, int]], lower: float, most: float) -> None:
+        columns = np.array([column for column, _ in entries], np.int64)
+        rows.add(np.zeros(len(entries), np.int64), columns, np.array([value for _, value in entries], np.int64))
+        rows.close(1, lower, most)
+
+    def column(gain: int, most: int) -> int:
+        objective.append(gain)
+        upper.append(most)
+        return len(objective) - 1
+
+    for reference, total in zip(problem.references, totals, strict=True):
+        gain = common // total if problem.mean and total else 1
+        covers: dict[int, list[int]] = {}
+        for unit, bits in enumerate(reference.covered):
+            for position in _bits(bits):
+                covers.setdefault(position, []).append(unit)
+        place: dict[int, int] = {}
+        for position, units in sorted(covers.items()):
+            place[position] = column(gain if reference.once >> position & 1 else 0, 1)
+            row([(place[position], 1), *((unit, -1) for unit in units)], -np.inf, 0)
+        for bits, token in reference.repeated:
+            places = [place[position] for position in _bits(bits) if position in place]
+            if not places:
+                continue
+            hits = column(gain, len(places))
+            row([(hits, 1), *((one, -1) for one in places)], -np.inf, 0)
+            held = [(unit, -count) for unit in range(n) if (count := problem.tokens[unit].count(token))]
+            row([(hits, 1), *held], -np.inf, 0)
+    most = np.inf if problem.max_length >= NO_LIMIT else float(problem.max_length)
+    row(list(enumerate(problem.lengths)), float(problem.min_length), most)
+    row_start, row_column, row_value, row_lower, row_upper = rows.arrays()
+    return LinearModel(
+        sense=Sense.MAXIMIZE,
+        objective=np.array(objective, np.int64),
+        upper=np.array(upper, np.int64),
+        integral=np.arange(len(objective)) < n,
+        row_start=row_start,
+        row_column=row_column,
+        row_value=row_value,
+        row_lower=row_lower,
+        row_upper=row_upper,
+        units=n,
+        denominator=max(1, common * len(totals) if problem.mean else sum(totals)),
+    )
+
+
+def _bits(number: int) -> list[int]:
+    """Return the positions of the bits that are set."""
+    return [position for position in range(number.bit_length()) if number >> position & 1]
 
 
 def longest_problem(

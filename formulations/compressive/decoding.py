@@ -6,9 +6,10 @@ from collections.abc import Collection, Sequence
 
 from optsum.chunks.parse import Parse
 from optsum.chunks.working import is_punctuation
-from optsum.text.analyzer import Analyzer, Sentence
+from optsum.text.analyzer import Analyzer
+from optsum.text.tokenizers import Sentence
 
-from .punctuation import ends_pair, kept_marks, opens, sticks_to_left
+from .display_marks import ends_pair, kept_marks, opens, sticks_to_left
 from .trimming import TrimmableSentence
 
 __all__ = ["bare_text", "readable_text"]
@@ -29,7 +30,7 @@ def bare_text(sentence: TrimmableSentence, groups: Collection[int], tokenizer: s
     groups : collection of int
         Those that are kept.
     tokenizer : str
-        A name in `optsum.text.analyzer.TOKENIZERS`.
+        A name in `optsum.text.tokenizers.TOKENIZERS`.
     """
     if len(groups) == len(sentence.chunks):
         return sentence.sentence

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 from compressive_instances import draw
-from optsum.formulations.candidates import Candidate, candidates, members
-from optsum.formulations.trimming import TrimmableSentence, trimmable
+from optsum.formulations.compressive.candidates import Candidate, candidates, members
+from optsum.formulations.compressive.trimming import TrimmableSentence, trimmable
 
 FIGURE_1 = ["fig1-S1", "fig1-S2", "fig1-S3"]
 

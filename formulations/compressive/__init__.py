@@ -1,0 +1,1 @@
+"""Compressions: sentences of which parts may be left out."""

@@ -1,0 +1,95 @@
+"""Lengths: in words, sentences or characters, and texts cut to a length.
+
+A *word* is a blank-separated piece of a sentence, whatever tokens an `optsum.text.analyzer.Analyzer` makes of it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
+from typing import Final
+
+from optsum.errors import OptionError
+from optsum.text.tokenizers import TOKENIZERS, Sentence, raw_text
+
+__all__ = ["LENGTH_OF", "character_count", "cut_sentences", "cut_words", "joined", "word_count", "word_starts"]
+
+
+def word_count(sentence: Sentence) -> int:
+    """Return the length in words: the blank-separated pieces, or the tokens of a pre-tokenized sentence."""
+    return len(sentence.split()) if isinstance(sentence, str) else len(sentence)
+
+
+def word_starts(sentence: Sentence) -> list[int]:
+    """Return where each word that `word_count` counts begins, as the analyzer's `spans` does for tokens."""
+    return [start for _, start in TOKENIZERS["tokens"].locate(sentence)]
+
+
+def character_count(sentence: Sentence) -> int:
+    """Return the length of a sentence in characters (code points), tokens joined by blanks."""
+    return len(raw_text(sentence))
+
+
+def _one(sentence: Sentence) -> int:
+    """Return the length of a sentence in sentences."""
+    del sentence
+    return 1
+
+
+LENGTH_OF: Final[Mapping[str, Callable[[Sentence], int]]] = MappingProxyType(
+    {"words": word_count, "characters": character_count, "sentences": _one}
+)
+"""Length of a sentence, by the name of the unit."""
+
+
+def joined(sentences: Iterable[Sentence]) -> Sentence:
+    """Return one text: pre-tokenized sentences concatenated, all others (and mixtures) joined by blanks."""
+    texts = list(sentences)
+    if texts and not any(isinstance(text, str) for text in texts):
+        return tuple(token for text in texts for token in text)
+    return " ".join(map(raw_text, texts))
+
+
+# White space as the original script sees it, which reads bytes: a no-break space does not end a word there.
+_ASCII_WORD = re.compile(r"\S+", re.ASCII)
+
+
+def cut_words(text: Sentence, max_words: int) -> Sentence:
+    """Return the text up to the end of its `max_words`-th word, as ROUGE-1.5.5 cuts with ``-l``.
+
+    Words are what ASCII white space separates, before punctuation is split off, or the tokens of a
+    pre-tokenized text.
+
+    Parameters
+    ----------
+    text : str or tuple of str
+    max_words : int
+        0 or more.
+    """
+    return cut_sentences([text], max_words)[0]
+
+
+def cut_sentences(sentences: Iterable[Sentence], max_words: int) -> list[Sentence]:
+    """Cut several sentences after `max_words` words in all, as `cut_words` does; later ones become empty.
+
+    Raises
+    ------
+    OptionError
+        If `max_words` is negative.
+    """
+    if max_words < 0:
+        raise OptionError(f"a text cannot be cut to {max_words} words; give 0 or more")
+    left = max_words
+    cut: list[Sentence] = []
+    for sentence in sentences:
+        if isinstance(sentence, str):
+            ends = [word.end() for word in _ASCII_WORD.finditer(sentence)]
+            words = len(ends)
+            part: Sentence = sentence if words <= left else sentence[: ends[left - 1] if left else 0]
+        else:
+            words = len(sentence)
+            part = sentence[:left]
+        cut.append(part)
+        left = max(0, left - words)
+    return cut

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from optsum.contracts.result import Result
 from optsum.coverage.instance import Key, Sense
-from optsum.report.spread import quantiles, spread_of
+from optsum.report.statistics import INTERVALS, quantiles, spread_of
 
 if TYPE_CHECKING:
     from optsum.report.tables import TextTable
@@ -115,7 +115,7 @@ class Details:
             if (spread := spread_of([float(key) for key in self._keys[name] if key is not None])) is not None:
                 values = (spread.mean, spread.std, spread.cv, spread.half_width, spread.lower, spread.upper)
                 table.rows.append([name, *map(number, values)])
-        table.caption.append("CI: 95 % confidence interval of the mean.")
+        table.caption.append(f"CI: {INTERVALS['student']}.")
         return table
 
     def ratios(self) -> TextTable:

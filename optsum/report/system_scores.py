@@ -16,7 +16,7 @@ from optsum.errors import InputError, describe
 from optsum.metrics.names import parse_metric
 from optsum.metrics.rouge import Score, rouge_all
 from optsum.options.options import ScoreOptions, resolve_score
-from optsum.report.correlation import pearson, spearman
+from optsum.report.statistics import pearson, spearman
 from optsum.text.tokenizers import Sentence
 
 __all__ = ["MEASURES", "Agreement", "SystemRow", "SystemScores", "score", "score_rows"]

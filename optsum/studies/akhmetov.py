@@ -15,7 +15,7 @@ from pydantic import Field
 from optsum.contracts.result import Result, Status, Termination
 from optsum.corpus.topic import BadTopic, Topic, as_topic
 from optsum.errors import InputError, OptionError, OptsumError
-from optsum.report.spread import Spread, spread_of
+from optsum.report.statistics import INTERVALS, Interval, Spread, spread_of
 from optsum.running.plan import Plan, by_problem, compare_topics
 from optsum.studies.report import Report
 from optsum.text.lengths import word_count
@@ -51,6 +51,8 @@ class AkhmetovStudy(Report):
         Sentences of the summaries; seconds from text to answer.
     exact : str or None
         The strategy that computed the optimum.
+    interval : {"student", "z"}
+        How confidence intervals are computed (`optsum.report.statistics.spread_of`).
     unproven : int
         Topics whose optimum was not proven within the limits.
     left_out : int
@@ -59,6 +61,7 @@ class AkhmetovStudy(Report):
     """
 
     exact: str | None
+    interval: Interval = "student"
     scores: dict[str, dict[str, list[float]]] = field(default_factory=dict)
     sentences: dict[str, list[int]] = field(default_factory=dict)
     seconds: dict[str, list[float]] = field(default_factory=dict)
@@ -94,7 +97,7 @@ class AkhmetovStudy(Report):
 
     def spread(self, strategy: str, metric: str) -> Spread | None:
         """Return mean, deviation and confidence interval of a method."""
-        return spread_of(self.scores[strategy][metric])
+        return spread_of(self.scores[strategy][metric], self.interval)
 
     def tables(self) -> list[TextTable]:
         """Return Table 2 with the number of sentences, and Tables 4 and 5."""
@@ -158,6 +161,7 @@ class AkhmetovStudy(Report):
             if (spread := self.spread(strategy, metric)) is not None:
                 values = (spread.mean, spread.std, spread.cv, spread.half_width, spread.lower, spread.upper)
                 table.rows.append([name, *map(number, values)])
+        table.caption.append(f"CI: {INTERVALS[self.interval]}.")
         return table
 
     def plot(self, path: str | Path) -> None:
@@ -197,6 +201,9 @@ def study_akhmetov(
     counts: Annotated[
         Literal["clipped", "set"], Field(description="as the paper's scores were made (clipped), or as its text says")
     ] = "clipped",
+    interval: Annotated[
+        Interval, Field(description="confidence intervals by Student's t, or by the paper's Z = 1.96")
+    ] = "student",
     exact: Annotated[str, Field(description="strategy that computes the optimum; none for none")] = "branch-and-bound",
     time_limit: Annotated[float | None, Field(ge=0, description="seconds of search per topic and method")] = None,
     seed: Annotated[int, Field(ge=0, description="the same seed gives the same tables")] = 0,
@@ -211,6 +218,7 @@ def study_akhmetov(
     paper_filter, min_abstract, max_abstract, min_text, max_text
         Which topics are used. The paper also left out "extremely long or short" texts, without saying how long.
     counts : {"clipped", "set"}
+    interval : {"student", "z"}
     exact : str
         The strategy that computes the optimum, or "none".
     time_limit, seed, workers
@@ -235,7 +243,7 @@ def study_akhmetov(
     bounds = {"min_abstract": min_abstract, "max_abstract": max_abstract}
     if paper_filter:
         bounds = {name: _PAPER[name] if value is None else value for name, value in bounds.items()}
-    study = AkhmetovStudy(plan.exact)
+    study = AkhmetovStudy(plan.exact, interval)
 
     def wanted() -> Iterator[Topic]:
         for given in topics:

@@ -13,7 +13,7 @@ import pytest
 
 import optsum
 from optsum.corpus.topic import BadTopic
-from optsum.report.spread import quantiles, spread_of
+from optsum.report.statistics import quantiles, spread_of
 from optsum.studies.akhmetov import METHODS
 from optsum.studies.hirao import study_hirao
 
@@ -33,7 +33,7 @@ def topics() -> list[optsum.Topic]:
 
 
 def test_spread_by_hand() -> None:
-    found = spread_of([1.0, 2.0, 3.0, 4.0])
+    found = spread_of([1.0, 2.0, 3.0, 4.0], "z")
     assert found is not None
     assert (found.count, found.mean) == (4, 2.5)
     assert found.std == pytest.approx((5 / 3) ** 0.5)
@@ -43,10 +43,19 @@ def test_spread_by_hand() -> None:
     assert spread_of([]) is None
     single = spread_of([0.0])
     assert single is not None
-    assert (single.std, single.cv, single.half_width) == (0.0, None, 0.0)
+    assert (single.std, single.cv, single.half_width, single.lower) == (0.0, None, None, None)
     assert quantiles([0.0, 1.0, 2.0], [0.0, 0.25, 1.0]) == [0.0, 0.5, 2.0]
     with pytest.raises(ValueError, match="no values"):
         quantiles([], [0.5])
+
+
+@pytest.mark.parametrize(("count", "reach"), [(2, 12.706), (3, 4.303), (30, 2.045), (1000, 1.962)])
+def test_intervals_of_few_numbers_are_students(count: int, reach: float) -> None:
+    """The 97.5 % quantile of Student's t as textbooks print it."""
+    values = [float(number % 2) for number in range(count)]
+    found = spread_of(values)
+    assert found is not None
+    assert found.half_width == pytest.approx(reach * found.std / count**0.5, rel=1e-3)
 
 
 def test_the_papers_intervals_are_those_of_1_96() -> None:
@@ -73,6 +82,8 @@ def test_akhmetov_agrees_with_single_runs() -> None:
     assert "Table 2" in text
     assert "Genetic_Greedy" in text
     assert text.count("CI lower") == 2
+    assert text.count("Student's t") == 2
+    assert str(optsum.study("akhmetov", given[:1], exact="none", interval="z")).count("Z = 1.96") == 2
 
 
 def test_akhmetov_filters_and_reports_what_it_cannot_use() -> None:

@@ -1,0 +1,130 @@
+"""The order of the packages, and that no module imports itself by way of others; on the syntax trees, late imports too.
+
+A package may import those that stand before it in `LAYERS`. Packages of one layer do not know each other.
+"""
+
+from __future__ import annotations
+
+import ast
+import graphlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+FOLDERS = ("optsum", "formulations", "heuristics", "solvers")
+
+LAYERS = (
+    {"_version", "errors"},
+    {"files", "deadline"},
+    {"text", "coverage", "optima", "chunks"},
+    {"metrics", "program"},
+    {"corpus"},
+    {"problem"},
+    {"contracts"},
+    {"registry"},
+    {"formulations", "heuristics", "solvers"},
+    {"options"},
+    {"running"},
+    {"report", "exchange", "testing"},
+    {"studies"},
+    {"cli", "optsum"},
+    {"__main__"},
+)
+RANK = {name: level for level, names in enumerate(LAYERS) for name in names}
+
+pytestmark = pytest.mark.skipif(
+    not all((ROOT / folder).is_dir() for folder in FOLDERS), reason="the source tree is not beside the tests"
+)
+
+
+def name_of(path: str) -> str:
+    """Return the dotted name that a file of the project is imported by."""
+    parts = path.removesuffix(".py").removesuffix("/__init__").split("/")
+    return ".".join(parts if parts[0] == "optsum" else ["optsum", *parts])
+
+
+def package_of(name: str) -> str:
+    """Return the package, or the module beside the packages, that a dotted name of the project is of."""
+    return [*name.split("."), "optsum"][1]
+
+
+def imports_of(path: str, source: str, modules: set[str]) -> Iterator[tuple[int, str]]:
+    """Yield line and module of all that a file imports of the project, wherever the import stands."""
+    here = name_of(path)
+    home = here if path.endswith("__init__.py") else here.rpartition(".")[0]
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            above = home.split(".")[: len(home.split(".")) - node.level + 1] if node.level else []
+            start = ".".join([*above, *([node.module] if node.module else [])])
+            names = [f"{start}.{alias.name}" for alias in node.names]
+        else:
+            continue
+        for name in names:
+            if name.split(".")[0] == "optsum":
+                yield node.lineno, _module_of(name, modules)
+
+
+def _module_of(name: str, modules: set[str]) -> str:
+    while name not in modules:
+        name = name.rpartition(".")[0] or "optsum"
+    return name
+
+
+def layer_faults(path: str, source: str, modules: set[str]) -> list[str]:
+    """Return what a file imports from its own layer or one that stands above it."""
+    here = package_of(name_of(path))
+    return [
+        f"{path}:{line}: {here}/ stands below {there} and must not import it"
+        for line, name in imports_of(path, source, modules)
+        if (there := package_of(name)) != here and RANK[there] >= RANK[here]
+    ]
+
+
+@pytest.fixture(scope="module")
+def sources() -> dict[str, str]:
+    """Path -> text of every module of the project."""
+    files = sorted(file for folder in FOLDERS for file in (ROOT / folder).rglob("*.py"))
+    return {file.relative_to(ROOT).as_posix(): file.read_text(encoding="utf-8") for file in files}
+
+
+def test_every_package_has_its_layer(sources: dict[str, str]) -> None:
+    assert {package_of(name_of(path)) for path in sources} == set(RANK)
+
+
+def test_imports_keep_the_order_of_the_layers(sources: dict[str, str]) -> None:
+    modules = set(map(name_of, sources))
+    assert [fault for path, source in sources.items() for fault in layer_faults(path, source, modules)] == []
+
+
+def test_no_module_imports_itself_by_way_of_others(sources: dict[str, str]) -> None:
+    modules = set(map(name_of, sources))
+    graph = {
+        name_of(path): {name for _, name in imports_of(path, source, modules)} - {name_of(path), "optsum"}
+        for path, source in sources.items()
+    }
+    graphlib.TopologicalSorter(graph).prepare()  # a CycleError names the circle
+
+
+@pytest.mark.parametrize(
+    ("path", "source"),
+    [
+        ("optsum/text/stem.py", "from optsum.metrics.ngrams import count"),
+        ("optsum/text/stem.py", "def late():\n    import optsum.problem.problem"),
+        ("optsum/text/stem.py", "if TYPE_CHECKING:\n    from optsum.corpus import topic"),
+        ("optsum/text/stem.py", "from ..coverage import instance"),  # of the same layer
+        ("solvers/milp.py", "from optsum.running.search import search"),
+    ],
+)
+def test_an_import_against_the_order_is_a_fault(path: str, source: str) -> None:
+    modules = {"optsum"} | {f"optsum.{name}" for name in RANK if name != "optsum"}
+    assert layer_faults(path, source, modules)
+    assert not layer_faults(path, "from optsum.errors import InputError\nfrom . import sibling", modules)
+
+
+def test_a_circle_is_a_fault() -> None:
+    with pytest.raises(graphlib.CycleError):
+        graphlib.TopologicalSorter({"a": {"b"}, "b": {"a"}}).prepare()

@@ -15,6 +15,7 @@ from optsum._version import __version__
 from optsum.cli.exits import DONE, FAILED, UNUSABLE, tell
 from optsum.cli.flags import Debug, command
 from optsum.errors import describe
+from optsum.report.progress import telling
 
 __all__ = ["main"]
 
@@ -139,7 +140,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="replace")  # a console that lacks a character shows another
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), telling():
             warnings.showwarning = _warn
             app = typer.main.get_command(_app())
             status = app.main(None if arguments is None else list(arguments), "optsum", standalone_mode=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -19,6 +20,8 @@ from optsum.errors import InputError, OptionError
 from optsum.problem.problem import Evaluation, Problem, Selection
 
 __all__ = ["Limits", "Run", "Stopped"]
+
+_LOG = logging.getLogger("optsum")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,6 +151,10 @@ class Run:
             self.trace.append(TracePoint(self.elapsed, self.evaluations, float(evaluation.value)))
             self._stop_if_good_enough()
         return evaluation
+
+    def tell(self, sentence: str) -> None:
+        """Say what people want to know while they wait: to the logger "optsum", as a search prints nothing."""
+        _LOG.info(sentence)
 
     def count(self, *, evaluations: int = 0, nodes: int = 0) -> None:
         """Add to the counters without looking at the limits."""

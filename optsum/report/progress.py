@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import stat
 import sys
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["bar", "count_lines", "on_terminal", "say"]
+__all__ = ["bar", "count_lines", "on_terminal", "say", "telling"]
 
 _BLOCK = 1 << 20
 
@@ -32,6 +33,25 @@ def say(message: str) -> None:
         _shown[-1].print(message, markup=False, highlight=False, soft_wrap=True)
     elif on_terminal():
         print(message, file=sys.stderr, flush=True)  # noqa: T201 - that is what it is for
+
+
+@contextmanager
+def telling() -> Iterator[None]:
+    """Show what searches tell (`optsum.contracts.run.Run.tell`), as `say` does."""
+    logger = logging.getLogger("optsum")
+    handler, level = _Saying(logging.INFO), logger.level
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
+        logger.removeHandler(handler)
+
+
+class _Saying(logging.Handler):
+    def emit(self, record: logging.LogRecord) -> None:
+        say(record.getMessage())
 
 
 @contextmanager

@@ -5,8 +5,6 @@ from __future__ import annotations
 from math import isinf
 from typing import Final
 
-from optsum.report.progress import say
-
 __all__ = ["Estimate", "duration"]
 
 _LONG_S: Final = 2.0
@@ -32,14 +30,13 @@ class Estimate:
         self.seconds = selections / rate
         self._said = False
 
-    def update(self, visited: int, elapsed: float, limit_s: float | None) -> None:
-        """Take note of the progress; tell people on a terminal, once, if it will take long."""
+    def update(self, visited: int, elapsed: float, limit_s: float | None) -> str | None:
+        """Take note of the progress; return, once, what people should know if it will take long."""
         if self._said or elapsed < _MEASURED_S or not visited:
-            return
+            return None
         self._said = True
         self.seconds = self.selections * elapsed / visited
-        if self.seconds > _LONG_S:
-            say(self._sentence(limit_s))
+        return self._sentence(limit_s) if self.seconds > _LONG_S else None
 
     def _sentence(self, limit_s: float | None) -> str:
         many = "more than 1e300" if isinf(self.selections) else f"{self.selections:.3g}"

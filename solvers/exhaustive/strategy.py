@@ -113,7 +113,8 @@ class Exhaustive(Strategy):
                 run.count(evaluations=walker.visited - visited)
                 if found is not None:
                     run.see(found)
-                estimate.update(walker.visited or walker.feasible, run.elapsed, run.limits.time_s)
+                if long := estimate.update(walker.visited or walker.feasible, run.elapsed, run.limits.time_s):
+                    run.tell(long)
         finally:
             run.statistics["estimate_s"] = estimate.seconds
         run.statistics["feasible"] = walker.feasible

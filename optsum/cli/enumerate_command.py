@@ -37,7 +37,7 @@ def run(
     """Enumerate the optima of all topics of a file."""
     from optsum.cli.each_topic import EachTopic
     from optsum.contracts.result import Result
-    from optsum.report.tables import headline, optima_table
+    from optsum.report.result_tables import headline, optima_table
     from optsum.running.oracles import enumerate_topics, resolve_enumeration
 
     resolved = resolve_enumeration({**options, "strategy": strategy}, config=config)

@@ -35,7 +35,7 @@ def run(
     from optsum.contracts.result import Result
     from optsum.exchange.import_ import import_topics
     from optsum.options.options import resolve
-    from optsum.report.tables import headline, results_table
+    from optsum.report.result_tables import headline, results_table
 
     resolved = resolve(options, config=config)
     terminal = sys.stdout is not None and sys.stdout.isatty()

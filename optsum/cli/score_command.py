@@ -35,7 +35,6 @@ def run(
     from optsum.corpus.systems import read_systems
     from optsum.corpus.topics import read_topics
     from optsum.report.progress import bar, count_lines
-    from optsum.report.score_tables import score_tables
     from optsum.report.system_scores import SystemScores, score_rows
     from optsum.report.tables import counted
 
@@ -57,7 +56,7 @@ def run(
                 advance()
     except KeyboardInterrupt:
         return tell(f"interrupted; {counted(scores.summaries, 'summary')} scored", INTERRUPTED)
-    for number, table in enumerate(score_tables(scores)):
+    for number, table in enumerate(scores.tables()):
         if number:
             print()  # noqa: T201
         table.show()

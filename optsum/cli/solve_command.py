@@ -32,7 +32,7 @@ def run(
     from optsum.cli.each_topic import EachTopic
     from optsum.contracts.result import Result
     from optsum.options.options import resolve
-    from optsum.report.tables import headline, results_table
+    from optsum.report.result_tables import headline, results_table
     from optsum.running.pipeline import solve_topics
 
     resolved = resolve(options, config=config)

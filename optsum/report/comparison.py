@@ -16,6 +16,8 @@ from optsum.contracts.result import Result, Status, Termination
 from optsum.coverage.instance import Key, Sense
 from optsum.errors import OptsumError
 from optsum.report.details import Details
+from optsum.report.result_tables import headline
+from optsum.report.tables import Column, TextTable, counted, number, seconds
 from optsum.running.each_topic import AnyTopic
 from optsum.running.plan import Plan, by_problem, compare_topics
 
@@ -171,15 +173,11 @@ class Comparison:
         ]
 
     def __str__(self) -> str:
-        from optsum.report.tables import comparison_table
-
-        return comparison_table(self).text()
+        return _table(self).text()
 
     def show(self) -> None:
         """Print the table, fitted to the terminal if there is one."""
-        from optsum.report.tables import comparison_table
-
-        comparison_table(self).show()
+        _table(self).show()
 
     def to_pandas(self) -> Any:
         """Return the rows as a `pandas.DataFrame`.
@@ -279,4 +277,54 @@ def compare(
     for results in compare_topics(topics, plan):
         for problem in by_problem(results):
             table.add(problem)
+    return table
+
+
+def _table(comparison: Comparison) -> TextTable:
+    """Return one line a strategy."""
+    rows = comparison.rows
+    guaranteed = max((row.guaranteed for row in rows), default=0)
+    mark = "≥ " if guaranteed else ""
+    solvers = bool(comparison.plan.backends)
+    headings = ["objective", f"{mark}ratio", f"{mark}lowest", "optimal", "mean time", "median", "solved", "failed"]
+    headings += ["bound", "nodes"] if solvers else []
+    table = TextTable([Column("strategy"), *(Column(heading, numeric=True) for heading in headings)])
+    for row in rows:
+        table.rows.append(
+            [
+                row.strategy,
+                number(row.mean_objective),
+                number(row.mean_ratio),
+                number(row.min_ratio),
+                f"{row.reached}/{row.optima}" if row.optima else "-",
+                seconds(row.mean_seconds),
+                seconds(row.median_seconds),
+                str(row.solved),
+                str(row.failed),
+                *([number(row.mean_bound), number(row.mean_nodes, 1)] if solvers else []),
+            ]
+        )
+    problems = counted(comparison.problems, "problem")
+    table.title = f"{problems}: {headline(comparison.plan.ways[0])}"
+    exact = comparison.plan.exact
+    backend = comparison.plan.ways[0].searcher().backend_name if exact else None
+    by = f" (exact: {exact}{f' on {backend}' if backend else ''})" if exact else ""
+    if comparison.optima:
+        table.caption.append(f"optimal: solved to the optimum, of {comparison.optima} whose optimum is known{by}.")
+    if guaranteed:
+        table.caption.append(
+            f"≥: for {counted(guaranteed, 'problem')} without a known optimum the ratio is against the best bound, "
+            "so it is a guaranteed lower limit."
+        )
+    table.caption.append("time: from text to answer; a bound that is only a certificate is not counted.")
+    if solvers:
+        table.caption.append("bound, nodes: means; each solver counts nodes in its own way, and some do not say.")
+    if any(row.failed for row in rows):
+        table.caption.append("Means are over the problems that a strategy solved.")
+    if comparison.contradictions:
+        names = ", ".join(comparison.contradictions[:5])
+        table.caption.append(
+            f"CONTRADICTION on {counted(len(comparison.contradictions), 'problem')} ({names}): two strategies claim "
+            "what cannot both be true; a solver is wrong."
+        )
     return table

@@ -6,14 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from statistics import median
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from optsum.contracts.result import Result
 from optsum.coverage.instance import Key, Sense
 from optsum.report.statistics import INTERVALS, quantiles, spread_of
-
-if TYPE_CHECKING:
-    from optsum.report.tables import TextTable
+from optsum.report.tables import Column, TextTable, number, seconds
 
 __all__ = ["TARGETS", "Details", "Pair", "time_to_target"]
 
@@ -109,8 +107,6 @@ class Details:
     def objectives(self) -> TextTable:
         """Return mean, deviation, coefficient of variation and confidence interval (Akhmetov et al. 2022, Table 4)."""
         table = _table("Spread of the objective", "mean", "std", "CV", "CI +/- mean", "CI lower", "CI upper")
-        from optsum.report.tables import number
-
         for name in self.strategies:
             if (spread := spread_of([float(key) for key in self._keys[name] if key is not None])) is not None:
                 values = (spread.mean, spread.std, spread.cv, spread.half_width, spread.lower, spread.upper)
@@ -120,8 +116,6 @@ class Details:
 
     def ratios(self) -> TextTable:
         """Return quantiles of the ratios."""
-        from optsum.report.tables import number
-
         table = _table("Distribution of the ratio", *_SHARES, "at 1")
         for name in self.strategies:
             if found := self._ratios[name]:
@@ -131,8 +125,6 @@ class Details:
 
     def pairwise(self) -> TextTable:
         """Return wins, ties, losses and significance of every two strategies."""
-        from optsum.report.tables import Column, TextTable
-
         headings = ("wins", "ties", "losses", "p")
         table = TextTable(
             [Column("strategy"), Column("against"), *(Column(heading, numeric=True) for heading in headings)],
@@ -147,8 +139,6 @@ class Details:
 
     def times(self) -> TextTable:
         """Return the median time to each share of the optimum, and how often it was reached."""
-        from optsum.report.tables import seconds
-
         table = _table("Time to a share of the optimum", *(f"{share:.0%}" for share in TARGETS))
         for name in self.strategies:
             cells = []
@@ -166,8 +156,6 @@ class Details:
 
 
 def _table(title: str, *headings: str) -> TextTable:
-    from optsum.report.tables import Column, TextTable
-
     return TextTable([Column("strategy"), *(Column(heading, numeric=True) for heading in headings)], title=title)
 
 

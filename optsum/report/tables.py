@@ -3,35 +3,21 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from decimal import Decimal
 from io import StringIO
-from typing import TYPE_CHECKING, Any
-
-from optsum.contracts.result import Result, Status
-
-if TYPE_CHECKING:
-    from optsum.options.options import Options
-    from optsum.report.comparison import Comparison
+from typing import Any
 
 __all__ = [
     "Column",
     "TextTable",
-    "comparison_table",
     "counted",
-    "headline",
     "number",
-    "optima_table",
-    "results_table",
     "seconds",
 ]
 
 _WIDE = 10_000
 _NAME = 24
 """Letters of a name that a narrow terminal shows at least."""
-_MOST_UNITS = 25
-"""Units of a selection that a table shows."""
 
 
 @dataclass(frozen=True)
@@ -138,148 +124,6 @@ def seconds(value: float | None) -> str:
     if value < 0.9995:
         return f"{value * 1e3:.1f} ms" if value < 0.09995 else f"{value * 1e3:.0f} ms"
     return f"{value:.1f} s" if value < 99.95 else f"{value:.0f} s"
-
-
-def results_table(results: Iterable[Result]) -> TextTable:
-    """Return one line a result."""
-    names = ["id", "objective", "bound", "gap", "status", "length", "units", "time"]
-    table = TextTable([Column(name, name not in {"id", "status", "units"}, name == "units") for name in names])
-    for result in results:
-        if result.status is Status.ERROR:
-            table.rows.append([result.id or "?", "-", "-", "-", "error", "-", result.error or ""])
-            continue
-        gap = result.gap
-        early = "" if result.termination.value == "completed" else f", {result.termination.value.replace('_', ' ')}"
-        table.rows.append(
-            [
-                result.id or "?",
-                _value(result.objective, result),
-                _value(result.bound, result),
-                "-" if gap is None else f"{gap:.1%}",
-                result.status.value.replace("_", " ") + early,
-                "-" if result.length is None else str(result.length),
-                _units(result.selection or ()),
-                seconds(result.seconds),
-            ]
-        )
-    return table
-
-
-def optima_table(results: Iterable[Result]) -> TextTable:
-    """Return one line an enumeration."""
-    names = ["id", "objective", "optima", "always", "some", "never", "time"]
-    table = TextTable([Column(name, name != "id") for name in names])
-    for result in results:
-        if "count" not in result.extra:
-            table.rows.append([result.id or "?", "-", "-", "-", "-", "-", result.error or result.status.value])
-            continue
-        count, extra = result.extra["count"], result.extra
-        all_ = "" if extra["complete"] else "at least "
-        known = extra["always"] is not None
-        always, never = (len(extra["always"]), len(extra["never"])) if known else (0, 0)
-        table.rows.append(
-            [
-                result.id or "?",
-                _value(result.objective, result),
-                all_ + (f"{count:,}" if count < 10**9 else f"{Decimal(count):.3e}"),
-                *([str(always), str(extra["units"] - never - always), str(never)] if known else ["-", "-", "-"]),
-                seconds(result.seconds),
-            ]
-        )
-    table.caption = ["always, some, never: units in all, in some, in none of the optima"]
-    return table
-
-
-def _value(value: float | None, result: Result) -> str:
-    """Return an objective as people read it: the length of a cover is a whole number, though a bound need not be."""
-    whole = result.formulation == "cover" and value is not None and value.is_integer()
-    return number(value, 0 if whole else 4)
-
-
-def _units(selection: Sequence[object]) -> str:
-    more = len(selection) - _MOST_UNITS
-    shown = " ".join(map(_unit, selection[:_MOST_UNITS] if more > 1 else selection))
-    return f"{shown} and {more} more" if more > 1 else shown
-
-
-def _unit(unit: object) -> str:
-    return ".".join(map(str, unit)) if isinstance(unit, tuple) else str(unit)
-
-
-def comparison_table(comparison: Comparison) -> TextTable:
-    """Return one line a strategy."""
-    rows = comparison.rows
-    guaranteed = max((row.guaranteed for row in rows), default=0)
-    mark = "≥ " if guaranteed else ""
-    solvers = bool(comparison.plan.backends)
-    headings = ["objective", f"{mark}ratio", f"{mark}lowest", "optimal", "mean time", "median", "solved", "failed"]
-    headings += ["bound", "nodes"] if solvers else []
-    table = TextTable([Column("strategy"), *(Column(heading, numeric=True) for heading in headings)])
-    for row in rows:
-        table.rows.append(
-            [
-                row.strategy,
-                number(row.mean_objective),
-                number(row.mean_ratio),
-                number(row.min_ratio),
-                f"{row.reached}/{row.optima}" if row.optima else "-",
-                seconds(row.mean_seconds),
-                seconds(row.median_seconds),
-                str(row.solved),
-                str(row.failed),
-                *([number(row.mean_bound), number(row.mean_nodes, 1)] if solvers else []),
-            ]
-        )
-    problems = counted(comparison.problems, "problem")
-    table.title = f"{problems}: {headline(comparison.plan.ways[0])}"
-    exact = comparison.plan.exact
-    backend = comparison.plan.ways[0].searcher().backend_name if exact else None
-    by = f" (exact: {exact}{f' on {backend}' if backend else ''})" if exact else ""
-    if comparison.optima:
-        table.caption.append(f"optimal: solved to the optimum, of {comparison.optima} whose optimum is known{by}.")
-    if guaranteed:
-        table.caption.append(
-            f"≥: for {counted(guaranteed, 'problem')} without a known optimum the ratio is against the best bound, "
-            "so it is a guaranteed lower limit."
-        )
-    table.caption.append("time: from text to answer; a bound that is only a certificate is not counted.")
-    if solvers:
-        table.caption.append("bound, nodes: means; each solver counts nodes in its own way, and some do not say.")
-    if any(row.failed for row in rows):
-        table.caption.append("Means are over the problems that a strategy solved.")
-    if comparison.contradictions:
-        names = ", ".join(comparison.contradictions[:5])
-        table.caption.append(
-            f"CONTRADICTION on {counted(len(comparison.contradictions), 'problem')} ({names}): two strategies claim "
-            "what cannot both be true; a solver is wrong."
-        )
-    return table
-
-
-def headline(options: Options) -> str:
-    """Return what is optimized, in a few words."""
-    if options.covers:
-        of = options.length_unit if options.weights == "length" else "sentences"
-        left_out = ", abstract sentences without any alternative left out" if options.uncoverable == "skip" else ""
-        return f"minimum cover, as few {of} as can be{left_out}"
-    words = [f"{options.metric} {options.measure}"]
-    if options.formulation != "extractive":
-        words.insert(0, options.formulation)
-    if options.references != "pooled":
-        names = {"each": "each reference by itself", "mean": "mean over references"}
-        names |= {"best": "best reference", "first": "first reference"}
-        words.append(names[options.references])
-    if options.model_units == "sentences":
-        words.append("each sentence of a reference by itself")
-    if options.max_length is not None:
-        words.append(f"at most {options.max_length} {options.length_unit}")
-    if options.min_length:
-        words.append(f"at least {options.min_length} {options.length_unit}")
-    if options.stem:
-        words.append("stemmed")
-    if options.stopwords != "keep":
-        words.append("without stop words")
-    return ", ".join(words)
 
 
 def counted(number: int, noun: str) -> str:

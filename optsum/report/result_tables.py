@@ -1,0 +1,107 @@
+"""Tables of results: one line a result, one line an enumeration, and what was optimized in a few words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+
+from optsum.contracts.result import Result, Status
+from optsum.options.options import Options
+from optsum.report.tables import Column, TextTable, number, seconds
+
+__all__ = ["headline", "optima_table", "results_table"]
+
+_MOST_UNITS = 25
+"""Units of a selection that a table shows."""
+
+
+def results_table(results: Iterable[Result]) -> TextTable:
+    """Return one line a result."""
+    names = ["id", "objective", "bound", "gap", "status", "length", "units", "time"]
+    table = TextTable([Column(name, name not in {"id", "status", "units"}, name == "units") for name in names])
+    for result in results:
+        if result.status is Status.ERROR:
+            table.rows.append([result.id or "?", "-", "-", "-", "error", "-", result.error or ""])
+            continue
+        gap = result.gap
+        early = "" if result.termination.value == "completed" else f", {result.termination.value.replace('_', ' ')}"
+        table.rows.append(
+            [
+                result.id or "?",
+                _value(result.objective, result),
+                _value(result.bound, result),
+                "-" if gap is None else f"{gap:.1%}",
+                result.status.value.replace("_", " ") + early,
+                "-" if result.length is None else str(result.length),
+                _units(result.selection or ()),
+                seconds(result.seconds),
+            ]
+        )
+    return table
+
+
+def optima_table(results: Iterable[Result]) -> TextTable:
+    """Return one line an enumeration."""
+    names = ["id", "objective", "optima", "always", "some", "never", "time"]
+    table = TextTable([Column(name, name != "id") for name in names])
+    for result in results:
+        if "count" not in result.extra:
+            table.rows.append([result.id or "?", "-", "-", "-", "-", "-", result.error or result.status.value])
+            continue
+        count, extra = result.extra["count"], result.extra
+        all_ = "" if extra["complete"] else "at least "
+        known = extra["always"] is not None
+        always, never = (len(extra["always"]), len(extra["never"])) if known else (0, 0)
+        table.rows.append(
+            [
+                result.id or "?",
+                _value(result.objective, result),
+                all_ + (f"{count:,}" if count < 10**9 else f"{Decimal(count):.3e}"),
+                *([str(always), str(extra["units"] - never - always), str(never)] if known else ["-", "-", "-"]),
+                seconds(result.seconds),
+            ]
+        )
+    table.caption = ["always, some, never: units in all, in some, in none of the optima"]
+    return table
+
+
+def _value(value: float | None, result: Result) -> str:
+    """Return an objective as people read it: the length of a cover is a whole number, though a bound need not be."""
+    whole = result.formulation == "cover" and value is not None and value.is_integer()
+    return number(value, 0 if whole else 4)
+
+
+def _units(selection: Sequence[object]) -> str:
+    more = len(selection) - _MOST_UNITS
+    shown = " ".join(map(_unit, selection[:_MOST_UNITS] if more > 1 else selection))
+    return f"{shown} and {more} more" if more > 1 else shown
+
+
+def _unit(unit: object) -> str:
+    return ".".join(map(str, unit)) if isinstance(unit, tuple) else str(unit)
+
+
+def headline(options: Options) -> str:
+    """Return what is optimized, in a few words."""
+    if options.covers:
+        of = options.length_unit if options.weights == "length" else "sentences"
+        left_out = ", abstract sentences without any alternative left out" if options.uncoverable == "skip" else ""
+        return f"minimum cover, as few {of} as can be{left_out}"
+    words = [f"{options.metric} {options.measure}"]
+    if options.formulation != "extractive":
+        words.insert(0, options.formulation)
+    if options.references != "pooled":
+        names = {"each": "each reference by itself", "mean": "mean over references"}
+        names |= {"best": "best reference", "first": "first reference"}
+        words.append(names[options.references])
+    if options.model_units == "sentences":
+        words.append("each sentence of a reference by itself")
+    if options.max_length is not None:
+        words.append(f"at most {options.max_length} {options.length_unit}")
+    if options.min_length:
+        words.append(f"at least {options.min_length} {options.length_unit}")
+    if options.stem:
+        words.append("stemmed")
+    if options.stopwords != "keep":
+        words.append("without stop words")
+    return ", ".join(words)

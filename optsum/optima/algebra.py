@@ -1,4 +1,4 @@
-"""Operations that need one order of the units: minimal sets, and pairs of sets.
+"""Operations that need one order of the units: unions and minimal sets.
 
 `Ordered` holds zero-suppressed decision diagrams (Minato 1993) in which every way decides units in ascending order.
 Families are numbers of nodes, as in `optsum.optima.diagram`; results are remembered, so equal questions cost nothing.
@@ -9,25 +9,24 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from optsum.deadline import NEVER, Deadline
 from optsum.errors import UnsupportedError
 from optsum.optima.diagram import EMPTY_FAMILY, EMPTY_SET, Diagram
 
-__all__ = ["Ordered", "minimal_sets", "overlaps", "union"]
+__all__ = ["Ordered", "deep_recursion", "minimal_sets", "union"]
 
 _BEYOND: Final = 2**31
 """Unit of the two ends: after every other."""
 
-_INT64: Final = 2**62
 _DEEP: Final = 100_000
 
 
 @contextmanager
-def _deep_recursion() -> Iterator[None]:
+def deep_recursion() -> Iterator[None]:
     """Allow recursion as deep as a diagram has units."""
     before = sys.getrecursionlimit()
     sys.setrecursionlimit(max(before, _DEEP))
@@ -44,13 +43,16 @@ class Ordered:
     ----------
     max_nodes : int
         Beyond it an operation is refused, so that memory stays bounded.
+    deadline : Deadline
+        After it, too.
     """
 
-    def __init__(self, max_nodes: int) -> None:
+    def __init__(self, max_nodes: int, deadline: Deadline = NEVER) -> None:
         self.nodes: list[tuple[int, int, int]] = [(_BEYOND, 0, 0), (_BEYOND, 1, 1)]
         self._number: dict[tuple[int, int, int], int] = {}
         self._memo: dict[tuple[str, int, int], int] = {}
         self._max_nodes = max_nodes
+        self._deadline = deadline
 
     def node(self, unit: int, without: int, with_: int) -> int:
         """Node for the sets of `without`, and those of `with_` with the unit added."""
@@ -65,6 +67,10 @@ class Ordered:
                     "draw a sample instead."
                 )
             number = self._number[key] = len(self.nodes)
+            if number % 4096 == 0 and self._deadline.passed:
+                raise UnsupportedError(
+                    "Bringing the optima into one order of the units takes longer than it may; draw a sample instead."
+                )
             self.nodes.append(key)
         return number
 
@@ -160,7 +166,7 @@ def union(diagrams: Sequence[Diagram], max_nodes: int = 2_000_000) -> Diagram:
     """
     if len(diagrams) == 1:
         return diagrams[0]
-    with _deep_recursion():
+    with deep_recursion():
         ordered = Ordered(max_nodes)
         found = EMPTY_FAMILY
         for diagram in diagrams:
@@ -176,59 +182,6 @@ def minimal_sets(diagram: Diagram, max_nodes: int = 2_000_000) -> Diagram:
     UnsupportedError
         If that needs more than `max_nodes` nodes.
     """
-    with _deep_recursion():
+    with deep_recursion():
         ordered = Ordered(max_nodes)
         return ordered.diagram(ordered.minimal(ordered.of(diagram)))
-
-
-def overlaps(diagram: Diagram, max_nodes: int = 300_000) -> dict[tuple[int, int], int]:
-    """Count all ordered pairs of sets (A, B), A = B included, by (units in both, units in either).
-
-    Raises
-    ------
-    UnsupportedError
-        If that needs more than `max_nodes` pairs of nodes.
-    """
-    with _deep_recursion():
-        ordered = Ordered(20 * max_nodes)
-        root = ordered.of(diagram)
-    nodes = ordered.nodes
-    longest = [0] * len(nodes)
-    for x in range(2, len(nodes)):
-        longest[x] = max(longest[nodes[x][1]], longest[nodes[x][2]] + 1)
-    top = longest[root]
-    exact = np.int64 if diagram.count**2 < _INT64 else object
-    memo: dict[tuple[int, int], NDArray[Any]] = {}
-    nothing = np.zeros((top + 1, 2 * top + 1), exact)
-    both_empty = nothing.copy()
-    both_empty[0, 0] = 1
-
-    def pairs(f: int, g: int) -> NDArray[Any]:
-        if f == EMPTY_FAMILY or g == EMPTY_FAMILY:
-            return nothing
-        if f == EMPTY_SET and g == EMPTY_SET:
-            return both_empty
-        key = (f, g) if f <= g else (g, f)
-        if key in memo:
-            return memo[key]
-        if len(memo) >= max_nodes:
-            raise UnsupportedError(
-                f"Comparing all pairs of optima needs more than {max_nodes} pairs of nodes; draw a sample instead."
-            )
-        (u, f0, f1), (w, g0, g1) = nodes[f], nodes[g]
-        if u < w:
-            table = pairs(f0, g).copy()
-            table[:, 1:] += pairs(f1, g)[:, :-1]
-        elif w < u:
-            table = pairs(f, g0).copy()
-            table[:, 1:] += pairs(f, g1)[:, :-1]
-        else:
-            table = pairs(f0, g0).copy()
-            table[:, 1:] += pairs(f1, g0)[:, :-1] + pairs(f0, g1)[:, :-1]
-            table[1:, 1:] += pairs(f1, g1)[:-1, :-1]
-        memo[key] = table
-        return table
-
-    with _deep_recursion():
-        found = pairs(root, root)
-    return {(int(i), int(j)): int(found[i, j]) for i, j in np.argwhere(found)}

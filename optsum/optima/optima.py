@@ -14,9 +14,11 @@ from zipfile import BadZipFile
 
 import numpy as np
 
+from optsum.deadline import NEVER, Deadline
 from optsum.errors import InputError
-from optsum.optima.algebra import minimal_sets, overlaps
+from optsum.optima.algebra import minimal_sets
 from optsum.optima.diagram import Diagram
+from optsum.optima.pairs import PAIRS, Estimate, mean_jaccard, sampled_jaccard
 
 __all__ = ["Agreement", "Optima"]
 
@@ -185,7 +187,7 @@ class Optima:
         """F-measure of averaged precision and recall of a selection against all optima."""
         return float(self.agreement(selection).f_measure)
 
-    def jaccard(self) -> Fraction:
+    def jaccard(self, deadline: Deadline = NEVER) -> Fraction:
         """Return the mean Jaccard index of two different optima; 1 if there is only one.
 
         Raises
@@ -193,15 +195,14 @@ class Optima:
         InputError
             If there is no optimum.
         UnsupportedError
-            If there are too many different pairs of diagram nodes; a sample answers then.
+            If there are too many pairs for the memory or the time; `sampled_jaccard` answers then.
         """
         self._need_sets("compared with")
-        if self.count == 1:
-            return Fraction(1)
-        total = Fraction(0)
-        for (common, either), number in overlaps(self.diagram).items():
-            total += Fraction(number * common, either) if either else number
-        return (total - self.count) / (self.count * (self.count - 1))
+        return Fraction(1) if self.count == 1 else mean_jaccard(self.diagram, deadline=deadline)
+
+    def sampled_jaccard(self, pairs: int = PAIRS, seed: int = 0) -> Estimate:
+        """Estimate `jaccard` from so many pairs of optima; there must be two at least."""
+        return sampled_jaccard(self.diagram, pairs, seed)
 
     def save(self, path: str | Path) -> None:
         """Write to a file (NumPy's npz, no pickle)."""

@@ -1,0 +1,90 @@
+"""How similar optima are: all pairs by two ways, estimates, and bounds of memory and time."""
+
+from __future__ import annotations
+
+import random
+import tracemalloc
+from collections import Counter
+from itertools import combinations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from optsum.deadline import Deadline
+from optsum.errors import InputError, UnsupportedError
+from optsum.optima.diagram import Diagram
+from optsum.optima.optima import Optima
+from optsum.optima.pairs import mean_jaccard, overlaps, sampled_jaccard
+
+families = st.sets(st.frozensets(st.integers(0, 8), max_size=6), min_size=1, max_size=25)
+
+
+def scattered(units: int, sets: int, seed: int = 1) -> Diagram:
+    """A family without any structure, so that almost every pair of nodes is met."""
+    rng = random.Random(seed)  # noqa: S311
+    return Diagram.of_sets([tuple(sorted(rng.sample(range(units), units // 4))) for _ in range(sets)])
+
+
+@given(families)
+def test_pairs_are_counted_as_one_counts_them(family: set[frozenset[int]]) -> None:
+    diagram = Diagram.of_sets([tuple(chosen) for chosen in family])
+    by_hand = Counter((len(a & b), len(a | b)) for a in family for b in family)
+    assert overlaps(diagram) == by_hand
+    assert overlaps(diagram, listed=0) == by_hand  # by the diagram
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_both_ways_agree_where_sets_are_many(seed: int) -> None:
+    diagram = scattered(30, 150, seed)
+    found = overlaps(diagram)
+    assert sum(found.values()) == diagram.count**2
+    assert overlaps(diagram, max_bytes=2**30, listed=0) == found
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_an_estimate_is_within_a_few_standard_errors(seed: int) -> None:
+    diagram = scattered(24, 300, seed)
+    exact = float(mean_jaccard(diagram))
+    estimate = sampled_jaccard(diagram, 2_000, seed)
+    assert 0 < estimate.standard_error < 0.01
+    assert abs(estimate.mean - exact) < 5 * estimate.standard_error
+    assert sampled_jaccard(diagram, 2_000, seed) == estimate
+
+
+def test_an_estimate_never_compares_a_set_with_itself() -> None:
+    optima = Optima.of_sets([(1, 2), (3, 4)], 1)
+    estimate = optima.sampled_jaccard(50)
+    assert (estimate.mean, estimate.standard_error, estimate.pairs) == (0.0, 0.0, 50)
+    with pytest.raises(InputError, match="two different sets"):
+        Optima.of_sets([(1, 2)], 1).sampled_jaccard()
+
+
+@pytest.mark.parametrize("listed", [0, 10_000])
+def test_memory_is_bounded(listed: int) -> None:
+    """Without a bound the tables of these pairs of nodes take more than 200 MB."""
+    diagram = scattered(40, 1_000)
+    most = 2**23
+    tracemalloc.start()
+    try:
+        if listed:
+            overlaps(diagram, max_bytes=most, listed=listed)
+        else:
+            with pytest.raises(UnsupportedError, match="more memory than it may take; draw a sample"):
+                overlaps(diagram, max_bytes=most, listed=listed)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < (6 if listed else 2) * most
+
+
+def test_one_order_of_the_units_is_bounded_too() -> None:
+    diagram = Diagram.of_sets([tuple(p) for p in combinations(range(200), 2)])
+    with pytest.raises(UnsupportedError, match="draw a sample"):
+        overlaps(diagram, max_bytes=1_000, listed=0)
+
+
+@pytest.mark.parametrize("listed", [0, 10_000])
+def test_time_is_bounded(listed: int) -> None:
+    with pytest.raises(UnsupportedError, match="draw a sample"):
+        overlaps(scattered(40, 1_000), max_bytes=2**40, deadline=Deadline(0.0), listed=listed)

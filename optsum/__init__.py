@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     )
     from optsum.exchange.export import export
     from optsum.exchange.import_ import import_solutions
+    from optsum.labelling.labels import labels
     from optsum.metrics.rouge import rouge
     from optsum.optima.optima import Optima
     from optsum.problem.coverage_problem import CoverageProblem
@@ -71,6 +72,7 @@ _HOME = {
     "enumerate_optima": "optsum.running.oracles",
     "export": "optsum.exchange.export",
     "import_solutions": "optsum.exchange.import_",
+    "labels": "optsum.labelling.labels",
     "read_systems": "optsum.corpus.systems",
     "read_topics": "optsum.corpus.topics",
     "rouge": "optsum.metrics.rouge",
@@ -112,6 +114,7 @@ __all__ = [
     "enumerate_optima",
     "export",
     "import_solutions",
+    "labels",
     "read_systems",
     "read_topics",
     "rouge",

@@ -100,6 +100,7 @@ class Compressive(Formulation):
 
     name: ClassVar[str] = "compressive"
     about: ClassVar[str] = "sentences of which parts may be left out (Hirao et al. 2017, compressive)"
+    whole_sentences: ClassVar[bool] = False
 
     def build(self, topic: Topic, spec: Spec) -> Compression:
         """Return the problem of a topic.

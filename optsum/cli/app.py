@@ -22,6 +22,7 @@ __all__ = ["main"]
 _COMMANDS: Final = {
     "solve": "Find the best summary of each topic, and prove it.",
     "enumerate": "Find all best summaries of each topic, and count them.",
+    "labels": "Make training labels: 1 for each sentence of the best summary, 0 for each other.",
     "compare": "Run strategies side by side, and hold them to the optimum.",
     "score": "Score systems by ROUGE, and correlate with human scores.",
     "align": "Make covers from texts: which source sentences say what a reference says.",

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from time import perf_counter
+from typing import Any
 
 from optsum.cli.exits import DONE, FAILED, INTERRUPTED, tell
 from optsum.cli.interrupts import Interrupts
@@ -36,6 +37,8 @@ class EachTopic:
         Other files that must not be overwritten.
     ways : sequence of Options
         All that a topic is searched with.
+    row_of : callable
+        What is written of a result.
 
     Raises
     ------
@@ -44,8 +47,15 @@ class EachTopic:
     """
 
     def __init__(
-        self, topics: str, output: str | None, *, inputs: Iterable[str | None], ways: Sequence[Options]
+        self,
+        topics: str,
+        output: str | None,
+        *,
+        inputs: Iterable[str | None],
+        ways: Sequence[Options],
+        row_of: Callable[[Result], dict[str, Any]] = Result.to_row,
     ) -> None:
+        self._row_of = row_of
         self._path, self._output, self._ways = topics, output, ways
         self._inputs = [topics, *(path for path in inputs if path)]
         self._read = read_topics(topics)
@@ -68,7 +78,7 @@ class EachTopic:
             for results in interrupts.pull(start(self._read), parallel=self._ways[0].workers > 1):
                 for result in results:
                     if rows is not None:
-                        rows.write(result.to_row())
+                        rows.write(self._row_of(result))
                     self._note(result)
                 self._elapsed = perf_counter() - began
                 advance()

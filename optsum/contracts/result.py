@@ -7,15 +7,15 @@ early; `optimal` is said only when proven.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
 from typing import Any
 
-from optsum.errors import InputError
+from optsum.errors import InputError, UnsupportedError
 
-__all__ = ["Result", "Status", "Termination", "TracePoint", "relative_gap"]
+__all__ = ["Result", "Status", "Termination", "TracePoint", "labels_of", "relative_gap"]
 
 
 class Status(StrEnum):
@@ -75,6 +75,33 @@ def relative_gap(objective: float | None, bound: float | None) -> float | None:
     return abs(bound - objective) / max(1e-10, abs(objective))
 
 
+def labels_of(selection: Collection[Any], sentence_count: int | None) -> tuple[int, ...]:
+    """Return 1 for each of so many sentences that is selected, and 0 for each that is not.
+
+    Raises
+    ------
+    UnsupportedError
+        If the selection is not of numbers of these sentences.
+
+    Examples
+    --------
+    >>> labels_of((0, 3), 5)
+    (1, 0, 0, 1, 0)
+    """
+    if not sentence_count:
+        raise UnsupportedError(
+            "There are no numbered sentences to label: the topic has no documents, or calls its sentences by names."
+        )
+    chosen = set(selection)
+    if not chosen <= set(range(sentence_count)):
+        strange = next(unit for unit in selection if unit not in range(sentence_count))
+        raise UnsupportedError(
+            f"Labels are given to whole sentences, which are numbered, and {strange!r} is none: select sentences by "
+            "number, as the formulation extractive does."
+        )
+    return tuple(int(unit in chosen) for unit in range(sentence_count))
+
+
 @dataclass(frozen=True, kw_only=True)
 class Result:
     """One search on one problem.
@@ -98,6 +125,8 @@ class Result:
         Unreduced, where the objective is one ratio.
     selection : tuple or None
         Chosen units in the numbering of the input, in document order.
+    sentence_count : int or None
+        Sentences of the topic as it was searched, where `selection` numbers them.
     length : int or None
         Summed length, in the unit of the problem's limits.
     summary : tuple of str or None
@@ -131,6 +160,7 @@ class Result:
     numerator: int | None = None
     denominator: int | None = None
     selection: tuple[Any, ...] | None = None
+    sentence_count: int | None = None
     length: int | None = None
     summary: tuple[str, ...] | None = None
     rouge: Mapping[str, Mapping[str, float]] | None = None
@@ -182,6 +212,18 @@ class Result:
     def bound_key(self) -> Fraction | float | None:
         """The bound as it is compared."""
         return Fraction(self.bound_exact) if self.bound_exact is not None else self.bound
+
+    def labels(self) -> tuple[int, ...] | None:
+        """Return 1 for each sentence of the topic that is selected and 0 for each that is not, in document order.
+
+        None where no selection is held.
+
+        Raises
+        ------
+        UnsupportedError
+            If what was selected is not whole sentences of the topic's documents: parts of sentences, or names.
+        """
+        return None if self.selection is None else labels_of(self.selection, self.sentence_count)
 
     def to_row(self) -> dict[str, Any]:
         """Return the result as the JSON object of one output row."""

@@ -136,10 +136,13 @@ class Formulation(ABC):
         As in ``--formulation``.
     about : str
         One line for ``optsum list formulations``.
+    whole_sentences : bool
+        Whether a selection is of whole sentences, so that a sentence has a label: selected or not.
     """
 
     name: ClassVar[str]
     about: ClassVar[str]
+    whole_sentences: ClassVar[bool] = True
 
     @abstractmethod
     def build(self, topic: Topic, spec: Spec) -> Task:

@@ -22,11 +22,11 @@ from optsum.problem.problem import Selection
 from optsum.registry import STRATEGIES
 from optsum.running.best_reference import best_result, for_each_reference, reaches, union_of
 from optsum.running.each_topic import AnyTopic, attempt, each_topic, problems
-from optsum.running.pipeline import build, finished
+from optsum.running.pipeline import build, count_sentences, finished
 from optsum.running.search import result_of_sets
 from optsum.running.warm import warm_up
 
-__all__ = ["Oracles", "enumerate_optima", "enumerate_topics", "resolve_enumeration"]
+__all__ = ["Oracles", "enumerate_optima", "enumerate_topics", "oracles_of", "resolve_enumeration"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -218,7 +218,7 @@ def enumerate_optima(topic: Topic | Mapping[str, Any], *, config: str | Path | N
     if len(parts) != 1:
         raise OptionError('A topic with several references is several problems with references="each": give one.')
     began = perf_counter()
-    return _oracles(parts[0], resolved, began)
+    return oracles_of(parts[0], resolved, began=began)
 
 
 def enumerate_topics(
@@ -231,7 +231,13 @@ def enumerate_topics(
 
 def _enumerate_part(part: Topic, options: Options, shape: Callable[[Oracles], Result]) -> list[Result]:
     began = perf_counter()
-    return [attempt(part, options, lambda: shape(_oracles(part, options, began)))]
+    return [attempt(part, options, lambda: shape(oracles_of(part, options, began=began)))]
+
+
+def oracles_of(part: Topic, options: Options, *, began: float) -> Oracles:
+    """Return all optima of a topic that is one problem; `began` as in `optsum.running.pipeline.answer`."""
+    oracles = _oracles(part, options, began)
+    return replace(oracles, result=replace(oracles.result, sentence_count=count_sentences(part)))
 
 
 def _oracles(part: Topic, options: Options, began: float) -> Oracles:

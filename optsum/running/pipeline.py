@@ -23,7 +23,7 @@ from optsum.running.each_topic import AnyTopic, attempt, each_topic, problems
 from optsum.running.search import search
 from optsum.running.warm import take_seconds, warm_up
 
-__all__ = ["answer", "build", "finished", "run_task", "solve", "solve_all", "solve_topics"]
+__all__ = ["answer", "build", "count_sentences", "finished", "run_task", "solve", "solve_all", "solve_topics"]
 
 _REPORTED = ("rouge-1", "rouge-2", "rouge-l")
 
@@ -61,6 +61,15 @@ def answer(topic: Topic, options: Options, *, began: float) -> Result:
     began : float
         `time.perf_counter` at which the work on the topic began.
     """
+    return replace(_answer(topic, options, began), sentence_count=count_sentences(topic))
+
+
+def count_sentences(topic: Topic) -> int | None:
+    """Return how many sentences a topic has, if they are called by their numbers."""
+    return None if topic.cover is not None and "sentence_ids" in topic.meta else len(topic.sentences)
+
+
+def _answer(topic: Topic, options: Options, began: float) -> Result:
     if options.references != "best":
         return run_task(build(topic, options), options, began=began)
     starts = iter([began])  # the time of reading is that of the first reference

@@ -1,0 +1,1 @@
+"""Training labels: which sentences of each topic an oracle takes."""

@@ -1,0 +1,184 @@
+"""Labels of topics: 1 for each sentence that the best summary holds, 0 for each other, in the order of the input."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from time import perf_counter
+from typing import Any, Final
+
+from optsum.contracts.result import Result, labels_of
+from optsum.corpus.topic import Topic
+from optsum.errors import OptionError, UnsupportedError
+from optsum.labelling.diverse import diverse
+from optsum.options.options import Options, resolve
+from optsum.registry import FORMULATIONS
+from optsum.running.each_topic import AnyTopic, attempt, each_topic
+from optsum.running.oracles import Oracles, oracles_of, resolve_enumeration
+from optsum.running.pipeline import answer
+
+__all__ = ["Wanted", "label_row", "label_topics", "labels", "resolve_labels"]
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a row of labels is to hold beside the labels of one optimum.
+
+    Attributes
+    ----------
+    soft : bool
+        The share of the optima that hold each sentence.
+    optima : int
+        How many optima are listed; 0 for none.
+    far_apart : bool
+        List optima that differ much from one another, instead of the first ones.
+    references : bool
+        The references that the labels were made for.
+    """
+
+    soft: bool = False
+    optima: int = 0
+    far_apart: bool = False
+    references: bool = False
+
+    @property
+    def enumerates(self) -> bool:
+        """Whether one optimum is not enough."""
+        return self.soft or self.optima > 0
+
+
+_FIRST: Final = ("id", "sentences", "labels")
+_LAST: Final = ("objective", "bound", "status", "strategy", "config_hash", "error")
+_OF_OPTIMA: Final = ("count", "complete")
+
+
+def resolve_labels(given: Mapping[str, Any], wanted: Wanted, *, config: str | Path | None = None) -> Options:
+    """Return the options of labelling: as `optsum.options.options.resolve`.
+
+    Where all optima are needed the strategy is branch-and-bound unless another is asked for.
+
+    Raises
+    ------
+    OptionError
+        If optima that are far apart are wanted, and it is not said how many.
+    UnsupportedError
+        If the strategy does not enumerate and has to, or the formulation does not select whole sentences.
+    """
+    if wanted.far_apart and not wanted.optima:
+        raise OptionError("Diverse labels need a number of optima: give --all K too.")
+    options = resolve_enumeration(given, config=config) if wanted.enumerates else resolve(given, config=config)
+    if not FORMULATIONS.load(options.formulation).whole_sentences:
+        raise UnsupportedError(
+            f"The formulation {options.formulation} selects parts of sentences, and labels are of whole ones: use "
+            "--formulation extractive."
+        )
+    return options
+
+
+def labels(
+    topics: Iterable[AnyTopic],
+    *,
+    soft: bool = False,
+    all_: int = 0,
+    diverse: bool = False,
+    config: str | Path | None = None,
+    **options: Any,
+) -> Iterator[dict[str, Any]]:
+    """Label topics one after another, lazily, in the order of the input.
+
+    Parameters
+    ----------
+    topics : iterable
+        As for `optsum.solve_all`.
+    soft : bool
+        Add ``shares``, of the optima those that hold each sentence, and ``count``, the number of optima.
+    all_ : int
+        Add ``all_labels``: the labels of so many optima.
+    diverse : bool
+        Of optima that differ much, instead of the first ones.
+    config, **options
+        As in `optsum.solve`.
+
+    Yields
+    ------
+    dict
+        ``id``, ``sentences``, ``labels``, ``objective``, ``bound``, ``status``, ``strategy``, ``config_hash``,
+        ``error``. The sentences are those that were searched: raw text is split once. What could not be searched has
+        None for both, and says why.
+
+    Raises
+    ------
+    OptsumError
+        At once, if the options cannot be used.
+
+    Examples
+    --------
+    >>> topic = {"id": "t", "documents": [["a b", "b c", "a c"]], "references": [["a b c"]]}
+    >>> row = next(labels([topic], max_length=4, soft=True, all_=2))
+    >>> row["labels"], row["shares"], row["all_labels"]
+    ([1, 1, 0], [0.6666666666666666, 0.6666666666666666, 0.6666666666666666], [[1, 1, 0], [1, 0, 1]])
+    """
+    wanted = Wanted(soft, all_, diverse)
+    batches = label_topics(topics, resolve_labels(options, wanted, config=config), wanted)
+    return (label_row(result) for batch in batches for result in batch)
+
+
+def label_topics(topics: Iterable[AnyTopic], options: Options, wanted: Wanted) -> Generator[list[Result], None, None]:
+    """Label topics as `labels` does, but yield the results of each topic together; `label_row` makes rows of them."""
+    return each_topic(topics, [options], partial(_label_part, options=options, wanted=wanted))
+
+
+def label_row(result: Result) -> dict[str, Any]:
+    """Return the row of a result of `label_topics`."""
+    row = result.to_row()
+    own = [name for name in result.extra if name in _OWN]
+    return {name: row.get(name) for name in (*_FIRST, *own, *_LAST)}
+
+
+_OWN: Final = {"shares", *_OF_OPTIMA, "all_labels", "references"}
+
+
+def _label_part(part: Topic, options: Options, wanted: Wanted) -> list[Result]:
+    began = perf_counter()
+    result = attempt(part, options, lambda: _labelled(part, options, wanted, began))
+    return [replace(result, extra={**result.extra, "sentences": [_text(sentence) for sentence in part.sentences]})]
+
+
+def _text(sentence: str | tuple[str, ...]) -> str:
+    return sentence if isinstance(sentence, str) else " ".join(sentence)
+
+
+def _labelled(part: Topic, options: Options, wanted: Wanted, began: float) -> Result:
+    extra: dict[str, Any] = {}
+    if wanted.enumerates:
+        oracles = oracles_of(part, options, began=began)
+        result = oracles.result
+        extra = _of_optima(oracles, len(part.sentences), options.seed, wanted)
+    else:
+        result = answer(part, options, began=began)
+    found = result.labels()
+    extra["labels"] = None if found is None else list(found)
+    if wanted.references:
+        extra["references"] = [[_text(sentence) for sentence in reference] for reference in part.references]
+    return replace(result, extra={**result.extra, **extra})
+
+
+def _of_optima(oracles: Oracles, sentences: int, seed: int, wanted: Wanted) -> dict[str, Any]:
+    """Return what a row says of all optima; nothing is said of sets that are not proven to be optima."""
+    proven = oracles.optima.proven
+    extra: dict[str, Any] = {"count": oracles.count if proven else 0, "complete": oracles.complete}
+    if wanted.soft:
+        share = oracles.share() if oracles.complete and oracles.count else None
+        extra["shares"] = None if share is None else [float(share.get(unit, 0)) for unit in range(sentences)]
+    if wanted.optima:
+        if not proven:
+            listed: list[tuple[Any, ...]] = []
+        elif wanted.far_apart:
+            listed = diverse(oracles, wanted.optima, seed)
+        else:
+            listed = list(islice(oracles, wanted.optima))
+        extra["all_labels"] = [list(labels_of(selection, sentences)) for selection in listed]
+    return extra

@@ -51,7 +51,6 @@ def timed(
     """Search, and return the result and CPU seconds, without those for the bound, which every result has."""
     instance, sentences = part
     problem = CoverageProblem.of(instance, reference_units=sentences)
-    problem.root_bound  # noqa: B018 - computed once and kept
     options = ENDLESS.get(strategy.removesuffix("+greedy"), {}) if evaluations is not None else {}
     began = process_time()
 

@@ -23,12 +23,12 @@ import numpy as np
 
 from optsum.corpus.topic import Topic
 from optsum.coverage.instance import NO_LIMIT, Key, Sense
+from optsum.deadline import NEVER, Deadline
 from optsum.errors import InputError, UnsupportedError
 from optsum.metrics.lcs import lcs_positions
 from optsum.problem.formulation import Spec
 from optsum.problem.problem import Capability, Evaluation, Problem, Selection
-from optsum.program.dual_bound import dual_bound
-from optsum.program.highs import relax
+from optsum.program.dual_bound import model_bound
 from optsum.program.model import LinearModel
 from optsum.program.rows import Rows
 
@@ -155,15 +155,12 @@ class LongestProblem(Problem):
             raise self._lacks(Capability.LINEAR)
         return longest_model(self)
 
-    @cached_property
-    def root_bound(self) -> Key:
-        """The bound of the root relaxation, proven in integers (`optsum.program.dual_bound.dual_bound`)."""
-        model = self.linear_model if self.measure == "recall" else None
-        if model is None:
+    def root_bound(self, deadline: Deadline = NEVER) -> Key:
+        """Return the bound of the root relaxation, proven in integers (`optsum.program.dual_bound.dual_bound`)."""
+        if self.measure != "recall":
             raise self._lacks(Capability.BOUND)
-        relaxation = relax(model)
-        duals = np.zeros(model.rows) if relaxation is None else relaxation.duals
-        return Fraction(dual_bound(model, duals) + model.offset, model.denominator)
+        model = self.linear_model
+        return Fraction(model_bound(model, deadline) + model.offset, model.denominator)
 
 
 def longest_model(problem: LongestProblem) -> LinearModel:

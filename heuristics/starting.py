@@ -78,7 +78,7 @@ def raise_cheap_bound(run: Run) -> None:
     if {Capability.BOUND, Capability.LINEAR, Capability.COVERAGE} <= problem.capabilities:
         instance = problem.coverage
         if not instance.joints and len(instance.unit_feature) <= _MOST_ENTRIES:
-            run.raise_bound(problem.root_bound)
+            run.raise_root_bound(run.deadline.within(run.remaining_s / 4))
 
 
 def is_certified(run: Run) -> bool:

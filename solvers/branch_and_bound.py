@@ -8,10 +8,11 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from optsum.contracts.result import Termination
-from optsum.contracts.run import Limits, Run, Stopped
+from optsum.contracts.run import CERTIFICATE_S, Limits, Run, Stopped
 from optsum.contracts.strategy import Strategy
 from optsum.coverage.clauses import is_cover
-from optsum.coverage.instance import Combination, Coverage, Sense
+from optsum.coverage.instance import NO_LIMIT, Combination, Coverage, Sense
+from optsum.deadline import Deadline
 from optsum.errors import BackendError, OptionError, UnsupportedError
 from optsum.optima.optima import Optima
 from optsum.problem.problem import Capability, Problem, require
@@ -155,7 +156,11 @@ class BranchAndBound(Strategy):
         statistics = {**found.statistics, "diagram": len(found.optima.nodes)}
         # With nothing found, a bound must not look like the proof that there is nothing.
         least = found.key if found.selection is not None else Fraction(1)
-        bound = found.key if found.proven else max(least, Fraction(problem.root_bound))
+        if found.proven:
+            bound = found.key
+        else:
+            root = problem.root_bound(Deadline(CERTIFICATE_S, should_stop))
+            bound = Fraction(NO_LIMIT) if root is None else max(least, Fraction(root))
         return Optima(found.optima, found.key, bound, found.reason is None, found.reason or "completed", statistics)
 
 

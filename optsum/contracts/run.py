@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import isfinite, isnan
 from numbers import Integral, Rational, Real
 from time import perf_counter
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -19,7 +19,11 @@ from optsum.deadline import Deadline
 from optsum.errors import InputError, OptionError
 from optsum.problem.problem import Evaluation, Problem, Selection
 
-__all__ = ["Limits", "Run", "Stopped"]
+__all__ = ["CERTIFICATE_S", "Limits", "Run", "Stopped"]
+
+
+CERTIFICATE_S: Final = 0.5
+"""Seconds that a bound may take where a search has used up its limit, or was interrupted."""
 
 _LOG = logging.getLogger("optsum")
 
@@ -60,6 +64,10 @@ class Limits:
             if isnan(value) or (value < 0 and name != "target"):
                 raise OptionError(f"The limit {name} is {value}; it must be 0 or more.")
 
+    def after(self, seconds: float) -> Limits:
+        """Return what is left of the limits when so many seconds have gone already."""
+        return self if self.time_s is None else replace(self, time_s=max(0.0, self.time_s - seconds))
+
 
 class Stopped(Exception):  # noqa: N818 - a signal from `Run` to `search`, never an error
     """Raised inside a strategy when a limit is reached; strategies let it pass."""
@@ -83,9 +91,15 @@ class Run:
         For solvers that want a number.
     on_progress : callable, optional
         Called now and then with the run; returning False stops the search (`Termination.INTERRUPTED`).
+    root_bound : Key, optional
+        The problem's, if it is known already.
 
     Attributes
     ----------
+    root_bound : Key or None
+        As far as `raise_root_bound` has computed it.
+    bound_s : float
+        Seconds that took.
     deadline : Deadline
         What is left of the time limit, for everything that takes long; it asks `on_progress` too.
     """
@@ -97,6 +111,7 @@ class Run:
         rng: np.random.Generator,
         seed: int = 0,
         on_progress: Callable[[Run], bool | None] | None = None,
+        root_bound: Key | None = None,
     ) -> None:
         self.problem = problem
         self.limits = limits
@@ -114,6 +129,9 @@ class Run:
         self._on_progress = on_progress
         self._start = perf_counter()
         self.deadline = Deadline(limits.time_s, None if on_progress is None else self._unwanted)
+        self.root_bound = root_bound
+        self.bound_s = 0.0
+        self._asked = root_bound is not None
 
     @property
     def elapsed(self) -> float:
@@ -181,6 +199,22 @@ class Run:
         if self.bound is None or self.problem.sense.better(self.bound, bound):
             self.bound = bound
             self._stop_if_good_enough()
+
+    def raise_root_bound(self, deadline: Deadline | None = None) -> None:
+        """Take note of the problem's root bound: computed once a run, unless the run began with it.
+
+        Parameters
+        ----------
+        deadline : Deadline, optional
+            For computing it; the run's own if not given. What comes of it then is final.
+        """
+        if not self._asked:
+            self._asked = True
+            began = perf_counter()
+            self.root_bound = self.problem.root_bound(deadline or self.deadline)
+            self.bound_s += perf_counter() - began
+        if self.root_bound is not None:
+            self.raise_bound(self.root_bound)
 
     def prove(self) -> None:
         """Declare the search exhausted: the incumbent is optimal, or nothing is feasible."""

@@ -117,6 +117,11 @@ def _outside(numbers: IntArray, count: int) -> bool:
     return bool(len(numbers) and (numbers.min() < 0 or numbers.max() >= count))
 
 
+def _extremes(units: Sequence[int]) -> Sequence[int]:
+    """Return units among which the least and the largest are: a seam spans as many as there are sentences between."""
+    return (units[0], units[-1]) if isinstance(units, range) and units else units
+
+
 @dataclass(frozen=True, eq=False)
 class Coverage:
     """One instance in the normal form; every array is int64 and must not be changed.
@@ -213,7 +218,7 @@ class Coverage:
         joints = self.joints
         yield "a joint occurrence needs no unit", not all(joint.needs for joint in joints)
         yield "a joint occurrence has no copy", any(joint.count < 1 for joint in joints)
-        named = chain.from_iterable((*joint.needs, *joint.vetoes) for joint in joints)
+        named = chain.from_iterable((*joint.needs, *_extremes(joint.vetoes)) for joint in joints)
         yield "a joint occurrence names a unit that does not exist", _outside(np.fromiter(named, np.int64), n)
         fed = np.fromiter((joint.feature for joint in joints), np.int64)
         yield "a joint occurrence names a feature that does not exist", _outside(fed, features)

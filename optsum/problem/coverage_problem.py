@@ -13,9 +13,10 @@ import numpy as np
 
 from optsum.coverage.evaluate import key_of, score, value_of
 from optsum.coverage.instance import Combination, Coverage, Key, Sense
+from optsum.deadline import NEVER, Deadline
 from optsum.problem.problem import Capability, Evaluation, Move, Problem, Selection
 from optsum.program.choice import model_of
-from optsum.program.model import LinearModel
+from optsum.program.model import LinearModel, affordable
 
 __all__ = ["CoverageProblem"]
 
@@ -151,17 +152,19 @@ class CoverageProblem(Problem):
         """Return for people what is compared as `key`."""
         return value_of(self.instance, Fraction(key))
 
-    @cached_property
-    def root_bound(self) -> Key:
-        """The bound of the root relaxation, proven in integers (`optsum.program.dual_bound.dual_bound`).
+    def root_bound(self, deadline: Deadline = NEVER) -> Key | None:
+        """Return the bound of the root relaxation, proven in integers (`optsum.program.dual_bound.dual_bound`).
 
         Of sums and products of ratios it bounds programs that no selection escapes (`optsum.program.surrogate`). Where
-        the relaxation has no optimum (nothing is feasible), the trivial bound stands in.
+        the relaxation has no optimum (nothing is feasible), or the deadline comes first, what is proven by then
+        stands in; None where not even the program can be made in time.
         """
         from optsum.program.dual_bound import model_bound
         from optsum.program.ratio_bound import value_bound
 
+        if not affordable(self.instance, deadline):
+            return None
         if self.instance.goal is Sense.MAXIMIZE and not self.instance.constant_denominator:
-            return value_bound(self.instance)
+            return value_bound(self.instance, deadline)
         model = self.linear_model
-        return Fraction(model_bound(model) + model.offset, model.denominator)
+        return Fraction(model_bound(model, deadline) + model.offset, model.denominator)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from optsum.coverage.instance import NO_LIMIT, Key, Sense
+from optsum.deadline import NEVER, Deadline
 from optsum.errors import UnsupportedError
 from optsum.optima.fitting import fit
 
@@ -169,9 +170,12 @@ class Problem(ABC):
         """An integer program; its first `size` columns are the units (`Capability.LINEAR`)."""
         raise self._lacks(Capability.LINEAR)
 
-    @cached_property
-    def root_bound(self) -> Key:
-        """A limit that no selection can pass, proven without floating point (`Capability.BOUND`)."""
+    def root_bound(self, deadline: Deadline = NEVER) -> Key | None:
+        """Return a limit that no selection can pass, proven without floating point (`Capability.BOUND`).
+
+        When the deadline comes, what is proven by then; None if that is nothing.
+        """
+        del deadline
         raise self._lacks(Capability.BOUND)
 
     def value_of(self, key: Key) -> float:

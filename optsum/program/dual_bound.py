@@ -10,13 +10,19 @@ integers: the tolerances of the LP can make the bound weaker, never wrong.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
 
 from optsum.coverage.instance import Sense
+from optsum.deadline import NEVER, Deadline
 from optsum.program.model import LinearModel
 
-__all__ = ["SCALE", "dual_bound", "model_bound"]
+if TYPE_CHECKING:
+    from optsum.program.highs import Relaxation
+
+__all__ = ["SCALE", "dual_bound", "model_bound", "relaxed_bound"]
 
 SCALE = 65536
 """Multipliers are integers over this."""
@@ -62,12 +68,22 @@ def dual_bound(model: LinearModel, duals: NDArray[np.float64]) -> int:
     return sign * (total // SCALE)  # minimizing is maximizing the negative
 
 
-def model_bound(model: LinearModel) -> int:
-    """Return `dual_bound` with the multipliers of the linear relaxation, or without any where it has no optimum."""
+def model_bound(model: LinearModel, deadline: Deadline = NEVER) -> int:
+    """Return `relaxed_bound` of the linear relaxation, as far as it is solved when the deadline comes."""
     from optsum.program.highs import relax
 
-    relaxation = relax(model)
-    return dual_bound(model, np.zeros(model.rows) if relaxation is None else relaxation.duals)
+    return relaxed_bound(model, relax(model, deadline))
+
+
+def relaxed_bound(model: LinearModel, relaxation: Relaxation | None) -> int:
+    """Return `dual_bound` with the multipliers of a relaxation; without any where there is none."""
+    if relaxation is not None and relaxation.optimal:
+        return dual_bound(model, relaxation.duals)
+    plain = dual_bound(model, np.zeros(model.rows))
+    if relaxation is None:
+        return plain
+    found = dual_bound(model, relaxation.duals)  # those of an early basis may be worse than none
+    return min(plain, found) if model.sense is Sense.MAXIMIZE else max(plain, found)
 
 
 def _exact(values: NDArray[np.float64], dtype: type) -> NDArray[np.int64]:

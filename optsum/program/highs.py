@@ -1,19 +1,32 @@
-"""HiGHS on arrays: one way to hand a model over, for the root relaxation and for the MILP backend alike."""
+"""HiGHS on arrays: one way to hand a model over, and one to run it, for relaxations and for the MILP backend alike."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from math import inf
+from threading import Event, Thread
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from optsum.coverage.instance import Sense
+from optsum.deadline import NEVER, Deadline
 from optsum.program.model import LinearModel
 
-__all__ = ["Relaxation", "new_highs", "pass_model", "relax"]
+__all__ = ["Relaxation", "new_highs", "pass_model", "relax", "run"]
 
 _ROW_WISE = 2
+
+_SMALL: Final = 10_000
+"""Entries of a linear program that takes less than a tenth of a second."""
+
+_DEAF: Final = 500_000
+"""Entries of a linear program whose presolve, which nothing can interrupt, takes longer than half a second."""
+
+_ASK_S: Final = 0.05
+_HEARS_S: Final = 0.5
+"""How often the deadline is asked, and how long HiGHS may take to hear that it has passed."""
 
 
 def new_highs() -> Any:
@@ -48,9 +61,63 @@ def pass_model(highs: Any, model: LinearModel, *, relaxed: bool = False) -> None
     )
 
 
+def run(highs: Any, deadline: Deadline = NEVER, *, apart: bool = True) -> bool:
+    """Solve what HiGHS holds, until it is done or the deadline has passed; Ctrl-C is heard within half a second.
+
+    Parameters
+    ----------
+    highs : highspy.Highs
+        Its option ``time_limit`` is set; its clock may have run before.
+    deadline : Deadline
+    apart : bool
+        In a thread of its own, without which neither Ctrl-C nor the deadline's caller is heard; that costs 2 ms.
+
+    Returns
+    -------
+    bool
+        Whether HiGHS has ended. Otherwise it does not hear, goes on in its thread, and must not be asked anything.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        After Ctrl-C.
+    """
+    highs.setOptionValue("time_limit", inf if deadline.left_s == inf else highs.getRunTime() + deadline.left_s)
+    if not apart:
+        highs.run()
+        return True
+    stop, done = Event(), Event()
+
+    def hear(asked: Any) -> None:
+        if stop.is_set():
+            asked.interrupt()
+
+    def solve() -> None:
+        try:
+            highs.run()
+        finally:
+            done.set()
+
+    places = (highs.cbSimplexInterrupt, highs.cbIpmInterrupt, highs.cbMipInterrupt)
+    for place in places:
+        place.subscribe(hear)
+    Thread(target=solve, name="highs", daemon=True).start()
+    try:
+        while not done.wait(_ASK_S):
+            if deadline.passed and not done.wait(_ASK_S):  # of its own time limit HiGHS knows itself
+                break
+    finally:
+        stop.set()
+        ended = done.wait(_HEARS_S)
+    if ended:
+        for place in places:
+            place.unsubscribe(hear)
+    return ended
+
+
 @dataclass(frozen=True, slots=True)
 class Relaxation:
-    """An optimum of the linear relaxation, as floating point found it: a hint, never a proof.
+    """The linear relaxation as floating point solved it: a hint, never a proof.
 
     Attributes
     ----------
@@ -58,20 +125,37 @@ class Relaxation:
         Multipliers of the rows, positive where the upper side binds in a maximization.
     columns : (columns,)
         Fractional solution.
+    optimal : bool
+        Otherwise the deadline came first: the multipliers are those of the last basis, and `columns` is no solution.
     """
 
     duals: NDArray[np.float64]
     columns: NDArray[np.float64]
+    optimal: bool = True
 
 
-def relax(model: LinearModel) -> Relaxation | None:
-    """Solve the linear relaxation; None where HiGHS proves it infeasible or finds no optimum."""
+def relax(model: LinearModel, deadline: Deadline = NEVER) -> Relaxation | None:
+    """Solve the linear relaxation.
+
+    Returns
+    -------
+    Relaxation or None
+        None where HiGHS proves it infeasible or finds no optimum, or has no multipliers when the deadline comes.
+    """
     import highspy
 
-    highs = new_highs()
-    pass_model(highs, model, relaxed=True)
-    highs.run()
-    if highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+    if deadline.passed:
         return None
-    solution = highs.getSolution()
-    return Relaxation(np.array(solution.row_dual), np.array(solution.col_value))
+    highs = new_highs()
+    entries = len(model.row_column)
+    if entries > _DEAF:
+        highs.setOptionValue("presolve", "off")
+    pass_model(highs, model, relaxed=True)
+    if not run(highs, deadline, apart=entries > _SMALL):
+        return None
+    status, solution = highs.getModelStatus(), highs.getSolution()
+    optimal = status == highspy.HighsModelStatus.kOptimal
+    stopped = status in {highspy.HighsModelStatus.kTimeLimit, highspy.HighsModelStatus.kInterrupt}
+    if not (optimal or (stopped and solution.dual_valid)):
+        return None
+    return Relaxation(np.array(solution.row_dual), np.array(solution.col_value), optimal)

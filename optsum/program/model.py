@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from optsum.coverage.instance import NO_LIMIT, Coverage, IntArray, Sense
+from optsum.deadline import Deadline
 from optsum.errors import UnsupportedError
 from optsum.program.joints import JointColumns
 from optsum.program.rows import Rows
 
-__all__ = ["LinearModel", "coverage_model"]
+__all__ = ["LinearModel", "affordable", "coverage_model"]
+
+_JOINT_S: Final = 5e-6
+"""About how long a joint occurrence takes on its way into a program."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +69,11 @@ class LinearModel:
 
 def _ones(count: int) -> IntArray:
     return np.ones(count, np.int64)
+
+
+def affordable(instance: Coverage, deadline: Deadline) -> bool:
+    """Whether there is time left to make a program of an instance."""
+    return not deadline.passed and len(instance.joints) * _JOINT_S <= deadline.left_s
 
 
 def coverage_model(instance: Coverage, ratio: Fraction | None = None) -> LinearModel:

@@ -16,9 +16,10 @@ from optsum.coverage.climb import climb, moves_of
 from optsum.coverage.evaluate import score
 from optsum.coverage.instance import Combination, Coverage
 from optsum.coverage.state import arrays_of
-from optsum.program.dual_bound import dual_bound, model_bound
+from optsum.deadline import NEVER, Deadline
+from optsum.program.dual_bound import model_bound, relaxed_bound
 from optsum.program.highs import relax
-from optsum.program.model import coverage_model
+from optsum.program.model import affordable, coverage_model
 from optsum.program.surrogate import Cell, Weighted, cell_of, collapsed, excess, programs, reaches
 from optsum.program.tangent import relaxed_anchor
 
@@ -38,7 +39,7 @@ _REACH = 2.0**32
 """About how large coefficients become: enough for the grid, and not too much for a linear program."""
 
 
-def ratio_bound(instance: Coverage, start: Fraction | None = None) -> Fraction:
+def ratio_bound(instance: Coverage, start: Fraction | None = None, deadline: Deadline = NEVER) -> Fraction:
     """Return a bound of the ratio of every selection, proven in integers.
 
     Newton's method on the relaxation finds the multiplier; the last relaxation's duals prove it
@@ -50,6 +51,8 @@ def ratio_bound(instance: Coverage, start: Fraction | None = None) -> Fraction:
         With `Coverage.single_ratio`.
     start : Fraction, optional
         The bound need not be smaller; the ratio of a good selection saves rounds.
+    deadline : Deadline
+        When it comes, the bound of the last round stands.
     """
     top, bottom = instance.constants.tolist()
     guess = Fraction(top, bottom) if bottom > 0 else Fraction(0)  # the empty selection, which may be the best
@@ -58,16 +61,16 @@ def ratio_bound(instance: Coverage, start: Fraction | None = None) -> Fraction:
         guess = Fraction(ceil(guess * _GRID), _GRID)
     most = reaches(instance)
     if _GRID * (guess + 1) * max(most) >= _INT64_SAFE:  # the program's coefficients would not fit
-        return max(guess, Fraction(most[0], _least_denominator(instance)))
-    while True:
+        return max(guess, _trivial(instance))
+    bound = max(guess, _trivial(instance))
+    while affordable(instance, deadline):
         model = coverage_model(instance, guess)
-        relaxation = relax(model)
-        duals = np.zeros(model.rows) if relaxation is None else relaxation.duals
-        surplus = dual_bound(model, duals) + model.offset  # q T - p D is at most this
+        relaxation = relax(model, deadline)
+        surplus = relaxed_bound(model, relaxation) + model.offset  # q T - p D is at most this
         if surplus <= 0:
             return guess
-        bound = guess + Fraction(surplus, guess.denominator * _least_denominator(instance))
-        if relaxation is None:
+        bound = min(bound, guess + Fraction(surplus, guess.denominator * _least_denominator(instance)))
+        if relaxation is None or not relaxation.optimal:
             return bound
         units = relaxation.columns[: model.units]
         below = float(instance.constants[1] + instance.mass[1] @ units + _counted(instance, relaxation.columns))
@@ -78,31 +81,35 @@ def ratio_bound(instance: Coverage, start: Fraction | None = None) -> Fraction:
         if following <= guess:
             return bound
         guess = following
+    return bound
 
 
-def value_bound(instance: Coverage) -> Fraction:
+def value_bound(instance: Coverage, deadline: Deadline = NEVER) -> Fraction:
     """Return a bound of the key of every selection, whatever ratios make the value.
 
     Parameters
     ----------
     instance : Coverage
         To be maximized.
+    deadline : Deadline
+        What is not done by then is replaced by something weaker.
     """
     weights = [Fraction(weight) for weight in instance.weights]
     if instance.combination is Combination.RATIO:
-        return _single(instance, _rounded(_greedy(instance)[0]))
-    alone = [_single(_only(instance, h)) for h in range(instance.ratios)]
+        start = _rounded(_greedy(instance)[0]) if affordable(instance, deadline) else None
+        return _single(instance, start, deadline)
+    alone = [_alone(instance, h, deadline) for h in range(instance.ratios)]
     if instance.combination is Combination.SUM:
-        return min(_sum_bound(instance, weights, alone), _dot(weights, alone)) / sum(instance.weights)
+        return min(_sum_bound(instance, weights, alone, deadline), _dot(weights, alone)) / sum(instance.weights)
     trivial = prod((bound**weight for bound, weight in zip(alone, instance.weights, strict=True)), start=Fraction(1))
     if not trivial:
         return trivial
     # The geometric mean is at most the arithmetic one, for any anchor.
-    anchor = relaxed_anchor(instance) or [float(bound) for bound in alone]
+    anchor = relaxed_anchor(instance, deadline) or [float(bound) for bound in alone]
     rounded = [Fraction(max(1, ceil(ratio * _GRID)), _GRID) for ratio in anchor]
     scaled = [weight / ratio for weight, ratio in zip(weights, rounded, strict=True)]
     total = sum(instance.weights)
-    mean = min(_sum_bound(instance, scaled, alone), _dot(scaled, alone)) / total
+    mean = min(_sum_bound(instance, scaled, alone, deadline), _dot(scaled, alone)) / total
     mean = Fraction(ceil(mean * _GRID**2), _GRID**2)
     power = prod((ratio**weight for ratio, weight in zip(rounded, instance.weights, strict=True)), start=mean**total)
     return min(trivial, power)
@@ -110,6 +117,14 @@ def value_bound(instance: Coverage) -> Fraction:
 
 def _dot(weights: Sequence[Fraction], values: Sequence[Fraction]) -> Fraction:
     return sum((weight * value for weight, value in zip(weights, values, strict=True)), Fraction(0))
+
+
+def _alone(instance: Coverage, h: int, deadline: Deadline) -> Fraction:
+    """Return a bound of one ratio of several, in its share of the time that is left."""
+    if not affordable(instance, deadline):
+        return _trivial(instance, h)
+    share = deadline.within(deadline.left_s / (instance.ratios - h + 1))
+    return _single(_only(instance, h), deadline=share)
 
 
 def _only(instance: Coverage, h: int) -> Coverage:
@@ -132,25 +147,38 @@ def _rounded(ratio: Fraction) -> Fraction:
     return Fraction(floor(ratio * _GRID), _GRID)
 
 
-def _single(instance: Coverage, start: Fraction | None = None) -> Fraction:
+def _single(instance: Coverage, start: Fraction | None = None, deadline: Deadline = NEVER) -> Fraction:
     """Return a bound of one ratio, of whatever kind."""
+    if not affordable(instance, deadline):
+        return _trivial(instance)
     if instance.constant_denominator:
         model = coverage_model(instance)
-        return Fraction(model_bound(model) + model.offset, model.denominator)
+        return Fraction(model_bound(model, deadline) + model.offset, model.denominator)
     if instance.single_ratio:
-        return ratio_bound(instance, start)
+        return ratio_bound(instance, start, deadline)
     if int(instance.constants[1]) > 0:
         linear = collapsed(instance, [1], [1])
-        return ratio_bound(linear, start) if not linear.constant_denominator else _single(linear)
-    return Fraction(reaches(instance)[0])  # over 1 at least
+        if linear.constant_denominator:
+            return _single(linear, deadline=deadline)
+        return ratio_bound(linear, start, deadline)
+    return _trivial(instance)
 
 
-def _sum_bound(instance: Coverage, weights: Sequence[Fraction], alone: Sequence[Fraction]) -> Fraction:
+def _trivial(instance: Coverage, h: int = 0) -> Fraction:
+    """Return all that the numerator of a ratio can be, over the least that its denominator can."""
+    top, bottom = instance.constants[2 * h : 2 * h + 2].tolist()
+    empty = Fraction(top, bottom) if bottom > 0 else Fraction(0)
+    return max(empty, Fraction(reaches(instance)[2 * h], _least_denominator(instance, h)))
+
+
+def _sum_bound(
+    instance: Coverage, weights: Sequence[Fraction], alone: Sequence[Fraction], deadline: Deadline
+) -> Fraction:
     """Return a bound of the weighted sum of the ratios; no better than `alone` where a denominator may be 0.
 
     Of the cells the one with the largest bound is split, as long as that may help and there are not too many.
     """
-    if not (instance.constants[1::2] > 0).all():
+    if not (instance.constants[1::2] > 0).all() or not affordable(instance, deadline):
         return _dot(weights, alone)
     most = reaches(instance)[0::2]
     every = tuple(range(instance.ratios))
@@ -162,7 +190,7 @@ def _sum_bound(instance: Coverage, weights: Sequence[Fraction], alone: Sequence[
     def bound(cell: Cell) -> Fraction:
         found = start
         for tops, bottoms in programs(instance, cell, wish, largest=_REACH):
-            found = max(found, _single(collapsed(instance, tops, bottoms), found))
+            found = max(found, _single(collapsed(instance, tops, bottoms), found, deadline))
         return found
 
     cells = [(bound(whole), whole)]
@@ -170,14 +198,14 @@ def _sum_bound(instance: Coverage, weights: Sequence[Fraction], alone: Sequence[
         cells.sort(key=lambda pair: pair[0])
         largest, cell = cells[-1]
         halves = cell.halves() if excess(cell, wish) > _NARROW and largest > start else None
-        if halves is None:
+        if halves is None or deadline.passed:
             break
         cells[-1:] = [(min(largest, bound(half)), half) for half in halves]
     return max(largest for largest, _ in cells)
 
 
-def _least_denominator(instance: Coverage) -> int:
-    return max(1, int(instance.constants[1]) + int(instance.mass[1].min(initial=0)))
+def _least_denominator(instance: Coverage, h: int = 0) -> int:
+    return max(1, int(instance.constants[2 * h + 1]) + int(instance.mass[2 * h + 1].min(initial=0)))
 
 
 def _counted(instance: Coverage, columns: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optsum.coverage.instance import Coverage
+from optsum.deadline import NEVER, Deadline
 from optsum.program.surrogate import Weighted, collapsed, reaches
 
 __all__ = ["anchored", "relaxed_anchor"]
@@ -46,7 +47,7 @@ def anchored(instance: Coverage, power: Fraction, anchor: Sequence[float]) -> We
     return Weighted(tuple(range(instance.ratios)), weights, value, typical)
 
 
-def relaxed_anchor(instance: Coverage, rounds: int = 8) -> list[float]:
+def relaxed_anchor(instance: Coverage, deadline: Deadline = NEVER, rounds: int = 8) -> list[float]:
     """Return ratios at which the linear relaxation comes near the largest product of their powers.
 
     The tangent there is the best one: no program of another has a smaller share of its optimum between itself and the
@@ -55,7 +56,7 @@ def relaxed_anchor(instance: Coverage, rounds: int = 8) -> list[float]:
     Returns
     -------
     list of float
-        Empty where denominators vary or are 0, or the relaxation has no optimum.
+        Empty where denominators vary or are 0, or the relaxation has no optimum, or none before the deadline.
     """
     if instance.mass[1::2].any() or (instance.slot % 2 == 1).any():
         return []
@@ -67,7 +68,7 @@ def relaxed_anchor(instance: Coverage, rounds: int = 8) -> list[float]:
     weights = np.array(instance.weights, float)
     for number in range(rounds):
         tops = [ceil(2**20 * w * max(here) / t) for w, t in zip(instance.weights, here, strict=True)]
-        there = _relaxed_tops(instance, tops)
+        there = _relaxed_tops(instance, tops, deadline)
         if there is None or not (there > 0).all():
             return [t / d for t, d in zip(here.tolist(), bottoms, strict=True)] if number else []
         steps = np.linspace(0.0, 1.0, 101)[1:]
@@ -82,15 +83,17 @@ def relaxed_anchor(instance: Coverage, rounds: int = 8) -> list[float]:
     return [max(t, 1e-6) / d for t, d in zip(here.tolist(), bottoms, strict=True)]
 
 
-def _relaxed_tops(instance: Coverage, tops: Sequence[int]) -> NDArray[np.float64] | None:
+def _relaxed_tops(instance: Coverage, tops: Sequence[int], deadline: Deadline) -> NDArray[np.float64] | None:
     """Return the numerators at the optimum of the relaxation of a weighted sum of them."""
     from optsum.program.highs import relax
-    from optsum.program.model import coverage_model
+    from optsum.program.model import affordable, coverage_model
 
+    if not affordable(instance, deadline):
+        return None
     single = collapsed(instance, tops, [0] * instance.ratios)
     model = coverage_model(replace(single, constants=np.array([single.constants[0], 1])))
-    relaxation = relax(model)
-    if relaxation is None:
+    relaxation = relax(model, deadline)
+    if relaxation is None or not relaxation.optimal:
         return None
     full = np.diff(instance.level_start) - 1
     steps = np.delete(np.diff(instance.level), instance.level_start[1:-1] - 1)

@@ -12,6 +12,7 @@ from typing import Any
 
 from optsum.contracts.result import Result
 from optsum.corpus.topic import Topic, as_topic
+from optsum.coverage.instance import Key
 from optsum.errors import OptionError
 from optsum.metrics.names import parse_metric
 from optsum.metrics.rouge import rouge_all
@@ -81,19 +82,22 @@ def _answer(topic: Topic, options: Options, began: float) -> Result:
     return best_result(for_each_reference(topic, single, result_of=lambda result: result))
 
 
-def run_task(task: Task, options: Options, *, began: float | None = None) -> Result:
+def run_task(task: Task, options: Options, *, began: float | None = None, root_bound: Key | None = None) -> Result:
     """Search a task and turn the answer back into text.
 
     Parameters
     ----------
     began : float, optional
         `time.perf_counter` at which the work on the topic began; now, if not given.
+    root_bound : Key, optional
+        The problem's, if it is known already.
     """
     began = perf_counter() if began is None else began
     # A topic's randomness depends on its id, not on its place in the file or on the worker that gets it.
     seed = options.seed + zlib.crc32(task.id.encode("utf-8", "surrogatepass"))
     built = perf_counter()
-    result = search(task.problem, options.searcher(), options.limits(), seed)
+    limits = options.limits().after(built - began)
+    result = search(task.problem, options.searcher(), limits, seed, root_bound=root_bound)
     return finished(task, options, result, began=began, built=built)
 
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator, Sequence
-from copy import copy
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from time import perf_counter
@@ -17,7 +16,6 @@ from optsum.errors import OptionError, unknown_name
 from optsum.options.of_strategies import shared_out
 from optsum.options.options import Options, read_config, resolve
 from optsum.problem.formulation import Task
-from optsum.problem.problem import Problem
 from optsum.registry import STRATEGIES
 from optsum.running.best_reference import best_result, for_each_reference
 from optsum.running.each_topic import AnyTopic, attempt, each_topic
@@ -192,20 +190,10 @@ class _Shared:
             began = perf_counter()
             self._tasks[units] = build(self._topic, options), perf_counter() - began
         task, seconds = self._tasks[units]
-        problem = _without_memory(task.problem)
-        if units in self._bounds and not strategy.exact and options.gap is None:  # a certificate, no part of the search
-            problem.__dict__["root_bound"] = self._bounds[units]
-        result = run_task(replace(task, problem=problem), options, began=perf_counter() - seconds)
-        if "root_bound" in problem.__dict__:
-            self._bounds[units] = problem.__dict__["root_bound"]
+        fresh = replace(task, problem=replace(task.problem))  # without what earlier searches computed on it
+        # A certificate is no part of a search, unless it decides when that ends.
+        known = None if strategy.exact or options.gap is not None else self._bounds.get(units)
+        result = run_task(fresh, options, began=perf_counter() - seconds, root_bound=known)
+        if not strategy.exact and result.bound_key is not None:
+            self._bounds[units] = result.bound_key
         return result
-
-
-def _without_memory(problem: Problem) -> Problem:
-    """Return the same problem without what earlier searches computed on it."""
-    fresh = copy(problem)
-    for base in type(problem).__mro__:
-        for name, attribute in vars(base).items():
-            if isinstance(attribute, cached_property):
-                fresh.__dict__.pop(name, None)
-    return fresh

@@ -12,9 +12,10 @@ import numpy as np
 
 from optsum._version import __version__
 from optsum.contracts.result import Result, Status, Termination
-from optsum.contracts.run import Limits, Run, Stopped
+from optsum.contracts.run import CERTIFICATE_S, Limits, Run, Stopped
 from optsum.contracts.strategy import Strategy
 from optsum.coverage.instance import Key
+from optsum.deadline import Deadline
 from optsum.errors import BackendError, OptionError
 from optsum.optima.optima import Optima
 from optsum.problem.problem import Capability, Problem
@@ -32,6 +33,7 @@ def search(
     seed: int = 0,
     *,
     on_progress: Callable[[Run], bool | None] | None = None,
+    root_bound: Key | None = None,
     **options: Any,
 ) -> Result:
     """Search a problem.
@@ -48,6 +50,8 @@ def search(
         The same seed gives the same result.
     on_progress : callable, optional
         Called now and then with the `Run`; returning False stops the search.
+    root_bound : Key, optional
+        The problem's root bound, where an earlier search has proven it.
 
     Returns
     -------
@@ -71,12 +75,12 @@ def search(
         chosen = strategy
     chosen.accept(problem)
     limits = limits or Limits()
-    run = Run(problem, limits, np.random.default_rng(seed), seed, on_progress)
+    run = Run(problem, limits, np.random.default_rng(seed), seed, on_progress, root_bound)
     bounded = Capability.BOUND in problem.capabilities
     termination, detail = Termination.COMPLETED, None
     try:
         if bounded and limits.gap is not None and not chosen.exact:
-            run.raise_bound(problem.root_bound)
+            run.raise_root_bound()
         run.check()
         chosen.search(run)
     except Stopped as stop:
@@ -84,14 +88,13 @@ def search(
     except KeyboardInterrupt:
         termination = Termination.INTERRUPTED
     if bounded and not run.proven:
-        began = run.elapsed
         try:
-            run.raise_bound(problem.root_bound)
+            run.raise_root_bound(Deadline(max(run.remaining_s, CERTIFICATE_S)))
         except Stopped:
             pass  # good enough by now, but the search has ended already
         except KeyboardInterrupt:
             termination = Termination.INTERRUPTED
-        run.statistics["bound_s"] = run.elapsed - began
+        run.statistics["bound_s"] = run.bound_s
     return _result(run, chosen, termination, detail)
 
 
@@ -106,7 +109,7 @@ def result_of_sets(problem: Problem, strategy: Strategy, optima: Optima, seconds
     if optima.proven:
         run.prove()
     elif Capability.BOUND in problem.capabilities:
-        run.raise_bound(problem.root_bound)
+        run.raise_root_bound(Deadline(CERTIFICATE_S))
     result = _result(run, strategy, Termination.COMPLETED, None)
     # Whether all are there, and why not, is the enumeration's: the optimum may be proven all the same.
     return replace(result, termination=Termination(optima.termination), seconds=seconds, extra={"count": optima.count})

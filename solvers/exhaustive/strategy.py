@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
 
-from optsum.contracts.run import Limits, Run, Stopped
+from optsum.contracts.run import CERTIFICATE_S, Limits, Run, Stopped
 from optsum.contracts.strategy import Strategy
 from optsum.coverage.instance import NO_LIMIT, Key, Sense
+from optsum.deadline import Deadline
 from optsum.optima.optima import Optima
 from optsum.problem.problem import Capability, Problem
 
@@ -81,7 +82,8 @@ class Exhaustive(Strategy):
         bound = value
         if not run.proven:  # the walk is not done; with nothing found, a bound must not look like a proof
             bounded = run.evaluation is not None and Capability.BOUND in problem.capabilities
-            bound = _worth(problem, problem.root_bound) if bounded else NO_LIMIT
+            root = problem.root_bound(Deadline(max(run.remaining_s, CERTIFICATE_S))) if bounded else None
+            bound = NO_LIMIT if root is None else _worth(problem, root)
         return Optima.of_sets(
             sets,
             value,

@@ -32,7 +32,7 @@ def test_on_tiny_instances_the_optimum_is_reached_and_never_passed(kind: str) ->
     for seed in range(100 if kind != "huge" else 20):
         problem = CoverageProblem.of(random_coverage(np.random.default_rng(seed), kind=kind))
         if kind in {"sum", "product", "set"}:  # their bounds take longer than the search, and are tested elsewhere
-            problem.__dict__["root_bound"] = Fraction(10**6)
+            problem.__dict__["root_bound"] = lambda _: Fraction(10**6)
         population, patience = (10, 3) if kind != "huge" else (16, 5)  # without kernels there is no local search
         best = brute_force(problem).best
         result = search(problem, "genetic", seed=seed, population=population, no_improvement=patience)

@@ -53,9 +53,11 @@ def test_milp_refuses_a_metric_of_one_s_own_with_a_sentence() -> None:
 
 
 def test_abilities_that_are_missing_are_named() -> None:
-    for ability in ("coverage", "linear_model", "root_bound"):
+    for ability in ("coverage", "linear_model"):
         with pytest.raises(UnsupportedError, match="OwnMetric has no"):
             getattr(own(), ability)
+    with pytest.raises(UnsupportedError, match="OwnMetric has no bound"):
+        own().root_bound()
     with pytest.raises(UnsupportedError, match="It needs a problem with bound and coverage arrays"):
         require(own(), frozenset({Capability.COVERAGE, Capability.BOUND}), "It")
     require(own(), frozenset(), "It")

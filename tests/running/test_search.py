@@ -13,6 +13,7 @@ from optsum.contracts.result import Result, Status, Termination
 from optsum.contracts.run import Limits, Run
 from optsum.contracts.strategy import Strategy
 from optsum.coverage.instance import Coverage
+from optsum.deadline import NEVER, Deadline
 from optsum.errors import BackendError, OptionError, UnknownNameError, UnsupportedError
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.problem import Capability, Evaluation
@@ -113,8 +114,7 @@ def test_ctrl_c_inside_a_strategy_keeps_the_incumbent() -> None:
 
 def test_ctrl_c_while_the_bound_is_computed() -> None:
     class Interrupted(CoverageProblem):
-        @property
-        def root_bound(self) -> Fraction:  # type: ignore[override]
+        def root_bound(self, deadline: Deadline = NEVER) -> Fraction:
             raise KeyboardInterrupt
 
     problem = Interrupted(instance=INSTANCE, lengths=(3, 3, 3), max_length=8)

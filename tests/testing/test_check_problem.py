@@ -12,6 +12,7 @@ import pytest
 
 from optsum.coverage import state as arrays
 from optsum.coverage.instance import Coverage
+from optsum.deadline import NEVER, Deadline
 from optsum.errors import UnsupportedError
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.problem import Capability, Evaluation, Selection
@@ -109,14 +110,12 @@ class Shuffling(Base):
 
 
 class Bold(Base):
-    @property
-    def root_bound(self) -> Fraction:  # type: ignore[override]
+    def root_bound(self, deadline: Deadline = NEVER) -> Fraction:
         return Fraction(1, 2)
 
 
 class Inexact(Base):
-    @property
-    def root_bound(self) -> float:  # type: ignore[override]
+    def root_bound(self, deadline: Deadline = NEVER) -> float:
         return 1.0
 
 
@@ -160,8 +159,7 @@ class Tight(Base):
 
         return coverage_model(replace(self.instance, max_length=3))
 
-    @property
-    def root_bound(self) -> Fraction:  # type: ignore[override]
+    def root_bound(self, deadline: Deadline = NEVER) -> Fraction:
         return Fraction(1)
 
 

@@ -360,7 +360,7 @@ def test_ctrl_c_ends_a_solver_and_what_it_holds_is_kept() -> None:
         "from optsum.testing.backends import hard_instance\n"
         "from optsum.problem.coverage_problem import CoverageProblem; from optsum.running.search import search\n"
         "from optsum.contracts.run import Limits\n"
-        "problem = CoverageProblem.of(hard_instance()); problem.linear_model, problem.root_bound\n"
+        "problem = CoverageProblem.of(hard_instance()); problem.linear_model, problem.root_bound()\n"
         f"for name in {able!r}:\n"
         "    search(CoverageProblem.of(hard_instance(units=5)), 'milp', backend=name); print('ready', flush=True)\n"
         "    result = search(problem, 'milp', backend=name)\n"

@@ -1,0 +1,96 @@
+"""HiGHS ends when the deadline comes, hears Ctrl-C, and what it has by then is still a bound."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from fractions import Fraction
+from time import perf_counter
+
+import numpy as np
+import pytest
+
+from optsum.coverage.instance import Coverage
+from optsum.deadline import Deadline
+from optsum.problem.coverage_problem import CoverageProblem
+from optsum.program.dual_bound import model_bound
+from optsum.program.highs import new_highs, pass_model, relax, run
+from optsum.program.model import LinearModel, coverage_model
+from optsum.program.ratio_bound import value_bound
+from optsum.testing.enumeration import brute_force
+from optsum.testing.instances import KINDS, random_coverage
+
+
+def large(units: int = 400, features: int = 1500) -> Coverage:
+    """Return an instance whose linear program takes seconds."""
+    rng = np.random.default_rng(0)
+    rows = [dict.fromkeys(rng.choice(features, 60, replace=False).tolist(), 1) for _ in range(units)]
+    return Coverage.of(
+        rng.integers(5, 40, units).tolist(), rows, [[2, 1]] * features, constants=(0, 3 * features), max_length=900
+    )
+
+
+@pytest.fixture(scope="module")
+def model() -> LinearModel:
+    return coverage_model(large())
+
+
+def test_the_deadline_ends_it(model: LinearModel) -> None:
+    began = perf_counter()
+    full = model_bound(model, Deadline(0.0))
+    for seconds in (0.0, 0.05):
+        relaxation = relax(model, Deadline(seconds))
+        assert relaxation is None or not relaxation.optimal or perf_counter() - began < 1.0
+        assert model_bound(model, Deadline(seconds)) <= full
+    assert perf_counter() - began < 5.0
+
+
+def test_the_clock_of_a_solver_that_ran_before_does_not_count(model: LinearModel) -> None:
+    highs = new_highs()
+    pass_model(highs, model, relaxed=True)
+    assert run(highs, Deadline(0.02))
+    before = highs.getRunTime()
+    assert run(highs, Deadline(0.2))
+    assert highs.getRunTime() > before
+    assert run(highs, Deadline(60.0))
+    assert highs.modelStatusToString(highs.getModelStatus()) == "Optimal"
+
+
+def test_a_caller_may_end_it(model: LinearModel) -> None:
+    highs = new_highs()
+    pass_model(highs, model, relaxed=True)
+    highs.setOptionValue("presolve", "off")
+    began = perf_counter()
+    assert run(highs, Deadline(should_stop=lambda: perf_counter() - began > 0.05))
+    assert perf_counter() - began < 2.0
+    assert highs.modelStatusToString(highs.getModelStatus()) in {"Interrupted by user", "Optimal"}
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows sends no SIGINT to one process alone")
+def test_ctrl_c_ends_it(model: LinearModel) -> None:
+    highs = new_highs()
+    pass_model(highs, model)  # with its integrality it takes minutes
+    timer = threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    began = perf_counter()
+    with pytest.raises(KeyboardInterrupt):
+        run(highs)
+    assert perf_counter() - began < 2.0
+    timer.join()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("seconds", [0.0, 0.001, 60.0])
+def test_a_bound_that_ends_early_is_weaker_never_wrong(kind: str, seconds: float) -> None:
+    for seed in range(4):
+        problem = CoverageProblem.of(random_coverage(np.random.default_rng(seed), kind=kind))
+        best, bound = brute_force(problem).best, problem.root_bound(Deadline(seconds))
+        if best is not None and bound is not None:
+            assert not problem.sense.better(best, bound)
+
+
+def test_ratios_that_nothing_is_left_for() -> None:
+    """Trivial bounds: all that a numerator can be over the least that the denominator can."""
+    instance = random_coverage(np.random.default_rng(1), kind="sum")
+    assert value_bound(instance, Deadline(0.0)) >= value_bound(instance) > Fraction(0)

@@ -2,35 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, floor, isfinite
-from typing import Any, ClassVar
+from functools import partial
+from typing import Any, ClassVar, Final
 
 from optsum.contracts.backend import Backend, RawOutcome
 from optsum.contracts.result import Termination
 from optsum.contracts.run import Limits, Run, Stopped
 from optsum.contracts.strategy import Strategy
-from optsum.coverage.instance import Sense
 from optsum.errors import BackendError, OptionError
-from optsum.problem.problem import Capability, Problem, require
+from optsum.problem.problem import Capability, Problem, Selection, require
 from optsum.program.model import LinearModel
 from optsum.registry import BACKENDS
 
+from .claims import RELATIVE, judge, slack_of
 from .milp_ratio import maximize_ratio, see_greedy
 
 __all__ = ["Milp", "backend_of"]
-
-_TOLERANCE = 1e-6
-"""How far a solver's integer objective, and its bound, may be off,"""
-_RELATIVE = 1e-9
-"""and how far in relation to their size, where that is more: objectives over a large common denominator."""
-
-
-def _slack(value: float) -> float:
-    return max(_TOLERANCE, _RELATIVE * abs(value))
 
 
 def backend_of(name: str, *, threads: int = 1, options: Mapping[str, Any] | None = None) -> Backend:
@@ -134,17 +125,53 @@ class Milp(Strategy):
                     see_greedy(run)
             raise
         run.count(nodes=outcome.nodes or 0)
+        run.detail = outcome.detail or run.detail
         run.statistics.update(outcome.statistics)
         run.statistics["native_status"] = outcome.native
-        if outcome.selection is not None:
-            self._check(run, problem.linear_model, outcome)
         if outcome.termination is Termination.FAILED:
             raise BackendError(f"{self.backend} ended with the status {outcome.native!r}, which proves nothing.")
         self._conclude(run, problem.linear_model, outcome)
 
-    def _check(self, run: Run, model: LinearModel, outcome: RawOutcome) -> None:
-        """Re-score a solver's answer, and refuse one whose claim does not hold."""
-        selection = outcome.selection or ()
+    def _conclude(self, run: Run, model: LinearModel, outcome: RawOutcome) -> None:
+        """Re-score a solver's answer, judge what it claims, and keep what is left of it."""
+        known = run.evaluation
+        verdict = judge(
+            outcome,
+            self.backend,
+            model,
+            None if outcome.selection is None else self._worth(run, model, outcome.selection),
+            None if known is None else Fraction(known.key) * model.denominator - model.offset,
+            gap=run.limits.gap,
+            neighbours=[] if outcome.selection is None else _neighbours(run.problem, model, outcome.selection),
+        )
+        if outcome.selection is not None:
+            run.see(outcome.selection)
+        if verdict.bound is not None:
+            run.raise_bound(Fraction(verdict.bound + model.offset, model.denominator))
+        if verdict.within_gap:
+            raise Stopped(Termination.GAP_REACHED)
+        if verdict.proven:
+            if slack_of(outcome.bound or 0.0) >= 1:
+                run.detail = (
+                    f"optimal up to {RELATIVE:g} of the objective, which is as far as {self.backend} sees: "
+                    "branch-and-bound proves it to the last digit"
+                )
+            run.prove()
+        elif outcome.termination is Termination.COMPLETED:
+            raise BackendError(f"{self.backend} ended with {outcome.native!r} without an answer that can be used.")
+        elif run.evaluation is None or run.evaluation.key != run.bound or outcome.termination in _WITHOUT_PROOF:
+            raise Stopped(outcome.termination)
+        else:
+            run.prove()  # the limit came between the last answer and the solver's own words
+
+    def _worth(self, run: Run, model: LinearModel, selection: Selection) -> Fraction:
+        """Return the program's objective at a selection, evaluated afresh.
+
+        Raises
+        ------
+        BackendError
+            For one that is not feasible.
+        """
         if not set(selection) <= set(range(run.problem.size)):
             raise BackendError(f"The answer of {self.backend} names units that do not exist: it is no result.")
         evaluation = run.problem.evaluate(selection)
@@ -152,69 +179,17 @@ class Milp(Strategy):
             raise BackendError(
                 f"The answer of {self.backend} breaks the limits by {evaluation.violation}: it is no result."
             )
-        if outcome.objective is not None:
-            claimed = (outcome.objective + model.offset) / model.denominator
-            # An answer found by a heuristic may be worth more than its model's auxiliary columns say, never less.
-            surplus = claimed - float(evaluation.key)
-            if run.problem.sense is Sense.MINIMIZE:
-                surplus = -surplus
-            if surplus * model.denominator > max(0.5, 1000 * _slack(outcome.objective)):
-                raise BackendError(
-                    f"{self.backend} claims an objective of {claimed:.6g}, but its selection has "
-                    f"{float(evaluation.key):.6g}: it is no result."
-                )
-        run.see(selection)
+        return Fraction(evaluation.key) * model.denominator - model.offset
 
-    def _conclude(self, run: Run, model: LinearModel, outcome: RawOutcome) -> None:
-        held, better = run.evaluation, run.problem.sense.better
-        bound: Fraction | None = None
-        if outcome.bound is not None and isfinite(outcome.bound):
-            down = run.problem.sense is Sense.MAXIMIZE
-            # Solvers bend each row by their tolerance, and it may add up: read so where the answer passes the bound.
-            for slack in (_slack(outcome.bound), 100 * _slack(outcome.bound)):
-                integer = floor(outcome.bound + slack) if down else ceil(outcome.bound - slack)
-                read = Fraction(integer + model.offset, model.denominator)
-                passed = held is not None and better(held.key, read)
-                if not passed:
-                    break
-            if passed:
-                # Some solvers lose the sign of a bound at a limit; a bound that its own answer passes is none.
-                run.detail = f"the bound {outcome.bound:.6g} of {self.backend} is wrong and was ignored"
-                if outcome.optimal:
-                    raise BackendError(
-                        f"{self.backend} claims optimality with a bound of {outcome.bound:.6g}, "
-                        "which its own answer passes."
-                    )
-            else:
-                bound = read
-                run.raise_bound(read)
-        if outcome.infeasible and held is None:
-            run.prove()
-        elif outcome.optimal and held is not None and (bound is not None or outcome.selection is not None):
-            # With a gap limit "optimal" means within that gap; only a bound that agrees is a proof.
-            if bound is None:
-                agrees = run.limits.gap is None
-            else:
-                apart = abs(bound - Fraction(held.key)) * model.denominator
-                agrees = apart <= 2 * _slack(outcome.bound or 0.0)
-            if agrees:
-                if _slack(outcome.bound or 0.0) >= 1:
-                    run.detail = (
-                        f"optimal up to {_RELATIVE:g} of the objective, which is as far as {self.backend} sees: "
-                        "branch-and-bound proves it to the last digit"
-                    )
-                run.prove()
-            elif run.limits.gap is not None:
-                raise Stopped(Termination.GAP_REACHED)
-            else:
-                raise BackendError(
-                    f"{self.backend} calls {float(held.key):.6g} optimal, but its own bound is {outcome.bound:.6g} "
-                    f"/ {model.denominator}."
-                )
-        elif outcome.termination is not Termination.COMPLETED:
-            if held is not None and held.key == bound and outcome.termination is not Termination.INTERRUPTED:
-                run.prove()  # the limit came between the last answer and the solver's own words
-                return
-            raise Stopped(outcome.termination)
-        else:
-            raise BackendError(f"{self.backend} ended with {outcome.native!r} without an answer that can be used.")
+
+_WITHOUT_PROOF: Final = (Termination.INTERRUPTED, Termination.FAILED)
+
+
+def _neighbours(problem: Problem, model: LinearModel, selection: Selection) -> list[Callable[[], Fraction | None]]:
+    """Return the selections with one unit more, or less, as `judge` takes them."""
+
+    def worth(unit: int) -> Fraction | None:
+        evaluation = problem.evaluate(tuple(sorted(set(selection) ^ {unit})))
+        return Fraction(evaluation.key) * model.denominator - model.offset if evaluation.feasible else None
+
+    return [partial(worth, unit) for unit in range(problem.size)]

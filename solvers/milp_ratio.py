@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import floor
 from typing import ClassVar
 
 import numpy as np
 
-from optsum.contracts.backend import Backend, RawOutcome
+from optsum.contracts.backend import Backend
 from optsum.contracts.result import Termination
 from optsum.contracts.run import Limits, Run, Stopped
 from optsum.coverage.climb import climb, moves_of
@@ -17,8 +16,10 @@ from optsum.coverage.evaluate import score
 from optsum.coverage.instance import Coverage, Sense
 from optsum.coverage.state import arrays_of
 from optsum.errors import BackendError
-from optsum.problem.problem import Capability
+from optsum.problem.problem import Capability, Selection
 from optsum.program.model import LinearModel, coverage_model
+
+from .claims import judge
 
 __all__ = ["maximize_ratio", "see_greedy"]
 
@@ -64,21 +65,27 @@ def maximize_ratio(run: Run, backend: Backend, name: str) -> None:
         rounds += 1
         run.count(nodes=outcome.nodes or 0)
         run.statistics.update({**outcome.statistics, "rounds": rounds, "native_status": outcome.native})
-        surplus = _surplus(coverage, ratio, outcome)
+        run.detail = outcome.detail or run.detail
+        surplus = None if outcome.selection is None else _surplus(coverage, ratio, outcome.selection, name)
+        verdict = judge(
+            outcome,
+            name,
+            model,
+            None if surplus is None else Fraction(surplus - model.offset),
+            Fraction(-model.offset) if _is_in_program(coverage, run.selection) else None,
+        )
         if outcome.selection is not None:
             run.see(outcome.selection)
-        if surplus > 0:
+        if surplus is not None and surplus > 0:
             if held is not None and run.evaluation is held:
                 raise BackendError(f"{name} found no better ratio where its program has one: it would search forever.")
             run.check()
             continue
-        if outcome.infeasible or (
-            outcome.optimal and (outcome.bound is None or floor(outcome.bound + 1e-6) + model.offset <= 0)
-        ):
+        if verdict.proven and (verdict.bound is None or verdict.bound + model.offset <= 0):
             run.prove()
             return
         if outcome.termination is Termination.COMPLETED:
-            raise BackendError(f"{name} calls its answer optimal, but its own bound allows a better ratio.")
+            raise BackendError(f"{name} ended with {outcome.native!r} without an answer that can be used.")
         if outcome.termination is Termination.FAILED:
             raise BackendError(f"{name} ended with the status {outcome.native!r}, which proves nothing.")
         raise Stopped(outcome.termination)
@@ -106,11 +113,16 @@ def see_greedy(run: Run) -> None:
     run.check()
 
 
-def _surplus(coverage: Coverage, ratio: Fraction, outcome: RawOutcome) -> int:
-    """Return ``q T - p D`` of the answer, re-scored; 0 without one."""
-    if outcome.selection is None:
-        return 0
-    (top, bottom), _, violation = score(coverage, outcome.selection)
+def _is_in_program(coverage: Coverage, selection: Selection | None) -> bool:
+    """Return whether there is a selection whose denominator is above 0: a round's program has no others."""
+    return selection is not None and score(coverage, selection)[0][1] > 0
+
+
+def _surplus(coverage: Coverage, ratio: Fraction, selection: Selection, name: str) -> int:
+    """Return ``q T - p D`` of an answer, evaluated afresh."""
+    if not set(selection) <= set(range(coverage.size)):
+        raise BackendError(f"The answer of {name} names units that do not exist: it is no result.")
+    (top, bottom), _, violation = score(coverage, selection)
     if violation:
-        raise BackendError(f"The answer of a solver breaks the limits by {violation}: it is no result.")
+        raise BackendError(f"The answer of {name} breaks the limits by {violation}: it is no result.")
     return ratio.denominator * top - ratio.numerator * bottom

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
+from math import isfinite
 from re import search
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Final
 
 from optsum.contracts.declaration import Declaration, Ending
 from optsum.contracts.result import Termination
 from optsum.contracts.run import Limits
 from optsum.errors import BackendError, UnsupportedError
 from optsum.problem.problem import Problem, Selection
+from optsum.processes.supervised import ask
 
-__all__ = ["Availability", "Backend", "RawOutcome"]
+__all__ = ["Availability", "Backend", "RawOutcome", "stated"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,22 +58,30 @@ def _probe(module: str, program: str, distribution: str, arguments: tuple[str, .
         path = shutil.which(program)
         if path is None:
             return Availability(usable=False, reason=f"the program {program} is not on the PATH")
-        return Availability(usable=True, version=_version_of(path, arguments))
+        if not arguments:
+            return Availability(usable=True)
+        said = _version_of(path, arguments)
+        if said is None:
+            return Availability(usable=False, reason=f"the program {path} does not answer when asked for its version")
+        return Availability(usable=True, version=said)
     return Availability(usable=True)
 
 
 @lru_cache(maxsize=32)
-def _version_of(path: str, arguments: tuple[str, ...]) -> str:
-    if not arguments:
-        return ""
-    try:
-        done = subprocess.run(  # noqa: S603 - a solver that was found on the PATH
-            [path, *arguments], capture_output=True, text=True, timeout=10, check=False, stdin=subprocess.DEVNULL
-        )
-    except (OSError, subprocess.SubprocessError):
-        return ""
-    found = search(r"\d+\.\d+(\.\d+)*", done.stdout)
+def _version_of(path: str, arguments: tuple[str, ...]) -> str | None:
+    """Return a program's version; None if it does not answer."""
+    said = ask([path, *arguments], _ANSWERS_S)
+    if said is None:
+        return None
+    found = search(r"\d+\.\d+(\.\d+)*", said)
     return found.group() if found else ""
+
+
+_ANSWERS_S: Final = 10.0
+"""Seconds within which a program must tell its version."""
+
+_NO_NUMBER: Final = 1e30
+"""Solvers mean infinity by it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,6 +100,8 @@ class RawOutcome:
     native : str
         The solver's own status.
     nodes : int or None
+    detail : str
+        What the row is to say of it.
     statistics : mapping
         Seconds of building, handing over and solving, and whatever else it counts.
     """
@@ -103,7 +114,31 @@ class RawOutcome:
     bound: float | None = None
     native: str = ""
     nodes: int | None = None
+    detail: str = ""
     statistics: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Refuse what contradicts itself, whichever solver says it.
+
+        Raises
+        ------
+        BackendError
+        """
+        for what, value in (("objective", self.objective), ("bound", self.bound)):
+            if value is not None and not isfinite(value):
+                raise BackendError(f"The solver states {value} for its {what}: its answer is no result.")
+        if self.optimal and self.infeasible:
+            raise BackendError("The solver calls the problem infeasible and its answer optimal: that is no result.")
+        if self.infeasible and self.selection is not None:
+            raise BackendError("The solver calls the problem infeasible and has a selection: that is no result.")
+
+
+def stated(value: float | None) -> float | None:
+    """Return a number as `RawOutcome` takes it: None for the infinities by which solvers say that they know none.
+
+    What is no number at all stays, and is refused there.
+    """
+    return None if value is not None and abs(value) >= _NO_NUMBER else value
 
 
 class Backend(ABC):
@@ -193,15 +228,19 @@ class Backend(ABC):
         common = {name: value for name, value in values.items() if name is not None and value is not None}
         return {**self.declaration.fixed, **common, **self.options}
 
-    def ended(self, ending: Ending, limits: Limits, seconds: float) -> Termination:
-        """Return why the search stopped; a limit that was given as an option of the solver is one too."""
+    def kept(self, limits: Limits) -> Limits:
+        """Return the limits that the solver keeps: one that was given as an option of its own wins."""
         names = self.declaration.names
         time, nodes = (self.options.get(name) if name else None for name in (names.time, names.nodes))
         if isinstance(time, int | float) and time >= 0:
             limits = replace(limits, time_s=float(time))
         if isinstance(nodes, int) and nodes >= 0:
             limits = replace(limits, nodes=int(nodes))
-        return ending.termination(limits, seconds)
+        return limits
+
+    def ended(self, ending: Ending, limits: Limits, seconds: float) -> Termination:
+        """Return why the search stopped."""
+        return ending.termination(self.kept(limits), seconds)
 
     def given(self) -> str:
         """Return the options that were given, for a sentence."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 from functools import lru_cache
 from re import findall
 from typing import Any, Final
@@ -11,6 +10,7 @@ from typing import Any, Final
 from optsum.contracts.declaration import BoundQuality, OptionNames
 from optsum.contracts.run import Limits
 from optsum.errors import OptionError
+from optsum.processes.supervised import ask
 
 from .pyomo_backend import PyomoBackend
 from .pyomo_declaration import PyomoDeclaration
@@ -64,9 +64,6 @@ def _refused(options: tuple[tuple[str, str], ...]) -> str:
     if not options:
         return ""
     words = [word for name, value in options for word in (f"-{name}", value)]
-    path = shutil.which("cbc") or "cbc"
-    done = subprocess.run(  # noqa: S603 - a solver that was found on the PATH
-        [path, *words, "-quit"], capture_output=True, text=True, timeout=10, check=False, stdin=subprocess.DEVNULL
-    )
-    lines = findall(r"(?m)^(?:No match for|String of|<Possible options|\S+ was provided for).*$", done.stdout)
+    said = ask([shutil.which("cbc") or "cbc", *words, "-quit"]) or ""
+    lines = findall(r"(?m)^(?:No match for|String of|<Possible options|\S+ was provided for).*$", said)
     return "; ".join(line.strip("<; ") for line in lines)

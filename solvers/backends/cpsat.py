@@ -18,7 +18,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from optsum.contracts.backend import Backend, RawOutcome
+from optsum.contracts.backend import Backend, RawOutcome, stated
 from optsum.contracts.declaration import Declaration, Ending, OptionNames
 from optsum.contracts.run import Limits
 from optsum.coverage.instance import Sense
@@ -80,7 +80,7 @@ class CpSat(Backend):
             infeasible=ending is Ending.INFEASIBLE,
             selection=None if answer["selection"] is None else tuple(answer["selection"]),
             objective=answer["objective"],
-            bound=answer["bound"],
+            bound=stated(answer["bound"]),
             native=answer["status"],
             nodes=answer["nodes"],
             statistics=statistics,

@@ -84,7 +84,7 @@ def _solve(request: dict[str, Any]) -> dict[str, Any]:
         "words": solver.solution_info().strip(" .\n"),
         "selection": [u for u in range(int(request["units"])) if solver.value(columns[u])] if holds else None,
         "objective": solver.objective_value if holds else None,
-        "bound": solver.best_objective_bound if bounded and np.isfinite(solver.best_objective_bound) else None,
+        "bound": solver.best_objective_bound if bounded else None,
         "nodes": solver.num_branches,
         "build_s": built - began,
         "solve_s": perf_counter() - built,

@@ -10,10 +10,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from optsum.contracts.backend import Backend, RawOutcome
+from optsum.contracts.backend import Backend, RawOutcome, stated
 from optsum.contracts.declaration import Declaration, Ending, OptionNames
 from optsum.contracts.run import Limits
-from optsum.errors import OptionError
+from optsum.errors import BackendError, OptionError
 from optsum.problem.problem import Problem, Selection
 from optsum.program.highs import new_highs, pass_model
 
@@ -152,6 +152,8 @@ def _outcome(highs: Any, units: int, limits: Limits, statistics: dict[str, float
     selection = None
     if holds:
         values = np.array(highs.getSolution().col_value[:units])
+        if not np.isfinite(values).all():
+            raise BackendError("highs has values that are no numbers: its answer is no result.")
         selection = tuple(np.flatnonzero(values > 0.5).tolist())
     return RawOutcome(
         termination=ending.termination(limits, statistics["solve_s"]),
@@ -159,7 +161,7 @@ def _outcome(highs: Any, units: int, limits: Limits, statistics: dict[str, float
         infeasible=ending is Ending.INFEASIBLE,
         selection=selection,
         objective=info.objective_function_value if holds else None,
-        bound=info.mip_dual_bound if np.isfinite(info.mip_dual_bound) else None,
+        bound=stated(info.mip_dual_bound),
         native=highs.modelStatusToString(native),
         nodes=max(0, int(info.mip_node_count)),
         statistics=statistics,

@@ -15,14 +15,18 @@ from time import perf_counter
 from typing import Any
 
 from optsum.contracts.backend import Availability, Backend, RawOutcome
+from optsum.contracts.result import Termination
 from optsum.contracts.run import Limits
+from optsum.deadline import Deadline
 from optsum.errors import BackendError, OptionError, OptsumError
 from optsum.problem.problem import Problem, Selection
 
+from .alarm import Alarm, Overran
 from .pyomo_declaration import PyomoDeclaration
 from .pyomo_model import pyomo_model
 from .pyomo_newer import solve_newer
 from .pyomo_older import solve_older
+from .pyomo_watch import Watch
 
 __all__ = ["PyomoBackend", "hushed"]
 
@@ -79,34 +83,37 @@ class PyomoBackend(Backend):
         """Build a Pyomo model, solve it, read it back."""
         self.accept(limits)
         self.check_options()
-        began = perf_counter()
+        began, deadline = perf_counter(), Deadline(self.kept(limits).time_s)
         build = getattr(problem, "reference_model", None) if self.readable else None
+        model: Any = None
+
+        def settings() -> dict[str, Any]:
+            if limits.time_s is None:
+                return self.settings(limits, seed)
+            left = limits.time_s - (perf_counter() - began)  # building and writing count
+            return self.settings(replace(limits, time_s=max(_SHORTEST, left)), seed)
+
         with interruptible(), hushed() as noise:
-            model = build() if build is not None else pyomo_model(problem.linear_model)
-            started = start is not None and build is None and self.declaration.warm_start
-            for unit, variable in model.x.items() if started else ():
-                variable.value = int(unit in (start or ()))
-            built = perf_counter()
-            if limits.time_s is not None:  # building counts
-                limits = replace(limits, time_s=max(_SHORTEST, limits.time_s - (built - began)))
             try:
-                outcome, solving = self._solved(model, limits, seed, started, problem)
+                with Alarm(deadline) as alarm:
+                    model = build() if build is not None else pyomo_model(problem.linear_model)
+                    started = start is not None and build is None and self.declaration.warm_start
+                    for unit, variable in model.x.items() if started else ():
+                        variable.value = int(unit in (start or ()))
+                    built = perf_counter()
+                    watch = Watch(self.name, deadline, alarm, settings)
+                    if self.declaration.newer:
+                        outcome, solving = solve_newer(self, model, limits, watch, started)
+                    else:
+                        outcome, solving = solve_older(self, model, limits, watch, started, problem.sense)
+            except Overran as over:
+                return RawOutcome(termination=Termination.TIME_LIMIT, native="no answer in time", detail=str(over))
             except Exception as error:  # solvers raise their own classes for licences, limits and crashes
                 raise self._explained(error, noise.getvalue(), model) from error
         took = perf_counter() - built
         solving = took if solving is None else min(took, solving)
-        outcome.statistics.update(  # type: ignore[attr-defined]
-            {"build_s": built - began, "hand_over_s": took - solving, "solve_s": solving}
-        )
-        return outcome
-
-    def _solved(
-        self, model: Any, limits: Limits, seed: int, started: bool, problem: Problem
-    ) -> tuple[RawOutcome, float | None]:
-        settings = self.settings(limits, seed)
-        if self.declaration.newer:
-            return solve_newer(self, model, limits, settings, started)
-        return solve_older(self, model, limits, settings, started, problem.sense)
+        statistics = {"build_s": built - began, "hand_over_s": took - solving, "solve_s": solving}
+        return replace(outcome, statistics=statistics)
 
     def _explained(self, error: Exception, noise: str, model: Any) -> OptsumError:
         """Return what a solver's own exception means."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import Any
 
 import numpy as np
 
 from optsum.coverage.instance import Sense
+from optsum.errors import BackendError
 from optsum.program.model import LinearModel
 
 __all__ = ["chosen_units", "pyomo_model"]
@@ -58,8 +60,15 @@ def chosen_units(model: Any) -> tuple[int, ...] | None:
     """Return the units whose variable is 1, or nothing if some are fractions: then no solution was found.
 
     A variable that occurs in no constraint stays without a value: it is 0.
+
+    Raises
+    ------
+    BackendError
+        For values that are no numbers.
     """
     values = {unit: variable.value or 0.0 for unit, variable in model.x.items()}
+    if not all(isfinite(value) for value in values.values()):
+        raise BackendError("The solver has values that are no numbers: its answer is no result.")
     if any(min(abs(value), abs(value - 1.0)) > _INTEGRAL for value in values.values()):
         return None
     return tuple(unit for unit, value in values.items() if value > 0.5)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from optsum.contracts.backend import RawOutcome
+from optsum.contracts.backend import RawOutcome, stated
 from optsum.contracts.declaration import Ending
 from optsum.contracts.run import Limits
 
 from .pyomo_declaration import Driven
 from .pyomo_model import chosen_units
+from .pyomo_watch import Watch
 
 __all__ = ["NEWER", "solve_newer"]
 
@@ -37,16 +38,15 @@ _COMMON: Final = ("time_limit", "rel_gap", "abs_gap", "threads")
 
 _NODES: Final = ("mip_node_count", "NNodes", "NodeCount")
 
-_NO_BOUND: Final = 1e30
-
 
 def solve_newer(
-    backend: Driven, model: Any, limits: Limits, settings: Mapping[str, Any], started: bool
+    backend: Driven, model: Any, limits: Limits, watch: Watch, started: bool
 ) -> tuple[RawOutcome, float | None]:
     """Solve, and return the outcome and the seconds that the solver itself took, if they are known."""
     from pyomo.contrib.solver.common.results import SolutionStatus
 
-    solver = backend.factory()
+    solver, settings = backend.factory(), watch.settings()
+    watch.newer(solver, "time_limit" in settings and "time_limit" not in backend.options)
     common = {name: settings[name] for name in _COMMON if name in settings and name not in backend.options}
     own = {name: value for name, value in settings.items() if name not in common}
     results = solver.solve(
@@ -63,7 +63,6 @@ def solve_newer(
     key, words = backend.native(solver, results)
     ending = backend.declaration.statuses.get(key, Ending.FAILED)
     seconds = _seconds(results)
-    bound = results.objective_bound
     nodes = next((int(results.extra_info[name]) for name in _NODES if name in results.extra_info), None)
     outcome = RawOutcome(
         termination=backend.ended(ending, limits, seconds or 0.0),
@@ -71,7 +70,7 @@ def solve_newer(
         infeasible=ending is Ending.INFEASIBLE,
         selection=chosen_units(model) if holds else None,
         objective=results.incumbent_objective if holds else None,
-        bound=bound if bound is not None and abs(bound) < _NO_BOUND else None,
+        bound=stated(results.objective_bound),
         native=words,
         nodes=nodes if nodes is None else max(0, nodes),
         statistics={},

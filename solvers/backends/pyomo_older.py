@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from math import isfinite
 from typing import Any, Final
 
-from optsum.contracts.backend import RawOutcome
+from optsum.contracts.backend import RawOutcome, stated
 from optsum.contracts.declaration import BoundQuality, Ending
 from optsum.contracts.run import Limits
 from optsum.coverage.instance import Sense
 
 from .pyomo_declaration import Driven
 from .pyomo_model import chosen_units
+from .pyomo_watch import Watch
 
 __all__ = ["OLDER", "solve_older"]
 
@@ -43,29 +44,26 @@ OLDER: Final[Mapping[str, Ending]] = {
 }
 """What its termination conditions stand for, where a solver's declaration does not know better."""
 
-_NO_BOUND: Final = 1e30
-
 _DIGITS: Final = 1e-5
 """How far a number that was printed with six digits may be off, and then some."""
 
 
 def solve_older(
-    backend: Driven, model: Any, limits: Limits, settings: Mapping[str, Any], started: bool, sense: Sense
+    backend: Driven, model: Any, limits: Limits, watch: Watch, started: bool, sense: Sense
 ) -> tuple[RawOutcome, float | None]:
     """Solve, and return the outcome and the seconds that the solver itself took, if they are known."""
     from pyomo.opt import SolverStatus, TerminationCondition
 
     solver = backend.factory()
-    for option, value in settings.items():
-        solver.options[option] = value
-    results = solver.solve(model, load_solutions=False, **({"warmstart": True} if started else {}))
+    with watch.older(solver):
+        results = solver.solve(model, load_solutions=False, **({"warmstart": True} if started else {}))
     key, words = backend.native(solver, results)
     seconds = _seconds(results)
     ending = backend.declaration.statuses.get(key, Ending.FAILED)
     objective = None
     holds = ending is not Ending.INFEASIBLE and len(results.solution) > 0 and len(results.solution(0).variable) > 0
     if holds:
-        objective = _claimed(results)
+        objective = _claimed(results) if ending is Ending.OPTIMAL else stated(_claimed(results))
         # Pyomo refuses to load what a solver held at some limits; whether it is a solution is decided below.
         results.solver.status, results.solver.termination_condition = SolverStatus.ok, TerminationCondition.optimal
         model.solutions.load_from(results)
@@ -76,7 +74,7 @@ def solve_older(
         optimal=ending is Ending.OPTIMAL,
         infeasible=ending is Ending.INFEASIBLE,
         selection=selection,
-        objective=None if selection is None else objective,
+        objective=objective if selection is not None or ending is Ending.OPTIMAL else None,
         bound=None if ending is Ending.INFEASIBLE else _bound(backend, results, ending, sense, limits),
         native=words,
         nodes=nodes,
@@ -91,14 +89,12 @@ def _bound(backend: Driven, results: Any, ending: Ending, sense: Sense, limits: 
     # At an optimum what is printed is the optimum, but for its last digits; within a gap it is more.
     if quality is BoundQuality.NONE or (printed and ending is Ending.OPTIMAL and not limits.gap):
         return None
-    stated = results.problem.upper_bound if sense is Sense.MAXIMIZE else results.problem.lower_bound
+    words = results.problem.upper_bound if sense is Sense.MAXIMIZE else results.problem.lower_bound
     try:
-        bound = float(stated)
+        bound = stated(float(words))
     except (TypeError, ValueError):
         return None
-    if not isfinite(bound) or abs(bound) >= _NO_BOUND:
-        return None
-    if not printed:
+    if bound is None or not printed:
         return bound
     # What is above b or above -b is not below the larger of the two.
     return abs(bound) * (1 + _DIGITS) if sense is Sense.MAXIMIZE else bound - abs(bound) * _DIGITS

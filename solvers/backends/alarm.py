@@ -1,0 +1,56 @@
+"""Work in Python that ends when its time is over: Pyomo builds and writes models for as long as it takes."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from types import TracebackType
+from typing import Any, Self
+
+from optsum.deadline import Deadline
+
+__all__ = ["Alarm", "Overran"]
+
+
+class Overran(Exception):  # noqa: N818 - a signal to the one who set the limit, never an error
+    """The time limit was over before there was an answer; says in words what happened."""
+
+
+class Alarm:
+    r"""While this is entered, and until it is `silence`\ d, `Overran` is raised here at a deadline.
+
+    Whatever Python code runs then is left. It takes a signal, which only a main thread can get: elsewhere nothing
+    happens before the work is done.
+    """
+
+    def __init__(self, deadline: Deadline) -> None:
+        self._deadline = deadline
+        self._armed = False
+        self._before: Any = None
+
+    def __enter__(self) -> Self:
+        left = self._deadline.left_s
+        main = threading.current_thread() is threading.main_thread()
+        if left < float("inf") and main and hasattr(signal, "setitimer"):
+            self._armed = True
+            self._before = signal.signal(signal.SIGALRM, self._ring)
+            signal.setitimer(signal.ITIMER_REAL, max(left, 1e-3))
+        return self
+
+    def _ring(self, *_: object) -> None:
+        if self._armed:
+            self._armed = False
+            raise Overran("the time limit was over before the solver had its program")
+
+    def silence(self) -> None:
+        """Let what follows take its time."""
+        self._armed = False
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._armed = False
+        if self._before is not None:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, self._before)
+            self._before = None

@@ -1,0 +1,172 @@
+"""What a solver claims, held against what is known: the one place where its answer is judged.
+
+A claim that anything at hand refutes is an error, never a result: who lies once is not believed in the rest. What
+cannot be refuted this way is a consistent lie, such as a good selection that is called optimal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil, floor
+from typing import Final
+
+from optsum.contracts.backend import RawOutcome
+from optsum.coverage.instance import Sense
+from optsum.errors import BackendError
+from optsum.program.model import LinearModel
+
+__all__ = ["RELATIVE", "Verdict", "judge", "slack_of"]
+
+_TOLERANCE: Final = 1e-6
+"""How far a solver's integer objective, and its bound, may be off,"""
+RELATIVE: Final = 1e-9
+"""and how far in relation to their size, where that is more: objectives over a large common denominator."""
+
+_TRIED: Final = 64
+"""Selections next to an optimum that are tried; each costs as much as one evaluation."""
+
+
+def slack_of(value: float) -> float:
+    """Return how far a number of a solver may be off."""
+    return max(_TOLERANCE, RELATIVE * abs(value))
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What follows from a solver's answer.
+
+    Attributes
+    ----------
+    bound : int or None
+        Of the program's objective.
+    proven : bool
+        Whether its selection is optimal, or if it has none, nothing is feasible.
+    within_gap : bool
+        Whether it is called optimal and is so within a gap only.
+    """
+
+    bound: int | None = None
+    proven: bool = False
+    within_gap: bool = False
+
+
+def judge(
+    outcome: RawOutcome,
+    name: str,
+    model: LinearModel,
+    worth: Fraction | None,
+    known: Fraction | None,
+    *,
+    gap: float | None = None,
+    neighbours: Iterable[Callable[[], Fraction | None]] = (),
+) -> Verdict:
+    """Say what follows from an answer.
+
+    Parameters
+    ----------
+    outcome : RawOutcome
+    name : str
+        The solver's, for sentences.
+    model : LinearModel
+        The program that it had.
+    worth, known : Fraction or None
+        The program's objective at the answer's selection, and at the best selection that is known otherwise, both
+        evaluated afresh; None where there is none.
+    gap : float, optional
+        Relative gap within which the solver may call its answer optimal.
+    neighbours : iterable of callable
+        Each returns the objective at a selection next to the answer's, None if that is not feasible; some are tried
+        if the answer is called optimal.
+
+    Raises
+    ------
+    BackendError
+        For a claim that is refuted.
+    """
+    return _Judge(name, model, 1 if model.sense is Sense.MAXIMIZE else -1).judge(
+        outcome, worth, known, gap, list(neighbours)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Judge:
+    name: str
+    model: LinearModel
+    sign: int
+
+    def judge(
+        self,
+        outcome: RawOutcome,
+        worth: Fraction | None,
+        known: Fraction | None,
+        gap: float | None,
+        neighbours: list[Callable[[], Fraction | None]],
+    ) -> Verdict:
+        held = [value for value in (worth, known) if value is not None]
+        best = max(held, key=lambda value: self.sign * value, default=None)
+        if outcome.infeasible:
+            if best is not None:
+                raise BackendError(
+                    f"{self.name} calls the problem infeasible, but a selection that keeps its limits is known."
+                )
+            return Verdict(proven=True)
+        if outcome.objective is not None and worth is not None:
+            self._check_objective(outcome.objective, worth, strict=outcome.optimal and gap is None)
+        bound = None if outcome.bound is None else self._read(outcome.bound, best, outcome.optimal)
+        if not outcome.optimal:
+            return Verdict(bound)
+        if worth is None:
+            raise BackendError(f"{self.name} ended with {outcome.native!r} without an answer that can be used.")
+        slack = 2 * slack_of(max(abs(float(worth)), abs(outcome.bound or 0.0)))
+        if gap is not None:
+            agrees = bound is not None and abs(bound - worth) <= slack
+            self._check_known(worth, known, slack + 1 + gap * abs(float(worth)))
+            return Verdict(bound, proven=agrees, within_gap=not agrees)
+        if bound is not None and abs(bound - worth) > slack:
+            raise BackendError(
+                f"{self.name} calls {self._shown(worth)} optimal, but its own bound is {outcome.bound:.6g} "
+                f"/ {self.model.denominator}."
+            )
+        for other in (known, *(each() for each in _some(neighbours))):
+            self._check_known(worth, other, slack)
+        return Verdict(bound, proven=True)
+
+    def _check_known(self, worth: Fraction, known: Fraction | None, slack: float) -> None:
+        if known is not None and self.sign * (known - worth) > slack:
+            raise BackendError(
+                f"{self.name} calls {self._shown(worth)} optimal, but a selection worth {self._shown(known)} is known: "
+                "its answer is no result."
+            )
+
+    def _check_objective(self, objective: float, worth: Fraction, *, strict: bool) -> None:
+        surplus = self.sign * (objective - float(worth))
+        slack = max(0.5, 1000 * slack_of(objective))
+        # A heuristic's answer may be worth more than the model's auxiliary columns say, an optimum by less than 1.
+        if surplus > slack or (strict and -surplus >= max(1.0, slack)):
+            raise BackendError(
+                f"{self.name} claims an objective of {self._shown(objective)}, but its selection has "
+                f"{self._shown(worth)}: it is no result."
+            )
+
+    def _read(self, stated: float, best: Fraction | None, optimal: bool) -> int:
+        """Return a bound as an integer."""
+        # Solvers bend each row by their tolerance, and it may add up: read so where the answer passes the bound.
+        for slack in (slack_of(stated), 100 * slack_of(stated)):
+            read = floor(stated + slack) if self.sign > 0 else ceil(stated - slack)
+            if best is None or self.sign * (best - read) <= 0:
+                return read
+        claim = "claims optimality with" if optimal else "states"
+        raise BackendError(
+            f"{self.name} {claim} a bound of {self._shown(stated)}, which a selection worth {self._shown(best or 0)} "
+            "passes: its answer is no result."
+        )
+
+    def _shown(self, value: float | Fraction) -> str:
+        return f"{(float(value) + self.model.offset) / self.model.denominator:.6g}"
+
+
+def _some(neighbours: list[Callable[[], Fraction | None]]) -> list[Callable[[], Fraction | None]]:
+    """Return neighbours evenly spaced, not too many."""
+    return neighbours[:: max(1, -(-len(neighbours) // _TRIED))]

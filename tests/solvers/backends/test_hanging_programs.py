@@ -1,0 +1,134 @@
+"""Programs that hang, crash and babble: they end in time, with all that they started, and leave no file behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fake_solvers import fake_cbc, first_on_path
+from processes import living, wait_for
+
+from optsum.contracts.result import Status, Termination
+from optsum.contracts.run import Limits
+from optsum.coverage.instance import Coverage
+from optsum.errors import BackendError
+from optsum.problem.coverage_problem import CoverageProblem
+from optsum.running.search import search
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="the programs are scripts")
+
+PROBLEM = CoverageProblem.of(
+    Coverage.of([2, 2, 3], [{0: 1}, {1: 1}, {0: 1, 2: 1}], [[2], [2], [2]], constants=(0, 6), max_length=4)
+)
+SAYS_WHO = "open({folder!r} + '/who', 'a').write(f'{{os.getpid()}}\\n')\n"
+HANGS = SAYS_WHO + "hang()"
+DEAF = SAYS_WHO + "signal.signal(signal.SIGTERM, signal.SIG_IGN); hang()"
+FORKS = SAYS_WHO + "os.fork()\n" + SAYS_WHO + "signal.signal(signal.SIGTERM, signal.SIG_IGN)\nhang()"
+
+
+@pytest.fixture
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder in which temporary files are made, empty."""
+    import tempfile
+
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setenv("TMPDIR", str(folder))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    return folder
+
+
+def install(monkeypatch: pytest.MonkeyPatch, folder: Path, does: str) -> None:
+    fake_cbc(folder, does.format(folder=str(folder)))
+    first_on_path(monkeypatch, folder)
+
+
+def who(folder: Path) -> set[int]:
+    return {int(line) for line in (folder / "who").read_text().split()}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("does", [HANGS, DEAF, FORKS], ids=["hangs", "ignores SIGTERM", "forks"])
+def test_a_program_that_hangs_is_killed_after_its_limit(
+    does: str, tmp_path: Path, temporary: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install(monkeypatch, tmp_path, does)
+    began = time.monotonic()
+    result = search(PROBLEM, "milp", Limits(time_s=0.3), backend="cbc")
+    assert time.monotonic() - began < 15
+    assert (result.status, result.termination, result.objective) == (Status.FEASIBLE, Termination.TIME_LIMIT, 2 / 3)
+    assert result.detail == "cbc went on 3 s after its time limit and was killed"
+    wait_for(lambda: not who(tmp_path) & living(), 5)
+    assert list(temporary.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("does", "match"),
+    [
+        ("os.kill(os.getpid(), signal.SIGSEGV)", r"cbc crashed \(SIGSEGV\)"),
+        ("sys.exit(3)", "cbc failed"),
+        ("os.write(1, bytes(range(256)) * 100)", "cbc ended with the status|cbc failed"),
+        ("open(written, 'wb').write(bytes(range(256)) * 100)", "cbc ended with the status|cbc failed"),
+        ("print('Result - Optimal solution found')", "cbc"),
+    ],
+)
+def test_a_program_that_breaks_is_one_sentence_and_no_file(
+    does: str, match: str, tmp_path: Path, temporary: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install(monkeypatch, tmp_path, does)
+    with pytest.raises(BackendError, match=match) as raised:
+        search(PROBLEM, "milp", Limits(time_s=20), backend="cbc")
+    assert "\n" not in str(raised.value)
+    assert list(temporary.iterdir()) == []
+
+
+def test_a_program_that_does_not_even_tell_its_version_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "cbc").write_text("#!/bin/sh\nsleep 60\n")
+    (tmp_path / "cbc").chmod(0o755)
+    first_on_path(monkeypatch, tmp_path)
+    monkeypatch.setattr("optsum.contracts.backend._ANSWERS_S", 0.3)
+    began = time.monotonic()
+    with pytest.raises(BackendError, match=r"cbc cannot be used, because the program .*cbc does not answer"):
+        search(PROBLEM, "milp", backend="cbc")
+    assert time.monotonic() - began < 10
+
+
+TOPIC = {"id": "t", "documents": [["a b", "b c", "c d", "d e"]], "references": [["a b c d e"]]}
+OPTSUM = [sys.executable, "-c", "import sys; from optsum.cli import main; sys.exit(main())"]
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="no /proc to look for processes in")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL], ids=lambda number: number.name)
+@pytest.mark.parametrize("does", [HANGS, DEAF], ids=["hangs", "ignores SIGTERM"])
+def test_a_program_does_not_outlive_optsum(
+    number: signal.Signals, does: str, tmp_path: Path, temporary: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install(monkeypatch, tmp_path, f"if len(units) == 3:\n    answer_all()\n    sys.exit()\n{does}")
+    topics, out = tmp_path / "topics.jsonl", tmp_path / "rows.jsonl"
+    topics.write_text(json.dumps(TOPIC) + "\n")
+    arguments: list[Any] = ["solve", topics, "--max-length", "4", "--backend", "cbc", "-o", out]
+    process = subprocess.Popen(
+        [*OPTSUM, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    wait_for((tmp_path / "who").exists)
+    time.sleep(0.2)
+    began = time.monotonic()
+    process.send_signal(number)
+    _, err = process.communicate(timeout=20)
+    wait_for(lambda: not who(tmp_path) & living(), 5)
+    assert time.monotonic() - began < 10
+    wait_for(lambda: not list(temporary.iterdir()), 5)
+    if number is not signal.SIGKILL:
+        assert process.returncode == {signal.SIGINT: 130, signal.SIGTERM: 143}[number]
+        assert err.startswith("optsum: interrupted; ")
+        (row,) = map(json.loads, out.read_text().splitlines())
+        assert row["termination"] == "interrupted"

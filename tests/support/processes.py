@@ -1,0 +1,44 @@
+"""Looking at the processes of this machine, as tests about signals do."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+__all__ = ["children_of", "living", "parents", "wait_for"]
+
+
+def wait_for(condition: Callable[[], object], seconds: float = 30) -> None:
+    """Return as soon as a condition holds; fail if that does not happen in time."""
+    until = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < until, "it did not happen in time"
+        time.sleep(0.05)
+
+
+def parents() -> dict[int, int]:
+    """Return all processes that are no zombies, with the process that each was started by."""
+    found = {}
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdigit():
+            try:
+                state, parent = (folder / "stat").read_text().rpartition(")")[2].split()[:2]
+            except OSError:
+                continue
+            if state != "Z":
+                found[int(folder.name)] = int(parent)
+    return found
+
+
+def living() -> set[int]:
+    """Return all processes that are no zombies."""
+    return set(parents())
+
+
+def children_of(process: int) -> set[int]:
+    """Return the processes below one, at any depth."""
+    started, found = parents(), {process}
+    while more := {child for child, parent in started.items() if parent in found} - found:
+        found |= more
+    return found - {process}

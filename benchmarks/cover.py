@@ -32,7 +32,7 @@ from optsum.optima.optima import Optima
 from optsum.options.options import resolve
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.problem import Problem
-from optsum.registry import create_strategy
+from optsum.registry import STRATEGIES
 from optsum.running.pipeline import build
 from optsum.running.search import search
 
@@ -77,7 +77,7 @@ def made_up(rng: random.Random, units: int, clauses: int, alternatives: int) -> 
 
 def every(problem: Problem) -> Optima:
     """Return all minimum covers."""
-    return create_strategy("branch-and-bound", {}).enumerate(problem, Limits())
+    return STRATEGIES.create("branch-and-bound", {}).enumerate(problem, Limits())
 
 
 def timed(given: list[Problem]) -> dict[str, list[float]]:
@@ -128,7 +128,7 @@ def against_brute_force(number: int) -> None:
             if label in missing or (options and index % 5):  # solvers in other processes: every fifth
                 continue
             try:
-                result = search(problem, create_strategy(name, options))
+                result = search(problem, STRATEGIES.create(name, options))
             except BackendError as error:
                 print(f"{label} is left out: {error}")
                 missing.add(label)

@@ -22,7 +22,7 @@ import optsum
 from optsum.contracts.run import Limits
 from optsum.options.options import resolve
 from optsum.problem.coverage_problem import CoverageProblem
-from optsum.registry import create_strategy
+from optsum.registry import STRATEGIES
 
 
 def row(data: Path, name: str, given: dict[str, object], limit: float) -> str:
@@ -35,7 +35,7 @@ def row(data: Path, name: str, given: dict[str, object], limit: float) -> str:
     results = list(optsum.solve_all(topics, **given))
     text_ms = 1e3 * (time.process_time() - began) / len(topics)
     one_ms, all_ms, counts, unsolved = [], [], [], 0
-    strategy = create_strategy("branch-and-bound", {})
+    strategy = STRATEGIES.create("branch-and-bound", {})
     for topic in topics:
         for instance in instances_of(topic, {**given, "time_limit": None}):
             problem = CoverageProblem.of(instance)

@@ -20,7 +20,7 @@ from side_by_side import side_by_side
 
 import optsum
 from optsum.corpus.topic import Topic
-from optsum.metrics.ngrams import count
+from optsum.metrics.names import parse_metric
 from optsum.options.options import Options, resolve
 from optsum.running.pipeline import build
 
@@ -29,12 +29,12 @@ PHASES = ("text_s", "build_s", "hand_over_s", "solve_s", "search_s")
 
 def count_all(topics: list[Topic], options: Options) -> None:
     """Text to n-gram counts alone: every sentence, every reference."""
-    analyzer, metric = options.analyzer(), options.metric
+    analyzer, metric = options.analyzer(), parse_metric(options.metric)
     for topic in topics:
         for sentence in topic.sentences:
-            count(analyzer.tokens(sentence), metric)
+            metric.count(analyzer.tokens(sentence))
         for reference in topic.references:
-            count(analyzer.joined_tokens(reference), metric)
+            metric.count(analyzer.joined_tokens(reference))
 
 
 def build_all(topics: list[Topic], options: Options) -> None:

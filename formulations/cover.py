@@ -12,15 +12,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from optsum.corpus.alternatives import SentenceId, alternatives_of, in_order, texts_of
 from optsum.corpus.topic import Topic
 from optsum.coverage.instance import Coverage, Joint, Sense
 from optsum.errors import InputError
 from optsum.problem.coverage_problem import CoverageProblem
-from optsum.problem.formulation import Formulation, Spec, Task
+from optsum.problem.formulation import Formulation, Task
 from optsum.problem.problem import Selection
+from optsum.problem.spec import Spec
 from optsum.text.lengths import LENGTH_OF
 from optsum.text.tokenizers import Sentence
 
@@ -54,11 +55,26 @@ class CoverTask(Task):
         return tuple(self.texts[name] for name in names) if self.texts and self.texts.keys() >= set(names) else None
 
 
+@dataclass(frozen=True)
 class Cover(Formulation):
-    """Alternatives of abstract sentences."""
+    """Alternatives of abstract sentences.
+
+    Parameters
+    ----------
+    weights : {"one", "length"}
+        What a sentence counts.
+    uncoverable : {"error", "skip"}
+        What is done about an abstract sentence without any alternative.
+    """
+
+    weights: Literal["one", "length"] = "one"
+    uncoverable: Literal["error", "skip"] = "error"
 
     name: ClassVar[str] = "cover"
     about: ClassVar[str] = "fewest sentences from which an abstract can be made (TSC3, Hirao et al. 2004)"
+    sense: ClassVar[Sense] = Sense.MINIMIZE
+    has_metric: ClassVar[bool] = False
+    flags: ClassVar[tuple[str, ...]] = ("weights", "uncoverable")
 
     def build(self, topic: Topic, spec: Spec) -> CoverTask:
         """Return the problem of a topic.
@@ -72,7 +88,7 @@ class Cover(Formulation):
             If the topic has no alternatives that can be used (`optsum.corpus.alternatives.alternatives_of`), or
             sentences are to be weighted by length and there is no text.
         """
-        alternatives = alternatives_of(topic, spec.uncoverable)
+        alternatives = alternatives_of(topic, self.uncoverable)
         texts = texts_of(topic)
         named = alternatives.corresponding
         units: tuple[SentenceId, ...] = (
@@ -81,7 +97,7 @@ class Cover(Formulation):
         )
         number = {unit: place for place, unit in enumerate(units)}
         clauses = [[tuple(sorted(number[unit] for unit in chosen)) for chosen in sets] for sets in alternatives.sets]
-        lengths = _weights(topic, units, texts, spec)
+        lengths = self._weights(topic, units, texts, spec)
         occurrences: list[dict[int, int]] = [{} for _ in units]
         joints = []
         for feature, clause in enumerate(clauses):
@@ -102,15 +118,20 @@ class Cover(Formulation):
             length_unit=spec.length_unit,
         )
 
+    def _weights(
+        self, topic: Topic, units: tuple[SentenceId, ...], texts: Mapping[SentenceId, Sentence], spec: Spec
+    ) -> list[int]:
+        if self.weights == "one":
+            return [1] * len(units)
+        if not texts.keys() >= set(units):
+            raise InputError(
+                f"Topic {topic.id!r} has no text for each sentence of its cover, so they have no length: leave "
+                "--weights at one."
+            )
+        return [LENGTH_OF[spec.length_unit](texts[unit]) for unit in units]
 
-def _weights(
-    topic: Topic, units: tuple[SentenceId, ...], texts: Mapping[SentenceId, Sentence], spec: Spec
-) -> list[int]:
-    if spec.weights == "one":
-        return [1] * len(units)
-    if not texts.keys() >= set(units):
-        raise InputError(
-            f"Topic {topic.id!r} has no text for each sentence of its cover, so they have no length: leave --weights "
-            "at one."
-        )
-    return [LENGTH_OF[spec.length_unit](texts[unit]) for unit in units]
+    def goal(self, spec: Spec) -> str:
+        """Return what is minimized, in a few words."""
+        of = spec.length_unit if self.weights == "length" else "sentences"
+        left_out = ", abstract sentences without any alternative left out" if self.uncoverable == "skip" else ""
+        return f"minimum cover, as few {of} as can be{left_out}"

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from optsum.coverage.instance import NO_LIMIT
-from optsum.metrics.ngrams import Counts
+from optsum.metrics.metric import Counts
 
 __all__ = ["ReferenceModel"]
 

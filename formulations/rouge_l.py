@@ -24,10 +24,10 @@ import numpy as np
 from optsum.corpus.topic import Topic
 from optsum.coverage.instance import NO_LIMIT, Key, Sense
 from optsum.deadline import NEVER, Deadline
-from optsum.errors import InputError, UnsupportedError
 from optsum.metrics.lcs import lcs_positions
-from optsum.problem.formulation import Spec
+from optsum.problem.counted import nothing_to_count
 from optsum.problem.problem import Capability, Evaluation, Problem, Selection
+from optsum.problem.spec import Spec
 from optsum.program.dual_bound import model_bound
 from optsum.program.model import LinearModel
 from optsum.program.rows import Rows
@@ -243,23 +243,14 @@ def longest_problem(
     ------
     InputError
         If the references have no token.
-    UnsupportedError
-        For set counts and joined boundaries, which ROUGE-L does not know.
     """
-    if spec.counts == "set" or spec.boundaries == "joined":
-        raise UnsupportedError(
-            "rouge-l looks at sentence against sentence with clipped counts: leave --counts and --boundaries."
-        )
     tokens = [tuple(words) for _, _, words in candidates]
     references = [
         Positions.of([spec.analyzer.tokens(sentence) for sentence in reference], tokens)
         for reference in topic.references
     ]
     if not any(reference.total for reference in references):
-        raise InputError(
-            f"The references of topic {topic.id!r} have no token to count, so nothing can be optimized: "
-            "give it a reference with text, or another tokenizer."
-        )
+        raise nothing_to_count(topic, "token")
     kept = [
         unit
         for unit in range(len(candidates))

@@ -50,6 +50,7 @@ class BranchAndBound(Strategy):
     about: ClassVar[str] = "proves one optimum, or enumerates all, with Lagrangian bounds (or --bound knapsack)"
     requires: ClassVar[frozenset[Capability]] = frozenset({Capability.COVERAGE})
     exact: ClassVar[bool] = True
+    flags: ClassVar[tuple[str, ...]] = ("bound",)
     enumerates: ClassVar[bool] = True
 
     def __post_init__(self) -> None:

@@ -73,6 +73,7 @@ class Milp(Strategy):
     name: ClassVar[str] = "milp"
     about: ClassVar[str] = "integer linear programming on any solver (Hirao et al. 2017, eq. 3-8)"
     exact: ClassVar[bool] = True
+    flags: ClassVar[tuple[str, ...]] = ("backend", "threads", "backend_options")
 
     @property
     def backend_name(self) -> str | None:

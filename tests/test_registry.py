@@ -10,7 +10,8 @@ import pytest
 
 from optsum.contracts.strategy import Strategy
 from optsum.errors import OptionError, UnknownNameError
-from optsum.registry import BACKENDS, FORMULATIONS, STRATEGIES, Registry, create_strategy
+from optsum.plugins import Registry
+from optsum.registry import BACKENDS, FORMULATIONS, STRATEGIES
 
 PLUGIN = '''
 from dataclasses import dataclass
@@ -62,13 +63,13 @@ def plugins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def registry() -> Registry[Strategy]:
     """Return a fresh one: the real ones read the entry points once."""
-    return Registry(STRATEGIES.kind, STRATEGIES._builtin, STRATEGIES.group, STRATEGIES.base)
+    return Registry(STRATEGIES.kind, STRATEGIES.builtin, STRATEGIES.group, STRATEGIES.base)
 
 
 @pytest.mark.parametrize("names", [STRATEGIES, FORMULATIONS, BACKENDS], ids=["strategies", "formulations", "backends"])
 def test_everything_built_in_can_be_loaded_and_says_what_it_is(names: Registry[object]) -> None:
     base = importlib.import_module(names.base.partition(":")[0])
-    for name in names._builtin:
+    for name in names.builtin:
         loaded = names.load(name)
         assert issubclass(loaded, getattr(base, names.base.partition(":")[2]))
         assert loaded.name == name
@@ -96,7 +97,7 @@ def test_listing_names_imports_nothing_heavy() -> None:
 def test_a_third_party_s_strategy_is_found_and_used(plugins: Path) -> None:
     with pytest.warns(UserWarning, match="'milp' of optsum_plugin_one:Nothing is left out: that name is taken"):
         names = registry().names()
-    assert names[: len(STRATEGIES._builtin)] == list(STRATEGIES._builtin)
+    assert names[: len(STRATEGIES.builtin)] == list(STRATEGIES.builtin)
     assert names.count("milp") == 1
     with pytest.warns(UserWarning, match="left out"):
         loaded = registry().load("nothing")
@@ -143,15 +144,15 @@ def test_unknown_names_list_near_ones() -> None:
 
 
 def test_options_of_a_strategy() -> None:
-    assert create_strategy("milp", {"backend": "pyomo:highs"}).backend_name == "pyomo:highs"
-    assert create_strategy("greedy", {}) == create_strategy("greedy", {})
+    assert STRATEGIES.create("milp", {"backend": "pyomo:highs"}).backend_name == "pyomo:highs"
+    assert STRATEGIES.create("greedy", {}) == STRATEGIES.create("greedy", {})
     with pytest.raises(UnknownNameError, match="no option of the strategy milp 'bakend'; did you mean backend"):
-        create_strategy("milp", {"bakend": "highs"})
+        STRATEGIES.create("milp", {"bakend": "highs"})
     with pytest.raises(UnknownNameError, match="no option of the strategy greedy"):
-        create_strategy("greedy", {"name": "milp"})
+        STRATEGIES.create("greedy", {"name": "milp"})
 
 
 def test_only_fields_are_options() -> None:
     """A class variable is none, though dataclasses list it among their fields."""
     with pytest.raises(UnknownNameError, match="no option of the strategy milp 'about'"):
-        create_strategy("milp", {"about": "x"})
+        STRATEGIES.create("milp", {"about": "x"})

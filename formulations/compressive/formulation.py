@@ -11,30 +11,69 @@ an extract.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from functools import lru_cache
+from typing import Any, ClassVar, Final, Literal
 
 import numpy as np
 
+from optsum.chunks.rule_files import load_rules
+from optsum.chunks.rules import Rules
 from optsum.chunks.tree import chunk_tree
 from optsum.corpus.parses import parses_of
 from optsum.corpus.topic import Topic
-from optsum.errors import InputError, UnsupportedError
-from optsum.metrics.names import Metric, parse_metric
-from optsum.metrics.ngrams import Gram, count
+from optsum.errors import InputError
+from optsum.metrics.metric import Metric
+from optsum.problem.counted import Counted
 from optsum.problem.coverage_problem import CoverageProblem
-from optsum.problem.formulation import Formulation, Spec, Task
+from optsum.problem.formulation import Formulation, Task
 from optsum.problem.problem import Move, Selection
+from optsum.problem.serves import Rule, Serves
+from optsum.problem.spec import Spec
 from optsum.text.tokenizers import Sentence
 
-from ..objective import Component, objective_of
 from .decoding import bare_text, readable_text
 from .pyomo_model import CompressiveModel
 from .trimmed_counts import TrimmedCounts, trimmed_counts
 from .trimming import LENGTHS, TrimmableSentence, trimmable
 
 __all__ = ["Compression", "Compressive"]
+
+_SERVES: Final = Serves(
+    rules=(
+        Rule(
+            "The compressive formulation searches rouge-N and rouge-su0, not {metric}: choose one with --metric.",
+            only={"part": ("rouge-N", "rouge-su0")},
+        ),
+        Rule(
+            "Model units and geometric means (Lin & Hovy 2003) are served for extracts: use --formulation extractive, "
+            "or rouge-N with --model-units whole.",
+            only={"metric": ("rouge-N", "rouge-su0", "A+B"), "model_units": ("whole",)},
+        ),
+        Rule(
+            "The compressive formulation counts n-grams within sentences, as the paper does: leave --boundaries at "
+            "sentence.",
+            only={"boundaries": ("sentence",)},
+        ),
+        Rule(
+            "How many {metric} n-grams a compression has is no linear function of its chunks: use --measure recall, "
+            "or rouge-1, rouge-2 or rouge-su0.",
+            only={"part": ("rouge-1", "rouge-2", "rouge-su0")},
+            when={"measure": ("precision", "f1")},
+        ),
+        Rule(
+            "With set counts the compressive formulation serves {measure} of rouge-1 only: use --measure recall, "
+            "or --counts clipped.",
+            only={"part": ("rouge-1",)},
+            when={"measure": ("precision", "f1"), "counts": ("set",)},
+        ),
+        Rule(
+            "The tokenizer pypi-rouge makes tokens of blanks, which are in no chunk: choose another with --tokenizer.",
+            when={"tokenizer": ("pypi-rouge",)},
+        ),
+    )
+)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -95,12 +134,43 @@ class CompressiveProblem(CoverageProblem):
             yield tuple(sentence)
 
 
+@lru_cache(maxsize=8)
+def _rules_of(name: str) -> Rules:
+    return load_rules(name)
+
+
+@dataclass(frozen=True)
 class Compressive(Formulation):
-    """Sentences without some of their chunks."""
+    """Sentences without some of their chunks.
+
+    Parameters
+    ----------
+    chunk_profile : {"strict", "paper"}
+        Which parts of a sentence can go by themselves.
+    chunk_rules : str or None
+        By which chunks are made, a label scheme or a file; None for those that go with the labels of the parse.
+    """
+
+    chunk_profile: Literal["strict", "paper"] = "strict"
+    chunk_rules: str | None = None
 
     name: ClassVar[str] = "compressive"
     about: ClassVar[str] = "sentences of which parts may be left out (Hirao et al. 2017, compressive)"
     whole_sentences: ClassVar[bool] = False
+    serves: ClassVar[Serves] = _SERVES
+    flags: ClassVar[tuple[str, ...]] = ("chunk_profile", "chunk_rules")
+
+    def __post_init__(self) -> None:
+        """Refuse rules that cannot be read."""
+        self._rules()
+
+    def _rules(self) -> Rules | None:
+        return None if self.chunk_rules is None else _rules_of(self.chunk_rules)
+
+    def contents(self) -> Mapping[str, Any]:
+        """Return what the file of rules holds."""
+        rules = self._rules()
+        return {} if rules is None else {"chunk_rules": rules.digest}
 
     def build(self, topic: Topic, spec: Spec) -> Compression:
         """Return the problem of a topic.
@@ -112,67 +182,60 @@ class Compressive(Formulation):
         ------
         InputError
             If the topic has no parse of each sentence, or its references have no n-gram to count.
-        UnsupportedError
-            If this formulation does not serve the specification.
         """
-        metric = _served(spec)
-        distinct = spec.counts == "set"
-        texts = [spec.analyzer.joined_tokens(reference) for reference in topic.references]
-        references = [[count(text, part, distinct=distinct) for text in texts] for part in metric.components]
-        wanted: list[frozenset[Gram]] = [frozenset().union(*counters) for counters in references]
-        if not any(wanted):
-            raise InputError(
-                f"The references of topic {topic.id!r} have no {metric} n-gram to count, so nothing can be optimized: "
-                "give it a reference with text, or another tokenizer."
-            )
+        counted = Counted.of(topic, spec)
+        metric = counted.metric
         sentences = tuple(
-            trimmable(number, sentence, parse, chunk_tree(parse, spec.chunk_profile, spec.chunk_rules))
+            trimmable(number, sentence, parse, chunk_tree(parse, self.chunk_profile, self._rules()))
             for number, (sentence, parse) in enumerate(zip(topic.sentences, parses_of(topic), strict=True))
         )
         lengths = [LENGTHS[spec.length_unit](sentence) for sentence in sentences]
-        counted = [
+        trimmed = [
             trimmed_counts(
                 sentence,
                 sentence.tokens(spec.analyzer),
                 metric.components,
-                wanted,
+                counted.wanted,
                 alive=_alive(sentence, own, spec),
-                all_unigrams=distinct and spec.measure != "recall",
+                all_unigrams=counted.distinct and spec.measure != "recall",
                 keep_all=spec.keep_unmatched or spec.min_length > 0,
             )
             for sentence, own in zip(sentences, lengths, strict=True)
         ]
-        places = tuple((sentence, group) for sentence, found in enumerate(counted) for group in found.kept)
+        places = tuple((sentence, group) for sentence, found in enumerate(trimmed) for group in found.kept)
         unit_of = {place: unit for unit, place in enumerate(places)}
         components = []
         for number, part in enumerate(metric.components):
             joints = [
                 joint
-                for sentence, found in enumerate(counted)
+                for sentence, found in enumerate(trimmed)
                 for joint in found.joints(number, {group: unit_of[sentence, group] for group in found.kept})
             ]
             components.append(
-                Component(
-                    references[number],
-                    [counted[sentence].single[number][group] for sentence, group in places],
-                    _masses(topic, counted, part) if spec.measure != "recall" and not distinct else (),
+                counted.component(
+                    number,
+                    [trimmed[sentence].single[number][group] for sentence, group in places],
+                    _masses(topic, trimmed, part) if spec.measure != "recall" and not counted.distinct else (),
                     joints=joints,
                 )
             )
-        objective, weights = objective_of(components, spec.measure, mean=spec.references == "mean", distinct=distinct)
-        instance = objective.coverage(
+        instance = counted.coverage(
+            components,
             [lengths[sentence][group] for sentence, group in places],
-            weights,
             parents=np.array([unit_of.get((s, sentences[s].parents[g]), -1) for s, g in places], np.int64),
-            min_length=spec.min_length,
-            max_length=spec.max_length,
         )
-        plain = spec.measure == "recall" and spec.references == "pooled" and len(components) == 1
         model = (
             CompressiveModel(
-                references[0], metric, sentences, lengths, places, spec.analyzer, spec.max_length, spec.min_length
+                counted.references(0),
+                metric,
+                sentences,
+                lengths,
+                places,
+                spec.analyzer,
+                spec.max_length,
+                spec.min_length,
             )
-            if plain
+            if counted.simple
             else None
         )
         names = tuple((sentence, sentences[sentence].top[group]) for sentence, group in places)
@@ -215,38 +278,3 @@ def _masses(topic: Topic, counted: Sequence[TrimmedCounts], metric: Metric) -> l
             )
         masses += own
     return masses
-
-
-def _served(spec: Spec) -> Metric:
-    """Return the metric, or refuse what this formulation does not serve."""
-    metric = parse_metric(spec.metric)
-    kinds = {(part.kind, part.size) for part in metric.components}
-    if any(kind != "ngram" and (kind, size) != ("skip", 0) for kind, size in kinds):
-        raise UnsupportedError(
-            f"The compressive formulation searches rouge-N and rouge-su0, not {metric}: choose one with --metric."
-        )
-    if metric.kind == "product" or spec.model_units == "sentences":
-        raise UnsupportedError(
-            "Model units and geometric means (Lin & Hovy 2003) are served for extracts: use --formulation extractive, "
-            "or rouge-N with --model-units whole."
-        )
-    if spec.boundaries == "joined":
-        raise UnsupportedError(
-            "The compressive formulation counts n-grams within sentences, as the paper does: leave --boundaries at "
-            "sentence."
-        )
-    if spec.measure != "recall" and any(kind == "ngram" and size > 2 for kind, size in kinds):
-        raise UnsupportedError(
-            f"How many {metric} n-grams a compression has is no linear function of its chunks: use --measure recall, "
-            "or rouge-1, rouge-2 or rouge-su0."
-        )
-    if spec.measure != "recall" and spec.counts == "set" and kinds != {("ngram", 1)}:
-        raise UnsupportedError(
-            f"With set counts the compressive formulation serves {spec.measure} of rouge-1 only: use --measure recall, "
-            "or --counts clipped."
-        )
-    if spec.analyzer.tokenizer == "pypi-rouge":
-        raise UnsupportedError(
-            "The tokenizer pypi-rouge makes tokens of blanks, which are in no chunk: choose another with --tokenizer."
-        )
-    return metric

@@ -14,11 +14,9 @@ from itertools import combinations
 from typing import Any
 
 from optsum.coverage.instance import NO_LIMIT
-from optsum.metrics.names import Metric
-from optsum.metrics.ngrams import Counts, Gram
+from optsum.metrics.metric import Counts, Gram, Metric
 from optsum.text.analyzer import Analyzer
 
-from .trimmed_counts import sizes_of
 from .trimming import TrimmableSentence
 
 __all__ = ["CompressiveModel"]
@@ -59,7 +57,7 @@ class CompressiveModel:
         tokens = self.sentences[i].tokens(self.analyzer)
         wanted = {gram for reference in self.references for gram in reference}
         found: list[tuple[Gram, set[int], set[int]]] = []
-        for size in sizes_of(self.metric):
+        for size in self.metric.sizes:
             for places in combinations(range(len(tokens)), size):
                 gram = tuple(tokens[place][0] for place in places)
                 key: Gram = gram if size > 1 else gram[0]

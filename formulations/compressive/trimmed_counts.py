@@ -7,13 +7,12 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from optsum.metrics.names import Metric
-from optsum.metrics.ngrams import Counts, Gram
+from optsum.metrics.metric import Counts, Gram, Metric
 
 from .candidates import candidates, members
 from .trimming import TrimmableSentence
 
-__all__ = ["TrimmedCounts", "sizes_of", "trimmed_counts"]
+__all__ = ["TrimmedCounts", "trimmed_counts"]
 
 _Joint = tuple[Gram, tuple[int, ...], tuple[int, ...]]
 
@@ -49,7 +48,7 @@ class TrimmedCounts:
         """
         bearing = [group for group in self.kept if self.tokens[group]]
         masses = [0] * len(self.tokens)
-        for size in sizes_of(metric):
+        for size in metric.sizes:
             for group in bearing:
                 masses[group] += self.tokens[group]
             if size == 2 and bearing:
@@ -67,11 +66,6 @@ class TrimmedCounts:
             (key, tuple(unit_of[group] for group in stay), tuple(unit_of[group] for group in go), copies)
             for (key, stay, go), copies in self.joint[metric].items()
         ]
-
-
-def sizes_of(metric: Metric) -> tuple[int, ...]:
-    """Return which n-grams a metric counts: rouge-N those of N tokens, rouge-su0 unigrams and bigrams."""
-    return (metric.size,) if metric.kind == "ngram" else (1, 2)
 
 
 @lru_cache(maxsize=16)
@@ -112,7 +106,7 @@ def trimmed_counts(
     joint: list[Counter[_Joint]] = [Counter() for _ in metrics]
     useful = alive if keep_all else 0
     for number, (metric, grams) in enumerate(zip(metrics, wanted, strict=True)):
-        for size in sizes_of(metric):
+        for size in metric.sizes:
             if size == 1:
                 for token, group in tokens:
                     if token in grams:

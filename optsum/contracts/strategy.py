@@ -33,6 +33,8 @@ class Strategy(ABC):
         Whether `enumerate` is there.
     all_units : bool
         Whether it must see every sentence as a unit, also those that can add nothing.
+    flags : tuple of str
+        Those of its fields that have a flag of their own among the options, under the same name.
     """
 
     name: ClassVar[str]
@@ -41,6 +43,7 @@ class Strategy(ABC):
     exact: ClassVar[bool] = False
     enumerates: ClassVar[bool] = False
     all_units: ClassVar[bool] = False
+    flags: ClassVar[tuple[str, ...]] = ()
 
     @property
     def backend_name(self) -> str | None:

@@ -20,8 +20,8 @@ from optsum.corpus.alternatives import texts_of
 from optsum.corpus.once import topics_once
 from optsum.corpus.topic import BadTopic, Topic, as_topic
 from optsum.errors import InputError, OptionError, UnsupportedError
-from optsum.metrics.names import Metric, parse_metric
-from optsum.metrics.ngrams import Counts, count
+from optsum.metrics.metric import Counts, Metric
+from optsum.metrics.names import parse_metric
 from optsum.text.analyzer import Analyzer, load_stopwords
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def align(
     (((0, 1),),)
     """
     parsed = parse_metric(metric)
-    if parsed.kind not in {"ngram", "skip"}:
+    if parsed.parts or not parsed.countable:
         raise UnsupportedError(f"Alignments count n-grams, and {parsed} is not made of them: use rouge-N or rouge-suK.")
     if not 0 < threshold <= 1:
         raise OptionError(f"The threshold is a share of n-grams, above 0 and at most 1, not {threshold}.")
@@ -143,9 +143,9 @@ def _aligned(
         yield BadTopic(topic.id, topic.source, str(error))
         return
     analyzer = analyzers[all(isinstance(sentence, tuple) for sentence in topic.sentences)]
-    source = [count(analyzer.tokens(sentence), metric) for sentence in topic.sentences]
+    source = [metric.count(analyzer.tokens(sentence)) for sentence in topic.sentences]
     for number, reference in enumerate(topic.references):
-        wanted = [count(analyzer.tokens(sentence), metric) for sentence in reference]
+        wanted = [metric.count(analyzer.tokens(sentence)) for sentence in reference]
         cover = [corresponding_sets(counts, source, threshold, *most) for counts in wanted]
         cut = [sentence for sentence, (_, complete) in enumerate(cover) if not complete]
         yield replace(

@@ -13,8 +13,38 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
 
-__all__ = ["lcs_positions", "union_lcs_hits"]
+from optsum.errors import UnsupportedError
+from optsum.metrics.metric import Gram, Metric, Tally, Texts, Totals
+
+__all__ = ["LongestSubsequence", "lcs_positions", "union_lcs_hits"]
+
+
+@dataclass(frozen=True)
+class LongestSubsequence(Metric):
+    """rouge-l: longest common subsequences, sentence by sentence."""
+
+    form: ClassVar[str] = "rouge-l"
+    about: ClassVar[str] = (
+        "longest common subsequence, sentence by sentence; recall by milp, all by exhaustive and heuristics"
+    )
+    countable: ClassVar[bool] = False
+
+    def keys(self, tokens: Sequence[str]) -> Iterable[Gram]:
+        """Refuse: a sentence by itself holds nothing that could be counted."""
+        del tokens
+        raise UnsupportedError(f"{self} is not made of n-grams, so it has no counts; use rouge-N or rouge-suK")
+
+    def totals(self, summary: Texts, references: Sequence[Texts], tally: Tally) -> list[Totals]:
+        """Compare a summary with each of its references; counts are clipped, and sentences always apart."""
+        if tally.distinct:
+            raise UnsupportedError("rouge-l has clipped counts only; leave out rouge-l or counts='set'")
+        if tally.apart:
+            raise UnsupportedError("rouge-l takes references as they are; leave out rouge-l or model_units")
+        mass = sum(map(len, summary))
+        return [Totals(union_lcs_hits(one, summary), sum(map(len, one)), mass) for one in references]
 
 
 def union_lcs_hits(reference: Iterable[Sequence[str]], summary: Sequence[Sequence[str]]) -> int:

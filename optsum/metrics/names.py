@@ -1,20 +1,32 @@
-"""Names of metrics: ``rouge-N``, ``rouge-suK``, ``rouge-l``, sums (``rouge-1+rouge-2``), means (``ngram-1-4``)."""
+"""Names of metrics: one of those that there are, sums (``rouge-1+rouge-2``), geometric means (``ngram-1-4``)."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
+from typing import ClassVar, Final
 
 from optsum.errors import OptionError, unknown_name
+from optsum.metrics.metric import Gram, Metric
+from optsum.metrics.ngrams import NGrams
+from optsum.plugins import Registry
 
-__all__ = ["METRIC_NAMES", "Kind", "Metric", "parse_metric"]
+__all__ = ["METRICS", "GeometricMean", "MetricSum", "parse_metric"]
 
-Kind = Literal["ngram", "skip", "lcs", "sum", "product"]
-
-METRIC_NAMES = ("rouge-1", "rouge-2", "rouge-N", "rouge-suK", "rouge-l", "rouge-1+rouge-2", "ngram-I-J")
-"""The forms a name can take; N is 1 to 999, K is 0 to 999, I and J are 1 to 4."""
+METRICS: Final[Registry[Metric]] = Registry(
+    "metric",
+    {
+        "rouge-N": "optsum.metrics.ngrams:NGrams",
+        "rouge-suK": "optsum.metrics.ngrams:SkipBigrams",
+        "rouge-l": "optsum.metrics.lcs:LongestSubsequence",
+        "ngram-I-J": "optsum.metrics.names:GeometricMean",
+    },
+    "optsum.metrics",
+    "optsum.metrics.metric:Metric",
+)
+"""The forms that a name can take; what stands between two "+" is of one of them."""
 
 # Offered when a name is wrong, beside the general forms.
 _COMMON = (
@@ -22,52 +34,68 @@ _COMMON = (
     "ngram-1-4",
 )
 
-_NGRAM = re.compile(r"rouge-([1-9][0-9]{0,2})", re.ASCII)
-_SKIP = re.compile(r"rouge-su(0|[1-9][0-9]{0,2})", re.ASCII)
 _MEAN = re.compile(r"ngram-([1-4])-([1-4])", re.ASCII)
 
 
 @dataclass(frozen=True)
-class Metric:
-    """What is counted; made by `parse_metric`.
+class MetricSum(Metric):
+    """Several metrics, each a ratio of its own, added up."""
 
-    Parameters
-    ----------
-    kind : {"ngram", "skip", "lcs", "sum", "product"}
-        n-grams, skip-bigrams with unigrams, longest common subsequence, a sum of others, or the geometric mean of
-        n-grams of several lengths (Ngram(i, j) of Lin & Hovy 2003, eq. 2).
-    size : int
-        N of rouge-N, K of rouge-suK (the number of tokens a pair may skip); 0 otherwise.
-    parts : tuple of Metric
-        What a sum adds up, or a mean is of; empty otherwise.
-    """
-
-    kind: Kind
-    size: int = 0
-    parts: tuple[Metric, ...] = ()
+    of: tuple[Metric, ...]
+    form: ClassVar[str] = "A+B"
+    about: ClassVar[str] = "the mean of several, each a ratio of its own: rouge-1+rouge-2"
 
     @property
     def name(self) -> str:
         """The name that `parse_metric` reads back."""
-        match self.kind:
-            case "ngram":
-                return f"rouge-{self.size}"
-            case "skip":
-                return f"rouge-su{self.size}"
-            case "lcs":
-                return "rouge-l"
-            case "sum":
-                return "+".join(part.name for part in self.parts)
-            case "product":
-                return f"ngram-{self.parts[0].size}-{self.parts[-1].size}"
+        return "+".join(part.name for part in self.of)
 
     @property
-    def components(self) -> tuple[Metric, ...]:
-        """The parts of a sum or mean; a metric that is neither is its own only component."""
-        return self.parts or (self,)
+    def parts(self) -> tuple[Metric, ...]:
+        """What is added up."""
+        return self.of
 
-    def __str__(self) -> str:
-        return self.name
+    def keys(self, tokens: Sequence[str]) -> Iterable[Gram]:
+        """Refuse: its parts are counted one by one."""
+        del tokens
+        raise self._several()
+
+
+@dataclass(frozen=True)
+class GeometricMean(Metric):
+    """The geometric mean of n-grams of several lengths, Ngram(i, j) of Lin & Hovy 2003, eq. 2."""
+
+    first: int
+    last: int
+    form: ClassVar[str] = "ngram-I-J"
+    about: ClassVar[str] = "the geometric mean of rouge-I to rouge-J, recall, I and J of 1 to 4 (Lin & Hovy 2003)"
+    geometric: ClassVar[bool] = True
+
+    @classmethod
+    def read(cls, name: str) -> Metric | None:
+        """Return the metric of a name, or None if the name is of another form."""
+        match = _MEAN.fullmatch(name)
+        if not match:
+            return None
+        first, last = int(match[1]), int(match[2])
+        if first > last:
+            raise OptionError(f"the metric {name!r} ends before it begins; write ngram-{last}-{first}")
+        return NGrams(first) if first == last else cls(first, last)
+
+    @property
+    def name(self) -> str:
+        """The name that `read` reads back."""
+        return f"ngram-{self.first}-{self.last}"
+
+    @property
+    def parts(self) -> tuple[Metric, ...]:
+        """What the mean is of."""
+        return tuple(NGrams(size) for size in range(self.first, self.last + 1))
+
+    def keys(self, tokens: Sequence[str]) -> Iterable[Gram]:
+        """Refuse: its parts are counted one by one."""
+        del tokens
+        raise self._several()
 
 
 def parse_metric(name: str | Metric) -> Metric:
@@ -76,8 +104,9 @@ def parse_metric(name: str | Metric) -> Metric:
     Parameters
     ----------
     name : str or Metric
-        "rouge-1", "rouge-2", ..., "rouge-su4", "rouge-l", or several of them joined by "+"; or "ngram-1-4", which is
-        the geometric mean of rouge-1 to rouge-4 ("ngram-2-2" is rouge-2). A `Metric` is returned unchanged.
+        "rouge-1", "rouge-2", ..., "rouge-su4", "rouge-l", the name of a third party's, or several of them joined by
+        "+"; or "ngram-1-4", which is the geometric mean of rouge-1 to rouge-4 ("ngram-2-2" is rouge-2). A `Metric` is
+        returned unchanged.
 
     Returns
     -------
@@ -93,7 +122,7 @@ def parse_metric(name: str | Metric) -> Metric:
     Examples
     --------
     >>> parse_metric("rouge-su4")
-    Metric(kind='skip', size=4, parts=())
+    SkipBigrams(skip=4)
     >>> [part.name for part in parse_metric("rouge-1+rouge-2").components]
     ['rouge-1', 'rouge-2']
     """
@@ -105,22 +134,17 @@ def _parse(name: str) -> Metric:
     parts = tuple(_parse_single(part) for part in name.split("+"))
     if len(set(parts)) < len(parts):
         raise OptionError(f"the metric {name!r} names the same metric twice; name each once")
-    if len(parts) > 1 and any(part.kind == "product" for part in parts):
+    if len(parts) > 1 and any(part.geometric for part in parts):
         raise OptionError(f"the metric {name!r} adds a geometric mean to others; name the mean alone")
-    return parts[0] if len(parts) == 1 else Metric("sum", parts=parts)
+    return parts[0] if len(parts) == 1 else MetricSum(parts)
 
 
 def _parse_single(name: str) -> Metric:
-    if name == "rouge-l":
-        return Metric("lcs")
-    if match := _NGRAM.fullmatch(name):
-        return Metric("ngram", int(match[1]))
-    if match := _SKIP.fullmatch(name):
-        return Metric("skip", int(match[1]))
-    if match := _MEAN.fullmatch(name):
-        first, last = int(match[1]), int(match[2])
-        if first > last:
-            raise OptionError(f"the metric {name!r} ends before it begins; write ngram-{last}-{first}")
-        parts = tuple(Metric("ngram", size) for size in range(first, last + 1))
-        return parts[0] if len(parts) == 1 else Metric("product", parts=parts)
-    raise unknown_name("metric", name, (*_COMMON, "rouge-N", "rouge-suK"))
+    for form in METRICS:
+        # A third party's class is loaded only for names that begin with what it is announced as.
+        if form in METRICS.builtin or name == form or name.startswith(f"{form}-"):
+            metric = METRICS.load(form).read(name)
+            if metric is not None:
+                return metric
+    plugins = [form for form in METRICS if form not in METRICS.builtin]
+    raise unknown_name("metric", name, (*_COMMON, "rouge-N", "rouge-suK", *plugins))

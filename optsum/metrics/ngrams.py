@@ -1,21 +1,92 @@
-"""n-grams and skip-bigrams of a token sequence, and how often each occurs."""
+"""n-grams and skip-bigrams of a token sequence: rouge-N and rouge-suK."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import chain
-from typing import TypeAlias
+from typing import ClassVar
 
-from optsum.errors import OptionError, UnsupportedError
-from optsum.metrics.names import Metric, parse_metric
+from optsum.errors import OptionError
+from optsum.metrics.metric import Gram, Metric
 
-__all__ = ["Counts", "Gram", "count", "ngrams", "overlap", "skip_bigrams"]
+__all__ = ["NGrams", "SkipBigrams", "ngrams", "skip_bigrams"]
 
-Gram: TypeAlias = str | tuple[str, ...]
-"""A unigram is its token; everything longer is a tuple. So a unigram never equals a skip-bigram."""
+_NGRAM = re.compile(r"rouge-([1-9][0-9]{0,2})", re.ASCII)
+_SKIP = re.compile(r"rouge-su(0|[1-9][0-9]{0,2})", re.ASCII)
 
-Counts: TypeAlias = Counter[Gram]
+
+@dataclass(frozen=True)
+class NGrams(Metric):
+    """rouge-N: `size` tokens next to each other, 1 to 999."""
+
+    size: int
+    form: ClassVar[str] = "rouge-N"
+    about: ClassVar[str] = "N words next to each other, N from 1 to 999: rouge-1 single words, rouge-2 pairs, ..."
+
+    @classmethod
+    def read(cls, name: str) -> NGrams | None:
+        """Return the metric of a name, or None if the name is of another form."""
+        return cls(int(match[1])) if (match := _NGRAM.fullmatch(name)) else None
+
+    @property
+    def name(self) -> str:
+        """The name that `read` reads back."""
+        return f"rouge-{self.size}"
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        """rouge-N, and rouge-1, rouge-2 or rouge-3+."""
+        return frozenset({self.form, self.name if self.size < 3 else "rouge-3+"})
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The one size."""
+        return (self.size,)
+
+    def keys(self, tokens: Sequence[str]) -> Iterator[Gram]:
+        """Return the n-grams, in order."""
+        return ngrams(tokens, self.size)
+
+
+@dataclass(frozen=True)
+class SkipBigrams(Metric):
+    """rouge-suK: single tokens, and pairs with at most `skip` tokens between them, 0 to 999."""
+
+    skip: int
+    form: ClassVar[str] = "rouge-suK"
+    about: ClassVar[str] = (
+        "single words, and pairs with at most K words between them; K = 0 is rouge-1 and rouge-2 in one"
+    )
+
+    @classmethod
+    def read(cls, name: str) -> SkipBigrams | None:
+        """Return the metric of a name, or None if the name is of another form."""
+        return cls(int(match[1])) if (match := _SKIP.fullmatch(name)) else None
+
+    @property
+    def name(self) -> str:
+        """The name that `read` reads back."""
+        return f"rouge-su{self.skip}"
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        """rouge-suK, and rouge-su0 where nothing is skipped."""
+        return frozenset({self.form} if self.skip else {self.form, "rouge-su0"})
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Unigrams and bigrams, where nothing is skipped."""
+        return () if self.skip else (1, 2)
+
+    def keys(self, tokens: Sequence[str]) -> Iterator[Gram]:
+        """Return all tokens, then all pairs."""
+        return chain(tokens, skip_bigrams(tokens, self.skip))
+
+    def official_keys(self, tokens: Sequence[str]) -> Iterator[Gram]:
+        """Leave out the last token, as ROUGE-1.5.5 does: its loop over the first token of a pair ends one early."""
+        return chain(tokens[:-1], skip_bigrams(tokens, self.skip))
 
 
 def ngrams(tokens: Sequence[str], n: int) -> Iterator[Gram]:
@@ -64,57 +135,3 @@ def skip_bigrams(tokens: Sequence[str], max_skip: int) -> Iterator[tuple[str, st
         raise OptionError(f"a pair skips zero tokens or more, so the number must not be {max_skip}")
     furthest = min(max_skip + 1, len(tokens) - 1)
     return chain.from_iterable(zip(tokens, tokens[distance:], strict=False) for distance in range(1, furthest + 1))
-
-
-def count(
-    tokens: Sequence[str],
-    metric: str | Metric,
-    *,
-    distinct: bool = False,
-    last_unigram: bool = True,
-    only: Collection[Gram] | None = None,
-) -> Counts:
-    """Count what a metric counts.
-
-    Parameters
-    ----------
-    tokens : sequence of str
-        Tokens of one sentence, or of a whole text joined.
-    metric : str or Metric
-        rouge-N or rouge-suK.
-    distinct : bool
-        Count every n-gram once however often it occurs (set-based ROUGE).
-    last_unigram : bool
-        rouge-suK adds every unigram to the skip-bigrams. False leaves out that of the last token, as
-        ROUGE-1.5.5 does (its loop over the first token of a pair ends one early). rouge-N is not concerned.
-    only : collection of keys, optional
-        Count these n-grams alone, which is quicker where few occur.
-
-    Returns
-    -------
-    Counter
-        Occurrences by n-gram: unigrams as strings, longer ones as tuples.
-
-    Raises
-    ------
-    UnsupportedError
-        For rouge-l, which is not made of n-grams, and for sums, whose components are counted one by one.
-    """
-    metric = parse_metric(metric)
-    keys: Iterator[Gram]
-    if metric.kind == "ngram":
-        keys = ngrams(tokens, metric.size)
-    elif metric.kind == "skip":
-        keys = chain(tokens if last_unigram else tokens[:-1], skip_bigrams(tokens, metric.size))
-    elif metric.parts:
-        raise UnsupportedError(f"{metric} has several parts: count its components one by one")
-    else:
-        raise UnsupportedError(f"{metric} is not made of n-grams, so it has no counts; use rouge-N or rouge-suK")
-    if only is not None:
-        keys = filter(only.__contains__, keys)
-    return Counter(set(keys) if distinct else keys)
-
-
-def overlap(left: Counts, right: Counts) -> int:
-    """Sum min(count in `left`, count in `right`) over all n-grams: the clipped hits."""
-    return sum([min(left[key], right[key]) for key in left.keys() & right.keys()])

@@ -27,9 +27,8 @@ from fractions import Fraction
 from typing import Literal, TypeAlias, get_args
 
 from optsum.errors import InputError, OptionError, UnsupportedError
-from optsum.metrics.lcs import union_lcs_hits
-from optsum.metrics.names import Metric, parse_metric
-from optsum.metrics.ngrams import Counts, count, overlap
+from optsum.metrics.metric import Metric, Tally
+from optsum.metrics.names import parse_metric
 from optsum.text.analyzer import Analyzer
 from optsum.text.lengths import cut_sentences
 from optsum.text.tokenizers import Sentence
@@ -258,36 +257,12 @@ def rouge_all(
     reference_pieces = [
         _tokenize(reference, f"reference {number}", analyzer, max_words) for number, reference in enumerate(references)
     ]
-    summary_runs = pieces if boundaries == "sentence" else [_flat(pieces)]
-    reference_texts = [
-        sentences if model_units == "sentences" else [_flat(sentences)] for sentences in reference_pieces
-    ]
-
+    tally = Tally(counts == "set", boundaries == "joined", model_units == "sentences", not last_unigram)
     scores: dict[str, Score] = {}
     for metric in (component for name in metrics for component in parse_metric(name).components):
-        if metric.name in scores:
-            continue
-        if metric.kind == "lcs":
-            if counts == "set":
-                raise UnsupportedError("rouge-l has clipped counts only; leave out rouge-l or counts='set'")
-            if model_units == "sentences":
-                raise UnsupportedError("rouge-l takes references as they are; leave out rouge-l or model_units")
-            total = sum(map(len, pieces))
-            single = [
-                Score.from_counts(union_lcs_hits(sentences, pieces), sum(map(len, sentences)), total)
-                for sentences in reference_pieces
-            ]
-        else:
-            distinct = counts == "set"
-            of_summary = _count(summary_runs, metric, distinct, last_unigram)
-            total = of_summary.total()
-            single = []
-            for texts in reference_texts:
-                units = [count(tokens, metric, distinct=distinct, last_unigram=last_unigram) for tokens in texts]
-                hits = sum(overlap(unit, of_summary) for unit in units)
-                counted = sum(unit.total() for unit in units)
-                single.append(Score.from_counts(hits, counted, total * len(units)))
-        scores[metric.name] = _combine(single, references_mode, best_by)
+        if metric.name not in scores:
+            single = [Score.from_counts(*totals) for totals in metric.totals(pieces, reference_pieces, tally)]
+            scores[metric.name] = _combine(single, references_mode, best_by)
     return scores
 
 
@@ -307,21 +282,6 @@ def _tokenize(text: Text, where: str, analyzer: Analyzer, max_words: int | None)
     if max_words is not None:
         sentences = cut_sentences(sentences, max_words)
     return [analyzer.tokens(sentence) for sentence in sentences]
-
-
-def _flat(sentences: Iterable[list[str]]) -> list[str]:
-    return [token for sentence in sentences for token in sentence]
-
-
-def _count(runs: Sequence[list[str]], metric: Metric, distinct: bool, last_unigram: bool) -> Counts:
-    counts = count(runs[0] if runs else [], metric, distinct=distinct, last_unigram=last_unigram)
-    for tokens in runs[1:]:
-        more = count(tokens, metric, distinct=distinct, last_unigram=last_unigram)
-        if distinct:
-            counts |= more
-        else:
-            counts.update(more)
-    return counts
 
 
 def _combine(single: Sequence[Score], mode: ReferencesMode, best_by: Measure) -> Score:

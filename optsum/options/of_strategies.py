@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields, is_dataclass
-from typing import Any
 
 from optsum.errors import OptionError, unknown_name
 from optsum.options.own import OwnOptions, Scalar
@@ -31,7 +29,7 @@ def shared_out(given: OwnOptions, strategies: Sequence[str]) -> dict[str, OwnOpt
     OptionError
         For an option that is given twice.
     """
-    known = {name: _options_of(name) for name in strategies}
+    known = {name: STRATEGIES.options_of(name) for name in strategies}
     found: dict[str, dict[str, Scalar]] = {name: {} for name in strategies}
     for wide in (True, False):  # what is given to one strategy wins
         given_here = set()
@@ -53,8 +51,3 @@ def shared_out(given: OwnOptions, strategies: Sequence[str]) -> dict[str, OwnOpt
             for each in takers:
                 found[each][option] = value
     return {name: tuple(sorted(own.items())) for name, own in found.items()}
-
-
-def _options_of(strategy: str) -> list[str]:
-    cls: Any = STRATEGIES.load(strategy)
-    return [item.name for item in fields(cls)] if is_dataclass(cls) else []

@@ -9,6 +9,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from dataclasses import fields
 from functools import lru_cache
 from inspect import Parameter, signature
 from pathlib import Path
@@ -27,15 +28,18 @@ from pydantic import (
 
 from optsum.errors import OptionError, OptsumError, unknown_name
 from optsum.metrics.names import parse_metric
+from optsum.options.of_strategies import shared_out
 from optsum.options.own import OWN_OPTIONS_SCHEMA, OwnOptions, own_options
 from optsum.options.presets import PRESETS
 from optsum.options.toml import check_kinds, read_table, sentence_of
+from optsum.plugins import Registry
+from optsum.registry import FORMULATIONS, STRATEGIES
 
 if TYPE_CHECKING:
-    from optsum.chunks.rules import Rules
     from optsum.contracts.run import Limits
     from optsum.contracts.strategy import Strategy
-    from optsum.problem.formulation import Spec
+    from optsum.problem.formulation import Formulation
+    from optsum.problem.spec import Spec
     from optsum.text.analyzer import Analyzer
 
 __all__ = ["Options", "ScoreOptions", "options_of", "read_config", "resolve", "resolve_as", "resolve_score"]
@@ -62,6 +66,9 @@ class Options(_Model):
     """Every option of a search; names as on the command line (``--max-length`` is ``max_length``)."""
 
     formulation: str = Field("extractive", description="what the units are (optsum list formulations)")
+    formulation_options: Annotated[OwnOptions, WithJsonSchema(OWN_OPTIONS_SCHEMA)] = Field(
+        (), description="the formulation's own options, where they have no flag"
+    )
     strategy: str = Field("milp", description="how to search (optsum list strategies)")
     backend: str = Field("highs", description="MILP solver, or pyomo:NAME (optsum list backends)")
     backend_options: Annotated[OwnOptions, WithJsonSchema(OWN_OPTIONS_SCHEMA)] = Field(
@@ -119,7 +126,7 @@ class Options(_Model):
     seed: int = Field(0, ge=0, description="the same seed gives the same result")
     workers: int = Field(1, ge=1, description="processes")
 
-    @field_validator("backend_options", "strategy_options", mode="before")
+    @field_validator("backend_options", "strategy_options", "formulation_options", mode="before")
     @classmethod
     def _pairs(cls, value: Any) -> OwnOptions:
         return own_options(value)
@@ -152,16 +159,29 @@ class Options(_Model):
             target=self.target,
         )
 
+    def formulated(self) -> Formulation:
+        """Return the formulation, with its own options set."""
+        given = tuple((option.replace("-", "_"), value) for option, value in self.formulation_options)
+        return _formulated(self.formulation, *self._own(FORMULATIONS, self.formulation, given))
+
     @property
-    def covers(self) -> bool:
-        """Whether lengths are minimized; then there is no metric, and no length limit."""
-        return self.formulation == "cover"
+    def reported_metric(self) -> str | None:
+        """The metric's name; None where it is no metric that is optimized."""
+        return self.metric if self.formulated().has_metric else None
 
     def searcher(self) -> Strategy:
         """Return the strategy, with its own options set."""
-        return _searcher(
-            self.strategy, self.backend, self.bound, self.threads, self.backend_options, self.strategy_options
-        )
+        own = shared_out(self.strategy_options, [self.strategy])[self.strategy]
+        return _searcher(self.strategy, *self._own(STRATEGIES, self.strategy, own))
+
+    def _own(self, names: Registry[Any], name: str, given: OwnOptions) -> tuple[OwnOptions, OwnOptions]:
+        """Return the values of the flags that a strategy or formulation takes, and what was given to it besides."""
+        flags = names.load(name).flags
+        for option, _ in given:
+            if option in flags:
+                flag = f"--{option.replace('_', '-')}"
+                raise OptionError(f"The option {option} of {name} has a flag of its own: give {flag}.")
+        return tuple((flag, getattr(self, flag)) for flag in flags), given
 
     @property
     def config_hash(self) -> str:
@@ -170,24 +190,13 @@ class Options(_Model):
 
 
 @lru_cache(maxsize=64)
-def _searcher(
-    strategy: str, backend: str, bound: str, threads: int, backend_options: OwnOptions, strategy_options: OwnOptions
-) -> Strategy:
-    from optsum.options.of_strategies import shared_out
-    from optsum.registry import create_strategy
+def _formulated(name: str, flags: OwnOptions, given: OwnOptions) -> Formulation:
+    return FORMULATIONS.create(name, {**dict(flags), **dict(given)})
 
-    own: dict[str, dict[str, Any]] = {
-        "milp": {"backend": backend, "threads": threads, "backend_options": backend_options},
-        "branch-and-bound": {"bound": bound},
-    }
-    flags = own.get(strategy, {})
-    given = dict(shared_out(strategy_options, [strategy])[strategy])
-    for name in given:
-        if name in flags:
-            raise OptionError(
-                f"The option {name} of {strategy} has a flag of its own: give --{name.replace('_', '-')}."
-            )
-    return create_strategy(strategy, {**flags, **given})
+
+@lru_cache(maxsize=64)
+def _searcher(name: str, flags: OwnOptions, given: OwnOptions) -> Strategy:
+    return STRATEGIES.create(name, {**dict(flags), **dict(given)})
 
 
 class ScoreOptions(_Model):
@@ -224,35 +233,16 @@ def _analyzer(tokenizer: str, stem: bool, stopwords: str) -> Analyzer:
     return Analyzer(tokenizer, stem, stopwords if stopwords in {"keep", "drop"} else load_stopwords(stopwords))
 
 
-@lru_cache(maxsize=8)
-def _chunk_rules(name: str) -> Rules:
-    from optsum.chunks.rule_files import load_rules
-
-    return load_rules(name)
-
-
 @lru_cache(maxsize=64)
 def _spec(options: Options) -> Spec:
     from optsum.coverage.instance import NO_LIMIT
-    from optsum.problem.formulation import Spec
+    from optsum.problem.spec import Spec
 
-    return Spec(
-        analyzer=options.analyzer(),
-        metric=options.metric,
-        measure=options.measure,
-        counts=options.counts,
-        references="mean" if options.references == "mean" else "pooled",
-        boundaries=options.boundaries,
-        model_units=options.model_units,
-        max_length=NO_LIMIT if options.max_length is None else options.max_length,
-        min_length=options.min_length,
-        length_unit=options.length_unit,
-        keep_unmatched=options.keep_unmatched,
-        weights=options.weights,
-        uncoverable=options.uncoverable,
-        chunk_profile=options.chunk_profile,
-        chunk_rules=None if options.chunk_rules is None else _chunk_rules(options.chunk_rules),
-    )
+    same = {field.name for field in fields(Spec)} & Options.model_fields.keys()
+    values = {name: getattr(options, name) for name in same}
+    values["references"] = "mean" if options.references == "mean" else "pooled"
+    values["max_length"] = NO_LIMIT if options.max_length is None else options.max_length
+    return Spec(analyzer=options.analyzer(), **values)
 
 
 @lru_cache(maxsize=256)
@@ -261,8 +251,7 @@ def _hash(options: Options) -> str:
     with suppress(OptsumError):  # of files what they hold counts, not what they are called
         if options.stopwords not in {"keep", "drop"}:
             data["stopwords"] = sorted(options.analyzer().stopwords)
-        if options.chunk_rules is not None:
-            data["chunk_rules"] = _chunk_rules(options.chunk_rules).digest
+        data |= options.formulated().contents()
     return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()[:12]
 
 
@@ -316,10 +305,7 @@ def resolve(
     options = _merged(Options, given, config)
     if strategy is not None and "strategy" not in options.model_fields_set:
         options = options.model_copy(update={"strategy": strategy})
-    if options.covers:
-        _check_cover(options)
-    elif options.max_length is None and options.measure == "recall":
-        raise OptionError("Recall only grows with the length, so it needs a limit: give --max-length N, or a --preset.")
+    _check_sense(options)
     if options.max_length is not None and options.min_length > options.max_length:
         raise OptionError(f"The minimum length {options.min_length} is above the maximum length {options.max_length}.")
     # These refuse unknown names, a stop word file that cannot be read, and limits that nothing could keep.
@@ -329,11 +315,20 @@ def resolve(
     return options
 
 
-def _check_cover(options: Options) -> None:
-    if options.max_length is not None or options.min_length:
-        raise OptionError("A cover is as short as it can be, so it takes no --max-length and no --min-length.")
-    if options.references in {"each", "best"}:
-        raise OptionError("A cover is of the one abstract that the topic's alternatives are for: leave --references.")
+def _check_sense(options: Options) -> None:
+    """Refuse limits of length where the length is minimized, and none where only they keep a summary short."""
+    from optsum.coverage.instance import Sense
+
+    formulation = options.formulated()
+    shortest = formulation.sense is Sense.MINIMIZE
+    if shortest and (options.max_length is not None or options.min_length):
+        raise OptionError(
+            f"A {formulation.name} is as short as it can be, so it takes no --max-length and no --min-length."
+        )
+    if not formulation.has_metric and options.references in {"each", "best"}:
+        raise OptionError(f"A {formulation.name} is not measured against references one by one: leave --references.")
+    if formulation.has_metric and not shortest and options.max_length is None and options.measure == "recall":
+        raise OptionError("Recall only grows with the length, so it needs a limit: give --max-length N, or a --preset.")
 
 
 def resolve_score(given: Mapping[str, Any] | None = None, *, config: str | Path | None = None) -> ScoreOptions:

@@ -4,79 +4,18 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, final
 
 from optsum.corpus.topic import Topic
-from optsum.coverage.instance import NO_LIMIT
+from optsum.coverage.instance import Sense
 from optsum.problem.problem import Problem, Selection
+from optsum.problem.serves import Serves
+from optsum.problem.spec import Spec
 from optsum.text.analyzer import Analyzer
 from optsum.text.tokenizers import Sentence
 
-if TYPE_CHECKING:
-    from optsum.chunks.rules import Rules
-
-__all__ = ["Formulation", "Spec", "Task"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Spec:
-    """What is to be optimized; names and defaults as on the command line.
-
-    Attributes
-    ----------
-    analyzer : Analyzer
-        Tokenizer, stemming and stop words, as the objective counts them.
-    metric : str
-        As `optsum.metrics.names.parse_metric` reads it.
-    measure : str
-        "recall", "precision" or "f1".
-    counts : str
-        "clipped" or "set".
-    references : str
-        "pooled" or "mean": all together, or the mean of the scores against each.
-    boundaries : str
-        "sentence": n-grams within sentences; "joined": across sentence ends, as the official score.
-    model_units : str
-        "whole": a reference is one text; "sentences": each of its sentences is clipped by itself (Lin & Hovy 2003).
-    max_length, min_length : int
-        Limits of the summary, in `length_unit`; `optsum.coverage.instance.NO_LIMIT` for none.
-    length_unit : str
-        "words" (blank-separated), "sentences" or "characters".
-    keep_unmatched : bool
-        Keep sentences that share no counted n-gram with a reference among the units.
-    keep_overlong : bool
-        Keep sentences longer than the maximum among the units; a lead stops at them.
-    weights : str
-        Cover: "one" or "length", what a sentence counts.
-    uncoverable : str
-        Cover: "error" or "skip", what is done about an abstract sentence without any alternative.
-    chunk_profile : str
-        Compressive: "strict" or "paper", which parts of a sentence can go by themselves.
-    chunk_rules : Rules or None
-        Compressive: by which chunks are made; None for those that go with the labels of the parse.
-    """
-
-    analyzer: Analyzer
-    metric: str = "rouge-1"
-    measure: str = "recall"
-    counts: str = "clipped"
-    references: str = "pooled"
-    boundaries: str = "sentence"
-    model_units: str = "whole"
-    max_length: int = NO_LIMIT
-    min_length: int = 0
-    length_unit: str = "words"
-    keep_unmatched: bool = False
-    keep_overlong: bool = False
-    weights: str = "one"
-    uncoverable: str = "error"
-    chunk_profile: str = "strict"
-    chunk_rules: Rules | None = None
-
-    def with_all_units(self) -> Spec:
-        """Return the same specification with every sentence a unit, as baselines need it."""
-        return replace(self, keep_unmatched=True, keep_overlong=True)
+__all__ = ["Formulation", "Task"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -128,7 +67,7 @@ class Task(ABC):
 
 
 class Formulation(ABC):
-    """A way to read a topic as an optimization problem.
+    """A way to read a topic as an optimization problem. Subclasses are frozen dataclasses whose fields are its options.
 
     Attributes
     ----------
@@ -136,22 +75,56 @@ class Formulation(ABC):
         As in ``--formulation``.
     about : str
         One line for ``optsum list formulations``.
+    serves : Serves
+        Metrics, measures and the like that it serves; all others are refused before `build` is called.
+    sense : Sense
+        MAXIMIZE a metric under limits of length, or MINIMIZE the length: then there are no such limits.
+    has_metric : bool
+        Whether it is a metric against references that is optimized.
     whole_sentences : bool
         Whether a selection is of whole sentences, so that a sentence has a label: selected or not.
+    flags : tuple of str
+        Those of its fields that have a flag of their own among the options, under the same name; others are given by
+        ``--formulation-option``.
     """
 
     name: ClassVar[str]
     about: ClassVar[str]
+    serves: ClassVar[Serves] = Serves()
+    sense: ClassVar[Sense] = Sense.MAXIMIZE
+    has_metric: ClassVar[bool] = True
     whole_sentences: ClassVar[bool] = True
+    flags: ClassVar[tuple[str, ...]] = ()
+
+    @final
+    def task(self, topic: Topic, spec: Spec) -> Task:
+        """Return the problem of a topic, if the formulation serves what is to be optimized.
+
+        Raises
+        ------
+        UnsupportedError
+            If it does not.
+        InputError
+            If the topic has nothing to optimize.
+        """
+        if self.has_metric:
+            self.serves.check(self.name, spec)
+        return self.build(topic, spec)
 
     @abstractmethod
     def build(self, topic: Topic, spec: Spec) -> Task:
-        """Return the problem of a topic.
+        """Return the problem of a topic; the specification is one that is served.
 
         Raises
         ------
         InputError
             If the topic has nothing to optimize (no reference n-gram).
-        UnsupportedError
-            If this formulation does not serve the specification.
         """
+
+    def goal(self, spec: Spec) -> str:
+        """Return what is optimized, in a few words, for the title of a table."""
+        return f"{spec.metric} {spec.measure}"
+
+    def contents(self) -> Mapping[str, Any]:
+        """Return, for options that name files, what these hold: it is that which makes results differ."""
+        return {}

@@ -13,7 +13,7 @@ from statistics import median
 from typing import Any
 
 from optsum.contracts.result import Result, Status, Termination
-from optsum.coverage.instance import Key, Sense
+from optsum.coverage.instance import Key
 from optsum.errors import OptsumError
 from optsum.report.details import Details
 from optsum.report.result_tables import headline
@@ -107,7 +107,7 @@ class Comparison:
         self.problems = 0
         self.optima = 0
         self.contradictions: list[str] = []
-        self.details = Details(plan.strategies, Sense.MINIMIZE if plan.ways[0].covers else Sense.MAXIMIZE)
+        self.details = Details(plan.strategies, plan.ways[0].formulated().sense)
         self._keep = keep_results
         self._tallies = {name: _Tally() for name in plan.strategies}
 

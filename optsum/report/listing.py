@@ -7,8 +7,10 @@ from functools import partial
 from typing import Any, Final
 
 from optsum.errors import OptsumError
+from optsum.metrics.names import METRICS, MetricSum
 from optsum.options.options import Options, resolve
 from optsum.options.presets import PRESETS
+from optsum.problem.serves import ASPECTS
 from optsum.registry import BACKENDS, FORMULATIONS, STRATEGIES
 from optsum.report.tables import Column, TextTable
 from optsum.running.pipeline import build
@@ -25,16 +27,6 @@ _OBJECTIVES: Final[Mapping[str, Mapping[str, Any]]] = {
     "joined": {"max_length": 100, "metric": "rouge-2", "boundaries": "joined"},
     "compressive": {"max_length": 100, "metric": "rouge-2", "formulation": "compressive"},
     "cover": {"formulation": "cover"},
-}
-
-_METRICS: Final = {
-    "rouge-1": "single words; rouge-2 pairs, rouge-3 triples, ... rouge-N",
-    "rouge-2": "pairs of words next to each other",
-    "rouge-N": "N words next to each other, N from 1 to 999",
-    "rouge-suK": "single words, and pairs with at most K words between them; K = 0 is rouge-1 and rouge-2 in one",
-    "rouge-l": "longest common subsequence, sentence by sentence; recall by milp, all by exhaustive and heuristics",
-    "rouge-1+rouge-2": "the mean of several, each a ratio of its own",
-    "ngram-I-J": "the geometric mean of rouge-I to rouge-J, recall, I and J of 1 to 4 (Lin & Hovy 2003)",
 }
 
 
@@ -71,11 +63,22 @@ def _accept(strategy: str, case: Mapping[str, Any]) -> None:
 
 
 def _formulations() -> TextTable:
-    table = TextTable([Column("formulation"), Column("about", long=True)])
+    table = TextTable([*map(Column, ["formulation", "metrics", *map(_heading, ASPECTS)]), Column("about", long=True)])
     for name in FORMULATIONS:
-        reason = _failure(lambda name=name: FORMULATIONS.load(name))  # type: ignore[misc]
-        table.rows.append([name, reason or FORMULATIONS.load(name).about])
+        if reason := _failure(lambda name=name: FORMULATIONS.load(name)):  # type: ignore[misc]
+            table.rows.append([name, *("-" for _ in ("metrics", *ASPECTS)), reason])
+            continue
+        formulation = FORMULATIONS.load(name)
+        serves = formulation.serves
+        served = [serves.metric_forms(), *(serves.values(aspect) for aspect in ASPECTS)]
+        shown = [" ".join(values) for values in served] if formulation.has_metric else ["-" for _ in served]
+        table.rows.append([name, *shown, formulation.about])
+    table.caption = ["What is served by itself; a combination that is not is refused by a sentence that says so."]
     return table
+
+
+def _heading(aspect: str) -> str:
+    return aspect.replace("_", " ")
 
 
 def _backends() -> TextTable:
@@ -110,8 +113,12 @@ def _tried(backend: str) -> str:
 
 
 def _metrics() -> TextTable:
-    rows = [[name, about] for name, about in _METRICS.items()]
-    return TextTable([Column("metric"), Column("about", long=True)], rows)
+    table = TextTable([Column("metric"), Column("about", long=True)])
+    for form in METRICS:
+        reason = _failure(lambda form=form: METRICS.load(form))  # type: ignore[misc]
+        table.rows.append([form, reason or METRICS.load(form).about])
+    table.rows.append([MetricSum.form, MetricSum.about])
+    return table
 
 
 def _presets() -> TextTable:

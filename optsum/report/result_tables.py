@@ -67,7 +67,7 @@ def optima_table(results: Iterable[Result]) -> TextTable:
 
 def _value(value: float | None, result: Result) -> str:
     """Return an objective as people read it: the length of a cover is a whole number, though a bound need not be."""
-    whole = result.formulation == "cover" and value is not None and value.is_integer()
+    whole = result.metric is None and value is not None and value.is_integer()
     return number(value, 0 if whole else 4)
 
 
@@ -83,11 +83,10 @@ def _unit(unit: object) -> str:
 
 def headline(options: Options) -> str:
     """Return what is optimized, in a few words."""
-    if options.covers:
-        of = options.length_unit if options.weights == "length" else "sentences"
-        left_out = ", abstract sentences without any alternative left out" if options.uncoverable == "skip" else ""
-        return f"minimum cover, as few {of} as can be{left_out}"
-    words = [f"{options.metric} {options.measure}"]
+    formulation = options.formulated()
+    words = [formulation.goal(options.spec())]
+    if not formulation.has_metric:
+        return words[0]
     if options.formulation != "extractive":
         words.insert(0, options.formulation)
     if options.references != "pooled":

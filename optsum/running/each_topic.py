@@ -118,7 +118,7 @@ def interrupted_result(name: str | None, options: Options) -> Result:
         formulation=options.formulation,
         strategy=options.strategy,
         backend=options.searcher().backend_name,
-        metric=None if options.covers else options.metric,
+        metric=options.reported_metric,
         status=Status.NO_SOLUTION,
         termination=Termination.INTERRUPTED,
         seed=options.seed,

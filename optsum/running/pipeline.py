@@ -5,7 +5,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -17,8 +17,7 @@ from optsum.errors import OptionError
 from optsum.metrics.names import parse_metric
 from optsum.metrics.rouge import rouge_all
 from optsum.options.options import Options, resolve
-from optsum.problem.formulation import Formulation, Task
-from optsum.registry import FORMULATIONS
+from optsum.problem.formulation import Task
 from optsum.running.best_reference import best_result, for_each_reference
 from optsum.running.each_topic import AnyTopic, attempt, each_topic, problems
 from optsum.running.search import search
@@ -27,11 +26,6 @@ from optsum.running.warm import take_seconds, warm_up
 __all__ = ["answer", "build", "count_sentences", "finished", "run_task", "solve", "solve_all", "solve_topics"]
 
 _REPORTED = ("rouge-1", "rouge-2", "rouge-l")
-
-
-@lru_cache(maxsize=8)
-def _formulation(name: str) -> Formulation:
-    return FORMULATIONS.load(name)()
 
 
 def build(topic: Topic, options: Options) -> Task:
@@ -47,7 +41,7 @@ def build(topic: Topic, options: Options) -> Task:
     spec = options.spec(pretokenized=_pretokenized(topic))
     if options.searcher().all_units:
         spec = spec.with_all_units()
-    return _formulation(options.formulation).build(topic, spec)
+    return options.formulated().task(topic, spec)
 
 
 def _pretokenized(topic: Topic) -> bool:
@@ -129,14 +123,14 @@ def finished(task: Task, options: Options, result: Result, *, began: float, buil
                 for name, score in scores.items()
             }
         totals = task.problem.totals(result.selection)
-        if len(totals) == 2 and not options.covers:
+        if len(totals) == 2 and options.reported_metric is not None:
             found["numerator"], found["denominator"] = totals
     ended = perf_counter()
     return replace(
         result,
         id=task.id,
         formulation=options.formulation,
-        metric=None if options.covers else options.metric,
+        metric=options.reported_metric,
         seed=options.seed,
         seconds=ended - began,
         statistics={

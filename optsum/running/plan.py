@@ -29,9 +29,6 @@ __all__ = ["Plan", "by_problem", "compare_topics"]
 
 _DEFAULT = ("greedy", "lead", "random")
 
-_MILP = "milp"
-"""The strategy that backends are of."""
-
 
 @dataclass(frozen=True)
 class Plan:
@@ -44,7 +41,7 @@ class Plan:
     exact : str or None
         The strategy whose proven optimum the others are held against.
     backends : tuple of str
-        Solvers that "milp" is run on, one way each; empty where it is run on one.
+        Solvers that a strategy with a backend is run on, one way each; empty where it is run on one.
     """
 
     ways: tuple[Options, ...]
@@ -55,7 +52,7 @@ class Plan:
     def strategies(self) -> list[str]:
         """Names in the order of the table: of the strategies, and of the solvers where several are compared."""
         return [
-            f"{way.strategy} on {way.backend}" if self.backends and way.strategy == _MILP else way.strategy
+            f"{way.strategy} on {way.backend}" if self.backends and _takes_backend(way.strategy) else way.strategy
             for way in self.ways
         ]
 
@@ -77,11 +74,11 @@ class Plan:
         elif backends is None:
             backends = file.get("backends")
         solvers = () if backends is None else tuple(_names(backends, "backend"))
-        default = (_MILP,) if solvers else _DEFAULT
+        default = (_solved(),) if solvers else _DEFAULT
         strategies = _names(strategies if strategies is not None else file.get("strategies", default))
         base = resolve(options, config=config)
         exact = exact if exact is not None else file.get("exact")
-        exact = (_MILP if solvers else _serving(base)) if exact is None else None if exact == "none" else exact
+        exact = (_solved() if solvers else _serving(base)) if exact is None else None if exact == "none" else exact
         for name in [*strategies, *([exact] if exact else [])]:
             if name not in STRATEGIES.names():
                 raise unknown_name("strategy", name, STRATEGIES)
@@ -95,23 +92,34 @@ class Plan:
             return cls(tuple(ways), exact)
         if base.backend_options:
             raise OptionError("Options of one solver cannot be those of several: leave --backend-option or --backends.")
-        if _MILP not in names:
-            raise OptionError("Backends are those of the strategy milp: name it among --strategies, or for --exact.")
+        if not any(map(_takes_backend, names)):
+            raise OptionError(
+                f"Backends are those of the strategy {_solved()}: name it among --strategies, or for --exact."
+            )
         each = (
             way.model_copy(update={"backend": solver})
             for way in ways
-            for solver in (solvers if way.strategy == _MILP else (way.backend,))
+            for solver in (solvers if _takes_backend(way.strategy) else (way.backend,))
         )
         return cls(tuple(each), exact, solvers)
 
 
 def _serving(base: Options) -> str:
     """Return the strategy that computes the optima if none is named: of the preset, or the first that can."""
-    for name in (base.strategy, _MILP, "branch-and-bound", "exhaustive"):
+    for name in (base.strategy, *STRATEGIES.builtin):
         way = base.model_copy(update={"strategy": name, "strategy_options": ()})
         if STRATEGIES.load(name).exact and not refused(way):
             return name
-    return _MILP  # which says why
+    return _solved()  # which says why
+
+
+def _takes_backend(strategy: str) -> bool:
+    return "backend" in STRATEGIES.load(strategy).flags
+
+
+def _solved() -> str:
+    """Return the first strategy that a solver is behind."""
+    return next(filter(_takes_backend, STRATEGIES))
 
 
 def _names(given: object, kind: str = "strategy") -> list[str]:

@@ -19,7 +19,7 @@ from optsum.deadline import Deadline
 from optsum.errors import BackendError, OptionError
 from optsum.optima.optima import Optima
 from optsum.problem.problem import Capability, Problem
-from optsum.registry import create_strategy
+from optsum.registry import STRATEGIES
 
 __all__ = ["result_of_sets", "search"]
 
@@ -68,7 +68,7 @@ def search(
         If a solver is missing, or its answer does not survive re-scoring.
     """
     if isinstance(strategy, str):
-        chosen = create_strategy(strategy, options)
+        chosen = STRATEGIES.create(strategy, options)
     elif options:
         raise OptionError(f"Options ({', '.join(options)}) go with a strategy's name: this one has its own already.")
     else:

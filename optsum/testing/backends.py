@@ -16,7 +16,7 @@ from optsum.coverage.instance import Coverage, Sense
 from optsum.errors import OptionError, UnsupportedError
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.problem import Capability, Problem
-from optsum.registry import create_strategy
+from optsum.registry import STRATEGIES
 from optsum.running.search import search
 from optsum.testing.enumeration import brute_force
 from optsum.testing.failure import expect
@@ -79,7 +79,7 @@ def check_backend(name: str, *, instances: int = 3, seed: int = 0) -> None:
 
 
 def _backend(name: str, **settings: Any) -> Backend:
-    strategy: Any = create_strategy("milp", {"backend": name, **settings})
+    strategy: Any = STRATEGIES.create("milp", {"backend": name, **settings})
     backend: Backend = strategy.solver()
     return backend
 

@@ -13,7 +13,7 @@ from optsum.contracts.strategy import Strategy
 from optsum.coverage.instance import Coverage, Sense
 from optsum.errors import UnsupportedError
 from optsum.problem.problem import Problem
-from optsum.registry import create_strategy
+from optsum.registry import STRATEGIES
 from optsum.running.search import search
 from optsum.testing.claims import check_claims
 from optsum.testing.enumeration import Enumeration, brute_force
@@ -64,7 +64,7 @@ def check_strategy(
     ConformanceError
         With a sentence that names the instance and the first check that failed.
     """
-    chosen = create_strategy(strategy, options) if isinstance(strategy, str) else strategy
+    chosen = STRATEGIES.create(strategy, options) if isinstance(strategy, str) else strategy
     for name, problem in _problems(instances, seed, problems or {}):
         where = f"{chosen.name} on {name}"
         try:

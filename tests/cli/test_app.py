@@ -10,7 +10,7 @@ import pytest
 
 import optsum
 from optsum.cli import main
-from optsum.metrics.names import METRIC_NAMES
+from optsum.metrics.names import METRICS
 from optsum.options.options import Options
 from optsum.options.presets import PRESETS
 from optsum.registry import BACKENDS, FORMULATIONS, STRATEGIES
@@ -141,7 +141,7 @@ def test_lists_name_everything(run: Any, kind: str) -> None:
     status, out, err = run("list", kind)
     assert (status, err) == (0, "")
     names = {
-        "strategies": STRATEGIES, "formulations": FORMULATIONS, "backends": BACKENDS, "metrics": METRIC_NAMES,
+        "strategies": STRATEGIES, "formulations": FORMULATIONS, "backends": BACKENDS, "metrics": METRICS,
         "presets": PRESETS,
     }[kind]  # fmt: skip
     shown = {line.split()[0]: line for line in out.splitlines() if line}

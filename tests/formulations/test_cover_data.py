@@ -19,11 +19,11 @@ from optsum.corpus.alignment import align
 from optsum.corpus.topic import Topic, as_topic
 from optsum.corpus.topics import read_topics
 from optsum.errors import InputError
-from optsum.problem.formulation import Spec
+from optsum.problem.spec import Spec
 from optsum.running.search import search
 from optsum.text.analyzer import Analyzer
 
-SPEC = Spec(analyzer=Analyzer(), uncoverable="skip")
+SPEC, SKIPPING = Spec(analyzer=Analyzer()), Cover(uncoverable="skip")
 
 
 class CoverStrategy(Strategy):
@@ -55,9 +55,9 @@ def assert_proven_in_a_second(topic: Topic) -> tuple[int, int] | None:
     """Return the minimum and the number of minimum covers; None if no abstract sentence has an alternative."""
     if not any(topic.cover or ()):
         with pytest.raises(InputError, match="no alternative"):
-            Cover().build(topic, SPEC)
+            SKIPPING.build(topic, SPEC)
         return None
-    task = Cover().build(topic, SPEC)
+    task = SKIPPING.build(topic, SPEC)
     objectives = []
     for strategy in ("milp", CoverStrategy()):
         began = process_time()
@@ -74,7 +74,7 @@ def assert_proven_in_a_second(topic: Topic) -> tuple[int, int] | None:
 
 
 def test_annotated_clusters(shared_data: Path) -> None:
-    search(Cover().build(as_topic({"id": "warm", "cover": [[["a"]]]}), SPEC).problem, "milp")
+    search(SKIPPING.build(as_topic({"id": "warm", "cover": [[["a"]]]}), SPEC).problem, "milp")
     topics = list(clusters(shared_data / "dbs"))
     found = [assert_proven_in_a_second(topic) for topic in topics]
     assert len(found) == 47
@@ -101,6 +101,6 @@ def test_trillions_of_covers_share_most_of_their_diagram(shared_data: Path) -> N
     topics = (topic for topic in read_topics(shared_data / "dbs" / "topics.jsonl") if topic.id == "dbs:9")
     (topic,) = (topic for topic in align(topics) if topic.id == "dbs:9#1")
     assert isinstance(topic, Topic)
-    optima = enumerate_covers(Cover().build(topic, SPEC).problem.coverage)
+    optima = enumerate_covers(SKIPPING.build(topic, SPEC).problem.coverage)
     assert (optima.value, optima.count) == (64, 2_005_378_081_152)
     assert optima.statistics["diagram"] < 30_000  # with the largest part on top of the others 60,000

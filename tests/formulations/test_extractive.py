@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import chain
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ from optsum.errors import InputError, UnsupportedError
 from optsum.metrics.names import parse_metric
 from optsum.metrics.rouge import rouge
 from optsum.problem.coverage_problem import CoverageProblem
-from optsum.problem.formulation import Spec
+from optsum.problem.spec import Spec
 from optsum.testing import check_problem, random_topic
 from optsum.testing.enumeration import selections
 from optsum.text.analyzer import Analyzer
@@ -27,7 +27,7 @@ TOPIC: dict[str, Any] = {
 
 
 def build(topic: dict[str, Any] = TOPIC, **spec: Any) -> Extract:
-    return Extractive().build(as_topic(topic), Spec(analyzer=Analyzer(), **spec))
+    return cast("Extract", Extractive().task(as_topic(topic), Spec(analyzer=Analyzer(), **spec)))
 
 
 def instance(task: Extract) -> Any:

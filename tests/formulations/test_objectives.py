@@ -12,7 +12,7 @@ import optsum
 from optsum.corpus.topic import as_topic
 from optsum.metrics.rouge import rouge_all
 from optsum.options.options import resolve
-from optsum.registry import create_strategy
+from optsum.registry import STRATEGIES
 from optsum.running.pipeline import build
 from optsum.testing import brute_force, random_topic
 
@@ -70,7 +70,7 @@ def check(objective: str, seed: int) -> bool:
         assert result.key == truth.best, (*where, name)
         assert truth.best is None or result.selection in truth.optima, (*where, name)
     for name in names[:2]:
-        optima = create_strategy(name, {}).enumerate(problem, optsum.Limits())
+        optima = STRATEGIES.create(name, {}).enumerate(problem, optsum.Limits())
         assert optima.complete, (*where, name)
         assert set(optima) == set(truth.optima), (*where, name)
         assert optima.count == len(truth.optima), (*where, name)

@@ -9,7 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from optsum.errors import OptionError, UnknownNameError
-from optsum.metrics.names import Metric, parse_metric
+from optsum.metrics.lcs import LongestSubsequence
+from optsum.metrics.names import GeometricMean, MetricSum, parse_metric
+from optsum.metrics.ngrams import NGrams, SkipBigrams
 
 SINGLE = st.integers(1, 999).map("rouge-{}".format) | st.integers(0, 999).map("rouge-su{}".format) | st.just("rouge-l")
 
@@ -24,11 +26,20 @@ def test_names_are_read_back(names: list[str]) -> None:
     assert len({metric, parse_metric(metric.name)}) == 1
 
 
-def test_kinds() -> None:
-    assert parse_metric("rouge-2") == Metric("ngram", 2)
-    assert parse_metric("rouge-su0") == Metric("skip", 0)
-    assert parse_metric("rouge-l") == Metric("lcs")
-    assert parse_metric("rouge-1+rouge-2") == Metric("sum", parts=(Metric("ngram", 1), Metric("ngram", 2)))
+def test_each_form_is_a_class() -> None:
+    assert parse_metric("rouge-2") == NGrams(2)
+    assert parse_metric("rouge-su0") == SkipBigrams(0)
+    assert parse_metric("rouge-l") == LongestSubsequence()
+    assert parse_metric("rouge-1+rouge-2") == MetricSum((NGrams(1), NGrams(2)))
+    assert parse_metric("ngram-1-3") == GeometricMean(1, 3)
+    assert parse_metric("ngram-2-2") == NGrams(2)
+
+
+def test_sizes_are_of_tokens_next_to_each_other() -> None:
+    sizes = {
+        name: parse_metric(name).sizes for name in ("rouge-3", "rouge-su0", "rouge-su1", "rouge-l", "rouge-1+rouge-2")
+    }
+    assert sizes == {"rouge-3": (3,), "rouge-su0": (1, 2), "rouge-su1": (), "rouge-l": (), "rouge-1+rouge-2": ()}
 
 
 @pytest.mark.parametrize(

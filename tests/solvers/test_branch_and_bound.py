@@ -12,7 +12,7 @@ from optsum.coverage.instance import Coverage, Sense
 from optsum.errors import UnsupportedError
 from optsum.options.options import resolve
 from optsum.problem.coverage_problem import CoverageProblem
-from optsum.registry import create_strategy
+from optsum.registry import STRATEGIES
 from optsum.running.pipeline import build
 from optsum.running.warm import SAMPLE
 from optsum.testing import brute_force, check_strategy, random_coverage
@@ -31,7 +31,7 @@ def test_conformance(bound: str, instances: int) -> None:
     ("seeds", "units"), [(range(30), 6), pytest.param(range(1000, 1500), 7, marks=pytest.mark.slow)], ids=str
 )
 def test_enumeration_is_brute_force(kind: str, seeds: range, units: int) -> None:
-    strategy = create_strategy("branch-and-bound", {})
+    strategy = STRATEGIES.create("branch-and-bound", {})
     for seed in seeds:
         problem = CoverageProblem.of(random_coverage(np.random.default_rng(seed), kind=kind, units=units))
         truth = brute_force(problem)
@@ -138,7 +138,7 @@ def test_nothing_found_before_a_limit_is_no_proof_that_there_is_nothing() -> Non
     problem = CoverageProblem.of(
         Coverage.of([3, 5], [{}, {}], [], mass=[[0, 0], [3, 5]], constants=(0, 9), min_length=5, max_length=5)
     )
-    strategy = create_strategy("branch-and-bound", {})
+    strategy = STRATEGIES.create("branch-and-bound", {})
     stopped = strategy.enumerate(problem, optsum.Limits(nodes=0))
     assert (stopped.count, stopped.complete, stopped.proven) == (0, False, False)
     assert list(strategy.enumerate(problem, optsum.Limits())) == [(1,)]

@@ -19,8 +19,8 @@ from optsum.coverage.instance import Coverage
 from optsum.errors import BackendError, InputError, UnsupportedError
 from optsum.metrics.rouge import rouge
 from optsum.problem.coverage_problem import CoverageProblem
-from optsum.problem.formulation import Spec
 from optsum.problem.problem import Problem
+from optsum.problem.spec import Spec
 from optsum.running.search import search
 from optsum.testing import brute_force, check_strategy, random_coverage, random_topic
 from optsum.text.analyzer import Analyzer

@@ -14,7 +14,7 @@ from optsum.errors import UnsupportedError
 from optsum.optima.counting import count_feasible
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.problem import Problem
-from optsum.registry import create_strategy
+from optsum.registry import STRATEGIES
 from optsum.running.search import search
 from optsum.testing import KINDS, OwnMetric, brute_force, random_coverage
 
@@ -122,7 +122,7 @@ def test_forty_within_a_window_are_those_of_the_window() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_enumerations_are_worth_what_those_of_branch_and_bound_are(kind: str) -> None:
-    exhaustive, other = create_strategy("exhaustive", {}), create_strategy("branch-and-bound", {})
+    exhaustive, other = STRATEGIES.create("exhaustive", {}), STRATEGIES.create("branch-and-bound", {})
     served = 0
     for seed in range(20):
         problem = CoverageProblem.of(random_coverage(np.random.default_rng(seed), kind=kind, units=6))
@@ -141,8 +141,8 @@ def test_enumerations_are_worth_what_those_of_branch_and_bound_are(kind: str) ->
 def test_an_enumeration_at_a_limit_has_a_bound(kind: str) -> None:
     for seed in range(10):
         problem = CoverageProblem.of(random_coverage(np.random.default_rng(seed), kind=kind, units=6))
-        best = create_strategy("exhaustive", {}).enumerate(problem, Limits())
-        stopped = create_strategy("exhaustive", {}).enumerate(problem, Limits(evaluations=3))
+        best = STRATEGIES.create("exhaustive", {}).enumerate(problem, Limits())
+        stopped = STRATEGIES.create("exhaustive", {}).enumerate(problem, Limits(evaluations=3))
         if stopped.complete or not stopped:
             continue
         low, high = (stopped.bound, stopped.value) if kind == "cover" else (stopped.value, stopped.bound)

@@ -18,7 +18,7 @@ from optsum.cli import main
 from optsum.coverage.instance import Coverage
 from optsum.optima.optima import Optima
 from optsum.problem.coverage_problem import CoverageProblem
-from optsum.registry import create_strategy
+from optsum.registry import STRATEGIES
 from optsum.testing import brute_force, random_coverage
 
 
@@ -110,7 +110,7 @@ def test_a_limit_leaves_the_greedy_selection(limits: Limits, reason: str) -> Non
 
 def test_an_enumeration_at_a_limit_has_a_bound() -> None:
     problem = CoverageProblem.of(random_coverage(np.random.default_rng(3), kind="f1"))
-    strategy = create_strategy("branch-and-bound", {})
+    strategy = STRATEGIES.create("branch-and-bound", {})
     optima = strategy.enumerate(problem, optsum.Limits(nodes=0))
     best = brute_force(problem).best
     assert best is not None

@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 
 from optsum.coverage.instance import Combination, Coverage, Joint
-from optsum.metrics.ngrams import Counts, Gram
+from optsum.metrics.metric import Counts, Gram
 
 __all__ = ["Component", "Objective", "gains_of", "objective_of"]
 

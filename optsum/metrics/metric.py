@@ -1,0 +1,190 @@
+"""The contract of a metric: what is counted in a text, and how two texts are compared by it.
+
+A metric is one class. A third party's needs `keys` alone; it is announced in the entry-point group ``optsum.metrics``
+and then known by its name, on the command line too.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from typing import ClassVar, NamedTuple, TypeAlias
+
+from optsum.errors import UnsupportedError
+
+__all__ = ["Counts", "Gram", "Metric", "Tally", "Totals", "overlap"]
+
+Gram: TypeAlias = str | tuple[str, ...]
+"""A unigram is its token; everything longer is a tuple. So a unigram never equals a skip-bigram."""
+
+Counts: TypeAlias = Counter[Gram]
+
+Texts: TypeAlias = Sequence[Sequence[str]]
+"""The tokens of each sentence of a text."""
+
+
+class Tally(NamedTuple):
+    """How a finished text is counted.
+
+    Attributes
+    ----------
+    distinct : bool
+        Each n-gram of a text counts once, however often it occurs.
+    across : bool
+        The summary's sentences are joined before n-grams are formed, as ROUGE-1.5.5 does.
+    apart : bool
+        Each sentence of a reference is clipped by itself, and those of a reference are pooled (Lin & Hovy 2003).
+    official : bool
+        Count what ROUGE-1.5.5 counts where that differs from the formula (`Metric.official_keys`).
+    """
+
+    distinct: bool = False
+    across: bool = True
+    apart: bool = False
+    official: bool = True
+
+
+class Totals(NamedTuple):
+    """What recall and precision are made of: hits, and what there is in the reference and in the summary."""
+
+    hits: int
+    reference: int
+    summary: int
+
+
+class Metric(ABC):
+    """What is counted. Subclasses are frozen dataclasses; `optsum.metrics.names.parse_metric` makes them from names.
+
+    Attributes
+    ----------
+    form : str
+        How its names look ("rouge-N"), as `optsum list metrics` says it; without numbers in it the name itself.
+    about : str
+        One line for `optsum list metrics`.
+    countable : bool
+        Whether it is made of n-grams, or whatever else can be counted sentence by sentence.
+    geometric : bool
+        Whether it is the geometric mean of its parts.
+    """
+
+    form: ClassVar[str]
+    about: ClassVar[str]
+    countable: ClassVar[bool] = True
+    geometric: ClassVar[bool] = False
+
+    @classmethod
+    def read(cls, name: str) -> Metric | None:
+        """Return the metric of a name, or None if the name is of another form."""
+        return cls() if name == cls.form else None
+
+    @property
+    def name(self) -> str:
+        """The name that `read` reads back."""
+        return self.form
+
+    @property
+    def parts(self) -> tuple[Metric, ...]:
+        """What a sum adds up, or a mean is of; empty otherwise."""
+        return ()
+
+    @property
+    def components(self) -> tuple[Metric, ...]:
+        """The parts of a sum or mean; a metric that is neither is its own only component."""
+        return self.parts or (self,)
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        """What a formulation may know it by when it says which metrics it serves."""
+        return frozenset({self.form})
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The numbers of tokens next to each other that it counts; empty if it counts anything else."""
+        return ()
+
+    @abstractmethod
+    def keys(self, tokens: Sequence[str]) -> Iterable[Gram]:
+        """Return all that is counted in a sequence of tokens, as often as it occurs.
+
+        Raises
+        ------
+        UnsupportedError
+            If it is not made of n-grams, or has several parts.
+        """
+
+    def official_keys(self, tokens: Sequence[str]) -> Iterable[Gram]:
+        """Return what ROUGE-1.5.5 counts, where that differs."""
+        return self.keys(tokens)
+
+    def count(
+        self,
+        tokens: Sequence[str],
+        *,
+        distinct: bool = False,
+        official: bool = False,
+        only: Collection[Gram] | None = None,
+    ) -> Counts:
+        """Count a sequence of tokens.
+
+        Parameters
+        ----------
+        tokens : sequence of str
+            Tokens of one sentence, or of a whole text joined.
+        distinct : bool
+            Count everything once however often it occurs (set-based ROUGE).
+        official : bool
+            Count as ROUGE-1.5.5 does (`official_keys`).
+        only : collection of n-grams, optional
+            Count these alone, which is quicker where few occur.
+
+        Returns
+        -------
+        Counter
+            Occurrences by n-gram.
+        """
+        keys = self.official_keys(tokens) if official else self.keys(tokens)
+        if only is not None:
+            keys = filter(only.__contains__, keys)
+        return Counter(set(keys) if distinct else keys)
+
+    def totals(self, summary: Texts, references: Sequence[Texts], tally: Tally) -> list[Totals]:
+        """Compare a summary with each of its references.
+
+        Raises
+        ------
+        UnsupportedError
+            If the metric does not know that way of counting.
+        """
+
+        def counted(tokens: Sequence[str]) -> Counts:
+            return self.count(tokens, distinct=tally.distinct, official=tally.official)
+
+        of_summary: Counts = Counter()
+        for tokens in [_flat(summary)] if tally.across else summary:
+            if tally.distinct:
+                of_summary |= counted(tokens)
+            else:
+                of_summary.update(counted(tokens))
+        mass = of_summary.total()
+        found = []
+        for reference in references:
+            units = [counted(tokens) for tokens in (reference if tally.apart else [_flat(reference)])]
+            hits = sum(overlap(unit, of_summary) for unit in units)
+            found.append(Totals(hits, sum(unit.total() for unit in units), mass * len(units)))
+        return found
+
+    def _several(self) -> UnsupportedError:
+        return UnsupportedError(f"{self} has several parts: count its components one by one")
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def _flat(sentences: Texts) -> list[str]:
+    return [token for sentence in sentences for token in sentence]
+
+
+def overlap(left: Counts, right: Counts) -> int:
+    """Sum min(count in `left`, count in `right`) over all n-grams: the clipped hits."""
+    return sum([min(left[key], right[key]) for key in left.keys() & right.keys()])

@@ -1,0 +1,65 @@
+"""What is to be optimized, whatever the formulation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from optsum.coverage.instance import NO_LIMIT
+from optsum.errors import OptionError
+from optsum.text.analyzer import Analyzer
+from optsum.text.lengths import LENGTH_OF
+
+__all__ = ["Spec"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spec:
+    """What is to be optimized; names and defaults as on the command line.
+
+    Attributes
+    ----------
+    analyzer : Analyzer
+        Tokenizer, stemming and stop words, as the objective counts them.
+    metric : str
+        As `optsum.metrics.names.parse_metric` reads it.
+    measure : str
+        "recall", "precision" or "f1".
+    counts : str
+        "clipped" or "set".
+    references : str
+        "pooled" or "mean": all together, or the mean of the scores against each.
+    boundaries : str
+        "sentence": n-grams within sentences; "joined": across sentence ends, as the official score.
+    model_units : str
+        "whole": a reference is one text; "sentences": each of its sentences is clipped by itself (Lin & Hovy 2003).
+    max_length, min_length : int
+        Limits of the summary, in `length_unit`; `optsum.coverage.instance.NO_LIMIT` for none.
+    length_unit : str
+        "words" (blank-separated), "sentences" or "characters".
+    keep_unmatched : bool
+        Keep sentences that share no counted n-gram with a reference among the units.
+    keep_overlong : bool
+        Keep sentences longer than the maximum among the units; a lead stops at them.
+    """
+
+    analyzer: Analyzer
+    metric: str = "rouge-1"
+    measure: str = "recall"
+    counts: str = "clipped"
+    references: str = "pooled"
+    boundaries: str = "sentence"
+    model_units: str = "whole"
+    max_length: int = NO_LIMIT
+    min_length: int = 0
+    length_unit: str = "words"
+    keep_unmatched: bool = False
+    keep_overlong: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse a length unit that does not exist."""
+        if self.length_unit not in LENGTH_OF:
+            raise OptionError(f"There is no length unit {self.length_unit!r}: use words, sentences or characters.")
+
+    def with_all_units(self) -> Spec:
+        """Return the same specification with every sentence a unit, as baselines need it."""
+        return replace(self, keep_unmatched=True, keep_overlong=True)

@@ -17,7 +17,7 @@ FOLDERS = ("optsum", "formulations", "heuristics", "solvers")
 
 LAYERS = (
     {"_version", "errors"},
-    {"files", "deadline"},
+    {"files", "deadline", "plugins"},
     {"text", "coverage", "optima", "chunks"},
     {"metrics", "program"},
     {"corpus"},

@@ -1,0 +1,97 @@
+"""What formulations serve: each refusal's sentence, the table, and lists of a third party's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from optsum.formulations.compressive.formulation import Compressive
+from optsum.formulations.extractive import Extractive
+
+from optsum.errors import OptionError, UnsupportedError
+from optsum.problem.formulation import Formulation
+from optsum.problem.serves import Rule, Serves
+from optsum.problem.spec import Spec
+from optsum.text.analyzer import Analyzer
+
+
+def check(serves: Serves, *, tokenizer: str = "rouge", **spec: Any) -> None:
+    serves.check("mine", Spec(analyzer=Analyzer(tokenizer), **spec))
+
+
+@pytest.mark.parametrize(
+    ("formulation", "spec", "sentence"),
+    [
+        (Extractive, {"metric": "rouge-1+rouge-l"}, "searches rouge-l by itself, not in rouge-1.rouge-l"),
+        (Extractive, {"metric": "ngram-1-2", "measure": "f1"}, "geometric mean ngram-1-2 is one of recalls"),
+        (Extractive, {"metric": "ngram-1-2", "references": "mean"}, "geometric mean ngram-1-2 is one of recalls"),
+        (Extractive, {"model_units": "sentences", "measure": "precision"}, "Model units are clipped by themselves"),
+        (Extractive, {"model_units": "sentences", "metric": "rouge-l"}, "Model units are clipped by themselves"),
+        (Extractive, {"boundaries": "joined", "metric": "rouge-3"}, "for rouge-1 and rouge-2, not for rouge-3"),
+        (Extractive, {"boundaries": "joined", "metric": "rouge-su0"}, "for rouge-1 and rouge-2, not for rouge-su0"),
+        (Extractive, {"boundaries": "joined", "counts": "set", "measure": "f1"}, "for recall, not for f1"),
+        (Extractive, {"metric": "rouge-l", "counts": "set"}, "rouge-l looks at sentence against sentence"),
+        (Compressive, {"metric": "rouge-su4"}, "searches rouge-N and rouge-su0, not rouge-su4"),
+        (Compressive, {"metric": "rouge-l"}, "searches rouge-N and rouge-su0, not rouge-l"),
+        (Compressive, {"metric": "ngram-1-2"}, "geometric means"),
+        (Compressive, {"model_units": "sentences"}, "Model units and"),
+        (Compressive, {"boundaries": "joined"}, "counts n-grams within sentences"),
+        (Compressive, {"metric": "rouge-3", "measure": "f1"}, "How many rouge-3 n-grams a compression has"),
+        (Compressive, {"metric": "rouge-2", "counts": "set", "measure": "f1"}, "serves f1 of rouge-1 only"),
+        (Compressive, {"tokenizer": "pypi-rouge"}, "pypi-rouge makes tokens of blanks"),
+    ],
+)
+def test_what_is_not_served_is_refused_by_its_sentence(
+    formulation: type[Formulation], spec: dict[str, Any], sentence: str
+) -> None:
+    with pytest.raises(UnsupportedError, match=sentence):
+        check(formulation.serves, **spec)
+
+
+@pytest.mark.parametrize(
+    ("formulation", "spec"),
+    [
+        (Extractive, {"metric": "rouge-1+rouge-su4", "measure": "f1", "counts": "set", "references": "mean"}),
+        (Extractive, {"metric": "rouge-1+rouge-2", "boundaries": "joined", "measure": "f1"}),
+        (Extractive, {"metric": "ngram-1-4"}),
+        (Extractive, {"metric": "rouge-l", "measure": "f1"}),
+        (Compressive, {"metric": "rouge-4"}),
+        (Compressive, {"metric": "rouge-1", "measure": "f1", "counts": "set"}),
+        (Compressive, {"metric": "rouge-1+rouge-su0", "measure": "precision"}),
+    ],
+)
+def test_what_is_served_passes(formulation: type[Formulation], spec: dict[str, Any]) -> None:
+    check(formulation.serves, **spec)
+
+
+def test_lists_refuse_by_a_sentence_of_their_own() -> None:
+    serves = Serves(metrics=("rouge-N", "rouge-suK"), measure=("recall", "f1"))
+    for spec in ({"metric": "rouge-7"}, {"metric": "rouge-su0", "measure": "f1"}, {"metric": "rouge-1+rouge-2"}):
+        check(serves, **spec)
+    with pytest.raises(
+        UnsupportedError, match=r"mine serves the measure recall or f1, not precision: change --measure"
+    ):
+        check(serves, measure="precision")
+    with pytest.raises(UnsupportedError, match=r"mine serves the metric rouge-N or rouge-suK, not rouge-1.rouge-l"):
+        check(serves, metric="rouge-1+rouge-l")
+
+
+def test_the_table_is_filled_from_the_same_data() -> None:
+    assert Compressive.serves.metric_forms() == ["rouge-N", "rouge-su0", "A+B"]
+    assert Compressive.serves.values("boundaries") == ["sentence"]
+    assert Compressive.serves.values("measure") == ["recall", "precision", "f1"]
+    assert Extractive.serves.metric_forms() == ["rouge-N", "rouge-suK", "rouge-l", "A+B", "ngram-I-J"]
+    assert Serves(references=("mean",)).values("references") == ["mean"]
+
+
+def test_a_rule_holds_only_where_its_conditions_do() -> None:
+    rule = Rule("no", only={"counts": ("clipped",)}, when={"measure": ("f1",)})
+    sets, f1 = {"counts": [frozenset({"set"})]}, {"measure": [frozenset({"f1"})]}
+    assert rule.refuses(sets | f1)
+    assert not rule.refuses(sets | {"measure": [frozenset({"recall"})]})
+    assert not rule.refuses(sets)
+
+
+def test_a_length_unit_that_does_not_exist() -> None:
+    with pytest.raises(OptionError, match="no length unit 'lines'"):
+        check(Serves(), length_unit="lines")

@@ -28,7 +28,7 @@ from optsum.corpus.topic import Topic
 from optsum.errors import BackendError, InputError, UnsupportedError
 from optsum.options.options import resolve
 from optsum.problem.problem import Problem
-from optsum.running.pipeline import build
+from optsum.running.one_problem import build
 from optsum.running.search import search
 from optsum.running.warm import warm_up
 

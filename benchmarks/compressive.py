@@ -26,7 +26,7 @@ from optsum.contracts.result import Result, Status
 from optsum.corpus.topic import Topic, as_topic
 from optsum.options.options import Options, resolve
 from optsum.problem.coverage_problem import CoverageProblem
-from optsum.running.pipeline import build, run_task
+from optsum.running.one_problem import build, run_task
 
 METRICS: dict[str, dict[str, Any]] = {
     "R1": {"metric": "rouge-1", "stopwords": "drop"},

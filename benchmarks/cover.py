@@ -33,7 +33,7 @@ from optsum.options.options import resolve
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.problem import Problem
 from optsum.registry import STRATEGIES
-from optsum.running.pipeline import build
+from optsum.running.one_problem import build
 from optsum.running.search import search
 
 NAMES = ("dbs", "opinosis", "gum", "realsumm")

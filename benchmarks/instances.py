@@ -11,7 +11,7 @@ from optsum.corpus.topic import Topic
 from optsum.coverage.instance import Coverage
 from optsum.options.options import resolve
 from optsum.running.each_topic import problems
-from optsum.running.pipeline import build
+from optsum.running.one_problem import build
 
 
 def topics_of(path: Path) -> Iterator[Topic]:

@@ -22,7 +22,7 @@ from side_by_side import side_by_side
 import optsum
 from optsum.corpus.topic import Topic
 from optsum.options.options import resolve
-from optsum.running.pipeline import build, run_task
+from optsum.running.one_problem import build, run_task
 from optsum.running.search import search
 from optsum.text.analyzer import Analyzer
 

@@ -22,7 +22,7 @@ import optsum
 from optsum.corpus.topic import Topic
 from optsum.metrics.names import parse_metric
 from optsum.options.options import Options, resolve
-from optsum.running.pipeline import build
+from optsum.running.one_problem import build
 
 PHASES = ("text_s", "build_s", "hand_over_s", "solve_s", "search_s")
 
@@ -82,7 +82,7 @@ def main() -> None:
     results = list(optsum.solve_all(topics, **given))
     for phase in (*PHASES, "seconds"):
         phases.add_column(phase, justify="right")
-    means = [statistics.mean(result.statistics[phase] for result in results) for phase in PHASES]
+    means = [statistics.mean(result.to_row()["statistics"][phase] for result in results) for phase in PHASES]
     means.append(statistics.mean(result.seconds for result in results))
     phases.add_row(*(f"{1000 * mean:.2f}" for mean in means))
     Console().print(phases)

@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from optsum.report.comparison import compare
     from optsum.report.system_scores import score
     from optsum.running.oracles import Oracles, enumerate_optima
-    from optsum.running.pipeline import solve, solve_all
     from optsum.running.search import search
+    from optsum.running.topics import solve, solve_all
     from optsum.studies import study
 
 _HOME = {
@@ -78,8 +78,8 @@ _HOME = {
     "rouge": "optsum.metrics.rouge",
     "score": "optsum.report.system_scores",
     "search": "optsum.running.search",
-    "solve": "optsum.running.pipeline",
-    "solve_all": "optsum.running.pipeline",
+    "solve": "optsum.running.topics",
+    "solve_all": "optsum.running.topics",
     "study": "optsum.studies",
 }
 

@@ -17,7 +17,7 @@ from optsum.options.options import resolve
 from optsum.problem.formulation import Task
 from optsum.problem.problem import Problem
 from optsum.registry import STRATEGIES
-from optsum.running.pipeline import build
+from optsum.running.one_problem import build
 from optsum.running.search import search
 from optsum.testing import brute_force, random_topic
 

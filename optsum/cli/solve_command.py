@@ -33,7 +33,7 @@ def run(
     from optsum.contracts.result import Result
     from optsum.options.options import resolve
     from optsum.report.result_tables import headline, results_table
-    from optsum.running.pipeline import solve_topics
+    from optsum.running.topics import solve_topics
 
     resolved = resolve(options, config=config)
     terminal = sys.stdout is not None and sys.stdout.isatty()

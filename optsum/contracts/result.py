@@ -7,15 +7,16 @@ early; `optimal` is said only when proven.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
+from math import fsum
 from typing import Any
 
 from optsum.errors import InputError, UnsupportedError
 
-__all__ = ["Result", "Status", "Termination", "TracePoint", "labels_of", "relative_gap"]
+__all__ = ["Enumeration", "Result", "Status", "Termination", "Timing", "TracePoint", "labels_of", "relative_gap"]
 
 
 class Status(StrEnum):
@@ -66,6 +67,80 @@ class TracePoint:
     seconds: float
     evaluations: int
     objective: float
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """Where the time of a result went, in seconds; None for what was not measured. Part of ``statistics`` in a row.
+
+    Attributes
+    ----------
+    text_s : from the text to the problem
+    search_s : of the search, its bound included
+    bound_s : of a bound that is only a certificate
+    warm_up_s : of what was loaded and compiled before, once a process; no part of ``Result.seconds``
+    """
+
+    text_s: float | None = None
+    search_s: float | None = None
+    bound_s: float | None = None
+    warm_up_s: float | None = None
+
+    @property
+    def answer_s(self) -> float:
+        """From the text to the answer, without a bound that is only a certificate."""
+        return (self.text_s or 0.0) + (self.search_s or 0.0) - (self.bound_s or 0.0)
+
+    @staticmethod
+    def total(timings: Iterable[Timing]) -> Timing:
+        """Return the times of several searches together."""
+        columns = zip(*map(dataclasses.astuple, timings), strict=True)
+        return Timing(*(fsum(given) if (given := [s for s in column if s is not None]) else None for column in columns))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Enumeration:
+    """What an enumeration adds to its first optimum; fields of the row.
+
+    Attributes
+    ----------
+    count : int
+        Optima there are, of any size; a lower bound if not `complete`, 0 where no value is proven to be the optimum.
+    complete : bool
+        Whether the count is exact.
+    units : int or None
+        Of the problem.
+    minimal_count : int or None
+        Optima that contain no other, where they were asked for.
+    optima : sequence or None
+        Those that are listed.
+    always, never : sequence or None
+        Units in all, and in none of the optima; None where that is not known.
+    """
+
+    count: int
+    complete: bool
+    units: int | None = None
+    minimal_count: int | None = None
+    optima: Sequence[Any] | None = None
+    always: Sequence[Any] | None = None
+    never: Sequence[Any] | None = None
+
+    def to_row(self) -> dict[str, Any]:
+        """Return the fields of a row: all but those that were not asked for."""
+        row: dict[str, Any] = {"count": self.count, "complete": self.complete}
+        if self.units is None:
+            return row
+        row["units"] = self.units
+        if self.minimal_count is not None:
+            row["minimal_count"] = self.minimal_count
+        if self.optima is not None:
+            row["optima"] = [_row_of(names) for names in self.optima]
+        return {**row, "always": _row_of(self.always), "never": _row_of(self.never)}
+
+
+def _row_of(units: Sequence[Any] | None) -> list[Any] | None:
+    return None if units is None else [_listed(unit) for unit in units]
 
 
 def relative_gap(objective: float | None, bound: float | None) -> float | None:
@@ -135,14 +210,17 @@ class Result:
     seconds : float
         Wall time from text to result.
     evaluations, nodes : int
+    timing : Timing
     statistics : mapping
         Whatever else the strategy counted.
     trace : tuple of TracePoint
     seed : int or None
     version, config_hash : str or None
     error : str or None
+    enumeration : Enumeration or None
+        Where all optima were asked for, of which this is the first.
     extra : mapping
-        Further fields of the row: what an enumeration or an exhaustive search adds.
+        Further fields of the row, for whoever adds some.
     """
 
     strategy: str
@@ -168,11 +246,13 @@ class Result:
     seed: int | None = None
     evaluations: int = 0
     nodes: int = 0
+    timing: Timing = Timing()
     statistics: Mapping[str, Any] = field(default_factory=dict)
     trace: tuple[TracePoint, ...] = ()
     version: str | None = None
     config_hash: str | None = None
     error: str | None = None
+    enumeration: Enumeration | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -187,7 +267,7 @@ class Result:
             # An enumeration may know the optimum and still run out of time for all sets that reach it.
             "what is proven needs no more time": self.status in {Status.OPTIMAL, Status.INFEASIBLE}
             and self.termination not in {Termination.COMPLETED, *_GOOD_ENOUGH}
-            and "count" not in self.extra,
+            and self.enumeration is None,
             "what is good enough is held": not holds and self.termination in _GOOD_ENOUGH,
             "an optimum is its own bound": self.status is Status.OPTIMAL and self.gap not in {0, None},
             "a ratio has a numerator and a denominator": (self.numerator is None) != (self.denominator is None),
@@ -233,9 +313,9 @@ class Result:
         row["selection"] = None if self.selection is None else [_listed(unit) for unit in self.selection]
         row["summary"] = None if self.summary is None else list(self.summary)
         row["rouge"] = None if self.rouge is None else {name: dict(values) for name, values in self.rouge.items()}
-        row["statistics"] = dict(self.statistics)
+        row["statistics"] = {**self.statistics, **_measured(self.timing)}
         row["trace"] = [list(dataclasses.astuple(point)) for point in self.trace]
-        return {**row, **self.extra}
+        return {**row, **({} if self.enumeration is None else self.enumeration.to_row()), **self.extra}
 
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> Result:
@@ -257,7 +337,12 @@ class Result:
             if row.get("summary") is not None:
                 values["summary"] = tuple(row["summary"])
             values["trace"] = tuple(TracePoint(*point) for point in row.get("trace") or ())
-            values["extra"] = {name: value for name, value in row.items() if name not in {*_FIELDS, "gap"}}
+            others = {name: value for name, value in row.items() if name not in {*_FIELDS, "gap"}}
+            if {"count", "complete"} <= others.keys():
+                values["enumeration"] = Enumeration(**{name: others.pop(name) for name in _OF_ALL if name in others})
+            statistics = dict(row.get("statistics") or {})
+            values["timing"] = Timing(**{name: statistics.pop(name) for name in _TIMES if name in statistics})
+            values["statistics"], values["extra"] = statistics, others
             return cls(**values)
         except (KeyError, TypeError, ValueError) as error:
             if isinstance(error, InputError):
@@ -269,7 +354,15 @@ def _listed(unit: Any) -> Any:
     return list(unit) if isinstance(unit, tuple) else unit
 
 
-_FIELDS = [item.name for item in dataclasses.fields(Result) if item.name != "extra"]
+def _measured(timing: Timing) -> dict[str, float]:
+    return {name: value for name, value in dataclasses.asdict(timing).items() if value is not None}
+
+
+_NO_COLUMN = {"timing", "enumeration", "extra"}
+"""Fields that a row holds as statistics, or as fields of their own."""
+_FIELDS = [item.name for item in dataclasses.fields(Result) if item.name not in _NO_COLUMN]
+_TIMES = [item.name for item in dataclasses.fields(Timing)]
+_OF_ALL = [item.name for item in dataclasses.fields(Enumeration)]
 _FIRST = (
     "id", "formulation", "strategy", "backend", "metric", "status", "termination", "objective", "bound", "gap",
     "numerator", "denominator", "selection", "length", "summary", "rouge", "seconds", "seed", "evaluations", "nodes",

@@ -98,8 +98,6 @@ class Run:
     ----------
     root_bound : Key or None
         As far as `raise_root_bound` has computed it.
-    bound_s : float
-        Seconds that took.
     deadline : Deadline
         What is left of the time limit, for everything that takes long; it asks `on_progress` too.
     """
@@ -130,7 +128,6 @@ class Run:
         self._start = perf_counter()
         self.deadline = Deadline(limits.time_s, None if on_progress is None else self._unwanted)
         self.root_bound = root_bound
-        self.bound_s = 0.0
         self._asked = root_bound is not None
 
     @property
@@ -210,9 +207,7 @@ class Run:
         """
         if not self._asked:
             self._asked = True
-            began = perf_counter()
             self.root_bound = self.problem.root_bound(deadline or self.deadline)
-            self.bound_s += perf_counter() - began
         if self.root_bound is not None:
             self.raise_bound(self.root_bound)
 

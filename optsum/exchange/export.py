@@ -19,7 +19,7 @@ from optsum.problem.formulation import Task
 from optsum.problem.problem import Capability
 from optsum.program.wcnf import wcnf_text
 from optsum.running.each_topic import AnyTopic, problems
-from optsum.running.pipeline import build
+from optsum.running.one_problem import build
 
 __all__ = ["FORMATS", "Exported", "export", "export_topics", "file_stem", "tasks_of", "unit_labels"]
 

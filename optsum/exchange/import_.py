@@ -21,7 +21,7 @@ from optsum.options.options import Options, resolve
 from optsum.problem.formulation import Task
 from optsum.problem.problem import Capability
 from optsum.running.each_topic import AnyTopic, error_result
-from optsum.running.pipeline import finished
+from optsum.running.one_problem import finished
 from optsum.running.search import search
 
 __all__ = ["import_solutions", "import_topics"]

@@ -17,8 +17,8 @@ from optsum.labelling.diverse import diverse
 from optsum.options.options import Options, resolve
 from optsum.registry import FORMULATIONS
 from optsum.running.each_topic import AnyTopic, attempt, each_topic
+from optsum.running.one_problem import answer
 from optsum.running.oracles import Oracles, oracles_of, resolve_enumeration
-from optsum.running.pipeline import answer
 
 __all__ = ["Wanted", "label_row", "label_topics", "labels", "resolve_labels"]
 

@@ -131,7 +131,7 @@ class Comparison:
             tally.problems += 1
             tally.solved += result.selection is not None or result.status is Status.INFEASIBLE
             if result.status is not Status.ERROR:
-                tally.seconds.append(_seconds(result))
+                tally.seconds.append(result.timing.answer_s)
                 tally.nodes.append(result.nodes)
             if result.bound is not None:
                 tally.bounds.append(result.bound)
@@ -206,11 +206,6 @@ def _claims(results: Sequence[Result]) -> tuple[Key | None, list[Key], bool]:
     infeasible = any(result.status is Status.INFEASIBLE for result in results)
     consistent = len(optima) <= 1 and len(sides) <= 1 and not (infeasible and keys)
     return (optima.pop() if len(optima) == 1 else None), bounds, consistent
-
-
-def _seconds(result: Result) -> float:
-    statistics = result.statistics
-    return float(statistics["text_s"] + statistics["search_s"] - statistics.get("bound_s", 0.0))
 
 
 def _mean(values: array[float]) -> float | None:

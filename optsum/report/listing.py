@@ -13,7 +13,7 @@ from optsum.options.presets import PRESETS
 from optsum.problem.serves import ASPECTS
 from optsum.registry import BACKENDS, FORMULATIONS, STRATEGIES
 from optsum.report.tables import Column, TextTable
-from optsum.running.pipeline import build
+from optsum.running.one_problem import build
 from optsum.running.warm import SAMPLE, warm_up
 
 __all__ = ["LISTS"]

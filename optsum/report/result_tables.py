@@ -45,19 +45,21 @@ def optima_table(results: Iterable[Result]) -> TextTable:
     names = ["id", "objective", "optima", "always", "some", "never", "time"]
     table = TextTable([Column(name, name != "id") for name in names])
     for result in results:
-        if "count" not in result.extra:
+        all_ = result.enumeration
+        if all_ is None:
             table.rows.append([result.id or "?", "-", "-", "-", "-", "-", result.error or result.status.value])
             continue
-        count, extra = result.extra["count"], result.extra
-        all_ = "" if extra["complete"] else "at least "
-        known = extra["always"] is not None
-        always, never = (len(extra["always"]), len(extra["never"])) if known else (0, 0)
+        count, least = all_.count, "" if all_.complete else "at least "
+        shares = ["-", "-", "-"]
+        if all_.always is not None and all_.never is not None and all_.units is not None:
+            always, never = len(all_.always), len(all_.never)
+            shares = [str(always), str(all_.units - never - always), str(never)]
         table.rows.append(
             [
                 result.id or "?",
                 _value(result.objective, result),
-                all_ + (f"{count:,}" if count < 10**9 else f"{Decimal(count):.3e}"),
-                *([str(always), str(extra["units"] - never - always), str(never)] if known else ["-", "-", "-"]),
+                least + (f"{count:,}" if count < 10**9 else f"{Decimal(count):.3e}"),
+                *shares,
                 seconds(result.seconds),
             ]
         )

@@ -10,7 +10,7 @@ from dataclasses import replace
 from math import fsum
 from typing import Any, TypeVar
 
-from optsum.contracts.result import Result, Status, Termination
+from optsum.contracts.result import Result, Status, Termination, Timing
 from optsum.corpus.topic import Topic
 from optsum.coverage.instance import Key
 from optsum.errors import InputError
@@ -76,9 +76,8 @@ def best_result(results: Sequence[tuple[int, Result]]) -> Result:
         result.status is Status.INFEASIBLE or (top is not None and reaches(top, result)) for result in others
     )
     statistics: dict[str, Any] = dict(best.statistics)
-    for name in ("text_s", "search_s", "bound_s", "estimate_s"):
-        if any(name in result.statistics for _, result in results):
-            statistics[name] = fsum(result.statistics.get(name, 0.0) for _, result in results)
+    if any("estimate_s" in result.statistics for _, result in results):
+        statistics["estimate_s"] = fsum(result.statistics.get("estimate_s", 0.0) for _, result in results)
     statistics["reference_objectives"] = {str(number): result.objective for number, result in results}
     status, termination = best.status, best.termination
     if proven and not any(result.termination is Termination.INTERRUPTED for result in others):
@@ -96,6 +95,7 @@ def best_result(results: Sequence[tuple[int, Result]]) -> Result:
         seconds=fsum(result.seconds for _, result in results),
         evaluations=sum(result.evaluations for _, result in results),
         nodes=sum(result.nodes for _, result in results),
+        timing=Timing.total(result.timing for _, result in results),
         statistics=statistics,
         extra={**best.extra, "reference": number if held else None},
     )

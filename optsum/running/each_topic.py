@@ -5,17 +5,27 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from math import fsum
 from typing import TypeAlias
 
 from optsum._version import __version__
 from optsum.contracts.result import Result, Status, Termination
 from optsum.corpus.topic import BadTopic, Topic, as_topic
-from optsum.errors import describe
+from optsum.errors import OptionError, describe
 from optsum.options.options import Options
-from optsum.running.warm import take_seconds, warm_up
+from optsum.running.warm import warm_up
 from optsum.running.workers import stream
 
-__all__ = ["AnyTopic", "attempt", "each_topic", "error_result", "interrupted_result", "problems"]
+__all__ = [
+    "AnyTopic",
+    "attempt",
+    "charged",
+    "each_topic",
+    "error_result",
+    "interrupted_result",
+    "problems",
+    "single_problem",
+]
 
 AnyTopic: TypeAlias = Topic | BadTopic | Mapping[str, object]
 """A topic, its JSON form, or what a reader could not use."""
@@ -34,6 +44,28 @@ def problems(topic: Topic, options: Options) -> Iterator[Topic]:
         yield replace(topic, references=topic.references[:1])
     else:
         yield topic
+
+
+def single_problem(topic: Topic | Mapping[str, object], options: Options) -> Topic:
+    """Return the one problem that a topic is.
+
+    Raises
+    ------
+    OptionError
+        If it is several problems.
+    """
+    parts = list(problems(as_topic(topic), options))
+    if len(parts) != 1:
+        raise OptionError(
+            'A topic with several references is several problems with references="each": use solve_all for them, or '
+            "give one reference."
+        )
+    return parts[0]
+
+
+def charged(result: Result, ready: float) -> Result:
+    """Let a result say how long it took to get ready; nothing to say where that was done before."""
+    return replace(result, timing=replace(result.timing, warm_up_s=ready)) if ready else result
 
 
 def each_topic(
@@ -57,13 +89,16 @@ def each_topic(
     KeyboardInterrupt
         As `optsum.running.workers.stream` does.
     """
-    for way in ways:
-        warm_up(way)
+    ready = fsum(map(warm_up, ways))
     workers = ways[0].workers
-    if workers > 1:
-        take_seconds()  # each process has its own to report
     work = partial(_solve_topic, ways=ways, solve_part=solve_part)
-    return stream(work, topics, workers, partial(_failed, reason=_DIED, ways=ways))
+    batches = stream(work, topics, workers, partial(_failed, reason=_DIED, ways=ways))
+    return batches if workers > 1 else _first_charged(batches, ready)  # each process has its own to report
+
+
+def _first_charged(batches: Iterable[list[Result]], ready: float) -> Generator[list[Result], None, None]:
+    for number, results in enumerate(batches):
+        yield results if number else [charged(results[0], ready), *results[1:]]
 
 
 _DIED = (
@@ -80,8 +115,7 @@ def _failed(topic: AnyTopic, reason: str, ways: Sequence[Options]) -> list[Resul
 
 
 def _solve_topic(topic: AnyTopic, ways: Sequence[Options], solve_part: Callable[[Topic], list[Result]]) -> list[Result]:
-    for way in ways:
-        warm_up(way)
+    ready = fsum(map(warm_up, ways))
     if isinstance(topic, BadTopic):
         return _failed(topic, topic.error, ways)
     results: list[Result] = []
@@ -92,7 +126,7 @@ def _solve_topic(topic: AnyTopic, ways: Sequence[Options], solve_part: Callable[
                 break
     except Exception as error:  # noqa: BLE001 - whatever it is, it costs the other topics nothing
         results += _failed(topic, describe(error), ways)
-    return results
+    return [charged(results[0], ready), *results[1:]]
 
 
 def attempt(part: Topic, options: Options, run: Callable[[], Result]) -> Result:

@@ -11,9 +11,9 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from optsum.contracts.result import Result
-from optsum.corpus.topic import Topic, as_topic
-from optsum.errors import OptionError, UnsupportedError
+from optsum.contracts.result import Enumeration, Result
+from optsum.corpus.topic import Topic
+from optsum.errors import UnsupportedError
 from optsum.optima.counting import count_feasible, count_feasible_forest
 from optsum.optima.optima import Agreement, Optima
 from optsum.options.options import Options, resolve
@@ -21,8 +21,8 @@ from optsum.problem.formulation import Task
 from optsum.problem.problem import Selection
 from optsum.registry import STRATEGIES
 from optsum.running.best_reference import best_result, for_each_reference, reaches, union_of
-from optsum.running.each_topic import AnyTopic, attempt, each_topic, problems
-from optsum.running.pipeline import build, count_sentences, finished
+from optsum.running.each_topic import AnyTopic, attempt, charged, each_topic, single_problem
+from optsum.running.one_problem import build, count_sentences, finished
 from optsum.running.search import result_of_sets
 from optsum.running.warm import warm_up
 
@@ -153,18 +153,16 @@ class Oracles:
         """
         listed = self.minimal() if minimal else self
         proven = self.optima.proven  # otherwise the sets held are good ones, and may be no optima
-        extra: dict[str, Any] = {
-            "count": self.count if proven else 0,
-            "complete": self.complete,
-            "units": len(self.units),
-        }
-        if minimal:
-            extra["minimal_count"] = listed.count if proven else 0
-        if max_solutions:
-            extra["optima"] = [list(names) for names in islice(listed, max_solutions if proven else 0)]
-        extra["always"] = list(self.always) if self.complete else None
-        extra["never"] = list(self.never) if self.complete else None
-        return replace(self.result, extra={**self.result.extra, **extra})
+        found = Enumeration(
+            count=self.count if proven else 0,
+            complete=self.complete,
+            units=len(self.units),
+            minimal_count=(listed.count if proven else 0) if minimal else None,
+            optima=list(islice(listed, max_solutions if proven else 0)) if max_solutions else None,
+            always=self.always if self.complete else None,
+            never=self.never if self.complete else None,
+        )
+        return replace(self.result, enumeration=found)
 
     def _names(self, selection: Selection) -> tuple[Any, ...]:
         if self.members:
@@ -213,12 +211,9 @@ def enumerate_optima(topic: Topic | Mapping[str, Any], *, config: str | Path | N
     (3, [(0, 1), (0, 2), (1, 2)])
     """
     resolved = resolve_enumeration(options, config=config)
-    warm_up(resolved)
-    parts = list(problems(as_topic(topic), resolved))
-    if len(parts) != 1:
-        raise OptionError('A topic with several references is several problems with references="each": give one.')
-    began = perf_counter()
-    return oracles_of(parts[0], resolved, began=began)
+    ready, began = warm_up(resolved), perf_counter()
+    found = oracles_of(single_problem(topic, resolved), resolved, began=began)
+    return replace(found, result=charged(found.result, ready))
 
 
 def enumerate_topics(
@@ -235,7 +230,7 @@ def _enumerate_part(part: Topic, options: Options, shape: Callable[[Oracles], Re
 
 
 def oracles_of(part: Topic, options: Options, *, began: float) -> Oracles:
-    """Return all optima of a topic that is one problem; `began` as in `optsum.running.pipeline.answer`."""
+    """Return all optima of a topic that is one problem; `began` as in `optsum.running.one_problem.answer`."""
     oracles = _oracles(part, options, began)
     return replace(oracles, result=replace(oracles.result, sentence_count=count_sentences(part)))
 
@@ -272,7 +267,7 @@ def _best(found: Sequence[tuple[int, Oracles]]) -> Oracles:
     low, high = reaching[0].length_limits
     high = max(oracles.length_limits[1] for oracles in reaching)
     return Oracles(
-        replace(result, extra={**result.extra, "count": optima.count}),
+        replace(result, enumeration=Enumeration(count=optima.count, complete=complete)),
         optima,
         units,
         tuple(lengths[name] for name in units),

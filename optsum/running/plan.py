@@ -19,7 +19,7 @@ from optsum.problem.formulation import Task
 from optsum.registry import STRATEGIES
 from optsum.running.best_reference import best_result, for_each_reference
 from optsum.running.each_topic import AnyTopic, attempt, each_topic
-from optsum.running.pipeline import build, run_task
+from optsum.running.one_problem import build, run_task
 from optsum.running.warm import refused
 
 if TYPE_CHECKING:

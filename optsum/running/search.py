@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from optsum._version import __version__
-from optsum.contracts.result import Result, Status, Termination
+from optsum.contracts.result import Enumeration, Result, Status, Termination, Timing
 from optsum.contracts.run import CERTIFICATE_S, Limits, Run, Stopped
 from optsum.contracts.strategy import Strategy
 from optsum.coverage.instance import Key
@@ -87,6 +87,7 @@ def search(
         termination, detail = stop.termination, stop.detail
     except KeyboardInterrupt:
         termination = Termination.INTERRUPTED
+    searched, bound_s = run.elapsed, None
     if bounded and not run.proven:
         try:
             run.raise_root_bound(Deadline(max(run.remaining_s, CERTIFICATE_S)))
@@ -94,8 +95,9 @@ def search(
             pass  # good enough by now, but the search has ended already
         except KeyboardInterrupt:
             termination = Termination.INTERRUPTED
-        run.statistics["bound_s"] = run.bound_s
-    return _result(run, chosen, termination, detail)
+        bound_s = run.elapsed - searched
+    result = _result(run, chosen, termination, detail)
+    return replace(result, timing=Timing(search_s=run.elapsed, bound_s=bound_s))
 
 
 def result_of_sets(problem: Problem, strategy: Strategy, optima: Optima, seconds: float) -> Result:
@@ -112,7 +114,8 @@ def result_of_sets(problem: Problem, strategy: Strategy, optima: Optima, seconds
         run.raise_root_bound(Deadline(CERTIFICATE_S))
     result = _result(run, strategy, Termination.COMPLETED, None)
     # Whether all are there, and why not, is the enumeration's: the optimum may be proven all the same.
-    return replace(result, termination=Termination(optima.termination), seconds=seconds, extra={"count": optima.count})
+    found = Enumeration(count=optima.count, complete=optima.complete)
+    return replace(result, termination=Termination(optima.termination), seconds=seconds, enumeration=found)
 
 
 def _result(run: Run, strategy: Strategy, termination: Termination, detail: str | None) -> Result:

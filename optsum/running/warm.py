@@ -19,7 +19,7 @@ from optsum.errors import InputError, OptsumError, UnsupportedError
 if TYPE_CHECKING:
     from optsum.options.options import Options
 
-__all__ = ["SAMPLE", "refused", "take_seconds", "warm_up"]
+__all__ = ["SAMPLE", "refused", "warm_up"]
 
 _SENTENCES: Final = ("the oracle reads all the references", "the summary reads the document", "the end is near")
 
@@ -44,7 +44,6 @@ SAMPLE: Final = as_topic(
 """A tiny topic that every formulation can use."""
 
 _ready: set[Options] = set()
-_unreported: list[float] = []
 
 
 def warm_up(options: Options, *, announce: Callable[[], None] | None = None) -> float:
@@ -70,7 +69,7 @@ def warm_up(options: Options, *, announce: Callable[[], None] | None = None) -> 
     small = _fitting(options)
     if small in _ready:
         return 0.0
-    from optsum.running.pipeline import build, run_task
+    from optsum.running.one_problem import build, run_task
 
     interrupted = False
     with _listening(announce):
@@ -87,14 +86,12 @@ def warm_up(options: Options, *, announce: Callable[[], None] | None = None) -> 
     if interrupted:  # the search has swallowed it, as a search does
         raise KeyboardInterrupt
     _ready.add(small)
-    seconds = perf_counter() - began
-    _unreported.append(seconds)
-    return seconds
+    return perf_counter() - began
 
 
 def refused(options: Options) -> bool:
     """Whether the strategy cannot search what the options ask for, whatever the topic; a missing solver can."""
-    from optsum.running.pipeline import build
+    from optsum.running.one_problem import build
 
     try:
         options.searcher().accept(build(SAMPLE, _fitting(options)).problem)
@@ -103,13 +100,6 @@ def refused(options: Options) -> bool:
     except OptsumError:
         pass  # whoever searches will say so
     return False
-
-
-def take_seconds() -> float:
-    """Return the seconds that were spent since they were last taken, so that they are reported once."""
-    taken = sum(_unreported)
-    _unreported.clear()
-    return taken
 
 
 def _fitting(options: Options) -> Options:

@@ -217,7 +217,7 @@ def _solve_part(part: Topic, ways: Sequence[Options]) -> list[Result]:
 def _solve(part: Topic, options: Options) -> Result:
     """Return an oracle with its recall in every variant, computed from its text."""
     from optsum.metrics.rouge import rouge
-    from optsum.running.pipeline import build, run_task
+    from optsum.running.one_problem import build, run_task
     from optsum.text.lengths import joined
 
     task = build(part, options)

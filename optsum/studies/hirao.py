@@ -15,7 +15,7 @@ from optsum.errors import InputError, OptsumError
 from optsum.options.options import Options, resolve
 from optsum.running.each_topic import problems
 from optsum.running.oracles import enumerate_optima
-from optsum.running.pipeline import solve
+from optsum.running.topics import solve
 from optsum.studies.report import Report
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from optsum.corpus.topic import BadTopic, Topic, as_topic
 from optsum.errors import InputError, OptsumError
 from optsum.metrics.rouge import rouge
 from optsum.options.presets import PRESETS
-from optsum.running.pipeline import solve
+from optsum.running.topics import solve
 from optsum.studies.report import Report
 
 if TYPE_CHECKING:

@@ -302,7 +302,7 @@ def _scores(
     options: Options,
     errors: list[str],
 ) -> Iterator[Tsc3Score]:
-    from optsum.running.pipeline import solve
+    from optsum.running.topics import solve
     from optsum.studies.tsc3_measures import answers, score_extract
 
     name = topic.id

@@ -110,7 +110,7 @@ def test_names_that_are_in_no_document_have_no_text() -> None:
 @pytest.mark.parametrize("strategy", ["lead", "random"])
 def test_baselines_see_all_sentences(strategy: str) -> None:
     options = resolve({"formulation": "cover", "strategy": strategy})
-    from optsum.running.pipeline import build
+    from optsum.running.one_problem import build
 
     assert build(as_topic(TEXT), options).units == (0, 1, 2, 3, 4)
     assert build(as_topic(TABLE_1), options).problem.size == 11

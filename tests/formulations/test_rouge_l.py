@@ -16,7 +16,7 @@ import optsum
 from optsum.corpus.topic import as_topic
 from optsum.errors import UnsupportedError
 from optsum.options.options import resolve
-from optsum.running.pipeline import build
+from optsum.running.one_problem import build
 from optsum.testing import brute_force, check_problem
 
 MEASURES = ("recall", "precision", "f1")

@@ -13,7 +13,7 @@ import pytest
 import optsum
 from optsum.cli import main
 from optsum.labelling.diverse import diverse
-from optsum.running.pipeline import solve
+from optsum.running.topics import solve
 
 NEWS = Path(__file__).parents[2] / "examples" / "data" / "news.jsonl"
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import optsum
-from optsum.contracts.result import Result, Status, Termination
+from optsum.contracts.result import Result, Status, Termination, Timing
 from optsum.corpus.topic import BadTopic, as_topic
 from optsum.errors import OptionError, OptsumError, UnknownNameError
 from optsum.options.options import resolve
@@ -19,7 +19,7 @@ from optsum.problem.coverage_problem import CoverageProblem
 from optsum.report import comparison
 from optsum.report.comparison import Comparison, compare
 from optsum.running import plan as side_by_side
-from optsum.running.pipeline import build
+from optsum.running.one_problem import build
 from optsum.running.plan import Plan, compare_topics
 
 OPTIONS: dict[str, Any] = {"metric": "rouge-2", "max_length": 50}
@@ -46,7 +46,7 @@ def result(strategy: str, key: Fraction | int | None, bound: Fraction | int | No
             "bound": None if bound is None else float(bound),
             "bound_exact": None if bound is None else str(Fraction(bound)),
             "selection": () if holds else None,
-            "statistics": {"text_s": 1.0, "search_s": 4.0, "bound_s": 3.0},
+            "timing": Timing(1.0, 4.0, 3.0),
             **more,
         }
     )
@@ -254,8 +254,8 @@ def test_time_is_from_text_to_answer_without_the_certificate() -> None:
 
 
 def test_median_and_mean_are_of_all_problems() -> None:
-    times = [{"text_s": 0.0, "search_s": value} for value in (1.0, 2.0, 9.0)]
-    table = table_of(*([result("milp", 1, 1), result("greedy", 1, 1, statistics=each)] for each in times))
+    times = [Timing(0.0, value) for value in (1.0, 2.0, 9.0)]
+    table = table_of(*([result("milp", 1, 1), result("greedy", 1, 1, timing=each)] for each in times))
     assert (table.rows[1].mean_seconds, table.rows[1].median_seconds) == (4.0, median([1.0, 2.0, 9.0]))
 
 

@@ -15,7 +15,7 @@ from optsum.contracts.result import Result, Status, Termination
 from optsum.errors import InputError, OptionError
 from optsum.optima.diagram import Diagram
 from optsum.running.best_reference import best_result, union_of
-from optsum.running.pipeline import solve_topics
+from optsum.running.topics import solve_topics
 from optsum.testing import random_topic
 
 TOPIC: dict[str, Any] = {
@@ -116,7 +116,7 @@ def test_what_is_not_proven_for_every_reference_is_not_optimal() -> None:
     assert (greedy.bound or 0) >= (free.objective or 0)
     optima = optsum.enumerate_optima(topic, references="best", strategy="exhaustive", max_length=6, evaluation_limit=40)
     assert not optima.complete
-    assert optima.to_result().extra["count"] == 0
+    assert optima.to_result().enumeration.count == 0
 
 
 def single(key: str | None, bound: str | None, status: Status, termination: Termination) -> Result:
@@ -151,7 +151,7 @@ def test_a_bound_that_is_not_above_the_best_is_proof_enough() -> None:
 
 
 def test_ctrl_c_ends_all_references(monkeypatch: pytest.MonkeyPatch) -> None:
-    from optsum.solvers.exhaustive import Exhaustive
+    from optsum.solvers.exhaustive.strategy import Exhaustive
 
     calls: list[int] = []
 

@@ -164,10 +164,10 @@ def test_a_proven_optimum_with_an_unfinished_count() -> None:
     for share in (0.2, 0.5, 0.8, 0.95):
         part = optsum.enumerate_optima(topic, max_length=15, node_limit=int(nodes * share))
         row = part.to_result()
-        assert row.extra["count"] <= whole.count
+        assert row.enumeration.count <= whole.count
         if row.status is optsum.Status.OPTIMAL and not part.complete:
             assert row.termination is optsum.Termination.NODE_LIMIT
-            assert set(map(tuple, row.extra["optima"])) <= set(whole)
+            assert set(map(tuple, row.enumeration.optima)) <= set(whole)
             kept += 1
     assert kept or nodes < 5000
 

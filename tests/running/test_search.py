@@ -52,7 +52,7 @@ def test_a_heuristic_carries_a_proven_bound() -> None:
     assert (result.status, result.termination) == (Status.FEASIBLE, Termination.COMPLETED)
     assert (result.objective_exact, result.bound_exact) == ("2/3", "5/6")
     assert result.gap == pytest.approx(0.25)
-    assert result.statistics["bound_s"] >= 0
+    assert result.timing.bound_s >= 0
 
 
 def test_an_exact_strategy_proves() -> None:

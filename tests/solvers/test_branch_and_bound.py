@@ -13,7 +13,7 @@ from optsum.errors import UnsupportedError
 from optsum.options.options import resolve
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.registry import STRATEGIES
-from optsum.running.pipeline import build
+from optsum.running.one_problem import build
 from optsum.running.warm import SAMPLE
 from optsum.testing import brute_force, check_strategy, random_coverage
 

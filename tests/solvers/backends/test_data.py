@@ -13,7 +13,7 @@ import optsum
 from optsum.contracts.result import Status
 from optsum.corpus.topic import Topic
 from optsum.options.options import resolve
-from optsum.running.pipeline import build
+from optsum.running.one_problem import build
 from optsum.running.search import search
 
 PROMISED = ("highs", "cbc", "glpk", "scip", "cp-sat")

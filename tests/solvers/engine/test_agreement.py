@@ -13,7 +13,7 @@ import optsum
 from optsum.corpus.topic import Topic
 from optsum.options.options import resolve
 from optsum.running.each_topic import problems
-from optsum.running.pipeline import build
+from optsum.running.one_problem import build
 
 WORDS = {"opinosis": 40, "gum": 50, "fewsum_amazon": 50, "realsumm": 60, "summeval": 60, "aclsum": 60}
 LISTED = 3000

@@ -19,7 +19,7 @@ from optsum.coverage.instance import Coverage, Joint
 from optsum.optima.optima import Optima
 from optsum.options.options import resolve
 from optsum.problem.coverage_problem import CoverageProblem
-from optsum.running.pipeline import build
+from optsum.running.one_problem import build
 from optsum.running.search import search
 
 

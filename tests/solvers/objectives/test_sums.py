@@ -18,7 +18,7 @@ from optsum.coverage.instance import Combination, Coverage
 from optsum.options.options import resolve
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.program.surrogate import Weighted, cell_of, programs
-from optsum.running.pipeline import build
+from optsum.running.one_problem import build
 from optsum.testing import brute_force, random_coverage, random_topic
 from optsum.testing.enumeration import selections
 

@@ -22,9 +22,9 @@ from optsum.errors import (
     tracebacks_are_shown,
 )
 from optsum.options.options import resolve
-from optsum.running import pipeline
+from optsum.running import one_problem
 from optsum.running.each_topic import interrupted_result
-from optsum.running.warm import take_seconds, warm_up
+from optsum.running.warm import warm_up
 
 
 def topic(name: str = "t", **more: Any) -> dict[str, Any]:
@@ -142,14 +142,14 @@ def test_each_reference_is_a_problem() -> None:
 def test_an_unexpected_exception_is_the_row_of_its_topic(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    real = pipeline.build
+    real = one_problem.build
 
     def fails(part: Any, options: Any) -> Any:
         if part.id == "t1":
             raise ZeroDivisionError("division\nby zero")
         return real(part, options)
 
-    monkeypatch.setattr(pipeline, "build", fails)
+    monkeypatch.setattr(one_problem, "build", fails)
     with caplog.at_level("DEBUG", logger="optsum"):
         results = list(optsum.solve_all([topic("t0"), topic("t1"), topic("t2")], max_length=3))
     assert [result.status.value for result in results] == ["optimal", "error", "optimal"]
@@ -185,37 +185,39 @@ def test_the_seed_of_a_topic_does_not_depend_on_the_others() -> None:
 
 def test_getting_ready_is_reported_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("optsum.running.warm._ready", set())
-    take_seconds()
     options: dict[str, Any] = {"max_length": 4, "metric": "rouge-3", "min_length": 1}
     results = list(optsum.solve_all([topic(f"t{number}", references=[["a b c d"]]) for number in range(3)], **options))
     assert [result.status for result in results] == [Status.OPTIMAL] * 3
-    assert "warm_up_s" in results[0].statistics
-    assert all("warm_up_s" not in result.statistics for result in results[1:])
+    assert results[0].timing.warm_up_s
+    assert all(result.timing.warm_up_s is None for result in results[1:])
     assert warm_up(resolve({**options, "max_length": 3, "seed": 7, "workers": 2})) == 0.0  # nothing new to get ready
 
 
 def test_seconds_are_text_and_search_but_not_getting_ready(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("optsum.running.warm._ready", set())
-    slow = pipeline.search
+    slow = one_problem.search
 
     def first_is_slow(*given: Any, **named: Any) -> Any:
-        if pipeline.search is not slow:
-            monkeypatch.setattr(pipeline, "search", slow)
+        if one_problem.search is not slow:
+            monkeypatch.setattr(one_problem, "search", slow)
             time.sleep(0.3)
         return slow(*given, **named)
 
-    monkeypatch.setattr(pipeline, "search", first_is_slow)
+    monkeypatch.setattr(one_problem, "search", first_is_slow)
     result = optsum.solve(topic(), max_length=4, strategy="greedy")
-    assert result.statistics["warm_up_s"] > 0.3
+    timing = result.timing
+    assert timing.warm_up_s > 0.3
     assert result.seconds < 0.3
-    assert 0 < result.statistics["text_s"] < result.seconds
-    assert 0 < result.statistics["search_s"] < result.seconds
+    assert 0 < timing.text_s < result.seconds
+    assert 0 < timing.search_s < result.seconds
+    assert result.to_row()["statistics"]["text_s"] == timing.text_s
+    assert Result.from_row(result.to_row()) == result
 
 
 def test_interrupted_searches_that_hold_a_selection_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = pipeline.search
+    real = one_problem.search
 
-    def interrupted(problem: Any, *given: Any) -> Any:
+    def interrupted(problem: Any, *given: Any, **named: Any) -> Any:
         from optsum.contracts.strategy import Strategy
 
         class Stopped(Strategy):
@@ -230,7 +232,7 @@ def test_interrupted_searches_that_hold_a_selection_are_kept(monkeypatch: pytest
 
     results = optsum.solve_all(TOPICS, max_length=4)
     assert next(results).termination is Termination.COMPLETED
-    monkeypatch.setattr(pipeline, "search", interrupted)
+    monkeypatch.setattr(one_problem, "search", interrupted)
     last = next(results)
     assert (last.id, last.termination, last.selection) == ("t1", Termination.INTERRUPTED, ())
     with pytest.raises(KeyboardInterrupt):
@@ -239,7 +241,7 @@ def test_interrupted_searches_that_hold_a_selection_are_kept(monkeypatch: pytest
 
 @pytest.mark.parametrize("where", ["build", "rouge_all"])
 def test_an_interruption_outside_the_search_leaves_what_was_done(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = getattr(pipeline, where)
+    real = getattr(one_problem, where)
     calls = count()
 
     def interrupted(*given: Any, **named: Any) -> Any:
@@ -248,7 +250,7 @@ def test_an_interruption_outside_the_search_leaves_what_was_done(where: str, mon
         return real(*given, **named)
 
     warm_up(resolve({"max_length": 4}))
-    monkeypatch.setattr(pipeline, where, interrupted)
+    monkeypatch.setattr(one_problem, where, interrupted)
     results = optsum.solve_all([topic("s"), topic("t"), topic("u")], max_length=4, references="each")
     assert [result.id for result in islice(results, 3)] == ["s#0", "s#1", "t#0"]
     with pytest.raises(KeyboardInterrupt):
@@ -261,6 +263,6 @@ def test_an_interruption_while_getting_ready_is_one(monkeypatch: pytest.MonkeyPa
     def interrupted(task: Any, options: Any) -> Result:
         return interrupted_result(task.id, options)
 
-    monkeypatch.setattr(pipeline, "run_task", interrupted)
+    monkeypatch.setattr(one_problem, "run_task", interrupted)
     with pytest.raises(KeyboardInterrupt):
         optsum.solve_all([], max_length=3)

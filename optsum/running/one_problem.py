@@ -1,29 +1,24 @@
-"""From a topic to a result: build the problem, search it, turn the selection back into text, score the text."""
+"""One problem of a topic: build it, search it, turn the selection back into text, score the text."""
 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Generator, Iterable, Iterator, Mapping
 from dataclasses import replace
-from functools import partial
-from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 from optsum.contracts.result import Result
-from optsum.corpus.topic import Topic, as_topic
+from optsum.corpus.topic import Topic
 from optsum.coverage.instance import Key
 from optsum.errors import OptionError
 from optsum.metrics.names import parse_metric
 from optsum.metrics.rouge import rouge_all
-from optsum.options.options import Options, resolve
+from optsum.options.options import Options
 from optsum.problem.formulation import Task
 from optsum.running.best_reference import best_result, for_each_reference
-from optsum.running.each_topic import AnyTopic, attempt, each_topic, problems
 from optsum.running.search import search
-from optsum.running.warm import take_seconds, warm_up
 
-__all__ = ["answer", "build", "count_sentences", "finished", "run_task", "solve", "solve_all", "solve_topics"]
+__all__ = ["answer", "build", "count_sentences", "finished", "run_task"]
 
 _REPORTED = ("rouge-1", "rouge-2", "rouge-l")
 
@@ -133,13 +128,8 @@ def finished(task: Task, options: Options, result: Result, *, began: float, buil
         metric=options.reported_metric,
         seed=options.seed,
         seconds=ended - began,
-        statistics={
-            **result.statistics,
-            **task.notes,
-            "text_s": built - began,
-            "search_s": result.seconds,
-            **({"warm_up_s": warm} if (warm := take_seconds()) else {}),
-        },
+        timing=replace(result.timing, text_s=built - began, search_s=result.seconds),
+        statistics={**result.statistics, **task.notes},
         config_hash=options.config_hash,
         extra={
             **result.extra,
@@ -147,84 +137,3 @@ def finished(task: Task, options: Options, result: Result, *, began: float, buil
         },
         **found,
     )
-
-
-def solve(topic: Topic | Mapping[str, Any], *, config: str | Path | None = None, **options: Any) -> Result:
-    """Solve one topic.
-
-    Parameters
-    ----------
-    topic : Topic or dict
-        ``{"id": ..., "documents": [[sentence, ...], ...], "references": [[sentence, ...], ...]}``
-    config : path, optional
-        A TOML file of options; keywords win over it.
-    **options
-        The command line's flags: ``max_length=100``, ``metric="rouge-2"``, ``strategy="milp"``, ...
-
-    Returns
-    -------
-    Result
-
-    Raises
-    ------
-    InputError
-        If the topic cannot be used.
-    OptionError
-        If the options cannot be used.
-
-    Examples
-    --------
-    >>> topic = {"id": "t", "documents": [["a b c", "c d", "e"]], "references": [["b c d"]]}
-    >>> result = solve(topic, max_length=3, strategy="greedy")
-    >>> result.selection, result.numerator, result.denominator
-    ((1,), 2, 3)
-    """
-    resolved = resolve(options, config=config)
-    warm_up(resolved)
-    began = perf_counter()
-    parts = list(problems(as_topic(topic), resolved))
-    if len(parts) != 1:
-        raise OptionError(
-            'A topic with several references is several problems with references="each": use solve_all for them.'
-        )
-    return answer(parts[0], resolved, began=began)
-
-
-def solve_all(
-    topics: Iterable[AnyTopic],
-    *,
-    config: str | Path | None = None,
-    **options: Any,
-) -> Iterator[Result]:
-    """Solve topics one after another, lazily, in the order of the input.
-
-    Parameters
-    ----------
-    topics : iterable
-        Topics, their JSON form, or what `optsum.read_topics` yields.
-    config, **options
-        As in `solve`; ``workers=2`` uses two processes.
-
-    Yields
-    ------
-    Result
-        One a problem. A topic that cannot be used is a result too (``status`` "error"), and costs the others
-        nothing. After Ctrl-C comes what was done by then, and then KeyboardInterrupt.
-
-    Raises
-    ------
-    OptsumError
-        At once, if the options cannot be used, or the solver is missing.
-    """
-    batches = solve_topics(topics, resolve(options, config=config))
-    return (result for batch in batches for result in batch)
-
-
-def solve_topics(topics: Iterable[AnyTopic], options: Options) -> Generator[list[Result], None, None]:
-    """Solve topics as `solve_all` does, but yield the results of each topic together."""
-    return each_topic(topics, [options], partial(_solve_part, options=options))
-
-
-def _solve_part(part: Topic, options: Options) -> list[Result]:
-    began = perf_counter()
-    return [attempt(part, options, lambda: answer(part, options, began=began))]

@@ -1,0 +1,93 @@
+"""Topics solved: one, or one after another."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from functools import partial
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from optsum.contracts.result import Result
+from optsum.corpus.topic import Topic
+from optsum.options.options import Options, resolve
+from optsum.running.each_topic import AnyTopic, attempt, charged, each_topic, single_problem
+from optsum.running.one_problem import answer
+from optsum.running.warm import warm_up
+
+__all__ = ["solve", "solve_all", "solve_topics"]
+
+
+def solve(topic: Topic | Mapping[str, Any], *, config: str | Path | None = None, **options: Any) -> Result:
+    """Solve one topic.
+
+    Parameters
+    ----------
+    topic : Topic or dict
+        ``{"id": ..., "documents": [[sentence, ...], ...], "references": [[sentence, ...], ...]}``
+    config : path, optional
+        A TOML file of options; keywords win over it.
+    **options
+        The command line's flags: ``max_length=100``, ``metric="rouge-2"``, ``strategy="milp"``, ...
+
+    Returns
+    -------
+    Result
+
+    Raises
+    ------
+    InputError
+        If the topic cannot be used.
+    OptionError
+        If the options cannot be used.
+
+    Examples
+    --------
+    >>> topic = {"id": "t", "documents": [["a b c", "c d", "e"]], "references": [["b c d"]]}
+    >>> result = solve(topic, max_length=3, strategy="greedy")
+    >>> result.selection, result.numerator, result.denominator
+    ((1,), 2, 3)
+    """
+    resolved = resolve(options, config=config)
+    ready, began = warm_up(resolved), perf_counter()
+    return charged(answer(single_problem(topic, resolved), resolved, began=began), ready)
+
+
+def solve_all(
+    topics: Iterable[AnyTopic],
+    *,
+    config: str | Path | None = None,
+    **options: Any,
+) -> Iterator[Result]:
+    """Solve topics one after another, lazily, in the order of the input.
+
+    Parameters
+    ----------
+    topics : iterable
+        Topics, their JSON form, or what `optsum.read_topics` yields.
+    config, **options
+        As in `solve`; ``workers=2`` uses two processes.
+
+    Yields
+    ------
+    Result
+        One a problem. A topic that cannot be used is a result too (``status`` "error"), and costs the others
+        nothing. After Ctrl-C comes what was done by then, and then KeyboardInterrupt.
+
+    Raises
+    ------
+    OptsumError
+        At once, if the options cannot be used, or the solver is missing.
+    """
+    batches = solve_topics(topics, resolve(options, config=config))
+    return (result for batch in batches for result in batch)
+
+
+def solve_topics(topics: Iterable[AnyTopic], options: Options) -> Generator[list[Result], None, None]:
+    """Solve topics as `solve_all` does, but yield the results of each topic together."""
+    return each_topic(topics, [options], partial(_solve_part, options=options))
+
+
+def _solve_part(part: Topic, options: Options) -> list[Result]:
+    began = perf_counter()
+    return [attempt(part, options, lambda: answer(part, options, began=began))]

@@ -20,11 +20,11 @@ from pathlib import Path
 import numpy as np
 from instances import instances_of, topics_of
 from merged_ilp import solve_merged_ilp
-from optsum.solvers.engine.running import Limits
 from optsum.solvers.objectives.paper_knapsack import solve_knapsack_all
 from optsum.solvers.objectives.recall import solve_all, solve_one
 from synthetic import DUC_2004, DUC_2006, synthetic_topics
 
+from optsum.contracts.run import Limits
 from optsum.coverage.instance import Coverage
 
 LENGTHS = {"opinosis": 40, "gum": 50, "realsumm": 60, "squality": 250}
@@ -51,25 +51,25 @@ def row(data: Path, name: str, metric: str, each: bool, limit: float, highs: boo
     """Measure one row."""
     found = list(instances(data, name, metric, each))
     solve_one(found[0])
-    solve_all(found[-1], Limits(seconds=1.0))
+    solve_all(found[-1], Limits(time_s=1.0))
     all_ms, one_ms, highs_ms, nodes, recall, paper_nodes = [], [], [], [], [], []
     unsolved = 0
     largest = 0
     for instance in found:
         began = time.process_time()
-        optima = solve_all(instance, Limits(seconds=limit))
+        optima = solve_all(instance, Limits(time_s=limit))
         all_ms.append(1e3 * (time.process_time() - began))
         nodes.append(optima.statistics["nodes"])
         unsolved += not optima.complete
         largest = max(largest, optima.count)
         recall.append(optima.value / int(instance.constants[1]))
         began = time.process_time()
-        one = solve_one(instance, Limits(seconds=limit))
+        one = solve_one(instance, Limits(time_s=limit))
         one_ms.append(1e3 * (time.process_time() - began))
         if one.proven and optima.proven and one.value != optima.value:
             sys.exit(f"one optimum has {one.value}, all have {optima.value}")
         if knapsack:
-            paper = solve_knapsack_all(instance, Limits(frames=knapsack, memory=1_000_000_000))
+            paper = solve_knapsack_all(instance, Limits(nodes=knapsack, memory=1_000_000_000))
             paper_nodes.append(paper.statistics["nodes"])
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     if highs:

@@ -21,11 +21,12 @@ from typing import Any
 
 import numpy as np
 from instances import topics_of
-from optsum.solvers.engine.joints.engine import GeneralEngine
+from optsum.solvers.engine.driver import Driver
+from optsum.solvers.engine.joints.kind import JOINTS
 from optsum.solvers.engine.joints.warm import run_every_kernel
 from optsum.solvers.engine.program import program_of
-from optsum.solvers.engine.running import Limits, Stopped
 
+from optsum.contracts.run import Limits, Stopped
 from optsum.corpus.topic import as_topic
 from optsum.coverage.instance import Coverage
 from optsum.options.options import resolve
@@ -85,7 +86,7 @@ def measure(instance: Coverage, limit: float) -> tuple[int | None, float, float 
     """Return the optimum (None at the limit), milliseconds for one and for all, the number of optima, nodes."""
     began = time.process_time()
     program = program_of(instance, (1, 0))
-    engine = GeneralEngine(program, Limits(seconds=limit))
+    engine = Driver(program, JOINTS, Limits(time_s=limit))
     try:
         while engine.one_of(engine.upper) is None:
             engine.upper -= 1

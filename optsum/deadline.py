@@ -54,6 +54,14 @@ class Deadline:
         """Whether to end now."""
         return self.reason is not None
 
+    def or_when(self, should_stop: Callable[[], bool]) -> Deadline:
+        """Return a deadline that also passes when a function says so."""
+        earlier = self._should_stop
+        both = should_stop if earlier is None else (lambda: earlier() or should_stop())
+        found = Deadline(None, both)
+        found._ends = self._ends
+        return found
+
     def within(self, seconds: float) -> Deadline:
         """Return a deadline for a part of the work: in so many seconds, or when this one ends if that is sooner."""
         return Deadline(min(seconds, self._ends - perf_counter()), self._should_stop)

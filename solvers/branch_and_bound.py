@@ -22,7 +22,6 @@ from .covers.solve import enumerate_covers, solve_cover
 from .objectives.guards import servable
 
 if TYPE_CHECKING:
-    from .engine.running import Limits as Effort
     from .objectives.ratio import Findings
 
 _LARGE: Final = 2**54
@@ -80,21 +79,20 @@ class BranchAndBound(Strategy):
     def prepare(self, problem: Problem | None = None) -> None:
         """Run every kernel that such problems need once, on instances that are not settled at the root."""
         from .engine.joints.warm import run_every_kernel
-        from .engine.running import Limits as Effort
         from .objectives.paper_knapsack import solve_knapsack_all, solve_knapsack_one
         from .objectives.recall import solve_all, solve_one
         from .objectives.sums import solve_sum
 
         if problem is not None and (Capability.COVERAGE not in problem.capabilities or is_cover(problem.coverage)):
             return
-        effort = Effort(frames=3_000)
+        limits = Limits(nodes=3_000)
         tough = _tough()
         for solve in (solve_knapsack_one, solve_knapsack_all) if self.bound == "knapsack" else (solve_one, solve_all):
-            solve(tough, effort)
+            solve(tough, limits)
         if self.bound == "knapsack":
             return
         if problem is None or not _is_linear(problem.coverage):
-            solve_sum(_two_ratios(), effort, every=True)
+            solve_sum(_two_ratios(), limits, every=True)
         if problem is None or not problem.coverage.singletons:
             run_every_kernel()
 
@@ -104,11 +102,10 @@ class BranchAndBound(Strategy):
         if is_cover(coverage):
             solve_cover(run)
             return
-        effort = _limits(run.limits, run.remaining_s, lambda: _stops(run))
         if _is_linear(coverage):
-            self._search_linear(run, coverage, effort)
+            self._search_linear(run, coverage)
             return
-        found = _solve_ratios(coverage, effort, every=False)
+        found = _solve_ratios(coverage, run.limits, run.deadline, every=False)
         run.count(nodes=found.statistics["nodes"])
         run.statistics.update(found.statistics)
         if found.selection is not None:
@@ -118,15 +115,15 @@ class BranchAndBound(Strategy):
                     f"branch-and-bound claims {found.key} for a selection worth {seen.key}: it is no result."
                 )
         if found.reason is not None:
-            raise Stopped(Termination(found.reason))
+            raise Stopped(found.reason)
         run.prove()
 
-    def _search_linear(self, run: Run, coverage: Coverage, effort: Effort) -> None:
+    def _search_linear(self, run: Run, coverage: Coverage) -> None:
         from .objectives.paper_knapsack import solve_knapsack_one
         from .objectives.recall import solve_one
 
         solve = solve_knapsack_one if self.bound == "knapsack" else solve_one
-        answer = solve(coverage, effort)
+        answer = solve(coverage, run.limits, run.deadline)
         statistics = answer.statistics.as_dict()
         run.count(nodes=statistics["nodes"])
         run.statistics.update(statistics)
@@ -137,8 +134,8 @@ class BranchAndBound(Strategy):
                     f"branch-and-bound claims {answer.value} for a selection worth {found.value}: it is no result."
                 )
             run.raise_bound(_value(coverage, answer.bound))
-        if answer.termination != "completed":
-            raise Stopped(Termination(answer.termination))
+        if answer.termination is not Termination.COMPLETED:
+            raise Stopped(answer.termination)
         run.prove()
 
     def enumerate(self, problem: Problem, limits: Limits, should_stop: Callable[[], bool] | None = None) -> Optima:
@@ -150,10 +147,10 @@ class BranchAndBound(Strategy):
         coverage = problem.coverage
         if is_cover(coverage):
             return enumerate_covers(coverage, limits, should_stop=should_stop)
-        effort = _limits(limits, limits.time_s, should_stop)
+        deadline = Deadline(limits.time_s, should_stop)
         if _is_linear(coverage):
-            return (solve_knapsack_all if self.bound == "knapsack" else solve_all)(coverage, effort)
-        found = _solve_ratios(coverage, effort, every=True)
+            return (solve_knapsack_all if self.bound == "knapsack" else solve_all)(coverage, limits, deadline)
+        found = _solve_ratios(coverage, limits, deadline, every=True)
         statistics = {**found.statistics, "diagram": len(found.optima.nodes)}
         # With nothing found, a bound must not look like the proof that there is nothing.
         least = found.key if found.selection is not None else Fraction(1)
@@ -162,7 +159,8 @@ class BranchAndBound(Strategy):
         else:
             root = problem.root_bound(Deadline(CERTIFICATE_S, should_stop))
             bound = Fraction(NO_LIMIT) if root is None else max(least, Fraction(root))
-        return Optima(found.optima, found.key, bound, found.reason is None, found.reason or "completed", statistics)
+        ending = (found.reason or Termination.COMPLETED).value
+        return Optima(found.optima, found.key, bound, found.reason is None, ending, statistics)
 
 
 def _is_linear(coverage: Coverage) -> bool:
@@ -172,13 +170,13 @@ def _is_linear(coverage: Coverage) -> bool:
     return reaches(coverage)[0] < _LARGE
 
 
-def _solve_ratios(coverage: Coverage, effort: Effort, *, every: bool) -> Findings:
+def _solve_ratios(coverage: Coverage, limits: Limits, deadline: Deadline, *, every: bool) -> Findings:
     """Search one ratio by a sequence of programs, anything else by programs that cover what is good."""
     from .objectives.ratio import fits, solve_ratio
     from .objectives.sums import solve_sum
 
     one = coverage.ratios == 1 and coverage.combination is not Combination.PRODUCT
-    return (solve_ratio if one and fits(coverage) else solve_sum)(coverage, effort, every=every)
+    return (solve_ratio if one and fits(coverage) else solve_sum)(coverage, limits, deadline, every=every)
 
 
 def _tough() -> Coverage:
@@ -205,24 +203,6 @@ def _two_ratios() -> Coverage:
         combination=Combination.SUM,
         max_length=9,
     )
-
-
-def _limits(limits: Limits, seconds: float | None, should_stop: Callable[[], bool] | None) -> Effort:
-    from .engine.running import Limits as Effort
-
-    return Effort(
-        seconds=None if seconds in {None, float("inf")} else seconds, frames=limits.nodes, should_stop=should_stop
-    )
-
-
-def _stops(run: Run) -> bool:
-    """Whether the caller of the search wants it to end."""
-    try:
-        run.check()
-    except Stopped as stop:
-        if stop.termination is Termination.INTERRUPTED:
-            return True
-    return False
 
 
 def _value(coverage: Coverage, numerator: int) -> Fraction:

@@ -44,6 +44,8 @@ class Limits:
         Relative gap that is good enough (`Termination.GAP_REACHED`).
     target : float
         Objective that is good enough (`Termination.TARGET_REACHED`).
+    memory : int
+        Bytes that a search may take for the selections it keeps (`Termination.MEMORY_LIMIT`); always limited.
     """
 
     time_s: float | None = None
@@ -51,14 +53,15 @@ class Limits:
     nodes: int | None = None
     gap: float | None = None
     target: float | None = None
+    memory: int = 1_500_000_000
 
     def __post_init__(self) -> None:
         """Refuse limits that no search could keep."""
-        for name in ("time_s", "evaluations", "nodes", "gap", "target"):
+        for name in ("time_s", "evaluations", "nodes", "gap", "target", "memory"):
             value = getattr(self, name)
             if value is None:
                 continue
-            whole = name in {"evaluations", "nodes"}
+            whole = name in {"evaluations", "nodes", "memory"}
             if isinstance(value, bool) or not isinstance(value, Integral if whole else Real):
                 raise OptionError(f"The limit {name} is {value!r}; give a {'whole ' if whole else ''}number.")
             if isnan(value) or (value < 0 and name != "target"):

@@ -17,7 +17,7 @@ from optsum.optima.diagram import EMPTY_FAMILY
 from .reduction import mix
 from .store import NodeStore
 
-__all__ = ["DONE", "FOUND", "FULL", "PAUSED", "WANTED", "Walk"]
+__all__ = ["DONE", "FOUND", "FULL", "PAUSED", "WANTED", "Search"]
 
 DONE: Final = 0
 PAUSED: Final = 1
@@ -47,7 +47,7 @@ def _move_memo(old_key, old_node, new_key, new_node, frame, keys, depth):
         frame[d, 5] = np.int64(mix(keys[d, 2] ^ keys[d, 3]) & mask)
 
 
-class Walk:
+class Search:
     """What every search has around its kernel.
 
     Parameters

@@ -16,18 +16,20 @@ a minimum length. Values are integers, so the fraction of the last sentence is r
 
 from __future__ import annotations
 
-import time
 from typing import Final
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from optsum.contracts.result import Termination
+from optsum.contracts.run import Limits, Stopped
 from optsum.coverage.instance import Coverage
+from optsum.deadline import Deadline
 from optsum.errors import UnsupportedError
 from optsum.optima.optima import Optima
 
-from ..engine.running import Limits, Statistics
+from ..engine.books import Books, Statistics
 from ..engine.singles.core import Core, core_of
 from .recall import Answer, recall_program
 
@@ -210,9 +212,10 @@ def _arrays(core: Core) -> tuple[NDArray[np.int64], ...]:
     return core.lengths, core.mass, core.start, core.feature, core.count, core.table_start, core.table
 
 
-def _run(core: Core, every: bool, limits: Limits) -> tuple[list[tuple[int, ...]], int, int, str | None, Statistics]:
+def _run(
+    core: Core, every: bool, books: Books
+) -> tuple[list[tuple[int, ...]], int, int, Termination | None, Statistics]:
     """Return the sets found, their value, the bound proven, the limit reached, statistics."""
-    began = time.perf_counter()
     n = core.size
     tau, greedy = _greedy(*_arrays(core), core.base, core.high)
     nothing = np.zeros(len(core.price), np.int64)
@@ -227,36 +230,35 @@ def _run(core: Core, every: bool, limits: Limits) -> tuple[list[tuple[int, ...]]
     elif tau == core.base:
         state[2] = 1  # the empty set
     have, chosen = np.zeros(len(core.price), np.int64), np.zeros(n, np.bool_)
-    reason = None
-    while True:
-        budget = _SLICE if limits.frames is None else min(_SLICE, limits.frames - int(state[3]))
-        answer = _find_oracles(order, *_arrays(core), every, have, chosen, path, value, room, found, state, budget)
-        if answer == _DONE:
-            break
-        if answer == _FULL:
-            if 2 * found.size > limits.memory // 4:
-                reason = "memory_limit"
-                break
-            found = np.concatenate([found, np.zeros_like(found)])
-        if limits.seconds is not None and time.perf_counter() - began > limits.seconds:
-            reason = "time_limit"
-        elif limits.frames is not None and state[3] >= limits.frames:
-            reason = "node_limit"
-        elif limits.should_stop is not None and limits.should_stop():
-            reason = "interrupted"
-        if reason is not None:
-            break
+    reason: Termination | None = None
+    nodes, memory = books.limits.nodes, 0
+    try:
+        with books.phase("search"):
+            while True:
+                budget = _SLICE if nodes is None else min(_SLICE, nodes - int(state[3]))
+                answer = _find_oracles(
+                    order, *_arrays(core), every, have, chosen, path, value, room, found, state, budget
+                )
+                if answer == _DONE:
+                    break
+                books.statistics.nodes = int(state[3])
+                if answer == _FULL:
+                    memory = 8 * found.size
+                books.check(memory)
+                if answer == _FULL:
+                    found = np.concatenate([found, np.zeros_like(found)])
+    except Stopped as stopped:
+        reason = stopped.termination
     sets = [tuple(sorted(core.ids[row].tolist())) for row in found[: state[2]]] or [
         tuple(sorted(core.ids[greedy].tolist()))
     ]
     best = int(state[1])
     bound = best if reason is None else max(best, _root_bound(core))
-    statistics = Statistics(nodes=int(state[3]), core=n)
-    statistics.seconds["total"] = statistics.seconds["search"] = time.perf_counter() - began
-    return sets, best, bound, reason, statistics
+    books.statistics.nodes, books.statistics.core = int(state[3]), n
+    return sets, best, bound, reason, books.finish()
 
 
-def solve_knapsack_all(coverage: Coverage, limits: Limits | None = None) -> Optima:
+def solve_knapsack_all(coverage: Coverage, limits: Limits | None = None, deadline: Deadline | None = None) -> Optima:
     """Enumerate all optima with the paper's bound (Hirao et al. 2017, Algorithm 3).
 
     Parameters
@@ -264,7 +266,9 @@ def solve_knapsack_all(coverage: Coverage, limits: Limits | None = None) -> Opti
     coverage : Coverage
         Recall (a constant denominator), occurrences decided by single units, no minimum length.
     limits : Limits
-        ``frames`` limits the number of sets checked.
+        ``nodes`` limits the number of sets checked.
+    deadline : Deadline, optional
+        Instead of the time limit.
 
     Returns
     -------
@@ -276,22 +280,26 @@ def solve_knapsack_all(coverage: Coverage, limits: Limits | None = None) -> Opti
     UnsupportedError
         For any other instance.
     """
+    books = Books(limits or Limits(), deadline)
     core, divisor = _core(coverage)
     constant = int(coverage.constants[0])
-    sets, value, bound, reason, statistics = _run(core, True, limits or Limits())
+    sets, value, bound, reason, statistics = _run(core, True, books)
     return Optima.of_sets(
         sets,
         value * divisor + constant,
         bound * divisor + constant,
         complete=reason is None,
-        termination=reason or "completed",
+        termination=(reason or Termination.COMPLETED).value,
         statistics=statistics.as_dict(),
     )
 
 
-def solve_knapsack_one(coverage: Coverage, limits: Limits | None = None) -> Answer:
+def solve_knapsack_one(coverage: Coverage, limits: Limits | None = None, deadline: Deadline | None = None) -> Answer:
     """Find and prove one optimum with the paper's bound; parameters and errors as `solve_knapsack_all`."""
+    books = Books(limits or Limits(), deadline)
     core, divisor = _core(coverage)
     constant = int(coverage.constants[0])
-    sets, value, bound, reason, statistics = _run(core, False, limits or Limits())
-    return Answer(sets[0], value * divisor + constant, bound * divisor + constant, reason or "completed", statistics)
+    sets, value, bound, reason, statistics = _run(core, False, books)
+    return Answer(
+        sets[0], value * divisor + constant, bound * divisor + constant, reason or Termination.COMPLETED, statistics
+    )

@@ -11,19 +11,21 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from optsum.contracts.result import Termination
+from optsum.contracts.run import Limits, Stopped
 from optsum.coverage.climb import climb, moves_of
 from optsum.coverage.evaluate import key_of, score
 from optsum.coverage.instance import Coverage
 from optsum.coverage.state import arrays_of
+from optsum.deadline import Deadline
 from optsum.errors import BackendError
 from optsum.optima.diagram import EMPTY_FAMILY, Diagram
 from optsum.problem.problem import Selection
 from optsum.program.surrogate import reaches
 
 from ..engine.program import Program, program_of
-from ..engine.running import Limits, Stopped
 from .guards import guarded
-from .meter import Meter, Searcher, least
+from .meter import Engine, Meter, least
 
 __all__ = ["Best", "Findings", "fits", "greedy_selection", "solve_ratio"]
 
@@ -52,7 +54,7 @@ class Findings:
     key: Fraction
     optima: Diagram
     proven: bool
-    reason: str | None
+    reason: Termination | None
     statistics: dict[str, Any]
 
 
@@ -101,7 +103,9 @@ def ratio_program(instance: Coverage, ratio: Fraction) -> Program:
     return guarded(program_of(instance, (q, -p)), instance, [1], penalty)
 
 
-def solve_ratio(instance: Coverage, limits: Limits | None = None, *, every: bool) -> Findings:
+def solve_ratio(
+    instance: Coverage, limits: Limits | None = None, deadline: Deadline | None = None, *, every: bool
+) -> Findings:
     """Find one optimum, or all, of an instance of one ratio.
 
     Parameters
@@ -109,7 +113,9 @@ def solve_ratio(instance: Coverage, limits: Limits | None = None, *, every: bool
     instance : Coverage
         Which `fits`; otherwise `sums.solve_sum` serves.
     limits : Limits
-        Seconds, nodes and memory together for all programs.
+        Of time, nodes and memory, together for all programs.
+    deadline : Deadline, optional
+        Instead of the time limit.
     every : bool
         Whether all optima are wanted.
 
@@ -118,7 +124,7 @@ def solve_ratio(instance: Coverage, limits: Limits | None = None, *, every: bool
     UnsupportedError
         If a minimum length needs too large a table.
     """
-    meter = Meter(limits or Limits())
+    meter = Meter(limits or Limits(), deadline)
     best = Best(instance)
     best.see(greedy_selection(instance) or ())
     proven, reason = False, None
@@ -139,14 +145,14 @@ def solve_ratio(instance: Coverage, limits: Limits | None = None, *, every: bool
             with meter.engine(program) as engine:
                 optima, reason = _all(program, engine)
     except Stopped as stopped:
-        reason = stopped.reason
+        reason = stopped.termination
     if best.selection is not None and not optima.root:
         optima = Diagram.of_sets([best.selection])
     key = max(best.key, Fraction(0))
-    return Findings(best.selection, key, optima, proven=proven, reason=reason, statistics=meter.statistics())
+    return Findings(best.selection, key, optima, proven=proven, reason=reason, statistics=meter.as_dict())
 
 
-def _improved(program: Program, engine: Searcher, best: Best) -> bool:
+def _improved(program: Program, engine: Engine, best: Best) -> bool:
     """Look for a selection with a better ratio than the program's."""
     wanted = least(program, engine, 1)
     found = engine.one_of(wanted) if engine.feasible and engine.upper >= wanted else None
@@ -155,7 +161,7 @@ def _improved(program: Program, engine: Searcher, best: Best) -> bool:
     return found is not None
 
 
-def _all(program: Program, engine: Searcher) -> tuple[Diagram, str | None]:
+def _all(program: Program, engine: Engine) -> tuple[Diagram, Termination | None]:
     """Return all sets that a program is worth 0 for, or more."""
     node, reason = engine.all_of(least(program, engine, 0))
     return engine.store.diagram(node) if node != EMPTY_FAMILY else Diagram.of_sets([]), reason

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from optsum.contracts.result import Termination
+from optsum.contracts.run import Limits, Stopped
 from optsum.coverage.instance import Coverage
+from optsum.deadline import Deadline
 from optsum.errors import UnsupportedError
 from optsum.optima.diagram import EMPTY_FAMILY, Diagram
 from optsum.optima.optima import Optima
 
+from ..engine.books import Statistics
 from ..engine.program import Program, program_of
-from ..engine.running import Limits, Statistics, Stopped
-
-if TYPE_CHECKING:
-    from .meter import Searcher
+from .meter import Engine, engine_of
 
 __all__ = ["Answer", "recall_program", "solve_all", "solve_one"]
 
@@ -31,21 +32,21 @@ class Answer:
     selection : sorted units, or None if no set meets the length limits
     value, bound : int
         Numerators; equal if and only if the set is proven to be an optimum.
-    termination : str
-        ``completed`` or the limit that was reached.
+    termination : Termination
+        ``COMPLETED`` or the limit that was reached.
     statistics : Statistics
     """
 
     selection: tuple[int, ...] | None
     value: int
     bound: int
-    termination: str
+    termination: Termination
     statistics: Statistics
 
     @property
     def proven(self) -> bool:
         """Whether the value is the optimum (or there is no feasible set)."""
-        return self.termination == "completed"
+        return self.termination is Termination.COMPLETED
 
 
 def recall_program(coverage: Coverage) -> Program:
@@ -61,7 +62,7 @@ def recall_program(coverage: Coverage) -> Program:
     return program_of(coverage, (1, 0))
 
 
-def _optimum(engine: Searcher) -> tuple[tuple[int, ...], int, int, str]:
+def _optimum(engine: Engine) -> tuple[tuple[int, ...], int, int, Termination]:
     """Close the gap between a good set and the bound: set, value, bound, termination.
 
     Bounds are near optima more often than greedy sets are: steps from above are small and grow as they fail.
@@ -80,11 +81,11 @@ def _optimum(engine: Searcher) -> tuple[tuple[int, ...], int, int, str]:
                 selection, value = found, engine.value_of(found)
                 step = min(step, max(1, (upper - value) // 2))
     except Stopped as stopped:
-        return selection, value, upper, stopped.reason
-    return selection, value, value, "completed"
+        return selection, value, upper, stopped.termination
+    return selection, value, value, Termination.COMPLETED
 
 
-def solve_one(coverage: Coverage, limits: Limits | None = None) -> Answer:
+def solve_one(coverage: Coverage, limits: Limits | None = None, deadline: Deadline | None = None) -> Answer:
     """Find one optimum of a coverage instance and prove it.
 
     Parameters
@@ -92,17 +93,18 @@ def solve_one(coverage: Coverage, limits: Limits | None = None) -> Answer:
     coverage : Coverage
         Recall (a constant denominator); a minimum length is allowed.
     limits : Limits
+        Of time, nodes and memory.
+    deadline : Deadline, optional
+        Instead of the time limit.
 
     Raises
     ------
     UnsupportedError
         For any other instance.
     """
-    from .meter import engine_of  # which needs the engine of this package
-
-    engine = engine_of(recall_program(coverage), limits or Limits())
+    engine = engine_of(recall_program(coverage), limits or Limits(), deadline)
     if not engine.feasible:
-        return Answer(None, 0, 0, "completed", engine.finish())
+        return Answer(None, 0, 0, Termination.COMPLETED, engine.finish())
     selection, value, upper, termination = _optimum(engine)
     constant = int(coverage.constants[0])
     return Answer(
@@ -114,26 +116,25 @@ def solve_one(coverage: Coverage, limits: Limits | None = None) -> Answer:
     )
 
 
-def solve_all(coverage: Coverage, limits: Limits | None = None) -> Optima:
+def solve_all(coverage: Coverage, limits: Limits | None = None, deadline: Deadline | None = None) -> Optima:
     """Find all optima of a coverage instance.
 
     Parameters and errors are those of `solve_one`. If a limit is reached, the answer says what is proven: with
     ``value == bound`` the optimum is known and the sets are some of the optima; otherwise the only set is a good one.
     """
-    from .meter import engine_of  # which needs the engine of this package
-
-    engine = engine_of(recall_program(coverage), limits or Limits())
+    engine = engine_of(recall_program(coverage), limits or Limits(), deadline)
     constant = int(coverage.constants[0])
     if not engine.feasible:
         return Optima(Diagram.of_sets([]), 0, 0, complete=True, statistics=engine.finish().as_dict())
-    upper, reason, node = engine.upper, None, EMPTY_FAMILY
+    upper, node = engine.upper, EMPTY_FAMILY
+    reason: Termination | None = None
     guess: tuple[int, ...] = ()
     value = -1
     if upper > _NARROW:
         guess, value = engine.guess()
         if upper - value > _NARROW:
             guess, value, upper, termination = _optimum(engine)
-            reason = None if termination == "completed" else termination
+            reason = None if termination is Termination.COMPLETED else termination
     while reason is None and node == EMPTY_FAMILY:
         node, reason = engine.all_of(upper)
         if node == EMPTY_FAMILY and reason is None:
@@ -151,6 +152,6 @@ def solve_all(coverage: Coverage, limits: Limits | None = None) -> Optima:
         value * engine.divisor + constant,
         upper * engine.divisor + constant,
         complete=reason is None,
-        termination=reason or "completed",
+        termination=(reason or Termination.COMPLETED).value,
         statistics=statistics.as_dict(),
     )

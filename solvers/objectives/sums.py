@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
 from typing import Final
@@ -17,9 +16,12 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from optsum.contracts.result import Termination
+from optsum.contracts.run import Limits, Stopped
 from optsum.coverage.evaluate import key_of
 from optsum.coverage.instance import Combination, Coverage, IntArray
 from optsum.coverage.state import arrays_of
+from optsum.deadline import Deadline
 from optsum.optima.algebra import union
 from optsum.optima.counting import count_feasible
 from optsum.optima.diagram import EMPTY_FAMILY, Diagram
@@ -27,9 +29,8 @@ from optsum.program.surrogate import Cell, Weighted, cell_of, excess, programs, 
 from optsum.program.tangent import anchored, relaxed_anchor
 
 from ..engine.program import Program, program_of
-from ..engine.running import Limits, Stopped
 from .guards import guarded, positive_program
-from .meter import Leash, Meter, Searcher, least
+from .meter import Engine, Leash, Meter, least
 from .ratio import Best, Findings, greedy_selection
 from .tally import chosen_sets, totals_of_sets
 
@@ -58,24 +59,27 @@ _FRAMES: Final = (30_000, 1_000_000, None)
 """Nodes that the search for a better incumbent, and listings one after another, may take."""
 
 
-def solve_sum(instance: Coverage, limits: Limits | None = None, *, every: bool) -> Findings:
+def solve_sum(
+    instance: Coverage, limits: Limits | None = None, deadline: Deadline | None = None, *, every: bool
+) -> Findings:
     """Find one optimum, or all, of an instance whose value is a sum, or a product of powers, of ratios.
 
     Parameters are those of `ratio.solve_ratio`, and so are the errors. If there are more candidates than can be
     evaluated, the reason is ``memory_limit``.
     """
-    search = _Search(instance, limits or Limits(), every=every)
+    limits = limits or Limits()
+    search = _Search(instance, limits, deadline or Deadline(limits.time_s), every=every)
     proven, reason = False, None
     try:
         search.run()
         proven = True
     except Stopped as stopped:
-        reason = stopped.reason
+        reason = stopped.termination
     best = search.best
     if best.selection is None:
-        return Findings(None, Fraction(0), Diagram.of_sets([]), proven, reason, search.meter.statistics())
+        return Findings(None, Fraction(0), Diagram.of_sets([]), proven, reason, search.meter.as_dict())
     optima = search.optima() if every else Diagram.of_sets([best.selection])
-    return Findings(best.selection, best.key, optima, proven, reason, search.meter.statistics())
+    return Findings(best.selection, best.key, optima, proven, reason, search.meter.as_dict())
 
 
 class _Search:
@@ -87,7 +91,7 @@ class _Search:
     families : diagrams whose sets are all worth what the incumbent is
     """
 
-    def __init__(self, instance: Coverage, limits: Limits, *, every: bool) -> None:
+    def __init__(self, instance: Coverage, limits: Limits, deadline: Deadline, *, every: bool) -> None:
         self.instance = instance
         self.every = every
         self.best = Best(instance)
@@ -95,8 +99,8 @@ class _Search:
         self._arrays = arrays_of(instance, totals_only=True)
         self._product = instance.combination is Combination.PRODUCT
         self._anchor: list[float] | None = None
-        self._leash = Leash(limits.should_stop)
-        self.meter = Meter(replace(limits, should_stop=self._leash.pulled))
+        self._leash = Leash(deadline)
+        self.meter = Meter(limits, self._leash.deadline)
 
     def run(self) -> None:
         """Search until all is proven.
@@ -126,7 +130,7 @@ class _Search:
         for ratios in self._cases():
             self._cover(ratios)
 
-    def _all_evaluated(self, program: Program, engine: Searcher) -> bool:
+    def _all_evaluated(self, program: Program, engine: Engine) -> bool:
         """Evaluate all feasible selections, if they are few."""
         instance = self.instance
         if instance.size > 3 * _FEW.bit_length():
@@ -223,7 +227,7 @@ class _Search:
             if not better:
                 return
 
-    def _raised(self, engine: Searcher, target: int) -> bool:
+    def _raised(self, engine: Engine, target: int) -> bool:
         """Halve the distance to the bound with little effort, again and again; return whether the incumbent is better.
 
         That a program is worth more does not always mean that the objective is.
@@ -258,7 +262,7 @@ class _Search:
                 cells.extend(halves if halves is not None else [cell])
                 break
 
-    def _listed(self, engine: Searcher, target: int) -> bool:
+    def _listed(self, engine: Engine, target: int) -> bool:
         """Evaluate all sets that reach a target; return whether one is better than the incumbent."""
         for frames in _FRAMES:
             answer = self._leash.hold(frames, engine, lambda: engine.all_of(target))
@@ -273,7 +277,7 @@ class _Search:
                 if self._evaluated(found, keep=not cut and not many):
                     return True
                 if many and not cut:
-                    raise Stopped("memory_limit")
+                    raise Stopped(Termination.MEMORY_LIMIT)
             if not cut:
                 if reason is not None:
                     raise Stopped(reason)

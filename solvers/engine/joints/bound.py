@@ -17,18 +17,15 @@ preorder, so from unit i one goes on to i + 1 if it is taken and past its descen
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 from numba import njit
 
-from optsum.coverage.instance import IntArray
-
 from ..reduction import FREE, States
-from .core import Core
+from .core import Core, term
 
-__all__ = ["IMPOSSIBLE", "Priced", "decide", "grain_of", "precedence_table", "priced"]
+__all__ = ["IMPOSSIBLE", "decide", "grain_of", "last_row", "precedence_table", "upper_bound"]
 
 IMPOSSIBLE: Final = -(2**61)
 """Profit of a knapsack that cannot be filled to the least length."""
@@ -39,188 +36,6 @@ _CELLS: Final = 4_000_000
 def grain_of(core: Core) -> int:
     """Divisor of the lengths that keeps a knapsack table below 32 MB."""
     return max(1, -(-(core.size + 1) * (core.high + 1) // _CELLS))
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class Priced:
-    """A core's entries with the fees behind them as features, and what the prices make of them.
-
-    Attributes
-    ----------
-    start, feature, count, table_start, table, price :
-        As in the core; features from number `rising` on are fees.
-    best : (features,)
-        The count that maximizes ``table - price * count`` without limits; unused for fees.
-    left : (features,)
-        Copies in all items.
-    alone : (n + joints,)
-        Mass and features of an item under the prices, without rows.
-    profit : (n,)
-    surplus : (joints,)
-        The q_o.
-    slack : int
-        The bound without the knapsack.
-    skip : (n,)
-        The first unit behind a unit's descendants.
-    """
-
-    start: IntArray
-    feature: IntArray
-    count: IntArray
-    table_start: IntArray
-    table: IntArray
-    price: IntArray
-    rising: int
-    best: IntArray
-    left: IntArray
-    alone: IntArray
-    profit: IntArray
-    surplus: IntArray
-    slack: int
-    skip: IntArray
-
-
-@njit(cache=True)
-def _skips(parent):
-    n = len(parent)
-    skip = np.empty(n, np.int64)
-    for i in range(n - 1, -1, -1):
-        # The next unit is a child or stands behind the whole subtree; jump from child to child.
-        j = i + 1
-        while j < n and parent[j] == i:
-            j = skip[j]
-        skip[i] = j
-    return skip
-
-
-@njit(cache=True)
-def term(table_start, table, price, scale, rising, best, f, v, r):
-    """Return the most that feature f is worth beyond its price, from v to v + r copies."""
-    first = table_start[f]
-    top = table_start[f + 1] - first - 1
-    if f < rising:
-        c = min(max(best[f], v), v + r)
-        return table[first + min(c, top)] * scale - price[f] * c
-    low = table[first + min(v, top)] * scale - price[f] * v
-    high = table[first + min(v + r, top)] * scale - price[f] * (v + r)
-    return max(low, high)
-
-
-@njit(cache=True)
-def _price(
-    n,
-    start,
-    feature,
-    count,
-    table_start,
-    table,
-    price,
-    rising,
-    mass,
-    scale,
-    base,
-    row_unit,
-    row_sign,
-    row_price,
-    row,
-    joint,
-):
-    items = len(mass)
-    features = len(price)
-    left = np.zeros(features, np.int64)
-    for k in range(len(feature)):
-        left[feature[k]] += count[k]
-    best = np.zeros(features, np.int64)
-    for f in range(features):
-        first = table_start[f]
-        if f < rising:
-            c = 0
-            while first + c + 1 < table_start[f + 1] and (table[first + c + 1] - table[first + c]) * scale > price[f]:
-                c += 1
-            best[f] = c
-        else:
-            # The chord: worth nothing beyond its price at both ends.
-            top = table_start[f + 1] - first - 1
-            price[f] = table[first + min(left[f], top)] * scale // max(left[f], 1)
-    slack = base * scale
-    for f in range(features):
-        slack += term(table_start, table, price, scale, rising, best, f, 0, left[f])
-    alone = np.empty(items, np.int64)
-    for i in range(items):
-        total = mass[i] * scale
-        for k in range(start[i], start[i + 1]):
-            total += price[feature[k]] * count[k]
-        alone[i] = total
-    profit = alone[:n].copy()
-    surplus = alone[n:].copy()
-    for r in range(len(row_unit)):
-        if row_unit[r] < 0:
-            slack += row_price[r]
-        elif row_sign[r] == 1:
-            slack += row_price[r]
-            profit[row_unit[r]] -= row_price[r]
-        else:
-            profit[row_unit[r]] += row_price[r]
-    for k in range(len(row)):
-        surplus[joint[k]] -= row_price[row[k]]
-    for o in range(len(surplus)):
-        slack += max(0, surplus[o])
-    return left, best, alone, profit, surplus, slack
-
-
-def priced(core: Core) -> Priced:
-    """Evaluate the prices of a core."""
-    fees, rising = core.fees, len(core.table_start) - 1
-    start, feature, count = core.start, core.feature, core.count
-    table_start, table = core.table_start, core.table
-    price = core.price
-    if len(fees.weight):
-        items = len(core.mass)
-        item = np.concatenate([np.repeat(np.arange(items), np.diff(start)), fees.item])
-        order = np.argsort(item, kind="stable")
-        feature = np.concatenate([feature, rising + fees.fee])[order]
-        count = np.concatenate([count, fees.count])[order]
-        start = start + fees.start
-        table_start = np.concatenate([table_start, table_start[-1] + np.cumsum(fees.step + 1)])
-        table = np.concatenate(
-            [table, *(-weight * np.arange(step + 1) for weight, step in zip(fees.weight, fees.step, strict=True))]
-        )
-        price = np.concatenate([price, np.zeros(len(fees.weight), np.int64)])
-    rows = core.rows
-    left, best, alone, profit, surplus, slack = _price(
-        core.size,
-        start,
-        feature,
-        count,
-        table_start,
-        table,
-        price,
-        rising,
-        core.mass,
-        core.scale,
-        core.base,
-        rows.unit,
-        rows.sign,
-        rows.price,
-        rows.row,
-        rows.joint,
-    )
-    return Priced(
-        start,
-        feature,
-        count,
-        table_start,
-        table,
-        price,
-        rising,
-        best,
-        left,
-        alone,
-        profit,
-        surplus,
-        int(slack),
-        _skips(core.parent),
-    )
 
 
 @njit(cache=True)
@@ -353,13 +168,13 @@ def decide(core: Core, target: int) -> tuple[int, States, int]:
     moved : int
         How many units were decided.
     """
-    at = priced(core)
+    at = core.at
     grain = grain_of(core)
     state = np.full(core.size, np.int8(FREE))
     bound, moved = _decide(
         core.lengths,
         core.parent,
-        at.skip,
+        core.skip,
         at.start,
         at.feature,
         at.count,
@@ -387,9 +202,9 @@ def decide(core: Core, target: int) -> tuple[int, States, int]:
 
 def upper_bound(core: Core) -> int | None:
     """Return the bound times ``core.scale``; None if no selection meets the length limits."""
-    at = priced(core)
+    at = core.at
     grain = grain_of(core)
     reach = np.zeros(core.high + 1 if grain == 1 else 1, np.int32)
-    K = precedence_table(core.lengths, at.skip, at.profit, last_row(core.low, core.high, grain, reach), grain)
+    K = precedence_table(core.lengths, core.skip, at.profit, last_row(core.low, core.high, grain, reach), grain)
     best = int(K[0, -1])
     return None if best < IMPOSSIBLE // 2 else at.slack + best

@@ -16,17 +16,15 @@ of the members of a row at most one joint is active, and only if its unit is cho
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from optsum.coverage.instance import IntArray
 
-from ..reduction import DROPPED, FREE, TAKEN, States, reduce_core
-
-__all__ = ["NEED", "VETO", "Core", "Fees", "Rows", "effective", "fillers", "reduced"]
+__all__ = ["NEED", "VETO", "Core", "Fees", "Priced", "Rows", "term"]
 
 NEED: Final = 0
 VETO: Final = 1
@@ -77,6 +75,42 @@ class Rows:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
+class Priced:
+    """A core's entries with the fees behind them as features, and what the prices make of them.
+
+    Attributes
+    ----------
+    start, feature, count, table_start, table, price :
+        As in the core; features from number `rising` on are fees.
+    best : (features,)
+        The count that maximizes ``table - price * count`` without limits; unused for fees.
+    left : (features,)
+        Copies in all items.
+    alone : (n + joints,)
+        Mass and features of an item under the prices, without rows.
+    profit : (n,)
+    surplus : (joints,)
+        The q_o.
+    slack : int
+        The bound without the knapsack.
+    """
+
+    start: IntArray
+    feature: IntArray
+    count: IntArray
+    table_start: IntArray
+    table: IntArray
+    price: IntArray
+    rising: int
+    best: IntArray
+    left: IntArray
+    alone: IntArray
+    profit: IntArray
+    surplus: IntArray
+    slack: int
+
+
+@dataclass(frozen=True, eq=False)
 class Core:
     """An instance for the kernels.
 
@@ -129,160 +163,155 @@ class Core:
         """Number of joints that may become active."""
         return len(self.mass) - len(self.ids)
 
+    @cached_property
+    def skip(self) -> IntArray:
+        """The first unit behind each unit's descendants."""
+        skip: IntArray = _skips(self.parent)
+        return skip
+
+    @cached_property
+    def at(self) -> Priced:
+        """What its prices make of it."""
+        return _priced(self)
+
 
 @njit(cache=True)
-def _pass_up(parent, found):
-    for i in range(len(parent) - 1, -1, -1):
-        if found[i] and parent[i] >= 0:
-            found[parent[i]] = True
+def _skips(parent):
+    n = len(parent)
+    skip = np.empty(n, np.int64)
+    for i in range(n - 1, -1, -1):
+        # The next unit is a child or stands behind the whole subtree; jump from child to child.
+        j = i + 1
+        while j < n and parent[j] == i:
+            j = skip[j]
+        skip[i] = j
+    return skip
 
 
 @njit(cache=True)
-def _pass_down(parent, found):
-    for i in range(len(parent)):
-        if parent[i] >= 0:
-            found[i] = found[parent[i]]
+def term(table_start, table, price, scale, rising, best, f, v, r):
+    """Return the most that feature f is worth beyond its price, from v to v + r copies."""
+    first = table_start[f]
+    top = table_start[f + 1] - first - 1
+    if f < rising:
+        c = min(max(best[f], v), v + r)
+        return table[first + min(c, top)] * scale - price[f] * c
+    low = table[first + min(v, top)] * scale - price[f] * v
+    high = table[first + min(v + r, top)] * scale - price[f] * (v + r)
+    return max(low, high)
 
 
-def effective(core: Core) -> NDArray[np.bool_]:
-    """Whether a unit, or any below it, gains, loses, or matters to a joint."""
-    n = core.size
-    item = (core.mass != 0) | (np.diff(core.start) > 0)
-    item |= np.diff(core.fees.start) > 0
-    found: NDArray[np.bool_] = item[:n].copy()
-    found[core.need_unit] = True
-    found[core.veto_unit] = True
-    _pass_up(core.parent, found)
-    return found
+@njit(cache=True)
+def _price(
+    n,
+    start,
+    feature,
+    count,
+    table_start,
+    table,
+    price,
+    rising,
+    mass,
+    scale,
+    base,
+    row_unit,
+    row_sign,
+    row_price,
+    row,
+    joint,
+):
+    items = len(mass)
+    features = len(price)
+    left = np.zeros(features, np.int64)
+    for k in range(len(feature)):
+        left[feature[k]] += count[k]
+    best = np.zeros(features, np.int64)
+    for f in range(features):
+        first = table_start[f]
+        if f < rising:
+            c = 0
+            while first + c + 1 < table_start[f + 1] and (table[first + c + 1] - table[first + c]) * scale > price[f]:
+                c += 1
+            best[f] = c
+        else:
+            # The chord: worth nothing beyond its price at both ends.
+            top = table_start[f + 1] - first - 1
+            price[f] = table[first + min(left[f], top)] * scale // max(left[f], 1)
+    slack = base * scale
+    for f in range(features):
+        slack += term(table_start, table, price, scale, rising, best, f, 0, left[f])
+    alone = np.empty(items, np.int64)
+    for i in range(items):
+        total = mass[i] * scale
+        for k in range(start[i], start[i + 1]):
+            total += price[feature[k]] * count[k]
+        alone[i] = total
+    profit = alone[:n].copy()
+    surplus = alone[n:].copy()
+    for r in range(len(row_unit)):
+        if row_unit[r] < 0:
+            slack += row_price[r]
+        elif row_sign[r] == 1:
+            slack += row_price[r]
+            profit[row_unit[r]] -= row_price[r]
+        else:
+            profit[row_unit[r]] += row_price[r]
+    for k in range(len(row)):
+        surplus[joint[k]] -= row_price[row[k]]
+    for o in range(len(surplus)):
+        slack += max(0, surplus[o])
+    return left, best, alone, profit, surplus, slack
 
 
-def fillers(core: Core) -> NDArray[np.bool_]:
-    """Whether a unit stands in a tree that is not `effective`: it can only fill the summary up."""
-    found = effective(core)
-    _pass_down(core.parent, found)
-    return ~found
-
-
-def _merged(
-    item_of: IntArray, start: IntArray, feature: IntArray, count: IntArray
-) -> tuple[IntArray, IntArray, IntArray]:
-    """Rows of the items after some items' entries have moved to others."""
-    width = int(feature.max(initial=0)) + 1
-    cell, where = np.unique(np.repeat(item_of, np.diff(start)) * width + feature, return_inverse=True)
-    total = np.zeros(len(cell), np.int64)
-    np.add.at(total, where, count)
-    starts = np.zeros(len(item_of) + 1, np.int64)
-    np.cumsum(np.bincount(cell // width, minlength=len(item_of)), out=starts[1:])
-    return starts, cell % width, total
-
-
-def _kept_rows(rows: Rows, state: States, alive: NDArray[np.bool_], unit_of: IntArray, joint_of: IntArray) -> Rows:
-    """Keep the members that may become active; a row whose unit is decided is one only if it has two of them."""
-    kept = alive[rows.joint]
-    members = np.bincount(rows.row[kept], minlength=len(rows.unit))
-    free = np.zeros(len(rows.unit), np.bool_)
-    tied = rows.unit >= 0
-    free[tied] = state[rows.unit[tied]] == FREE
-    stays = np.where(free, members >= 1, members >= 2)
-    kept &= stays[rows.row]
-    number = np.cumsum(stays) - 1
-    return Rows(
-        np.where(free, unit_of[rows.unit], -1)[stays] if len(unit_of) else np.full(int(stays.sum()), -1, np.int64),
-        rows.sign[stays],
-        rows.price[stays],
-        number[rows.row[kept]],
-        joint_of[rows.joint[kept]],
-    )
-
-
-def reduced(core: Core, state: States) -> Core:
-    """Return the core that remains once units are taken (`TAKEN`) or dropped (`DROPPED`).
-
-    A unit may be taken only with its parent, and is dropped with it: the caller sees to that.
-    """
-    n, joints = core.size, core.joints
-    dead = np.zeros(joints, np.bool_)
-    dead[core.need_joint[state[core.need_unit] == DROPPED]] = True
-    dead[core.veto_joint[state[core.veto_unit] == TAKEN]] = True
-    needed = (state[core.need_unit] == FREE) & ~dead[core.need_joint]
-    vetoed = (state[core.veto_unit] == FREE) & ~dead[core.veto_joint]
-    needs = np.bincount(core.need_joint[needed], minlength=joints)
-    vetoes = np.bincount(core.veto_joint[vetoed], minlength=joints)
-    active = ~dead & (needs + vetoes == 0)
-    single = ~dead & (needs == 1) & (vetoes == 0)  # as good as a part of its unit
-
-    item_state = np.full(n + joints, np.int8(FREE))
-    item_state[:n] = state
-    item_state[n:][dead | single] = DROPPED
-    item_state[n:][active] = TAKEN
-    start, feature, count, mass, fees = core.start, core.feature, core.count, core.mass, core.fees
-    if single.any():
-        item_of = np.arange(n + joints)
-        lone = needed & single[core.need_joint]
-        item_of[n + core.need_joint[lone]] = core.need_unit[lone]
-        start, feature, count = _merged(item_of, start, feature, count)
-        mass = mass.copy()
-        np.add.at(mass, core.need_unit[lone], mass[n + core.need_joint[lone]])
-        if len(fees.fee):
-            fees = Fees(*_merged(item_of, fees.start, fees.fee, fees.count), fees.weight, fees.step)
-    keep, mass, start, feature, count, table_start, table, price, gained, *paid = reduce_core(
-        item_state,
-        np.zeros(n + joints, np.int64),
-        mass,
+def _priced(core: Core) -> Priced:
+    """Evaluate the prices of a core."""
+    fees, rising = core.fees, len(core.table_start) - 1
+    start, feature, count = core.start, core.feature, core.count
+    table_start, table = core.table_start, core.table
+    price = core.price
+    if len(fees.weight):
+        items = len(core.mass)
+        item = np.concatenate([np.repeat(np.arange(items), np.diff(start)), fees.item])
+        order = np.argsort(item, kind="stable")
+        feature = np.concatenate([feature, rising + fees.fee])[order]
+        count = np.concatenate([count, fees.count])[order]
+        start = start + fees.start
+        table_start = np.concatenate([table_start, table_start[-1] + np.cumsum(fees.step + 1)])
+        table = np.concatenate(
+            [table, *(-weight * np.arange(step + 1) for weight, step in zip(fees.weight, fees.step, strict=True))]
+        )
+        price = np.concatenate([price, np.zeros(len(fees.weight), np.int64)])
+    rows = core.rows
+    left, best, alone, profit, surplus, slack = _price(
+        core.size,
         start,
         feature,
         count,
-        core.table_start,
-        core.table,
-        core.price,
+        table_start,
+        table,
+        price,
+        rising,
+        core.mass,
         core.scale,
-        fees.start,
-        fees.fee,
-        fees.count,
-        np.zeros(len(fees.fee), np.int64),
-        fees.weight,
-        fees.step,
+        core.base,
+        rows.unit,
+        rows.sign,
+        rows.price,
+        rows.row,
+        rows.joint,
     )
-    fee_start, fee, fee_count, _, fee_weight, fee_step = paid
-    number = np.full(n + joints, -1, np.int64)
-    number[keep] = np.arange(len(keep))
-
-    # Joints that no longer matter go: without mass and features nothing distinguishes active from not.
-    size = int((state == FREE).sum())
-    matters = (mass != 0) | (np.diff(start) > 0) | (np.diff(fee_start) > 0)
-    matters[:size] = True
-    joint_of = np.full(joints, -1, np.int64)
-    joint_of[keep[size:][matters[size:]] - n] = np.arange(int(matters[size:].sum()))
-    alive = joint_of >= 0
-    if not matters.all():
-        mass = mass[matters]
-        start, fee_start = (np.append(starts[:-1][matters], starts[-1]) for starts in (start, fee_start))
-    needed &= alive[core.need_joint]
-    vetoed &= alive[core.veto_joint]
-    unit_of = number[:n]
-    free = state == FREE
-    parent = core.parent[free]
-    used = int(core.lengths[state == TAKEN].sum())
-    lengths = core.lengths[free]
-    return Core(
-        ids=core.ids[free],
-        lengths=lengths,
-        parent=np.where(parent >= 0, unit_of[parent], -1) if n else parent,  # a taken parent is number -1
-        mass=mass,
-        start=start,
-        feature=feature,
-        count=count,
-        table_start=table_start,
-        table=table,
-        price=price,
-        fees=Fees(fee_start, fee, fee_count, fee_weight, fee_step),
-        need_joint=joint_of[core.need_joint[needed]],
-        need_unit=unit_of[core.need_unit[needed]],
-        veto_joint=joint_of[core.veto_joint[vetoed]],
-        veto_unit=unit_of[core.veto_unit[vetoed]],
-        rows=_kept_rows(core.rows, state, alive, unit_of, joint_of),
-        base=core.base + int(gained),
-        low=core.low - used,
-        high=min(core.high - used, int(lengths.sum())),
-        scale=core.scale,
+    return Priced(
+        start,
+        feature,
+        count,
+        table_start,
+        table,
+        price,
+        rising,
+        best,
+        left,
+        alone,
+        profit,
+        surplus,
+        int(slack),
     )

@@ -2,41 +2,32 @@
 
 If everything that can be gained fits into the summary with room to spare, copies have no price: the bound cuts what
 misses a gain and nothing else, and new multipliers for subtrees would say the same. The engine first takes prices that
-see the length (`Relaxation.squeezed`). What helps besides is merging: the search is not split soon, and trees that
-share features stand close together, so that few features are open at a time.
+see the length (`..relaxation.Session.squeezed`). What helps besides is merging: the search is not split soon, and
+trees that share features stand close together, so that few features are open at a time.
 """
 
 from __future__ import annotations
-
-from collections.abc import Callable
-from typing import Final
 
 import numpy as np
 
 from optsum.coverage.instance import IntArray
 
-from ..search import PAUSED, Walk
-from .bound import Priced
 from .core import Core
 
-__all__ = ["Patience", "frontier_order", "is_flat"]
-
-_SLICE: Final = 60_000
-_FRUITFUL: Final = 0.1
-_LARGEST_MEMO: Final = 1 << 22
+__all__ = ["frontier_order", "is_flat"]
 
 
-def is_flat(at: Priced) -> bool:
+def is_flat(core: Core) -> bool:
     """Whether no unit is worth more than it pays for, so that the bound is the same for every length."""
-    return not (at.profit > 0).any()
+    return not (core.at.profit > 0).any()
 
 
-def frontier_order(core: Core, at: Priced) -> IntArray:
+def frontier_order(core: Core) -> IntArray:
     """Units, tree by tree; each tree is the one that opens the fewest features, less those that it closes.
 
     A feature is open while some of the trees that hold it are decided and some are not.
     """
-    n = core.size
+    n, at = core.size, core.at
     tree = np.arange(n)
     for unit in range(n):
         if core.parent[unit] >= 0:
@@ -63,28 +54,3 @@ def frontier_order(core: Core, at: Priced) -> IntArray:
         for f in held.pop(root):
             waiting[f] -= 1
     return np.lexsort((np.arange(n), np.array([place[root] for root in tree.tolist()], np.int64))).astype(np.int64)
-
-
-class Patience:
-    """Run a search far, with a memo that grows with it, and to its end if it finds much.
-
-    Parameters
-    ----------
-    frames : int
-        Where to give up if few frames become nodes.
-    """
-
-    def __init__(self, frames: int) -> None:
-        self._frames = frames
-
-    def run(self, search: Walk, check: Callable[[], None]) -> int:
-        """Run; `check` may raise."""
-        slots = 1 << 16
-        answer = PAUSED
-        while answer == PAUSED and (search.frames < self._frames or search.fruitful > _FRUITFUL * search.frames):
-            check()
-            while slots < min(_LARGEST_MEMO, 4 * search.frames):
-                slots *= 2
-            search.grow_memo(slots)
-            answer = search.run(_SLICE)
-        return answer

@@ -9,8 +9,9 @@ import numpy as np
 from numba import njit
 
 from ..reduction import TAKEN, States
-from .bound import grain_of, last_row, precedence_table, priced
-from .core import Core, reduced
+from .bound import grain_of, last_row, precedence_table
+from .core import Core
+from .reduction import reduced
 
 __all__ = ["good_set"]
 
@@ -238,7 +239,7 @@ def good_set(core: Core) -> tuple[tuple[int, ...], int]:
 
     With a least length only the knapsack's solution, filled up, is tried: it meets the limit by itself.
     """
-    at = priced(core)
+    at = core.at
     grain = grain_of(core)
     n, joints = core.size, core.joints
     need_order, veto_order = np.argsort(core.need_unit, kind="stable"), np.argsort(core.veto_unit, kind="stable")
@@ -252,7 +253,7 @@ def good_set(core: Core) -> tuple[tuple[int, ...], int]:
         if from_knapsack:
             reach = np.zeros(core.high + 1 if grain == 1 else 1, np.int32)
             last = last_row(core.low, core.high, grain, reach)
-            _knapsack_set(core.lengths, at.skip, at.profit, last, grain, core.high, state)
+            _knapsack_set(core.lengths, core.skip, at.profit, last, grain, core.high, state)
         elif core.low > 0:
             break
         _fill(

@@ -18,7 +18,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from .bound import term
+from .core import term
 
 __all__ = ["drop_unit", "feature_word", "take_unit", "undo_unit"]
 

@@ -12,7 +12,6 @@ from numba import njit
 
 from optsum.coverage.instance import IntArray
 
-from .bound import Priced
 from .core import Core
 
 __all__ = ["branching_order"]
@@ -101,13 +100,14 @@ def _weights(
     return out, tree, heaviest, root, total, top
 
 
-def branching_order(core: Core, at: Priced) -> tuple[IntArray, int]:
+def branching_order(core: Core) -> tuple[IntArray, int]:
     """Return the units in the order of decision, and the unit to branch on if the core is split.
 
     Heaviest trees first: a unit weighs the more the dearer and rarer the features are that the relaxation pays for
     in part, by itself or in a joint that needs it (see `..singles.order`). Small
     groups of trees that share joints stay together, so that joints are decided soon.
     """
+    at = core.at
     out, tree, heaviest, root, total, top = _weights(
         core.lengths,
         core.parent,

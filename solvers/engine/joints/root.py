@@ -13,7 +13,8 @@ from optsum.errors import UnsupportedError
 
 from ..program import Program
 from ..reduction import DROPPED, FREE
-from .core import NEED, VETO, Core, Fees, Rows, reduced
+from .core import NEED, VETO, Core, Fees, Rows
+from .reduction import reduced
 
 __all__ = ["core_of"]
 

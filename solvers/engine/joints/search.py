@@ -9,19 +9,19 @@ from typing import Any
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from optsum.coverage.instance import IntArray
 from optsum.optima.diagram import EMPTY_FAMILY, EMPTY_SET
 
 from ..reduction import mix
-from ..search import Walk
+from ..search import Search
 from ..store import NodeStore
 from ..tables import random_words, segment_ends
-from .bound import Priced, grain_of, last_row, precedence_table
+from .bound import grain_of, last_row, precedence_table
 from .core import NEED, Core
 from .kernel import run_search
 from .moves import feature_word
+from .reduction import fillers
 
 __all__ = ["Search"]
 
@@ -69,41 +69,36 @@ def _lists(owner: IntArray, owned: IntArray, owners: int) -> tuple[IntArray, Int
     return start, owned[order]
 
 
-class Search(Walk):
+class JointSearch(Search):
     """One resumable search.
 
     Parameters
     ----------
     core : Core
-    at : Priced
-        What its prices make of it.
     order : (n,)
         Units in the order of decision; descendants follow their ancestors immediately.
     target : int
         Sets of at least this value are wanted.
-    first_only : bool
-        Stop at the first of them.
     store : NodeStore
-    filler : (n,) bool
-        Units that touch nothing and stand in trees of such units. They are decided last, and only to enumerate
-        (none where the knapsack table is coarse).
+    first_only : bool
+        Stop at the first of them; then there are no fillers: units that touch nothing and stand in trees of such
+        units, which are decided last (and not apart where the knapsack table is coarse).
     """
 
     def __init__(
         self,
         core: Core,
-        at: Priced,
         order: IntArray,
         target: int,
-        first_only: bool,
         store: NodeStore,
-        filler: NDArray[np.bool_],
+        first_only: bool,
     ) -> None:
+        at, grain = core.at, grain_of(core)
         self._low, self._high = core.low, core.high
+        filler = fillers(core) if not first_only and grain == 1 else np.zeros(core.size, np.bool_)
         outside = order[filler[order]]
         order = order[~filler[order]]
         n, joints = len(order), core.joints
-        grain = grain_of(core)
         place = np.full(core.size, -1, np.int64)
         place[order] = np.arange(n)
         items_in_order = np.concatenate([order, core.size + np.arange(joints)])
@@ -113,9 +108,9 @@ class Search(Walk):
         entries = np.repeat(at.start[items_in_order] - start[:-1], widths) + np.arange(start[-1])
         mass = core.mass[items_in_order]
         lengths = core.lengths[order]
-        skip = np.arange(n) + (at.skip[order] - order)  # subtrees keep their sizes
+        skip = np.arange(n) + (core.skip[order] - order)  # subtrees keep their sizes
 
-        self._fillers = _Fillers(core, at, outside, store) if len(outside) else None
+        self._fillers = _Fillers(core, outside, store) if len(outside) else None
         # With a least length every room is a state of its own; with a coarse table rooms are not merged.
         reach_last = self._fillers.reach if self._fillers else np.zeros(core.high + 1 if grain == 1 else 1, np.int32)
         last = last_row(core.low, core.high, grain, reach_last)
@@ -193,11 +188,11 @@ class Search(Walk):
 class _Fillers:
     """Sets of units that touch nothing: whatever fits, closed under parents."""
 
-    def __init__(self, core: Core, at: Priced, units: IntArray, store: NodeStore) -> None:
+    def __init__(self, core: Core, units: IntArray, store: NodeStore) -> None:
         order = np.sort(units)
         self._ids = core.ids[order].tolist()
         self._lengths = core.lengths[order].tolist()
-        skip = np.arange(len(order)) + (at.skip[order] - order)
+        skip = np.arange(len(order)) + (core.skip[order] - order)
         self._skip = skip.tolist()
         self._table = _reach(core.lengths[order], skip, np.zeros(core.high + 1, np.int32))
         self.reach = self._table[0]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from optsum.contracts.run import Limits
 from optsum.coverage.instance import Coverage, Joint
 
+from ..driver import Driver
 from ..program import program_of
-from ..running import Limits
-from .engine import GeneralEngine
+from .kind import JOINTS
 
 __all__ = ["run_every_kernel"]
 
@@ -23,7 +24,7 @@ def run_every_kernel() -> None:
         joints=(*(Joint(unit % 24, (unit, unit + 2), (unit + 1,)) for unit in range(0, 33, 3)), Joint(24, (1, 5))),
         max_length=45,
     )
-    engine = GeneralEngine(program_of(instance, (5, -1)), Limits())
+    engine = Driver(program_of(instance, (5, -1)), JOINTS, Limits())
     engine.guess()
     while engine.one_of(engine.upper) is None:
         engine.upper -= 1

@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from ..reduction import States
 from .core import Core
 
-__all__ = ["IMPOSSIBLE", "decide", "grain_of", "suffix_table"]
+__all__ = ["IMPOSSIBLE", "decide", "grain_of", "suffix_table", "upper_bound"]
 
 IMPOSSIBLE: Final = -(2**61)
 """Profit of a knapsack that cannot be filled to the least length."""
@@ -204,13 +204,14 @@ def _decide(
     return total, moved
 
 
-def decide(core: Core, target: int | None, grain: int) -> tuple[int, States, int]:
-    """Bound a core and find the units that every selection of value >= `target` takes, or drops.
+def upper_bound(core: Core) -> int | None:
+    """Return the bound times ``core.scale``; None if no selection meets the length limits."""
+    bound, _, _ = _decided(core, None)
+    return bound if bound > IMPOSSIBLE // 2 else None
 
-    Parameters
-    ----------
-    target : int or None
-        None for the bound alone.
+
+def decide(core: Core, target: int) -> tuple[int, States, int]:
+    """Bound a core and find the units that every selection of value >= `target` takes, or drops.
 
     Returns
     -------
@@ -220,6 +221,10 @@ def decide(core: Core, target: int | None, grain: int) -> tuple[int, States, int
     moved : int
         How many units were decided.
     """
+    return _decided(core, target)
+
+
+def _decided(core: Core, target: int | None) -> tuple[int, States, int]:
     state: NDArray[np.int8] = np.full(core.size, 2, np.int8)
     bound, moved = _decide(
         core.lengths,
@@ -234,7 +239,7 @@ def decide(core: Core, target: int | None, grain: int) -> tuple[int, States, int
         core.base,
         core.low,
         core.high,
-        grain,
+        grain_of(core),
         0 if target is None else target,
         target is None,
         state,

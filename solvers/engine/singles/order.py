@@ -62,8 +62,8 @@ def _weights(
     return out
 
 
-def branching_order(core: Core) -> IntArray:
-    """Units in the order of decision: those first that make the bound of the rest tight soonest.
+def branching_order(core: Core) -> tuple[IntArray, int]:
+    """Units in the order of decision, and the first: those first that make the bound of the rest tight soonest.
 
     The Lagrangian bound is loose on features whose price lies strictly between nothing and the gain of the first
     copy: they are paid for in part whatever happens. Long units that hold many copies of such features come first.
@@ -87,4 +87,5 @@ def branching_order(core: Core) -> IntArray:
         core.fee_share,
         core.fee_weight,
     )
-    return np.argsort(weights, kind="stable")
+    order = np.argsort(weights, kind="stable")
+    return order, int(order[0]) if core.size else -1

@@ -7,9 +7,7 @@ subject to  sum_i count_if x_i - sum_s z_fs >= 0          for every feature f (i
             0 <= x_i <= 1, 0 <= z_fs <= width_fs           (s: pieces of equal slope of the table of f)
             0 <= y_g, 0 <= t_ig                            (t_ig only where i has fewer copies than step_g)
 
-The duals are only ever used as Lagrangian multipliers, where any prices >= 0 and any shares from 0 to weight * count
-give a valid bound, so no tolerance of the simplex method can harm exactness. An infeasibility reported by HiGHS is not
-used to prune.
+Any prices >= 0, and any shares from 0 to weight * count, give a valid bound.
 """
 
 # mypy: disable-error-code="no-untyped-def"
@@ -17,21 +15,20 @@ used to prune.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Final
 
 import numpy as np
 from numba import njit
 
 from optsum.coverage.instance import IntArray
 
-from ..reduction import DROPPED, FREE, TAKEN
-from .core import Core, reduced
+from ..relaxation import BY_COLUMN, HUGE, LinearProgram
+from .core import Core
 
-__all__ = ["Relaxation"]
+__all__ = ["linear_program", "priced"]
 
-_HUGE = 1e30
+_ANY: Final = 2**62
 
 
 @njit(cache=True)
@@ -113,100 +110,50 @@ def _model(lengths, mass, start, feature, count, table_start, table, fee_start, 
     return cost, upper, first, index, value
 
 
-class Relaxation:
-    """The relaxation of one core in HiGHS, to be solved with more and more units decided.
+def linear_program(core: Core) -> LinearProgram | None:
+    """Return the relaxation of a core; None if nothing in it has a price."""
+    m = len(core.price)
+    if not m and not len(core.fee_weight):
+        return None
+    cost, upper, first, index, value = _model(
+        core.lengths,
+        core.mass,
+        core.start,
+        core.feature,
+        core.count,
+        core.table_start,
+        core.table,
+        core.fee_start,
+        core.fee,
+        core.fee_count,
+        core.fee_weight,
+        core.fee_step,
+    )
+    rows = m + 1 + len(core.fee)
+    row_lower, row_upper = np.zeros(rows), np.full(rows, HUGE)
+    row_lower[m + 1 :] = -HUGE
+    row_upper[m + 1 :] = 0.0
+    row_lower[m] = core.low if core.low > 0 else -HUGE
+    row_upper[m] = core.high
+    most = np.full(rows, _ANY)
+    most[m + 1 :] = core.fee_weight[core.fee] * core.fee_count * core.scale
+    return LinearProgram(
+        BY_COLUMN,
+        cost,
+        np.zeros(len(cost)),
+        upper,
+        row_lower,
+        row_upper,
+        first,
+        index,
+        value,
+        np.arange(core.size),
+        most,
+        m,
+    )
 
-    Parameters
-    ----------
-    core : Core
-        Later calls name units by its `ids`.
-    """
 
-    def __init__(self, core: Core) -> None:
-        import highspy
-
-        self._optimal = highspy.HighsModelStatus.kOptimal
-        self._highs: Any = highspy.Highs()
-        for name, option in (
-            ("output_flag", False),
-            ("threads", 1),
-            ("presolve", "off"),
-            ("solver", "simplex"),
-        ):
-            self._highs.setOptionValue(name, option)
-        self.load(core)
-
-    def load(self, core: Core) -> None:
-        """Replace the model."""
-        self.core = core
-        m = len(core.price)
-        cost, upper, first, index, value = _model(
-            core.lengths,
-            core.mass,
-            core.start,
-            core.feature,
-            core.count,
-            core.table_start,
-            core.table,
-            core.fee_start,
-            core.fee,
-            core.fee_count,
-            core.fee_weight,
-            core.fee_step,
-        )
-        columns = len(cost)
-        rows = m + 1 + len(core.fee)
-        row_lower = np.zeros(rows)
-        row_upper = np.full(rows, _HUGE)
-        row_lower[m + 1 :] = -_HUGE
-        row_upper[m + 1 :] = 0.0
-        row_lower[m] = core.low if core.low > 0 else -_HUGE
-        row_upper[m] = core.high
-        self._highs.passModel(
-            columns,
-            rows,
-            len(index),
-            1,  # column by column
-            -1,  # maximize
-            float(core.base),
-            cost,
-            np.zeros(columns),
-            upper,
-            row_lower,
-            row_upper,
-            first,
-            index,
-            value,
-            np.zeros(columns, np.int32),  # every column continuous
-        )
-
-    def priced(self) -> Core | None:
-        """Solve from the last basis: the core with its prices and shares, or None if HiGHS has no solution."""
-        self._highs.run()
-        if self._highs.getModelStatus() != self._optimal:
-            return None
-        core, m = self.core, len(self.core.price)
-        dual = np.abs(np.asarray(self._highs.getSolution().row_dual))
-        price: IntArray = np.rint(dual[:m] * core.scale).astype(np.int64)
-        if not len(core.fee):
-            return replace(core, price=price)
-        share: IntArray = np.rint(dual[m + 1 :] * core.scale).astype(np.int64)
-        most = core.fee_weight[core.fee] * core.fee_count * core.scale
-        return replace(core, price=price, fee_share=np.minimum(share, most))
-
-    def reduced(self, free: IntArray, taken: Sequence[int]) -> Core:
-        """Return the core in which only the `free` units are undecided, with prices of its own.
-
-        Parameters
-        ----------
-        free, taken : unit numbers as in ``core.ids``; every other unit is dropped
-        """
-        core = self.core
-        state = np.full(core.size, DROPPED, np.int8)
-        state[np.searchsorted(core.ids, free)] = FREE
-        state[np.searchsorted(core.ids, taken)] = TAKEN
-        every = np.arange(core.size, dtype=np.int32)
-        lower = (state == TAKEN).astype(np.float64)
-        self._highs.changeColsBounds(core.size, every, lower, (state != DROPPED).astype(np.float64))
-        priced = self.priced()
-        return reduced(core if priced is None else priced, state)
+def priced(core: Core, multipliers: IntArray) -> Core:
+    """Return a core with the multipliers of its relaxation as prices and shares."""
+    m = len(core.price)
+    return replace(core, price=multipliers[:m], fee_share=multipliers[m + 1 :])

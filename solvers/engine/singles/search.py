@@ -10,14 +10,14 @@ from numba import njit
 
 from optsum.coverage.instance import IntArray
 
-from ..search import Walk
+from ..search import Search
 from ..store import NodeStore
 from ..tables import fill_reach, losses, random_words, segment_ends
 from .bound import best_counts, fee_term, grain_of, net, profits, suffix_table
 from .core import Core
 from .kernel import run_search
 
-__all__ = ["Search"]
+__all__ = ["search_of"]
 
 
 @njit(cache=True)
@@ -121,8 +121,8 @@ def _prepare(
     )
 
 
-class Search(Walk):
-    """One resumable search.
+def search_of(core: Core, order: IntArray, target: int, store: NodeStore, first_only: bool) -> Search:
+    """Make a resumable search.
 
     Parameters
     ----------
@@ -130,98 +130,96 @@ class Search(Walk):
     order : (n,) units of the core in the order of decision
     target : int
         Sets of at least this value are wanted.
+    store : NodeStore
     first_only : bool
         Stop at the first of them.
-    store : NodeStore
     """
-
-    def __init__(self, core: Core, order: IntArray, target: int, first_only: bool, store: NodeStore) -> None:
-        grain = grain_of(core)
-        (
-            ids,
-            lengths,
-            start,
-            feature,
-            count,
-            mass,
-            profit,
-            best,
-            K,
-            reach,
-            words,
-            ends,
-            left,
-            frame,
-            fee_start,
-            fee,
-            fee_count,
-            fee_share,
-            fee_words,
-            worst,
-            fee_left,
-            fee_open,
-        ) = _prepare(
-            order,
-            core.ids,
-            core.lengths,
-            core.mass,
-            core.start,
-            core.feature,
-            core.count,
-            core.table_start,
-            core.table,
-            core.price,
-            core.scale,
-            core.base,
-            core.low,
-            core.high,
-            grain,
-            core.fee_start,
-            core.fee,
-            core.fee_count,
-            core.fee_share,
-            core.fee_weight,
-            core.fee_step,
-        )
-        keys, stage = np.zeros((core.size + 1, 4), np.uint64), np.zeros(core.size + 1, np.int8)
-        fixed = (
-            ids,
-            lengths,
-            start,
-            feature,
-            count,
-            mass,
-            core.table_start,
-            core.table,
-            core.price,
-            profit,
-            best,
-            core.scale,
-            core.low,
-            core.high,
-            grain,
-            K,
-            reach,
-            words,
-            ends,
-            fee_start,
-            fee,
-            fee_count,
-            fee_share,
-            core.fee_weight,
-            core.fee_step,
-            fee_words,
-            worst,
-            target,
-            first_only,
-            np.zeros(len(left), np.int64),
-            left,
-            np.zeros(len(fee_left), np.int64),
-            fee_left,
-            np.zeros(len(fee_left), np.int64),
-            fee_open,
-            frame,
-            keys,
-            stage,
-        )
-        super().__init__(run_search, fixed, store, ids, frame, keys, stage)
+    grain = grain_of(core)
+    (
+        ids,
+        lengths,
+        start,
+        feature,
+        count,
+        mass,
+        profit,
+        best,
+        K,
+        reach,
+        words,
+        ends,
+        left,
+        frame,
+        fee_start,
+        fee,
+        fee_count,
+        fee_share,
+        fee_words,
+        worst,
+        fee_left,
+        fee_open,
+    ) = _prepare(
+        order,
+        core.ids,
+        core.lengths,
+        core.mass,
+        core.start,
+        core.feature,
+        core.count,
+        core.table_start,
+        core.table,
+        core.price,
+        core.scale,
+        core.base,
+        core.low,
+        core.high,
+        grain,
+        core.fee_start,
+        core.fee,
+        core.fee_count,
+        core.fee_share,
+        core.fee_weight,
+        core.fee_step,
+    )
+    keys, stage = np.zeros((core.size + 1, 4), np.uint64), np.zeros(core.size + 1, np.int8)
+    fixed = (
+        ids,
+        lengths,
+        start,
+        feature,
+        count,
+        mass,
+        core.table_start,
+        core.table,
+        core.price,
+        profit,
+        best,
+        core.scale,
+        core.low,
+        core.high,
+        grain,
+        K,
+        reach,
+        words,
+        ends,
+        fee_start,
+        fee,
+        fee_count,
+        fee_share,
+        core.fee_weight,
+        core.fee_step,
+        fee_words,
+        worst,
+        target,
+        first_only,
+        np.zeros(len(left), np.int64),
+        left,
+        np.zeros(len(fee_left), np.int64),
+        fee_left,
+        np.zeros(len(fee_left), np.int64),
+        fee_open,
+        frame,
+        keys,
+        stage,
+    )
+    return Search(run_search, fixed, store, ids, frame, keys, stage)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from optsum.solvers.engine.running import Limits
 from optsum.solvers.objectives.paper_knapsack import solve_knapsack_all
 from optsum.solvers.objectives.recall import solve_all, solve_one
 
 import optsum
+from optsum.contracts.run import Limits
 from optsum.corpus.topic import Topic
 from optsum.options.options import resolve
 from optsum.running.each_topic import problems
@@ -35,7 +35,7 @@ def test_knapsack_and_default_agree(shared_data: Path, name: str, metric: str, r
                 coverage = build(part, options).problem.coverage
             except optsum.InputError:  # a reference of one word has no bigram
                 continue
-            ours, papers = solve_all(coverage), solve_knapsack_all(coverage, Limits(frames=50_000_000))
+            ours, papers = solve_all(coverage), solve_knapsack_all(coverage, Limits(nodes=50_000_000))
             assert ours.complete
             assert papers.complete
             assert (ours.value, ours.count) == (papers.value, papers.count), part.id

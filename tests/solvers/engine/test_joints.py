@@ -8,14 +8,16 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from optsum.solvers.engine import effort
-from optsum.solvers.engine.joints import engine as general
-from optsum.solvers.engine.joints import flat
-from optsum.solvers.engine.joints.engine import GeneralEngine
+from optsum.solvers.engine import driver
+from optsum.solvers.engine.driver import Driver
+from optsum.solvers.engine.effort import Effort
+from optsum.solvers.engine.joints.core import Core
+from optsum.solvers.engine.joints.kind import JOINTS
 from optsum.solvers.engine.program import Program, program_of
-from optsum.solvers.engine.running import Limits, Stopped
 
+from optsum.contracts.run import Limits, Stopped
 from optsum.coverage.instance import NO_LIMIT, Coverage, Joint
+from optsum.deadline import Deadline
 from optsum.errors import UnsupportedError
 from optsum.optima.diagram import Diagram
 from optsum.testing import random_coverage
@@ -51,9 +53,9 @@ def feasible_sets(program: Program) -> list[tuple[int, ...]]:
     ]
 
 
-def solved(program: Program) -> tuple[int, Diagram, GeneralEngine]:
+def solved(program: Program) -> tuple[int, Diagram, Driver[Core]]:
     """Return the optimum, all optima and the engine."""
-    engine = GeneralEngine(program, Limits())
+    engine = Driver(program, JOINTS, Limits())
     assert engine.feasible
     target = engine.upper
     while True:
@@ -118,7 +120,7 @@ def check(case: str, seed: int) -> None:
     program = random_program(case, seed)
     sets = feasible_sets(program)
     if not sets:
-        assert not GeneralEngine(program, Limits()).feasible
+        assert not Driver(program, JOINTS, Limits()).feasible
         return
     values = [value_of(program, chosen) for chosen in sets]
     best = max(values)
@@ -137,9 +139,9 @@ def check(case: str, seed: int) -> None:
     assert engine.upper * engine.divisor + program.base >= best
 
 
-def closed_in(program: Program) -> tuple[int, Diagram, GeneralEngine]:
+def closed_in(program: Program) -> tuple[int, Diagram, Driver[Core]]:
     """Return what `solved` does, for values too large to be tried one by one."""
-    engine = GeneralEngine(program, Limits())
+    engine = Driver(program, JOINTS, Limits())
     value, upper = engine.guess()[1], engine.upper
     while value < upper:
         middle = (value + upper + 1) // 2
@@ -170,11 +172,7 @@ def test_all_optima_are_those_of_brute_force_on_many(case: str) -> None:
 @pytest.fixture
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make searches give up at once, so that small instances are split as large ones are."""
-    monkeypatch.setattr(effort, "START", 2)
-    monkeypatch.setattr(effort, "FIRST", 4)
-    monkeypatch.setattr(effort, "LONGEST", 0)
-    monkeypatch.setattr(flat, "_SLICE", 3)
-    monkeypatch.setattr(general, "_PATIENT", 30)
+    monkeypatch.setattr(driver, "EFFORT", Effort(start=2, first=4, longest=0, patient=30, patient_slice=3))
 
 
 @pytest.mark.usefixtures("hasty")
@@ -243,22 +241,22 @@ def hard() -> Program:
 
 
 @pytest.mark.parametrize(
-    ("limits", "reason"),
+    ("limits", "deadline", "reason"),
     [
-        (Limits(frames=2000), "node_limit"),
-        (Limits(seconds=0.0), "time_limit"),
-        (Limits(memory=0), "memory_limit"),
-        (Limits(should_stop=lambda: True), "interrupted"),
+        (Limits(nodes=2000), None, "node_limit"),
+        (Limits(time_s=0.0), None, "time_limit"),
+        (Limits(memory=0), None, "memory_limit"),
+        (Limits(), Deadline(should_stop=lambda: True), "interrupted"),
     ],
 )
-def test_limits_stop_a_search(limits: Limits, reason: str) -> None:
+def test_limits_stop_a_search(limits: Limits, deadline: Deadline | None, reason: str) -> None:
     program = hard()
-    engine = GeneralEngine(program, limits)
+    engine = Driver(program, JOINTS, limits, deadline)
     guess, value = engine.guess()
     assert value_of(program, guess) == value <= engine.upper
     with pytest.raises(Stopped) as stop:
         deque(map(engine.one_of, range(engine.upper, value, -1)), maxlen=0)
-    assert stop.value.reason == reason
+    assert stop.value.termination == reason
     node, why = engine.all_of(value)
     assert why == reason
     for chosen in list(engine.store.diagram(node))[:50]:
@@ -271,7 +269,7 @@ def test_values_too_large_for_64_bits_are_refused() -> None:
         [1, 1], [{0: 1}, {1: 1}], [[2**59 + 1], [2**59]], constants=(0, 2**62), parents=[-1, 0], max_length=2
     )
     with pytest.raises(UnsupportedError, match="beyond"):
-        GeneralEngine(program_of(instance, (1, 0)), Limits())
+        Driver(program_of(instance, (1, 0)), JOINTS, Limits())
 
 
 def test_a_minimum_length_beyond_every_table_is_refused() -> None:
@@ -279,7 +277,7 @@ def test_a_minimum_length_beyond_every_table_is_refused() -> None:
         [10**9] * 3, [{0: 1}] * 3, [[1]], constants=(0, 1), parents=[-1, 0, 0], min_length=5, max_length=2 * 10**9
     )
     with pytest.raises(UnsupportedError, match="minimum length"):
-        GeneralEngine(program_of(instance, (1, 0)), Limits())
+        Driver(program_of(instance, (1, 0)), JOINTS, Limits())
 
 
 def test_nothing_to_choose() -> None:

@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from optsum.solvers.engine.joints.engine import GeneralEngine
+from optsum.solvers.engine.driver import Driver
+from optsum.solvers.engine.joints.kind import JOINTS
 from optsum.solvers.engine.program import program_of
-from optsum.solvers.engine.running import Limits
 
 import optsum
 from optsum.contracts.result import Status
+from optsum.contracts.run import Limits
 from optsum.corpus.topic import Topic
 from optsum.coverage.evaluate import score
 from optsum.coverage.instance import Coverage, Joint
@@ -26,7 +27,7 @@ from optsum.running.search import search
 def one_and_all(instance: Coverage, most: int = 300) -> tuple[int, Optima]:
     """Return the optimum of recall, its sets re-scored (up to `most` of them)."""
     program = program_of(instance, (1, 0))
-    engine = GeneralEngine(program, Limits())
+    engine = Driver(program, JOINTS, Limits())
     assert engine.feasible
     target = engine.upper
     while (one := engine.one_of(target)) is None:

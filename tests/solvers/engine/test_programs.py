@@ -7,12 +7,13 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from optsum.solvers.engine import effort
+from optsum.solvers.engine import driver
+from optsum.solvers.engine.driver import Driver
+from optsum.solvers.engine.effort import Effort
 from optsum.solvers.engine.program import Program
-from optsum.solvers.engine.running import Limits
-from optsum.solvers.engine.singles import engine
-from optsum.solvers.engine.singles.engine import Engine
+from optsum.solvers.engine.singles.kind import SINGLES
 
+from optsum.contracts.run import Limits
 from optsum.coverage.instance import NO_LIMIT, pack
 
 
@@ -79,7 +80,7 @@ def brute_force(program: Program) -> dict[tuple[int, ...], int]:
 
 def assert_same_as_brute_force(program: Program, name: object) -> int:
     values = brute_force(program)
-    solver = Engine(program, Limits())
+    solver = Driver(program, SINGLES, Limits())
     assert solver.feasible == bool(values), name
     if not values:
         return 0
@@ -111,9 +112,7 @@ def test_equals_brute_force(seed: int) -> None:
 
 
 def test_equals_brute_force_when_every_search_is_split(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, number in (("START", 2), ("FIRST", 3), ("LONGEST", 0), ("SLICE", 4)):
-        monkeypatch.setattr(effort, name, number)
-    monkeypatch.setattr(engine, "_DEEPEST", 3)
+    monkeypatch.setattr(driver, "EFFORT", Effort(start=2, first=3, longest=0, slice=4, deepest=3))
     rng = random.Random(77)  # noqa: S311
     splits = sum(assert_same_as_brute_force(random_program(rng), number) for number in range(80))
     assert splits > 50

@@ -7,13 +7,14 @@ import random
 import numpy as np
 import pytest
 from exact_instances import brute_force, random_instance, value_of
-from optsum.solvers.engine import effort
-from optsum.solvers.engine.running import Limits
-from optsum.solvers.engine.singles import engine
+from optsum.solvers.engine import driver
+from optsum.solvers.engine.effort import Effort
 from optsum.solvers.objectives.paper_knapsack import solve_knapsack_all
 from optsum.solvers.objectives.recall import solve_all, solve_one
 
+from optsum.contracts.run import Limits
 from optsum.coverage.instance import NO_LIMIT, Coverage, Sense
+from optsum.deadline import Deadline
 from optsum.errors import UnsupportedError
 from optsum.optima.optima import Optima
 
@@ -48,9 +49,7 @@ def test_equals_brute_force_with_large_gains(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_equals_brute_force_when_every_search_is_split(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(effort, "START", 2)
-    monkeypatch.setattr(effort, "FIRST", 3)
-    monkeypatch.setattr(effort, "LONGEST", 0)
+    monkeypatch.setattr(driver, "EFFORT", Effort(start=2, first=3, longest=0))
     rng = random.Random(200 + seed)  # noqa: S311
     splits = 0
     for number in range(60):
@@ -61,9 +60,7 @@ def test_equals_brute_force_when_every_search_is_split(seed: int, monkeypatch: p
 
 
 def test_equals_brute_force_when_splitting_may_go_no_deeper(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, number in (("START", 2), ("FIRST", 3), ("LONGEST", 0), ("SLICE", 4)):
-        monkeypatch.setattr(effort, name, number)
-    monkeypatch.setattr(engine, "_DEEPEST", 1)
+    monkeypatch.setattr(driver, "EFFORT", Effort(start=2, first=3, longest=0, slice=4, deepest=1))
     rng = random.Random(300)  # noqa: S311
     for number in range(60):
         assert_same_as_brute_force(random_instance(rng), number)
@@ -130,17 +127,17 @@ def test_other_instances_are_refused(change: dict[str, object]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("limits", "reason"),
+    ("limits", "deadline", "reason"),
     [
-        (Limits(frames=2000), "node_limit"),
-        (Limits(seconds=0.0), "time_limit"),
-        (Limits(memory=0), "memory_limit"),
-        (Limits(should_stop=lambda: True), "interrupted"),
+        (Limits(nodes=2000), None, "node_limit"),
+        (Limits(time_s=0.0), None, "time_limit"),
+        (Limits(memory=0), None, "memory_limit"),
+        (Limits(), Deadline(should_stop=lambda: True), "interrupted"),
     ],
 )
-def test_limits_keep_what_is_known(limits: Limits, reason: str) -> None:
+def test_limits_keep_what_is_known(limits: Limits, deadline: Deadline | None, reason: str) -> None:
     instance = hard_instance()
-    optima, one = solve_all(instance, limits), solve_one(instance, limits)
+    optima, one = solve_all(instance, limits, deadline), solve_one(instance, limits, deadline)
     assert (optima.complete, optima.termination) == (False, reason)
     assert optima.value <= optima.bound
     for chosen in optima.sample(5, seed=1):
@@ -163,7 +160,7 @@ def test_a_stopped_enumeration_has_only_optima() -> None:
     seen = 0
     nodes = whole.statistics["nodes"]
     for share in (0.5, 0.9, 0.99):
-        part = solve_all(instance, Limits(frames=int(nodes * share)))
+        part = solve_all(instance, Limits(nodes=int(nodes * share)))
         if part.proven and not part.complete:
             assert set(part) <= set(whole)
             seen += 1

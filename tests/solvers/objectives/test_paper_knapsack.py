@@ -6,9 +6,9 @@ import random
 
 import pytest
 from exact_instances import brute_force, random_instance, value_of
-from optsum.solvers.engine.running import Limits
 from optsum.solvers.objectives.paper_knapsack import knapsack_bound, solve_knapsack_all, solve_knapsack_one
 
+from optsum.contracts.run import Limits
 from optsum.coverage.instance import Coverage
 from optsum.errors import UnsupportedError
 
@@ -49,7 +49,7 @@ def test_sets_checked_are_counted_and_limited() -> None:
     instance = Coverage.of([rng.randint(1, 9) for _ in rows], rows, [[1]] * 80, constants=(0, 80), max_length=30)
     whole = solve_knapsack_all(instance)
     assert whole.statistics["nodes"] > 100
-    stopped = solve_knapsack_all(instance, Limits(frames=100))
+    stopped = solve_knapsack_all(instance, Limits(nodes=100))
     assert (stopped.termination, stopped.complete) == ("node_limit", False)
     assert stopped.statistics["nodes"] == 100
     assert stopped.value <= stopped.bound

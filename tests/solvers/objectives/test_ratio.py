@@ -9,13 +9,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 from optsum.solvers.engine.program import program_of
-from optsum.solvers.engine.running import Limits
 from optsum.solvers.objectives.guards import guarded, positive_program
 from optsum.solvers.objectives.ratio import solve_ratio
 
 import optsum
 from optsum.cli import main
+from optsum.contracts.run import Limits
 from optsum.coverage.instance import Coverage
+from optsum.deadline import Deadline
 from optsum.optima.optima import Optima
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.registry import STRATEGIES
@@ -91,18 +92,18 @@ def _worth(program: object, chosen: tuple[int, ...]) -> int:
 
 
 @pytest.mark.parametrize(
-    ("limits", "reason"),
+    ("limits", "deadline", "reason"),
     [
-        (Limits(frames=0), "node_limit"),
-        (Limits(seconds=0.0), "time_limit"),
-        (Limits(should_stop=lambda: True), "interrupted"),
+        (Limits(nodes=0), None, "node_limit"),
+        (Limits(time_s=0.0), None, "time_limit"),
+        (Limits(), Deadline(should_stop=lambda: True), "interrupted"),
     ],
 )
-def test_a_limit_leaves_the_greedy_selection(limits: Limits, reason: str) -> None:
+def test_a_limit_leaves_the_greedy_selection(limits: Limits, deadline: Deadline | None, reason: str) -> None:
     instance = Coverage.of(
         [1] * 6, [{unit: 1} for unit in range(6)], [[2]] * 6, constants=(0, 9), mass=[[0] * 6, [1, 2, 3, 1, 2, 3]]
     )
-    found = solve_ratio(instance, limits, every=True)
+    found = solve_ratio(instance, limits, deadline, every=True)
     assert (found.reason, found.proven) == (reason, False)
     assert found.selection is not None
     assert list(found.optima) == [found.selection]

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from optsum.solvers.engine.running import Limits
 from optsum.solvers.objectives import sums
 from optsum.solvers.objectives.sums import solve_sum
 
+from optsum.contracts.run import Limits
 from optsum.corpus.topic import as_topic
 from optsum.coverage.instance import Combination, Coverage
 from optsum.options.options import resolve
@@ -128,6 +128,6 @@ def test_limits_and_ties() -> None:
     )
     found = solve_sum(instance, every=True)
     assert (found.optima.count, found.key) == (2**7, (Fraction(4, 101) + Fraction(3, 103)) / 2)
-    stopped = solve_sum(instance, Limits(frames=0), every=True)
+    stopped = solve_sum(instance, Limits(nodes=0), every=True)
     assert (stopped.proven, stopped.reason) == (False, "node_limit")
     assert stopped.selection is not None

@@ -1,0 +1,108 @@
+"""What a run has whatever searches: its limits, and its books."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from optsum.contracts.result import Termination
+from optsum.contracts.run import Limits, Stopped
+from optsum.deadline import Deadline
+
+__all__ = ["Books", "Statistics"]
+
+
+@dataclass
+class Statistics:
+    """What a run did.
+
+    Attributes
+    ----------
+    levels : targets tried
+    nodes : frames of the depth-first search
+    merged : frames that met an equal state
+    relaxations : linear programs solved
+    splits : subtrees split
+    core : undecided units after fixing at the root, last target
+    diagram : nodes of the answer
+    seconds : by phase: ``total``, ``relaxation``, ``search``
+    """
+
+    levels: int = 0
+    nodes: int = 0
+    merged: int = 0
+    relaxations: int = 0
+    splits: int = 0
+    core: int = 0
+    diagram: int = 0
+    seconds: dict[str, float] = field(default_factory=lambda: {"total": 0.0, "relaxation": 0.0, "search": 0.0})
+
+    def add(self, other: Statistics) -> None:
+        """Take in what a part of the run did; `core` is the largest of all parts."""
+        for name, value in vars(other).items():
+            if name == "core":
+                self.core = max(self.core, other.core)
+            elif name != "seconds":
+                setattr(self, name, getattr(self, name) + value)
+        for phase, seconds in other.seconds.items():
+            self.seconds[phase] += seconds
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain data."""
+        return {**vars(self), "seconds": dict(self.seconds)}
+
+
+class Books:
+    """A run under limits.
+
+    Parameters
+    ----------
+    limits : Limits
+        Of which nodes (frames of a search) and bytes of memory are kept here; the time is the deadline's.
+    deadline : Deadline, optional
+        By default the time limit's, from now on.
+
+    Attributes
+    ----------
+    statistics : Statistics
+    """
+
+    def __init__(self, limits: Limits, deadline: Deadline | None = None) -> None:
+        self._started = time.perf_counter()
+        self.limits = limits
+        self.deadline = deadline or Deadline(limits.time_s)
+        self.statistics = Statistics()
+
+    def check(self, memory: int = 0) -> None:
+        """Stop if a limit is reached; `memory` is the number of bytes that the answer takes.
+
+        Raises
+        ------
+        Stopped
+        """
+        reason = self.deadline.reason
+        if reason is not None:
+            raise Stopped(Termination(reason))
+        if self.limits.nodes is not None and self.statistics.nodes >= self.limits.nodes:
+            raise Stopped(Termination.NODE_LIMIT)
+        if memory > self.limits.memory:
+            raise Stopped(Termination.MEMORY_LIMIT)
+
+    def finish(self) -> Statistics:
+        """Close the books."""
+        self.statistics.seconds["total"] = time.perf_counter() - self._started
+        return self.statistics
+
+    @contextmanager
+    def phase(self, name: str) -> Iterator[None]:
+        """Count the time of a phase; Ctrl-C in it ends the run."""
+        started = time.perf_counter()
+        try:
+            yield
+        except KeyboardInterrupt:
+            raise Stopped(Termination.INTERRUPTED) from None
+        finally:
+            self.statistics.seconds[name] += time.perf_counter() - started

@@ -1,0 +1,330 @@
+"""Exact optima of one program: bound, levels, fixing, search, splitting.
+
+The root relaxation gives prices, the prices an integer bound. Then targets are tried from the bound downwards: all
+sets of at least the target's value are enumerated, and the first target that has any has exactly the optima, since
+the one above had none. Where values are large numbers (weighted gains), the optimum is closed in first, by searches
+that stop at one set. A subtree is searched with a limited number of frames; if they do not suffice it is split at
+its first unit and each half gets prices of its own (`effort`).
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final, Generic
+
+import numpy as np
+
+from optsum.contracts.result import Termination
+from optsum.contracts.run import Limits, Stopped
+from optsum.coverage.instance import IntArray
+from optsum.deadline import Deadline
+from optsum.errors import UnsupportedError
+from optsum.optima.diagram import EMPTY_FAMILY, EMPTY_SET
+
+from .books import Books
+from .effort import Effort
+from .kind import C, Kind
+from .program import Program
+from .reduction import DROPPED, FREE, TAKEN, States
+from .relaxation import Session
+from .search import DONE, FOUND, PAUSED, Search
+from .store import NodeStore
+
+__all__ = ["EFFORT", "Driver"]
+
+EFFORT: Effort = Effort()
+"""How long subtrees are searched."""
+
+_NODE_BYTES: Final = 400
+"""Memory of a diagram node while everything is done with it that can be done."""
+
+
+class _Pool(threading.local):
+    """A thread's relaxations, one for each depth at which they are made anew."""
+
+    def __init__(self) -> None:
+        self.sessions: list[Session] = []
+
+
+_POOL: Final = _Pool()
+
+
+@dataclass(frozen=True, slots=True)
+class _Node(Generic[C]):
+    """A subtree.
+
+    Attributes
+    ----------
+    core : what is undecided, with prices
+    relaxed : the ancestor whose relaxation gives prices; it is number `rank` of the relaxations at hand
+    taken : units taken since that ancestor
+    """
+
+    core: C
+    relaxed: C
+    rank: int
+    taken: tuple[int, ...]
+
+
+class Driver(Books, Generic[C]):
+    """The state of one run.
+
+    Parameters
+    ----------
+    program : Program
+    kind : Kind
+        What serves the program.
+    limits : Limits
+        Of nodes (frames), memory and, without a deadline, time.
+    deadline : Deadline, optional
+
+    Attributes
+    ----------
+    store : NodeStore
+    divisor : int
+        Values of the engine times this, plus the program's base, are values of the program.
+    feasible : bool
+        Whether any set meets the length limits.
+    upper : int
+        Bound of the root; the caller lowers it as targets fail.
+
+    Raises
+    ------
+    UnsupportedError
+        If a minimum length would need too large a table, or values leave the range of 64-bit integers.
+    """
+
+    def __init__(self, program: Program, kind: Kind[C], limits: Limits, deadline: Deadline | None = None) -> None:
+        super().__init__(limits, deadline)
+        self.store = NodeStore()
+        self._kind = kind
+        self._stopped: Stopped | None = None
+        self._size = program.size
+        self._core, self.divisor = kind.root(program)
+        if self._core.low > 0 and self._core.high >= 0 and kind.grain(self._core) > 1:
+            raise UnsupportedError(
+                f"A minimum length needs an exact table of {self._core.size} units by {self._core.high} lengths, which "
+                "is too large; measure the length in words or use the strategy milp."
+            )
+        self._root = self._priced(self._core)
+        bound = kind.upper_bound(self._root) if self._core.high >= 0 else None
+        self.feasible = bound is not None
+        self.upper = 0 if bound is None else bound // self._core.scale
+
+    def all_of(self, target: int) -> tuple[int, Termination | None]:
+        """Enumerate every set of value >= `target`.
+
+        Returns
+        -------
+        node : int
+            In `store`.
+        reason : Termination or None
+            None if the node holds all of them, otherwise the limit that was reached.
+        """
+        self._stopped = None
+        found: tuple[int, ...] | None = None
+        if self._kind.finds_first:
+            try:
+                found = self.one_of(target)
+            except Stopped as stopped:
+                return EMPTY_FAMILY, stopped.termination
+            if found is None:
+                return EMPTY_FAMILY, None
+        else:
+            self.statistics.levels += 1
+        node = self._explore(self._whole(self._root), target, 0)
+        if node == EMPTY_FAMILY and found is not None:  # stopped before it came to what is known
+            node = self.store.add_all(list(found), EMPTY_SET)
+        return node, self._reason()
+
+    def _reason(self) -> Termination | None:
+        return None if self._stopped is None else self._stopped.termination
+
+    def one_of(self, target: int) -> tuple[int, ...] | None:
+        """Find one set of value >= `target`; None if there is none.
+
+        Raises
+        ------
+        Stopped
+        """
+        self.statistics.levels += 1
+        return self._find(self._whole(self._kind.lean(self._root)), target, 0)
+
+    def guess(self) -> tuple[tuple[int, ...], int]:
+        """Return a good set and its value."""
+        return self._kind.guess(self._root)
+
+    def value_of(self, units: tuple[int, ...]) -> int:
+        """Value of a set of units."""
+        return self._kind.reduced(self._core, np.isin(self._core.ids, units).astype(np.int8)).base
+
+    def _whole(self, core: C) -> _Node[C]:
+        return _Node(core, self._core if core is self._root else core, 0, ())
+
+    def _check(self) -> None:
+        self.check(self.store.used * _NODE_BYTES)
+
+    def _session(self, core: C, rank: int) -> Session | None:
+        """Relaxation number `rank`, with the model of a core; None if the core has no use for prices."""
+        sessions = _POOL.sessions
+        if rank < len(sessions) and sessions[rank].owner is core:
+            return sessions[rank]
+        program = self._kind.relaxation(core)
+        if program is None:
+            return None
+        while len(sessions) <= rank:
+            sessions.append(Session())
+        sessions[rank].load(program, core.scale, core)
+        return sessions[rank]
+
+    def _multipliers(self, session: Session) -> IntArray | None:
+        self.statistics.relaxations += 1
+        return session.multipliers(self.deadline)
+
+    def _priced(self, core: C) -> C:
+        """Return a core with the prices of its relaxation."""
+        with self.phase("relaxation"):
+            session = self._session(core, 0) if core.high >= 0 else None
+            found = None if session is None else self._multipliers(session)
+        return core if found is None else self._kind.priced(core, found)
+
+    def _fixed(self, core: C, target: int) -> tuple[C | None, list[int]]:
+        """Decide what the bound decides, again and again; None if nothing reaches the target."""
+        taken: list[int] = []
+        while True:
+            if core.high < 0 or core.low > core.high:
+                return None, taken
+            bound, state, moved = self._kind.decide(core, target)
+            if bound < target * core.scale:
+                return None, taken
+            if not moved:
+                return core, taken
+            taken += core.ids[state == TAKEN].tolist()
+            core = self._kind.reduced(core, state)
+
+    def _squeezed(self, node: _Node[C], core: C, target: int) -> tuple[C | None, list[int]]:
+        """Decide what the bound decides with prices that see the length (`Session.squeezed`)."""
+        with self.phase("relaxation"):
+            session = self._session(core, node.rank + 1)
+            if session is None:
+                return core, []
+            self.statistics.relaxations += 1
+            found = session.squeezed(target - core.base, max(0, core.low), self.deadline)
+        return self._fixed(core if found is None else self._kind.priced(core, found), target)
+
+    def _children(self, node: _Node[C], core: C, taken: list[int], unit: int) -> Iterator[tuple[list[int], _Node[C]]]:
+        """Both halves of a core, the one with the unit first, each with prices of its own, and the units it takes.
+
+        The relaxation is warm: it is the one of an ancestor, with bounds changed, until the core is much smaller.
+        """
+        if EFFORT.shrink * core.size < node.relaxed.size:
+            node = _Node(core, core, node.rank + 1, ())
+            own: tuple[int, ...] = ()
+        else:
+            own = (*node.taken, *taken)
+        chain = self._kind.above(core, unit)
+        for took, gone in ((core.ids[chain].tolist(), chain), ([], self._kind.below(core, unit))):
+            if took and int(core.lengths[chain].sum()) > core.high:
+                continue
+            now = (*own, *took)
+            mark = np.full(self._size, np.int8(DROPPED))
+            mark[core.ids] = FREE
+            mark[core.ids[gone]] = DROPPED
+            mark[list(now)] = TAKEN
+            yield took, _Node(self._child(node, mark[node.relaxed.ids]), node.relaxed, node.rank, now)
+
+    def _child(self, node: _Node[C], state: States) -> C:
+        """Return what is left of the relaxed core, with prices of its own."""
+        core = node.relaxed
+        with self.phase("relaxation"):
+            session = self._session(core, node.rank)
+            if session is not None:
+                session.decide(state)
+                found = self._multipliers(session)
+                core = core if found is None else self._kind.priced(core, found)
+            return self._kind.reduced(core, state)
+
+    def _run(self, search: Search, depth: int, *, far: bool = False) -> int:
+        """Run a search until it is done or has used its effort, and enter in the books what it did."""
+        frames, merged = search.frames, search.hits
+        try:
+            with self.phase("search"):
+                if far:
+                    return EFFORT.run_far(search, self._check, EFFORT.patient if depth == 0 else EFFORT.patient // 10)
+                return EFFORT.run(search, self._check, endless=depth >= EFFORT.deepest)
+        finally:
+            self.statistics.nodes += search.frames - frames
+            self.statistics.merged += search.hits - merged
+
+    def _explore(self, whole: _Node[C], target: int, depth: int) -> int:
+        """Node of all sets of a core that reach the target."""
+        kind = self._kind
+        core, taken = self._fixed(whole.core, target)
+        if core is None:
+            return EMPTY_FAMILY
+        if depth == 0:
+            self.statistics.core = core.size
+        order, unit = kind.order(core)
+        search = kind.search(core, order, target, self.store, False)
+        try:
+            answer = self._run(search, depth)
+            if answer != DONE and kind.merging_order is not None and kind.blind(core):
+                core, also = self._squeezed(whole, core, target)
+                taken += also
+                if core is None:
+                    return EMPTY_FAMILY
+                unit = kind.order(core)[1]
+                search = kind.search(core, kind.merging_order(core), target, self.store, False)
+                answer = self._run(search, depth, far=True)
+        except Stopped as stopped:
+            self._stopped = stopped
+            return self.store.add_all(taken, search.partial())
+        if answer == DONE:
+            return self.store.add_all(taken, search.root)
+        self.statistics.splits += 1
+        nodes = [EMPTY_FAMILY, EMPTY_FAMILY]
+        try:
+            for took, child in self._children(whole, core, taken, unit):
+                node = self._explore(child, target, depth + 1)
+                # The unit itself becomes the node that joins both halves.
+                nodes[bool(took)] = self.store.add_all(took[1:], node) if took else node
+                if self._stopped is not None:
+                    break
+        except Stopped as stopped:
+            self._stopped = stopped
+        node = self.store.node(int(core.ids[unit]), nodes[0], nodes[1])
+        return self.store.add_all(taken, node)
+
+    def _find(self, whole: _Node[C], target: int, depth: int) -> tuple[int, ...] | None:
+        """One set of a core that reaches the target."""
+        kind = self._kind
+        core, taken = self._fixed(kind.lean(whole.core), target)
+        if core is None:
+            return None
+        core = kind.lean(core)
+        if depth == 0:
+            self.statistics.core = core.size
+        order, unit = kind.order(core)
+        search = kind.search(core, order, target, self.store, True)
+        answer = self._run(search, depth)
+        if answer == PAUSED and kind.blind(core):
+            core, also = self._squeezed(whole, core, target)
+            taken += also
+            if core is None:
+                return None
+            core = kind.lean(core)
+            order, unit = kind.order(core)
+            search = kind.search(core, order, target, self.store, True)
+            answer = self._run(search, depth)
+        if answer == FOUND:
+            return (*taken, *search.path())
+        if answer == DONE:
+            return None
+        self.statistics.splits += 1
+        for took, child in self._children(whole, core, taken, unit):
+            found = self._find(child, target, depth + 1)
+            if found is not None:
+                return (*taken, *took, *found)
+        return None

@@ -1,0 +1,38 @@
+"""The engine of joints, parents and falling values, for the driver."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ..kind import Kind
+from .bound import decide, grain_of, upper_bound
+from .core import Core
+from .flat import frontier_order, is_flat
+from .guess import good_set
+from .order import branching_order
+from .reduction import above, below, lean, reduced
+from .relaxation import linear_program, with_prices
+from .root import core_of
+from .search import JointSearch
+
+__all__ = ["JOINTS"]
+
+JOINTS: Final = Kind[Core](
+    root=core_of,
+    reduced=reduced,
+    grain=grain_of,
+    relaxation=linear_program,
+    priced=with_prices,
+    upper_bound=upper_bound,
+    decide=decide,
+    order=branching_order,
+    search=JointSearch,
+    guess=good_set,
+    lean=lean,
+    blind=is_flat,
+    merging_order=frontier_order,
+    above=above,
+    below=below,
+    finds_first=True,
+)
+"""Programs with joints of any units, parents, and tables that may fall."""

@@ -1,0 +1,109 @@
+"""What an exact engine is made of: the driver is one, what it drives comes in two kinds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar
+
+import numpy as np
+
+from optsum.coverage.instance import IntArray
+
+from .program import Program
+from .reduction import States
+from .relaxation import LinearProgram
+from .search import Search
+from .store import NodeStore
+
+__all__ = ["C", "Core", "Kind"]
+
+
+class Core(Protocol):
+    """What is left of a program once some units are taken and some are dropped; both kinds have more of it."""
+
+    @property
+    def ids(self) -> IntArray:
+        """Unit numbers in the program."""
+
+    @property
+    def lengths(self) -> IntArray:
+        """Lengths of the units."""
+
+    @property
+    def size(self) -> int:
+        """Number of undecided units."""
+
+    @property
+    def base(self) -> int:
+        """Value of what is taken already."""
+
+    @property
+    def low(self) -> int:
+        """Least length that must still be added."""
+
+    @property
+    def high(self) -> int:
+        """Largest length that may still be added."""
+
+    @property
+    def scale(self) -> int:
+        """Fixed-point unit of prices and bounds."""
+
+
+C = TypeVar("C", bound=Core)
+
+
+def _itself(core: C) -> C:
+    return core
+
+
+def _sees(_: Core) -> bool:
+    return False
+
+
+def _alone(_: Core, unit: int) -> IntArray:
+    return np.array([unit])
+
+
+@dataclass(frozen=True)
+class Kind(Generic[C]):
+    """What differs between engines, as functions of a core.
+
+    Attributes
+    ----------
+    root : the root core of a program, and the divisor of its values
+        Raises `UnsupportedError` if they are beyond what 64-bit integers hold with room to spare.
+    reduced : what remains once units are decided; a unit is dropped with those below it
+    grain : divisor of the lengths that keeps a knapsack table small
+    relaxation : the linear relaxation; None if it would not give the core a price
+    priced : the core with the multipliers of its relaxation
+    upper_bound : bound times ``core.scale``; None if no selection meets the length limits
+    decide : for a target the bound times ``core.scale`` (too small if nothing reaches the target), what every
+        selection that reaches it takes or drops, and how many units that decides
+    order : the order of decision, and the unit to branch on if the core is split
+    search : a depth-first search in an order, for the sets that reach a target, or for the first of them
+    guess : a good set and its value, where some set is feasible
+    lean : the core without units that a search for one set does not need
+    blind : whether the bound is the same for every length (`joints.flat`)
+    merging_order : the order in which the most states are equal, for cores that are `blind`
+    above, below : a unit with those that it needs, and with those that need it
+    finds_first : whether one set is looked for before all are enumerated
+    """
+
+    root: Callable[[Program], tuple[C, int]]
+    reduced: Callable[[C, States], C]
+    grain: Callable[[C], int]
+    relaxation: Callable[[C], LinearProgram | None]
+    priced: Callable[[C, IntArray], C]
+    upper_bound: Callable[[C], int | None]
+    decide: Callable[[C, int], tuple[int, States, int]]
+    order: Callable[[C], tuple[IntArray, int]]
+    search: Callable[[C, IntArray, int, NodeStore, bool], Search]
+    guess: Callable[[C], tuple[tuple[int, ...], int]]
+    lean: Callable[[C], C] = _itself
+    blind: Callable[[C], bool] = _sees
+    merging_order: Callable[[C], IntArray] | None = None
+    above: Callable[[C, int], IntArray] = _alone
+    below: Callable[[C, int], IntArray] = _alone
+    finds_first: bool = False

@@ -1,0 +1,178 @@
+"""Multipliers from the linear relaxation of a core, solved by HiGHS again and again with more units decided.
+
+The duals are only ever used as Lagrangian multipliers, where any values within their limits give a valid bound, so no
+tolerance of the simplex method can harm exactness, and what HiGHS has when its time is over serves as well. An
+infeasibility that it reports is not used to prune.
+"""
+
+from __future__ import annotations
+
+from math import inf
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from optsum.coverage.instance import IntArray
+from optsum.deadline import Deadline
+from optsum.program.highs import new_highs, run
+
+from .reduction import DROPPED, TAKEN, States
+
+__all__ = ["BY_COLUMN", "BY_ROW", "HUGE", "LinearProgram", "Session"]
+
+BY_COLUMN: Final = 1
+BY_ROW: Final = 2
+
+HUGE: Final = 1e30
+"""HiGHS's infinity is smaller."""
+
+_LARGEST: Final = 2.0**61
+_CLOSE: Final = 1e-6
+_LARGE: Final = 50_000
+"""Entries from which on a relaxation may take so long that it is solved apart, where Ctrl-C is heard."""
+
+
+class LinearProgram(NamedTuple):
+    """A maximization as HiGHS takes it.
+
+    Attributes
+    ----------
+    orientation : whether the matrix is stored `BY_COLUMN` or `BY_ROW`
+    cost, lower, upper : (columns,)
+    row_lower, row_upper : (rows,)
+    start, place, value : the matrix
+    column : (n,)
+        Column of each unit; -1 for one without. The columns of units come first.
+    most : (rows,)
+        Largest multiplier of each row that makes sense, scaled.
+    length_row : int
+    """
+
+    orientation: int
+    cost: NDArray[np.float64]
+    lower: NDArray[np.float64]
+    upper: NDArray[np.float64]
+    row_lower: NDArray[np.float64]
+    row_upper: NDArray[np.float64]
+    start: NDArray[np.int32]
+    place: NDArray[np.int32]
+    value: NDArray[np.float64]
+    column: IntArray
+    most: IntArray
+    length_row: int
+
+
+class Session:
+    """One HiGHS object: making it takes longer than solving a small model.
+
+    Attributes
+    ----------
+    owner : object
+        The core whose relaxation is loaded.
+    """
+
+    def __init__(self) -> None:
+        import highspy
+
+        self._optimal = highspy.HighsModelStatus.kOptimal
+        self._start()
+
+    def _start(self) -> None:
+        self.owner: object = None
+        self._timed = False
+        self._highs: Any = new_highs()
+        for name, option in (("presolve", "off"), ("solver", "simplex")):
+            self._highs.setOptionValue(name, option)
+
+    def load(self, program: LinearProgram, scale: int, owner: object) -> None:
+        """Replace the model; `scale` is the fixed-point unit of the multipliers."""
+        self.owner, self._program, self._scale = owner, program, scale
+        self._units = np.flatnonzero(program.column >= 0).astype(np.int32)
+        self._highs.passModel(
+            len(program.cost),
+            len(program.row_lower),
+            len(program.place),
+            program.orientation,
+            -1,  # maximize
+            0.0,
+            program.cost,
+            program.lower,
+            program.upper,
+            program.row_lower,
+            program.row_upper,
+            program.start,
+            program.place,
+            program.value,
+            np.zeros(len(program.cost), np.int32),  # every column continuous
+        )
+
+    def decide(self, state: States) -> None:
+        """Fix the columns of the units that are taken or dropped, and free the others."""
+        chosen = state[self._units]
+        every = np.arange(len(chosen), dtype=np.int32)
+        lower, upper = (chosen == TAKEN).astype(np.float64), (chosen != DROPPED).astype(np.float64)
+        self._highs.changeColsBounds(len(every), every, lower, upper)
+
+    def multipliers(self, deadline: Deadline) -> IntArray | None:
+        """Solve from the last basis: the scaled and rounded multipliers of the rows, or None without a solution.
+
+        When the deadline comes first, they are those of the last basis, if it has any.
+        """
+        large = len(self._program.value) > _LARGE
+        ended = self._run_apart(deadline) if large else self._run_here(deadline)
+        if not ended:
+            return None
+        status, solution = self._highs.getModelStatus(), self._highs.getSolution()
+        if status != self._optimal and not (solution.dual_valid and self._was_stopped(status)):
+            return None
+        dual = np.abs(np.asarray(solution.row_dual)) * self._scale
+        found: IntArray = np.rint(np.minimum(dual, _LARGEST)).astype(np.int64)
+        return np.minimum(found, self._program.most)
+
+    def _run_here(self, deadline: Deadline) -> bool:
+        """Run, and set the time limit only where there is one: small models take as long as the setting."""
+        left = deadline.left_s
+        if left < inf or self._timed:
+            self._timed = left < inf
+            self._highs.setOptionValue("time_limit", self._highs.getRunTime() + left)
+        self._highs.run()
+        return True
+
+    def _run_apart(self, deadline: Deadline) -> bool:
+        """Run where Ctrl-C is heard; return whether HiGHS ended."""
+        ended, self._timed = False, True
+        try:
+            ended = run(self._highs, deadline)
+        finally:
+            if not ended:  # it may go on for a while, and must be left alone
+                self._start()
+        return ended
+
+    @staticmethod
+    def _was_stopped(status: object) -> bool:
+        import highspy
+
+        return status in {highspy.HighsModelStatus.kTimeLimit, highspy.HighsModelStatus.kInterrupt}
+
+    def squeezed(self, target: float, least: int, deadline: Deadline) -> IntArray | None:
+        """Return multipliers of the largest length, from `least` on, at which the relaxation misses the target.
+
+        None if there is none. Where the length does not bind, copies have no price and the bound does not see the
+        length. These prices are as valid as any, and tell how much length what is still missing takes.
+        """
+        row = self._program.length_row
+        low, high = self._program.row_lower[row], self._program.row_upper[row]
+        first, last = least, int(high)
+        found = None
+        while first < last and not deadline.passed:
+            middle = (first + last) // 2
+            self._highs.changeRowBounds(row, low, float(middle))
+            multipliers = self.multipliers(deadline)
+            value = self._highs.getInfo().objective_function_value
+            if multipliers is None or value >= target - _CLOSE:
+                last = middle
+            else:
+                first, found = middle + 1, multipliers
+        self._highs.changeRowBounds(row, low, high)
+        return found

@@ -1,0 +1,29 @@
+"""The engine of plain extracts, for the driver."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ..kind import Kind
+from .bound import decide, grain_of, upper_bound
+from .core import Core, core_of, reduced
+from .guess import good_set
+from .order import branching_order
+from .relaxation import linear_program, priced
+from .search import search_of
+
+__all__ = ["SINGLES"]
+
+SINGLES: Final = Kind[Core](
+    root=core_of,
+    reduced=reduced,
+    grain=grain_of,
+    relaxation=linear_program,
+    priced=priced,
+    upper_bound=upper_bound,
+    decide=decide,
+    order=branching_order,
+    search=search_of,
+    guess=good_set,
+)
+"""Programs whose occurrences are decided by single units."""

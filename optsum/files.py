@@ -7,8 +7,8 @@ import os
 import sys
 import zlib
 from contextlib import ExitStack
-from io import BufferedReader
-from typing import IO, Final, TypeAlias, cast
+from io import BufferedReader, RawIOBase
+from typing import Any, Final, TypeAlias, cast
 
 from optsum.errors import InputError, OptsumError
 
@@ -20,6 +20,7 @@ READ_ERRORS: Final = (OSError, EOFError, ValueError, zlib.error)
 """All that a file, compressed or not, raises while it is opened and read."""
 
 _GZIP = b"\x1f\x8b"
+_ZSTD = b"\x28\xb5\x2f\xfd"
 
 
 def name_of(path: PathLike) -> str:
@@ -27,8 +28,8 @@ def name_of(path: PathLike) -> str:
     return "<stdin>" if path == "-" else os.fspath(path)
 
 
-def open_bytes(path: PathLike, stack: ExitStack) -> IO[bytes]:
-    """Open a file that `stack` closes, unpacked if it is compressed by gzip, whatever its name says.
+def open_bytes(path: PathLike, stack: ExitStack) -> BufferedReader:
+    """Open a file that `stack` closes, unpacked if it is compressed by gzip or zstandard, whatever its name says.
 
     Raises
     ------
@@ -36,14 +37,44 @@ def open_bytes(path: PathLike, stack: ExitStack) -> IO[bytes]:
         As they come (`READ_ERRORS`).
     """
     if path != "-":
-        stream: IO[bytes] = stack.enter_context(open(path, "rb"))  # noqa: PTH123, SIM115 (the stack closes it)
+        stream: BufferedReader = stack.enter_context(open(path, "rb"))  # noqa: PTH123, SIM115 (the stack closes it)
     elif sys.stdin is None or not hasattr(sys.stdin, "buffer"):
         raise OSError("there is no standard input")
-    else:
+    elif isinstance(sys.stdin.buffer, BufferedReader):
         stream = sys.stdin.buffer
-    if isinstance(stream, BufferedReader) and stream.peek(2).startswith(_GZIP):
-        return cast("IO[bytes]", stack.enter_context(gzip.GzipFile(fileobj=stream)))
+    else:
+        stream = BufferedReader(cast("RawIOBase", sys.stdin.buffer))
+        stack.callback(stream.detach)
+    begin = stream.peek(len(_ZSTD))
+    if begin.startswith(_GZIP):
+        unpacked = stack.enter_context(gzip.GzipFile(fileobj=stream))
+        return stack.enter_context(BufferedReader(cast("RawIOBase", unpacked)))
+    if begin.startswith(_ZSTD):
+        return stack.enter_context(BufferedReader(cast("RawIOBase", _Unpacked(stream))))
     return stream
+
+
+class _Unpacked(RawIOBase):
+    """What a file that is compressed by zstandard holds; damage is an `OSError`."""
+
+    def __init__(self, stream: BufferedReader) -> None:
+        try:
+            import zstandard
+        except ImportError:
+            raise OSError(
+                "it is compressed by zstandard, which needs a package: pip install 'optsum[report]'"
+            ) from None
+        self._error = zstandard.ZstdError
+        self._reader = zstandard.ZstdDecompressor().stream_reader(stream, read_across_frames=True, closefd=False)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        try:
+            return int(self._reader.readinto(buffer))
+        except self._error as error:
+            raise OSError(f"zstandard says: {error}") from error
 
 
 def read_text(path: PathLike, what: str, *, error: type[OptsumError] = InputError) -> str:

@@ -21,7 +21,7 @@ LAYERS = (
     {"text", "coverage", "optima", "chunks"},
     {"metrics", "program"},
     {"corpus"},
-    {"problem"},
+    {"problem", "rows"},
     {"contracts"},
     {"registry"},
     {"formulations", "heuristics", "solvers"},

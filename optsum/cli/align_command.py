@@ -6,14 +6,13 @@ n-grams. A topic that cannot be used becomes a row with the reason. TOPICS is as
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from optsum.cli.exits import DONE, FAILED, INTERRUPTED, tell
-from optsum.cli.flags import Config, Flags
+from optsum.cli.flags import Config, Flags, Output, Overwrite, existing, output_or_pipe
 from optsum.corpus.alignment import align
 from optsum.options.options import options_of, resolve_as
 
@@ -28,9 +27,8 @@ _SHOWN = 50
 def run(
     topics: Annotated[str, typer.Argument(metavar="TOPICS", help="JSON Lines file; - for the standard input")],
     options: dict[str, Any],
-    output: Annotated[
-        str | None, typer.Option("--output", "-o", metavar="FILE", help="topics, as JSON Lines; - for standard output")
-    ] = None,
+    output: Output = None,
+    overwrite: Overwrite = False,
     config: Config = None,
 ) -> int:
     """Align all topics of a file."""
@@ -38,15 +36,14 @@ def run(
 
     from optsum.cli.interrupts import Interrupts
     from optsum.corpus.parses import rebased
-    from optsum.corpus.rows import RowWriter
     from optsum.corpus.topic import BadTopic, topic_to_json
     from optsum.corpus.topics import read_topics
     from optsum.report.progress import bar, count_lines
     from optsum.report.tables import Column, TextTable, counted
+    from optsum.rows.writer import RowWriter
 
-    given = resolve_as(_OPTIONS, options, config=config).model_dump()
-    terminal = sys.stdout is not None and sys.stdout.isatty()
-    output = output or (None if terminal else "-")
+    given, mode = resolve_as(_OPTIONS, options, config=config).model_dump(), existing(overwrite)
+    output = output_or_pipe(output)
     folder = Path(output).parent if output not in {None, "-"} else None
     read = 0
 
@@ -67,7 +64,7 @@ def run(
     first_error, interrupted = "", False
     try:
         with ExitStack() as stack:
-            rows = stack.enter_context(RowWriter(output, inputs=inputs)) if output else None
+            rows = stack.enter_context(RowWriter(output, inputs=inputs, existing=mode)) if output else None
             interrupts = stack.enter_context(Interrupts())
             advance = stack.enter_context(bar("topics", lambda: count_lines(topics)))
             for topic in interrupts.pull(_each(aligned), parallel=False):

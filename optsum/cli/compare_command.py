@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from optsum.cli.flags import Config, Flags, Output
+from optsum.cli.flags import Config, Flags, Output, Overwrite, Resume, existing
 from optsum.options.options import Options
 
 __all__ = ["FLAGS", "run"]
@@ -39,6 +39,8 @@ def run(
         typer.Option(metavar="NAME,NAME", help="solvers to compare (optsum list backends); milp is run on each"),
     ] = None,
     output: Output = None,
+    resume: Resume = False,
+    overwrite: Overwrite = False,
     config: Config = None,
 ) -> int:
     """Compare strategies on all topics of a file."""
@@ -48,7 +50,13 @@ def run(
     from optsum.running.plan import Plan, by_problem, compare_topics
 
     plan = Plan.of(strategies, exact, backends, config=config, **options)
-    work = EachTopic(topics, output, inputs=[config, plan.ways[0].stopwords], ways=plan.ways)
+    work = EachTopic(
+        topics,
+        output,
+        inputs=[config, plan.ways[0].stopwords],
+        ways=plan.ways,
+        existing=existing(overwrite, resume),
+    )
     table = Comparison(plan, keep_results=False)
     interrupted = False
     try:

@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from itertools import groupby
 from time import perf_counter
 from typing import Any
 
 from optsum.cli.exits import DONE, FAILED, INTERRUPTED, tell
+from optsum.cli.finished import Finished
 from optsum.cli.interrupts import Interrupts
 from optsum.contracts.result import Result, Status
-from optsum.corpus.rows import RowWriter
 from optsum.corpus.topic import BadTopic, Topic
 from optsum.corpus.topics import read_topics
+from optsum.errors import OptionError
 from optsum.options.options import Options
 from optsum.report.progress import bar, count_lines, on_terminal, say
-from optsum.report.tables import counted, number, seconds
+from optsum.report.result_tables import headline
+from optsum.report.tables import TextTable, counted, number, seconds
+from optsum.rows.writer import Existing, RowWriter
 from optsum.running.warm import warm_up
 
 __all__ = ["EachTopic"]
 
 _COMPILING = "Compiling kernels for this machine; the next run finds them done."
+
+_SHOWN = 50
+"""Lines of the table; a file may have any number of topics."""
 
 
 class EachTopic:
@@ -37,6 +45,10 @@ class EachTopic:
         Other files that must not be overwritten.
     ways : sequence of Options
         All that a topic is searched with.
+    existing : Existing
+        What becomes of rows that the output has.
+    other : callable, optional
+        As for `optsum.cli.finished.Finished`.
     row_of : callable
         What is written of a result.
 
@@ -53,29 +65,45 @@ class EachTopic:
         *,
         inputs: Iterable[str | None],
         ways: Sequence[Options],
+        existing: Existing,
+        other: Callable[[Mapping[str, Any]], str | None] | None = None,
         row_of: Callable[[Result], dict[str, Any]] = Result.to_row,
     ) -> None:
+        if output is None and existing is Existing.RESUME:
+            raise OptionError("There is no output to be resumed: give its file, -o FILE.")
+        self._path, self._output, self._ways, self._existing = topics, output, ways, existing
         self._row_of = row_of
-        self._path, self._output, self._ways = topics, output, ways
+        self._finished = Finished(output or "", ways, other)
         self._inputs = [topics, *(path for path in inputs if path)]
         self._read = read_topics(topics)
         self._statuses: Counter[str] = Counter()
         self._objective = 0.0
+        self._kept = 0
         self._first_error: str | None = None
         self._warm = self._elapsed = 0.0
 
     def run(
         self, start: Callable[[Iterator[Topic | BadTopic]], Generator[list[Result], None, None]]
     ) -> Iterator[list[Result]]:
-        """Yield the results of each topic, when their rows are on disk."""
+        """Yield the results of each topic, when their rows are on disk; those of an earlier run come first."""
         with ExitStack() as stack:
-            rows = stack.enter_context(RowWriter(self._output, inputs=self._inputs)) if self._output else None
+            rows = None
+            if self._output:
+                rows = RowWriter(self._output, inputs=self._inputs, existing=self._existing, keep=self._finished)
+                stack.enter_context(rows)
+                for results in _by_id(map(Result.from_row, rows.kept())):
+                    self._kept += len(results)
+                    for result in results:
+                        self._note(result)
+                    yield results
             for way in self._ways:
                 self._warm += warm_up(way, announce=(lambda: say(_COMPILING)) if on_terminal() else None)
             interrupts = stack.enter_context(Interrupts())
             advance = stack.enter_context(bar("topics", lambda: count_lines(self._path)))
             began = perf_counter()
-            for results in interrupts.pull(start(self._read), parallel=self._ways[0].workers > 1):
+            for results in interrupts.pull(
+                start(self._finished.pending(self._read, advance)), parallel=self._ways[0].workers > 1
+            ):
                 for result in results:
                     if rows is not None:
                         rows.write(self._row_of(result))
@@ -83,6 +111,32 @@ class EachTopic:
                 self._elapsed = perf_counter() - began
                 advance()
                 yield results
+
+    def show(
+        self,
+        start: Callable[[Iterator[Topic | BadTopic]], Generator[list[Result], None, None]],
+        table_of: Callable[[list[Result]], TextTable],
+    ) -> int:
+        """Do all topics, show a table on a terminal or one line beside a file, and return the exit status."""
+        terminal = sys.stdout is not None and sys.stdout.isatty()
+        shown: list[Result] = []
+        interrupted = False
+        try:
+            for results in self.run(start):
+                if terminal:
+                    shown += results[: _SHOWN - len(shown)]
+        except KeyboardInterrupt:
+            interrupted = True
+        if terminal and self._output != "-":
+            table = table_of(shown)
+            table.title = headline(self._ways[0])
+            table.caption.append(self.summary())
+            if (more := self._statuses.total() - len(shown)) > 0:
+                table.caption.insert(0, f"... and {more} more: -o FILE writes all")
+            table.show()
+        elif self._output != "-":
+            print(self.summary())  # noqa: T201
+        return self.interrupted() if interrupted else self.status()
 
     def _note(self, result: Result) -> None:
         self._statuses[result.status.value] += 1
@@ -113,8 +167,16 @@ class EachTopic:
         parts = [f"{counted(total, 'problem')}: {kinds}"] if total > failed or failed else ["no problem"]
         if held:
             parts.append(f"mean objective {number(self._objective / held)}")
+        if self._kept:
+            parts.append(f"{self._kept} kept from before")
         warm = f", and {seconds(self._warm)} to get ready" if self._warm >= 1 else ""
         parts.append(f"{seconds(self._elapsed)}{warm}")
         if self._output not in {None, "-"}:
             parts.append(f"rows in {self._output}")
         return "; ".join(parts)
+
+
+def _by_id(results: Iterable[Result]) -> Iterator[list[Result]]:
+    """Yield the results of each problem together, as they stand beside one another."""
+    for _, group in groupby(results, key=lambda result: result.id):
+        yield list(group)

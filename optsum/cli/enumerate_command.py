@@ -5,19 +5,17 @@ The count is exact and of any size; it is complete unless a limit was reached. T
 
 from __future__ import annotations
 
-import sys
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 import typer
 
-from optsum.cli.flags import Config, Flags, Output
+from optsum.cli.flags import Config, Flags, Output, Overwrite, Resume, existing, output_or_pipe
 from optsum.options.options import Options
 
 __all__ = ["FLAGS", "run"]
 
 FLAGS = Flags(Options, without={"strategy"})
-
-_SHOWN = 50
 
 
 def run(
@@ -32,34 +30,37 @@ def run(
     count_only: Annotated[bool, typer.Option("--count-only", help="list none")] = False,
     minimal: Annotated[bool, typer.Option("--minimal", help="list only optima that contain no other")] = False,
     output: Output = None,
+    resume: Resume = False,
+    overwrite: Overwrite = False,
     config: Config = None,
 ) -> int:
     """Enumerate the optima of all topics of a file."""
     from optsum.cli.each_topic import EachTopic
-    from optsum.contracts.result import Result
-    from optsum.report.result_tables import headline, optima_table
+    from optsum.report.result_tables import optima_table
     from optsum.running.oracles import enumerate_topics, resolve_enumeration
 
     resolved = resolve_enumeration({**options, "strategy": strategy}, config=config)
-    terminal = sys.stdout is not None and sys.stdout.isatty()
-    output = output or (None if terminal else "-")
-    work = EachTopic(topics, output, inputs=[config, resolved.stopwords], ways=[resolved])
     listed = 0 if count_only else max_solutions
-    shown: list[Result] = []
-    interrupted = False
-    try:
-        for results in work.run(
-            lambda source: enumerate_topics(source, resolved, max_solutions=listed, minimal=minimal)
-        ):
-            if terminal:
-                shown += results[: _SHOWN - len(shown)]
-    except KeyboardInterrupt:
-        interrupted = True
-    if terminal and output != "-":
-        table = optima_table(shown)
-        table.title = headline(resolved)
-        table.caption.append(work.summary())
-        table.show()
-    elif output != "-":
-        print(work.summary())  # noqa: T201
-    return work.interrupted() if interrupted else work.status()
+    work = EachTopic(
+        topics,
+        output_or_pipe(output),
+        inputs=[config, resolved.stopwords],
+        ways=[resolved],
+        existing=existing(overwrite, resume),
+        other=lambda row: _other(row, listed, minimal),
+    )
+    return work.show(
+        lambda source: enumerate_topics(source, resolved, max_solutions=listed, minimal=minimal), optima_table
+    )
+
+
+def _other(row: Mapping[str, Any], listed: int, minimal: bool) -> str | None:
+    """Return which flag a row was made without, or with; they are no options of the search, which has a hash."""
+    if "count" not in row:  # an error
+        return None
+    if minimal != (row.get("minimal_count") is not None):
+        return "--minimal"
+    count = row["minimal_count"] if minimal else row["count"]
+    optima = row.get("optima")
+    fits = optima is None if not listed else optima is not None and len(optima) == min(count, listed)
+    return None if fits else "--max-solutions"

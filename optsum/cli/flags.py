@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from types import NoneType
@@ -11,14 +12,27 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias, get
 import typer
 
 from optsum.cli.exits import guarded
-from optsum.errors import show_tracebacks
+from optsum.errors import OptionError, show_tracebacks
 from optsum.options.own import OwnOptions
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
     from pydantic.fields import FieldInfo
 
-__all__ = ["OF_SEARCHES", "Config", "Debug", "Flags", "Output", "command"]
+    from optsum.rows.writer import Existing
+
+__all__ = [
+    "OF_SEARCHES",
+    "Config",
+    "Debug",
+    "Flags",
+    "Output",
+    "Overwrite",
+    "Resume",
+    "command",
+    "existing",
+    "output_or_pipe",
+]
 
 OF_SEARCHES: Final = {
     *("strategy", "strategy_options", "bound", "backend", "backend_options", "threads", "seed", "workers"),
@@ -43,8 +57,39 @@ Config: TypeAlias = Annotated[
 
 Output: TypeAlias = Annotated[
     str | None,
-    typer.Option("--output", "-o", metavar="FILE", help="rows, as JSON Lines; - for the standard output"),
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FILE",
+        help="rows: .jsonl, .csv (also .gz, .zst) or .parquet; - for standard output",
+    ),
 ]
+
+Resume: TypeAlias = Annotated[
+    bool, typer.Option("--resume", help="keep the finished rows of the output, and do what is missing")
+]
+
+Overwrite: TypeAlias = Annotated[bool, typer.Option("--overwrite", help="replace an output that exists")]
+
+
+def existing(overwrite: bool, resume: bool = False) -> Existing:
+    """Return what becomes of the rows that an output has.
+
+    Raises
+    ------
+    OptionError
+        If both are asked for.
+    """
+    from optsum.rows.writer import Existing
+
+    if overwrite and resume:
+        raise OptionError("An output cannot be both kept and replaced: give --resume or --overwrite.")
+    return Existing.OVERWRITE if overwrite else Existing.RESUME if resume else Existing.REFUSE
+
+
+def output_or_pipe(output: str | None) -> str | None:
+    """Return where rows are written; in a pipe the standard output, if no file is named."""
+    return output or (None if sys.stdout is not None and sys.stdout.isatty() else "-")
 
 
 @dataclass(frozen=True)

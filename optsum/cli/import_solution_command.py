@@ -9,13 +9,11 @@ Every solution is scored afresh, and is optimal only where it attains the bound 
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Generator
 from typing import Annotated, Any
 
 import typer
 
-from optsum.cli.flags import OF_SEARCHES, Config, Flags, Output
+from optsum.cli.flags import OF_SEARCHES, Config, Flags, Output, Overwrite, Resume, existing, output_or_pipe
 from optsum.options.options import Options
 
 __all__ = ["FLAGS", "run"]
@@ -28,31 +26,22 @@ def run(
     solutions: Annotated[str, typer.Argument(metavar="SOLUTIONS", help="folder of solution files, or one file")],
     options: dict[str, Any],
     output: Output = None,
+    resume: Resume = False,
+    overwrite: Overwrite = False,
     config: Config = None,
 ) -> int:
     """Import the solutions of other programs."""
     from optsum.cli.each_topic import EachTopic
-    from optsum.contracts.result import Result
     from optsum.exchange.import_ import import_topics
     from optsum.options.options import resolve
-    from optsum.report.result_tables import headline, results_table
+    from optsum.report.result_tables import results_table
 
     resolved = resolve(options, config=config)
-    terminal = sys.stdout is not None and sys.stdout.isatty()
-    output = output or (None if terminal else "-")
-    work = EachTopic(topics, output, inputs=[config, resolved.stopwords], ways=[resolved])
-    shown: list[Result] = []
-
-    def one_by_one(source: Any) -> Generator[list[Result], None, None]:
-        for result in import_topics(source, solutions, resolved):
-            yield [result]
-
-    for results in work.run(one_by_one):
-        shown += results
-    if terminal and output != "-":
-        table = results_table(shown)
-        table.title, table.caption = headline(resolved), [work.summary()]
-        table.show()
-    elif output != "-":
-        print(work.summary())  # noqa: T201
-    return work.status()
+    work = EachTopic(
+        topics,
+        output_or_pipe(output),
+        inputs=[config, resolved.stopwords],
+        ways=[resolved],
+        existing=existing(overwrite, resume),
+    )
+    return work.show(lambda source: ([result] for result in import_topics(source, solutions, resolved)), results_table)

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from optsum.cli.flags import Config, Flags, Output
+from optsum.cli.flags import Config, Flags, Output, Overwrite, existing
 from optsum.options.options import Options
 
 __all__ = ["FLAGS", "run"]
@@ -32,6 +32,7 @@ def run(
         bool, typer.Option("--diverse", help="of optima that differ much, instead of the first K")
     ] = False,
     output: Output = None,
+    overwrite: Overwrite = False,
     config: Config = None,
 ) -> int:
     """Label all topics of a file."""
@@ -41,7 +42,14 @@ def run(
     wanted = Wanted(soft, all_, diverse)
     resolved = resolve_labels({**options, "strategy": strategy}, wanted, config=config)
     output = output or "-"
-    work = EachTopic(topics, output, inputs=[config, resolved.stopwords], ways=[resolved], row_of=label_row)
+    work = EachTopic(
+        topics,
+        output,
+        inputs=[config, resolved.stopwords],
+        ways=[resolved],
+        existing=existing(overwrite),
+        row_of=label_row,
+    )
     try:
         for _ in work.run(lambda source: label_topics(source, resolved, wanted)):
             pass

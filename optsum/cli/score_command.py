@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from optsum.cli.exits import DONE, FAILED, INTERRUPTED, tell
-from optsum.cli.flags import Config, Flags, Output
+from optsum.cli.flags import Config, Flags, Output, Overwrite, existing
 from optsum.options.options import ScoreOptions, resolve_score
 
 __all__ = ["FLAGS", "run"]
@@ -25,18 +25,19 @@ def run(
     systems: Annotated[str, typer.Argument(metavar="SYSTEMS", help="JSON Lines file of summaries")],
     options: dict[str, Any],
     output: Output = None,
+    overwrite: Overwrite = False,
     config: Config = None,
 ) -> int:
     """Score all summaries of a file."""
-    resolved = resolve_score(options, config=config)
+    resolved, mode = resolve_score(options, config=config), existing(overwrite)
 
     from optsum.cli.interrupts import Interrupts
-    from optsum.corpus.rows import RowWriter
     from optsum.corpus.systems import read_systems
     from optsum.corpus.topics import read_topics
     from optsum.report.progress import bar, count_lines
     from optsum.report.system_scores import SystemScores, score_rows
     from optsum.report.tables import counted
+    from optsum.rows.writer import RowWriter
 
     scores = SystemScores(resolved)
     first_error = None
@@ -44,7 +45,7 @@ def run(
     inputs = [topics, systems, *filter(None, [config]), resolved.stopwords]
     try:
         with ExitStack() as stack:
-            writer = stack.enter_context(RowWriter(output, inputs=inputs)) if output else None
+            writer = stack.enter_context(RowWriter(output, inputs=inputs, existing=mode)) if output else None
             interrupts = stack.enter_context(Interrupts())
             advance = stack.enter_context(bar("topics", lambda: count_lines(topics)))
             for rows in interrupts.pull(score_rows(of_topics, of_systems, resolved), parallel=False):

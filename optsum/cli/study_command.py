@@ -10,9 +10,10 @@ from typing import Annotated, Any, Final
 import typer
 
 from optsum.cli.exits import DONE, FAILED, INTERRUPTED, tell
-from optsum.cli.flags import Config, Flags, Output, command
+from optsum.cli.flags import Config, Flags, Output, Overwrite, command, existing
 from optsum.errors import OptionError
 from optsum.options.options import options_of, resolve_as
+from optsum.rows.writer import Existing
 from optsum.studies import STUDIES, load_study
 
 __all__ = ["SUBCOMMANDS", "subcommand"]
@@ -33,12 +34,20 @@ def subcommand(name: str) -> tuple[Callable[..., int], str]:
     own = inspect.signature(function).parameters.values()
     inputs = [each for each in own if each.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
 
-    def run(*, options: dict[str, Any], output: str | None, config: str | None, **paths: str | None) -> int:
-        return _run(name, paths, options, output, config)
+    def run(
+        *, options: dict[str, Any], output: str | None, overwrite: bool, config: str | None, **paths: str | None
+    ) -> int:
+        return _run(name, paths, options, (output, existing(overwrite)), config)
 
     run.__annotations__ = {}
     run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-        [*map(_argument, inputs), _keyword("options", dict), _keyword("output", Output), _keyword("config", Config)]
+        [
+            *map(_argument, inputs),
+            _keyword("options", dict),
+            _keyword("output", Output),
+            _keyword("overwrite", Overwrite, default=False),
+            _keyword("config", Config),
+        ]
     )
     about = inspect.getdoc(function) or ""
     return command(run, flags), f"{STUDIES[name].about}.\n\n{about.partition(chr(10) * 2)[0]}"
@@ -52,19 +61,24 @@ def _argument(given: inspect.Parameter) -> inspect.Parameter:
     return _keyword(given.name, Annotated[str | None, argument])
 
 
-def _keyword(name: str, annotation: Any) -> inspect.Parameter:
-    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
+def _keyword(name: str, annotation: Any, default: object = None) -> inspect.Parameter:
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
 def _run(
-    name: str, paths: Mapping[str, str | None], options: Mapping[str, Any], output: str | None, config: str | None
+    name: str,
+    paths: Mapping[str, str | None],
+    options: Mapping[str, Any],
+    to: tuple[str | None, Existing],
+    config: str | None,
 ) -> int:
+    output, mode = to
     from optsum.cli.stopping import Stopping
-    from optsum.corpus.rows import RowWriter
     from optsum.corpus.systems import read_systems
     from optsum.corpus.topics import read_topics
     from optsum.report.progress import bar, count_lines
     from optsum.report.tables import counted
+    from optsum.rows.writer import RowWriter
 
     if len([path for path in paths.values() if path == "-"]) > 1:
         raise OptionError(f"Only one of {' and '.join(paths)} can be the standard input: give a file for the other.")
@@ -74,7 +88,7 @@ def _run(
     read = {each: readers[each](path) for each, path in paths.items() if path is not None}
     inputs = [path for path in (*paths.values(), config) if path]
     with ExitStack() as stack:
-        rows = stack.enter_context(RowWriter(output, inputs=inputs)) if output else None
+        rows = stack.enter_context(RowWriter(output, inputs=inputs, existing=mode)) if output else None
         stopping = stack.enter_context(Stopping())
         with bar("topics", lambda: count_lines(paths["topics"] or "-")) as advance:
             read["topics"] = stopping.until(read["topics"], advance)

@@ -1,4 +1,4 @@
-"""Summaries of systems, with human scores, from a JSON Lines file."""
+"""Summaries of systems, with human scores, from a file of any format that topics have."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from optsum.corpus.lines import Line, read_lines
+from optsum.corpus.formats.lines import Line
+from optsum.corpus.formats.records import read_records
 from optsum.corpus.once import each_once
 from optsum.corpus.sentences import as_sentences, check_language, kind
 from optsum.corpus.topic import Text, as_id
@@ -132,12 +133,12 @@ def _human(value: object) -> dict[str, float]:
 
 
 def read_systems(path: PathLike, *, language: str = "en") -> Iterator[System | BadSystem]:
-    """Open a JSON Lines file of system summaries and iterate over them.
+    """Open a file of system summaries and iterate over them.
 
     Parameters
     ----------
     path : str or path
-        UTF-8, plain or compressed by gzip; ``-`` is the standard input.
+        As for `optsum.read_topics`.
     language : str
         By whose rules raw texts are split into sentences.
 
@@ -155,7 +156,7 @@ def read_systems(path: PathLike, *, language: str = "en") -> Iterator[System | B
         If `language` is no language code.
     """
     check_language(language)
-    read = (_system(line, language) for line in read_lines(path, what="system summary"))
+    read = (_system(line, language) for line in read_records(path, what="system summary"))
     return each_once(read, _name_of, _again)
 
 

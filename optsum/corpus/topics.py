@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from optsum.corpus.conllu_folder import read_conllu_folder
-from optsum.corpus.cover_table import is_cover_table, read_cover_table
-from optsum.corpus.lines import Line, read_lines
+from optsum.corpus.formats.conllu_folder import read_conllu_folder
+from optsum.corpus.formats.lines import Line
+from optsum.corpus.formats.records import read_records
 from optsum.corpus.once import topics_once
 from optsum.corpus.sentences import check_language
 from optsum.corpus.topic import BadTopic, Topic, as_id, as_topic
@@ -24,8 +24,8 @@ def read_topics(path: PathLike, *, language: str = "en") -> Iterator[Topic | Bad
     ----------
     path : str or path
         UTF-8, plain or compressed by gzip; ``-`` is the standard input. A file whose name ends in ``.txt`` or ``.tsv``
-        and that does not begin as JSON does is a cover's table, one topic (`optsum.corpus.cover_table`).
-        A folder is one of CoNLL-U files, each a topic (`optsum.corpus.conllu_folder`).
+        and that does not begin as JSON does is a cover's table, one topic (`optsum.corpus.formats.cover_table`).
+        A folder is one of CoNLL-U files, each a topic (`optsum.corpus.formats.conllu_folder`).
     language : str
         By whose rules raw texts are split into sentences.
 
@@ -46,10 +46,7 @@ def read_topics(path: PathLike, *, language: str = "en") -> Iterator[Topic | Bad
     check_language(language)
     if path != "-" and Path(path).is_dir():
         return topics_once(read_conllu_folder(path, language=language))
-    if is_cover_table(path):
-        return iter([read_cover_table(path)])
-    lines = read_lines(path, what="topic")
-    return topics_once(_topic(line, language) for line in lines)
+    return topics_once(_topic(line, language) for line in read_records(path, what="topic"))
 
 
 def _topic(line: Line, language: str) -> Topic | BadTopic:

@@ -118,6 +118,7 @@ keys = st.sampled_from(["topic_id", "system", "summary", "selection", "human"])
 @given(st.lists(values | st.dictionaries(keys, values), min_size=1))
 def test_any_json_is_a_system_or_a_bad_system(tmp_path_factory: pytest.TempPathFactory, items: list[Any]) -> None:
     path = tmp_path_factory.getbasetemp() / "systems.jsonl"
+    items = [{}, *items]  # a file that begins with a list is an array
     path.write_text("".join(json.dumps(item) + "\n" for item in items), encoding="utf-8")
     systems = list(read_systems(path))
     assert len(systems) == len(items)

@@ -21,7 +21,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from optsum.corpus.lines import read_lines
+from optsum.corpus.formats.records import read_records
 from optsum.corpus.topic import BadTopic, Topic
 from optsum.corpus.topics import read_topics
 from optsum.errors import InputError, OptionError
@@ -126,7 +126,7 @@ def test_byte_order_mark(path: Path) -> None:
 
 
 def test_many_line_json(path: Path) -> None:
-    path.write_text(json.dumps([json.loads(line())], indent=2), encoding="utf-8")
+    path.write_text(json.dumps(json.loads(line()), indent=2), encoding="utf-8")
     with pytest.raises(InputError, match="JSON spread over several lines; put each topic on one line"):
         read_topics(path)
 
@@ -307,6 +307,7 @@ def test_any_json_is_a_topic_or_a_bad_topic(
     tmp_path_factory: pytest.TempPathFactory, items: list[Any], ascii_only: bool
 ) -> None:
     path = tmp_path_factory.getbasetemp() / "anything.jsonl"
+    items = [{}, *items]  # a file that begins with a list is an array
     dumped = (json.dumps(item, ensure_ascii=ascii_only) for item in items)
     path.write_text("".join(text + "\n" for text in dumped), encoding="utf-8", newline="\n")
     topics = list(read_topics(path))
@@ -366,4 +367,4 @@ def test_every_real_set_is_tested(shared_data: Path) -> None:
 
 def test_lines_know_whether_they_end(path: Path) -> None:
     path.write_text("1\n2", encoding="utf-8")
-    assert [(found.value, found.ended) for found in read_lines(path, what="number")] == [(1, True), (2, False)]
+    assert [(found.value, found.ended) for found in read_records(path, what="number")] == [(1, True), (2, False)]

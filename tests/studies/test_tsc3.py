@@ -11,7 +11,7 @@ import pytest
 from cover_topics import AIBO
 
 from optsum.corpus.alignment import align
-from optsum.corpus.cover_table import is_cover_table, parse_cover_table, read_cover_table
+from optsum.corpus.formats.cover_table import is_cover_table, parse_cover_table
 from optsum.corpus.systems import BadSystem, System
 from optsum.corpus.topic import BadTopic, Topic, as_topic
 from optsum.corpus.topics import read_topics
@@ -251,15 +251,15 @@ BARE = "1 s1 s10,s11\n2 s3,s5,s6\n3 s20,s21,s23 or s1, s30, s60\n"
 def test_tables_as_the_paper_shows_them(text: str, tmp_path: Path) -> None:
     file = tmp_path / "release-of-aibo.txt"
     file.write_text(text, encoding="utf-8")
-    topic = read_cover_table(file)
+    (topic,) = read_topics(file)
+    assert isinstance(topic, Topic)
     assert topic.cover == TABLE_1.cover
     assert (topic.id, topic.documents, topic.source) == ("release-of-aibo", (), str(file))
     assert topic.meta["abstract_ids"] == ["1", "2", "3"]
-    assert read_cover_table(file, topic_id="other").id == "other"
 
 
 @pytest.mark.parametrize("text", [LATEX, PLAIN, BARE], ids=["latex", "braces", "bare"])
-@pytest.mark.parametrize("name", ["aibo.txt", "aibo.TSV"])
+@pytest.mark.parametrize("name", ["aibo.txt", "aibo.TSV", "aibo"])
 def test_read_topics_takes_a_table(text: str, name: str, tmp_path: Path) -> None:
     (tmp_path / name).write_text(text, encoding="utf-8")
     (topic,) = read_topics(tmp_path / name)
@@ -268,24 +268,22 @@ def test_read_topics_takes_a_table(text: str, name: str, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("name", "start", "table"),
+    ("start", "table"),
     [
-        ("t.jsonl", b"1 s1", False),
-        ("t.txt", b"", False),
-        ("t.txt", b'\xef\xbb\xbf \n{"id": "t"}', False),
-        ("t.txt", b"[", False),
-        ("t.txt", b"<DOC>", False),
-        ("t.txt", b"\x1f\x8b", False),
-        ("t.txt", b"\xff\xfe1\0", False),
-        ("t.txt", b"1 s1", True),
-        ("t.tsv", b"\xef\xbb\xbf# words\n1\ts1", True),
+        ("", False),
+        ("<DOC>", False),
+        ("The cat sat on the mat.\n", False),
+        ("In 1990 the cat sat.\nIt ran.\n", False),
+        ("id,documents,references\n", False),
+        ("1 s1", True),
+        ("1 s1\n2\n3 s4,s5 or s6\n", True),
+        ("\ufeff# words\n1\ts1", True),
+        ("Sentence ID of Abstract\n", True),
+        ("C1 {one} | {two, three}", True),
     ],
 )
-def test_what_is_a_table(name: str, start: bytes, table: bool, tmp_path: Path) -> None:
-    (tmp_path / name).write_bytes(start)
-    assert is_cover_table(tmp_path / name) == table
-    assert not is_cover_table(tmp_path / "nosuch.txt")
-    assert not is_cover_table(tmp_path)
+def test_what_is_a_table(start: str, table: bool) -> None:
+    assert is_cover_table(start.encode()) == table
 
 
 def test_topics_in_a_file_called_txt_are_still_topics(tmp_path: Path) -> None:
@@ -320,7 +318,7 @@ def test_lines_that_are_no_table(text: str, reason: str) -> None:
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no such file"):
-        read_cover_table(tmp_path / "missing.txt")
-    (tmp_path / "latin.txt").write_bytes(b"1 caf\xe9")
+        read_topics(tmp_path / "missing.txt")
+    (tmp_path / "latin.txt").write_bytes(b"1 {caf\xe9}")
     with pytest.raises(InputError, match="not UTF-8"):
-        read_cover_table(tmp_path / "latin.txt")
+        read_topics(tmp_path / "latin.txt")

@@ -17,8 +17,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from optsum.corpus.rows import RowWriter, read_rows
 from optsum.errors import InputError, OptionError
+from optsum.rows.reading import read_rows
+from optsum.rows.writer import Existing, RowWriter
 
 
 def run(program: str, *arguments: Path) -> list[str | Path]:
@@ -45,7 +46,7 @@ def test_each_row_is_on_disk_at_once(path: Path) -> None:
 def test_killed_process_leaves_its_rows(path: Path) -> None:
     program = (
         "import os, signal, sys\n"
-        "from optsum.corpus.rows import RowWriter\n"
+        "from optsum.rows.writer import RowWriter\n"
         "rows = RowWriter(sys.argv[1])\n"
         "rows.write({'id': 1})\n"
         "rows.write({'id': 2})\n"
@@ -57,7 +58,7 @@ def test_killed_process_leaves_its_rows(path: Path) -> None:
 
 
 def stop_after(path: Path, *rows: dict[str, Any], error: type[BaseException]) -> None:
-    with RowWriter(path) as writer:
+    with RowWriter(path, existing=Existing.OVERWRITE) as writer:
         for row in rows:
             writer.write(row)
         raise error
@@ -92,7 +93,7 @@ def test_early_failure_keeps_an_empty_file(path: Path) -> None:
 
 def test_older_rows_go_with_the_first_new_one(path: Path) -> None:
     path.write_text('{"id": "older"}\n' * 3, encoding="utf-8")
-    with RowWriter(path) as rows:
+    with RowWriter(path, existing=Existing.OVERWRITE) as rows:
         assert len(list(read_rows(path))) == 3
         rows.write({"id": "new"})
         assert list(read_rows(path)) == [{"id": "new"}]
@@ -100,7 +101,7 @@ def test_older_rows_go_with_the_first_new_one(path: Path) -> None:
 
 def test_run_without_rows_leaves_an_empty_file(path: Path) -> None:
     path.write_text('{"id": "older"}\n', encoding="utf-8")
-    with RowWriter(path):
+    with RowWriter(path, existing=Existing.OVERWRITE):
         pass
     assert path.read_bytes() == b""
     assert list(read_rows(path)) == []
@@ -195,7 +196,7 @@ def test_no_standard_output(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_reader_of_the_pipe_has_left() -> None:
     program = (
         "import sys\n"
-        "from optsum.corpus.rows import RowWriter\n"
+        "from optsum.rows.writer import RowWriter\n"
         "rows = RowWriter('-')\n"
         "try:\n"
         "    while True: rows.write({'id': 1})\n"
@@ -248,7 +249,7 @@ values = st.recursive(
 @given(st.lists(st.dictionaries(st.text(), values), max_size=4))
 def test_round_trip(tmp_path_factory: pytest.TempPathFactory, items: list[dict[str, Any]]) -> None:
     path = tmp_path_factory.getbasetemp() / "rows.jsonl"
-    with RowWriter(path) as rows:
+    with RowWriter(path, existing=Existing.OVERWRITE) as rows:
         for item in items:
             rows.write(item)
     assert list(read_rows(path)) == items

@@ -10,7 +10,7 @@ An alternative stands in braces, or, as the paper describes the files of the cha
 for the sets"), without them, as in ``1 s1 s10,s11``. A sign of union or disjunction between alternatives (⊔ ∪ ∨ | or)
 is passed over, and so are blank lines, lines that begin with "#" and the heading above. A line without alternatives is
 an abstract sentence that nothing covers. The LaTeX of the paper's table is read too. `optsum.read_topics`, and so every
-command, takes a file of this kind if its name ends in ``.txt`` or ``.tsv``.
+command, recognises a file of this kind by its first lines.
 """
 
 from __future__ import annotations
@@ -18,45 +18,44 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from optsum.corpus.topic import Topic, as_topic
 from optsum.errors import InputError
-from optsum.files import PathLike, read_text
 
-__all__ = ["is_cover_table", "parse_cover_table", "read_cover_table"]
+__all__ = ["is_cover_table", "parse_cover_table"]
 
 _SIGNS = {"⊔", "∪", "∨", "|", "or", "OR"}
-_ENDINGS = {".txt", ".tsv"}
-_OTHER_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _HEADING = re.compile(r"^\W*sentence\s+id\b", re.IGNORECASE)
 _BARE = re.compile(r"[^\s{,]+(?:\s*,\s*[^\s{,]*)*")
 _LATEX = [(r"\\(?:sqcup|cup|vee|lor)\b", "∪"), (r"\\([{}])", r"\1"), (r"_\{(\w+)\}|_(\w)", r"\1\2"), (r"\$", "")]
 
 
-def is_cover_table(path: PathLike) -> bool:
-    """Return whether a file looks like a table: named ``.txt`` or ``.tsv``, and neither JSON, markup nor compressed."""
-    if Path(path).suffix.lower() not in _ENDINGS:
+def is_cover_table(sample: bytes) -> bool:
+    """Return whether text that begins like this is a table.
+
+    It has the heading, or lines that go on after their first word with a set in braces, or with names that hold a
+    digit each, as no line of prose does.
+    """
+    text = sample.removeprefix(codecs.BOM_UTF8).decode("utf-8", "replace")
+    lines = [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
+    if not lines or _HEADING.match(lines[0]):
+        return bool(lines)
+    if len(lines) > 1 and not text.endswith("\n"):
+        lines.pop()  # it may be cut off
+    return all(_begins_row(line) for line in lines) and any(len(line.split()) > 1 for line in lines)
+
+
+def _begins_row(line: str) -> bool:
+    name, *rest = line.replace("\\", " ").replace("$", " ").strip().split(maxsplit=1)
+    if "{" in name or "," in name:
         return False
-    try:
-        with Path(path).open("rb") as file:
-            start = file.read(4096)
-    except (OSError, ValueError):  # whoever reads it will say why
-        return False
-    start = start.removeprefix(codecs.BOM_UTF8).lstrip()
-    return bool(start) and not start.startswith((b"{", b"[", b"<", b"\x1f\x8b", *_OTHER_MARKS))
+    words = _BARE.findall(rest[0]) if rest and "{" not in rest[0] else []
+    return all(word in _SIGNS or all(any(map(str.isdigit, part)) for part in word.split(",")) for word in words)
 
 
-def read_cover_table(path: PathLike, *, topic_id: str | None = None) -> Topic:
-    """Read a file that holds one table.
-
-    Parameters
-    ----------
-    path : str or path
-        UTF-8.
-    topic_id : str, optional
-        By default the file's name without its ending.
+def parse_cover_table(text: str, *, topic_id: str, source: str = "table") -> Topic:
+    r"""Return the topic of a table's text.
 
     Returns
     -------
@@ -66,13 +65,7 @@ def read_cover_table(path: PathLike, *, topic_id: str | None = None) -> Topic:
     Raises
     ------
     InputError
-        If the file cannot be read, or a line is no line of such a table; the message names file and line.
-    """
-    return parse_cover_table(read_text(path, "the table"), topic_id=topic_id or Path(path).stem, source=str(path))
-
-
-def parse_cover_table(text: str, *, topic_id: str, source: str = "table") -> Topic:
-    r"""Return the topic of a table's text; see `read_cover_table`.
+        If a line is no line of such a table; the message names the line.
 
     Examples
     --------

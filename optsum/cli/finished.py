@@ -1,0 +1,117 @@
+"""What an earlier run has done already, so that ``--resume`` does the rest."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from optsum.contracts.result import Status, Termination
+from optsum.corpus.topic import BadTopic, Topic
+from optsum.errors import OptionError
+from optsum.options.options import Options
+
+__all__ = ["Finished"]
+
+Row: TypeAlias = Mapping[str, Any]
+
+
+class Finished:
+    """The topics of which all rows are there; a `Keeper` of `optsum.rows.writer.RowWriter`.
+
+    A row with an error, or one that Ctrl-C ended, is not finished: its topic is searched again.
+
+    Parameters
+    ----------
+    output : str
+        The file, for messages.
+    ways : sequence of Options
+        All that a topic is searched with.
+    other : callable, optional
+        Returns what else of the command line a row differs from, by name; None if it does not.
+    """
+
+    def __init__(self, output: str, ways: Sequence[Options], other: Callable[[Row], str | None] | None = None) -> None:
+        self._output, self._other = output, other
+        self._ways = {way.config_hash: way for way in ways}
+        self._split = ways[0].references == "each"
+        self._topics: set[str] = set()
+
+    def __call__(self, rows: Iterator[dict[str, Any]]) -> Callable[[Row], bool]:
+        """Look at the rows of the earlier run, and return what says of each whether it stays.
+
+        Raises
+        ------
+        OptionError
+            If a row was made with other options, or there are two of the same problem.
+        """
+        found: defaultdict[str, defaultdict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+        again: set[str] = set()
+        last = None
+        for row in rows:
+            self._check(row)
+            problem, topic, way = row.get("id"), self._topic_of(row), row["config_hash"]
+            if topic is None:
+                continue
+            last = topic
+            if not _is_finished(row):
+                again |= {topic} if self._split else set()
+            elif way in found[topic][str(problem)]:
+                raise OptionError(
+                    f"the output {self._output} has two rows of {problem!r}, as if two runs had written it: give "
+                    "--overwrite, or name another output"
+                )
+            else:
+                found[topic][str(problem)].add(way)
+        if self._split and last is not None:  # of the topic that was under way some references may be missing
+            again.add(last)
+        self._topics = {
+            topic
+            for topic, problems in found.items()
+            if topic not in again and all(len(ways) == len(self._ways) for ways in problems.values())
+        }
+        return lambda row: _is_finished(row) and self._topic_of(row) in self._topics
+
+    def pending(self, topics: Iterable[Topic | BadTopic], passed: Callable[[], None]) -> Iterator[Topic | BadTopic]:
+        """Yield the topics that are not finished, and call `passed` for each of the others."""
+        for topic in topics:
+            if isinstance(topic, Topic) and topic.id in self._topics:
+                passed()
+            else:
+                yield topic
+
+    def _topic_of(self, row: Row) -> str | None:
+        """Return the id of the topic of a row; None if there is none."""
+        name = row.get("id")
+        if self._split and name is not None:
+            name = name.rpartition("#")[0]
+        return name or None
+
+    def _check(self, row: Row) -> None:
+        way = self._ways.get(row.get("config_hash", ""))
+        if "status" not in row or "config_hash" not in row:
+            raise OptionError(f"the output {self._output} holds rows of another kind: name another output")
+        what = self._differing(row) if way is None else self._other(row) if self._other is not None else None
+        if what is not None:
+            raise OptionError(
+                f"the rows in {self._output} were made with other options ({what}): resume with the same, give "
+                "--overwrite, or name another output"
+            )
+
+    def _differing(self, row: Row) -> str:
+        """Return what differs, as far as a row tells."""
+        ways = list(self._ways.values())
+        way = next((each for each in ways if each.strategy == row.get("strategy")), ways[0])
+        own = {
+            "formulation": way.formulation,
+            "strategy": way.strategy,
+            "backend": way.searcher().backend_name,
+            "metric": way.metric,
+            "seed": way.seed,
+        }
+        parts = [f"{name} {row[name]}, not {own[name]}" for name in own if row.get(name) not in {None, own[name]}]
+        return "; ".join(parts) or "such as the length, the measure, or a limit"
+
+
+def _is_finished(row: Row) -> bool:
+    return row.get("status") != Status.ERROR and row.get("termination") != Termination.INTERRUPTED

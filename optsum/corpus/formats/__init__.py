@@ -1,0 +1,1 @@
+"""The formats in which topics, systems and rows come; `records` recognises a file by its content."""

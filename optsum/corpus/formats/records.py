@@ -1,0 +1,146 @@
+"""Records from a file of any format, which is recognised by its content, once.
+
+A record is an object: a topic, a system's summary, a row. It comes from JSON Lines, a JSON array, Parquet, or CSV and
+TSV with a heading; a table of alternatives is one record. All of them may be compressed by gzip or zstandard.
+"""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from io import BufferedReader
+from itertools import chain
+from pathlib import Path
+from typing import TypeAlias
+
+from optsum.corpus.formats.array import array_records
+from optsum.corpus.formats.cells import topic_record
+from optsum.corpus.formats.cover_table import is_cover_table, parse_cover_table
+from optsum.corpus.formats.lines import Line, decode, is_blank, line_records
+from optsum.corpus.formats.tables import OfCells, csv_records, heading_of, parquet_records
+from optsum.errors import InputError
+from optsum.files import READ_ERRORS, PathLike, describe_os_error, name_of, open_bytes
+
+__all__ = ["read_records"]
+
+Reader: TypeAlias = Callable[[Iterator[tuple[int, bytes]], str], Iterator[Line]]
+
+_MARK = Line("", None, None, ended=True)
+_PARQUET = b"PAR1"
+
+
+def read_records(
+    path: PathLike,
+    *,
+    what: str,
+    empty: bool = False,
+    of_cells: OfCells = topic_record,
+) -> Iterator[Line]:
+    """Open a file and iterate over its records, one in memory at a time.
+
+    Parameters
+    ----------
+    path : str or path
+        ``-`` is the standard input.
+    what : str
+        What a record is, for messages: "topic".
+    empty : bool
+        Whether a file without any record is fine.
+    of_cells : callable
+        Returns a record from the cells of a table's row, its number, from 0, and whether the cells have kinds, or are
+        text, all of them, which may be JSON.
+
+    Returns
+    -------
+    iterator of Line
+        Never raises. A file that breaks off (a damaged disk or archive) ends with a line that says so.
+
+    Raises
+    ------
+    InputError
+        At once, if the file cannot be opened, is empty, is no UTF-8 or is of no format that is known.
+    """
+    records = _records(path, what, empty, of_cells)
+    next(records)  # up to the mark: whatever is wrong with the file itself is raised here, before any work
+    return records
+
+
+def _records(path: PathLike, what: str, empty: bool, of_cells: OfCells) -> Iterator[Line]:
+    name = name_of(path)
+    with ExitStack() as stack:
+        try:
+            stream = open_bytes(path, stack)
+        except READ_ERRORS as error:
+            raise InputError(f"the {what} file {name} cannot be opened: {describe_os_error(error)}") from error
+        try:
+            records = _recognised(stream, path, what, of_cells)
+        except InputError:
+            raise
+        except READ_ERRORS as error:
+            raise InputError(f"the {what} file {name} cannot be read: {describe_os_error(error)}") from error
+        first = None if records is None else next(records, None)
+        if first is None and not empty:
+            raise InputError(f"the {what} file {name} is empty; give one {what} per line, as JSON")
+        yield _MARK
+        if records is not None and first is not None:
+            yield first
+            yield from records
+
+
+def _recognised(stream: BufferedReader, path: PathLike, what: str, of_cells: OfCells) -> Iterator[Line] | None:
+    """Return the records of a file that has just been opened; None if there is nothing in it."""
+    name = name_of(path)
+    if stream.peek(len(_PARQUET)).startswith(_PARQUET):
+        return parquet_records(stream, name, of_cells)
+    numbered = enumerate(stream, start=1)
+    for number, raw in numbered:
+        if number == 1:
+            _check_encoding(raw, name)
+        if not is_blank(raw):
+            reader = _reader(raw, stream, path, what, of_cells)
+            return reader(chain([(number, raw)], numbered), name)
+    return None
+
+
+def _check_encoding(first: bytes, name: str) -> None:
+    if first.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or b"\0" in first[:4]:
+        raise InputError(f"{name} is not UTF-8 but looks like UTF-16 or UTF-32; save it as UTF-8")
+
+
+def _reader(line: bytes, stream: BufferedReader, path: PathLike, what: str, of_cells: OfCells) -> Reader:
+    """Return what reads a file whose first line that is not blank is `line`."""
+    name = name_of(path)
+    first = line.removeprefix(codecs.BOM_UTF8).strip()
+    if first.startswith(b"{"):
+        if first == b"{" and line.endswith(b"\n"):
+            raise InputError(f"{name} holds JSON spread over several lines; put each {what} on one line (JSON Lines)")
+        return line_records
+    if first.startswith(b"["):
+        return array_records
+    heading = heading_of(first, closed=what != "row")
+    if heading is not None:
+        return lambda lines, name: csv_records(lines, name, heading, of_cells)
+    sample = line + stream.peek()  # only now: a pipe may have no second line yet
+    if is_cover_table(sample):
+        return lambda lines, _: _cover_table(lines, path)
+    if decode(first, name).error is None or b"\n{" in sample:
+        return line_records
+    columns = "id, documents and references" if what == "topic" else "topic_id, system and summary"
+    raise InputError(
+        f"{name} is of no format that optsum reads: give JSON Lines or a JSON array, CSV, TSV or Parquet with the "
+        f"columns {columns}, a table of alternatives, or a folder of CoNLL-U files"
+    )
+
+
+def _cover_table(lines: Iterator[tuple[int, bytes]], path: PathLike) -> Iterator[Line]:
+    """Yield the one topic of a table; a file that is none raises at once."""
+    source = name_of(path)
+    held = list(lines)
+    text = b"\n" * (held[0][0] - 1) + b"".join(raw for _, raw in held)
+    try:
+        decoded = text.decode().replace("\ufeff", "")
+    except UnicodeDecodeError as error:
+        raise InputError(f"the table {source} is not UTF-8 ({error.reason}); save it as UTF-8") from error
+    topic_id = "stdin" if path == "-" else Path(path).stem
+    yield Line(source, parse_cover_table(decoded, topic_id=topic_id, source=source), None, ended=True)

@@ -1,0 +1,144 @@
+"""Tables with a heading: CSV and TSV, and Parquet."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable, Iterator
+from io import BufferedReader
+from typing import Any, Final, TypeAlias
+
+from optsum.corpus.formats.lines import Line, broken_off
+from optsum.errors import InputError
+from optsum.files import READ_ERRORS
+
+__all__ = ["JSON_COLUMNS", "OfCells", "csv_records", "heading_of", "parquet_records"]
+
+JSON_COLUMNS: Final = b"optsum.json"
+"""Key of a Parquet file's metadata: the names of the columns that hold JSON text, as a JSON list."""
+
+_KNOWN: Final = {
+    *("documents", "references", "cover", "parses", "meta"),  # of topics
+    *("topic_id", "system", "summary", "selection", "human"),  # of systems
+    *("status", "termination"),  # of rows
+}
+_DELIMITERS: Final = ",\t;"
+_ROWS: Final = 64
+"""Of a Parquet file in memory at a time."""
+
+OfCells: TypeAlias = Callable[[dict[str, Any], int, bool], dict[str, Any]]
+
+
+def heading_of(line: bytes, *, closed: bool) -> tuple[str, list[str]] | None:
+    """Return the delimiter and the names of a line that is a heading, None if it is none.
+
+    A heading has a name that optsum knows, unless any other will do too (not `closed`).
+    """
+    try:
+        text = line.decode("utf-8-sig").rstrip("\r\n")
+    except UnicodeDecodeError:
+        return None
+    for delimiter in _DELIMITERS:
+        try:
+            names = [name.strip() for name in next(csv.reader([text], delimiter=delimiter), [])]
+        except csv.Error:
+            continue
+        if not closed or _KNOWN.intersection(names):
+            return delimiter, names
+    return None
+
+
+def csv_records(
+    lines: Iterator[tuple[int, bytes]], name: str, heading: tuple[str, list[str]], of_cells: OfCells
+) -> Iterator[Line]:
+    """Yield a record for each row below the heading; a row that cannot be used says so.
+
+    Parameters
+    ----------
+    lines : iterator of (number, bytes)
+        From the heading on.
+    name : str
+        Of the file, for messages.
+    heading : delimiter and names
+    of_cells : callable
+        As for `optsum.corpus.formats.records.read_records`.
+    """
+    csv.field_size_limit(1 << 30)  # a document is one cell
+    delimiter, names = heading
+    if repeated := [each for each in names if names.count(each) > 1]:
+        raise InputError(f"{name} has two columns {repeated[0]!r}; name each column once")
+    next(lines)
+    at = 1
+
+    def texts() -> Iterator[str]:
+        nonlocal at
+        for at, raw in lines:  # noqa: B007 (the line of a record is that of its end)
+            yield raw.decode("utf-8", "surrogateescape")
+
+    rows = csv.reader(texts(), delimiter=delimiter)
+    number = 0
+    while True:
+        try:
+            cells = next(rows)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            yield Line(f"{name}:{at}", None, f"this is no row of a table: {error}", ended=True)
+            continue
+        except READ_ERRORS as error:
+            yield broken_off(error, name, at + 1)
+            return
+        if not cells:
+            continue
+        yield _record(dict(zip(names, cells, strict=False)), len(cells) - len(names), number, f"{name}:{at}", of_cells)
+        number += 1
+
+
+def _record(cells: dict[str, str], surplus: int, number: int, source: str, of_cells: OfCells) -> Line:
+    if surplus:
+        width = len(cells) + max(0, surplus)
+        return Line(source, None, f"the row has {width} cells and the heading {width - surplus} names", ended=True)
+    if any("\udc80" <= sign <= "\udcff" for cell in cells.values() if not cell.isascii() for sign in cell):
+        return Line(source, None, "this is not UTF-8; save the file as UTF-8", ended=True)
+    try:
+        return Line(source, of_cells(dict(cells), number, False), None, ended=True)
+    except InputError as error:
+        return Line(source, None, str(error), ended=True)
+
+
+def parquet_records(stream: BufferedReader, name: str, of_cells: OfCells) -> Iterator[Line]:
+    """Return the records of a Parquet file.
+
+    Raises
+    ------
+    InputError
+        At once, if it cannot be read.
+    """
+    try:
+        import pyarrow as pa
+        from pyarrow import parquet
+    except ImportError as error:
+        raise InputError(f"{name} is Parquet, which needs the package pyarrow: pip install 'optsum[report]'") from error
+    try:
+        file = parquet.ParquetFile(stream if stream.seekable() else pa.BufferReader(stream.read()))
+        json_columns = set(json.loads((file.schema_arrow.metadata or {}).get(JSON_COLUMNS, b"[]")))
+    except (pa.ArrowException, *READ_ERRORS) as error:
+        raise InputError(f"{name} is Parquet and cannot be read: {' '.join(str(error).split()):.200}") from error
+    return _parquet_rows(file, name, json_columns, of_cells)
+
+
+def _parquet_rows(file: Any, name: str, json_columns: set[str], of_cells: OfCells) -> Iterator[Line]:
+    number = 0
+    try:
+        for batch in file.iter_batches(batch_size=_ROWS):
+            for cells in batch.to_pylist():
+                source = f"{name}:{number + 1}"
+                try:
+                    for column in json_columns & cells.keys():
+                        cells[column] = None if cells[column] is None else json.loads(cells[column])
+                    yield Line(source, of_cells(cells, number, True), None, ended=True)
+                except (ValueError, RecursionError) as error:
+                    yield Line(source, None, str(error), ended=True)
+                number += 1
+    except (OSError, ValueError) as error:  # Arrow's own are of these
+        yield broken_off(error, name, number + 1)

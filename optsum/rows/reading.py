@@ -1,0 +1,45 @@
+"""Rows read back, from every format that they are written in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from optsum.corpus.formats.cells import row_record
+from optsum.corpus.formats.records import read_records
+from optsum.errors import InputError
+from optsum.files import PathLike
+
+__all__ = ["read_rows"]
+
+
+def read_rows(path: PathLike) -> Iterator[dict[str, Any]]:
+    """Open a file of rows and iterate over them.
+
+    Parameters
+    ----------
+    path : str or path
+        As `optsum.rows.writer.RowWriter` leaves it, whatever its format; ``-`` is the standard input. A file without
+        rows is fine. A last row that was not written to its end, because the machine or the process died, is passed
+        over.
+
+    Returns
+    -------
+    iterator of dict
+
+    Raises
+    ------
+    InputError
+        At once if the file cannot be opened; at a line that is no row.
+    """
+    records = read_records(path, what="row", empty=True, of_cells=row_record)
+    return (record.value for record in records if _check(record.value, record.error, record.ended, record.source))
+
+
+def _check(value: object, error: str | None, ended: bool, source: str) -> bool:
+    """Return whether there is a row; only what was not written to its end may be none."""
+    if error is None and isinstance(value, dict):
+        return True
+    if ended:
+        raise InputError(f"{source}: {error or 'a row is an object'}; remove the line or run again")
+    return False

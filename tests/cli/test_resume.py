@@ -1,0 +1,193 @@
+"""Outputs that exist: refused, replaced or resumed, with every command that writes rows."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from optsum.cli import main
+from optsum.rows.reading import read_rows
+
+SOLVE = ["--max-length", "4", "--strategy", "lead"]
+
+
+def topic(name: str, references: int = 1) -> dict[str, Any]:
+    return {"id": name, "documents": [["a b", "b c", "a c"]], "references": [["a b c"]] * references}
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    Path("topics.jsonl").write_text("".join(json.dumps(topic(name)) + "\n" for name in "abc"))
+    Path("two.jsonl").write_text("".join(json.dumps(topic(name, 2)) + "\n" for name in "abc"))
+    return tmp_path
+
+
+def rows(path: str = "out.jsonl") -> list[dict[str, Any]]:
+    return list(read_rows(path))
+
+
+def cut(path: str, lines: int, half: str = "") -> None:
+    """Leave of a file what a run that was killed would."""
+    held = Path(path).read_text().splitlines(keepends=True)
+    Path(path).write_text("".join(held[:lines]) + half)
+
+
+@pytest.mark.parametrize(
+    ("command", "each"),
+    [
+        (["solve", "topics.jsonl", *SOLVE], 1),
+        (["solve", "two.jsonl", *SOLVE, "--references", "each"], 2),
+        (["solve", "topics.jsonl", *SOLVE, "--workers", "2"], 1),
+        (["enumerate", "topics.jsonl", "--max-length", "4", "--strategy", "exhaustive"], 1),
+        (["compare", "topics.jsonl", "--max-length", "4", "--strategies", "lead,random", "--exact", "none"], 2),
+        (["compare", "two.jsonl", "--max-length", "4", "--strategies", "lead,random", "--exact", "none",
+          "--references", "each"], 4),
+    ],
+    ids=["solve", "solve each", "solve workers", "enumerate", "compare", "compare each"],
+)  # fmt: skip
+@pytest.mark.usefixtures("here")
+def test_resuming_gives_the_rows_of_one_run(command: list[str], each: int, capsys: pytest.CaptureFixture[str]) -> None:
+    def plain(row: dict[str, Any]) -> dict[str, Any]:
+        return {name: row[name] for name in ("id", "strategy", "status", "objective", "selection", "config_hash")}
+
+    assert main([*command, "-o", "out.jsonl"]) == 0
+    whole = [plain(row) for row in rows()]
+    table = capsys.readouterr().out
+    assert len(whole) == 3 * each
+
+    assert main([*command, "-o", "out.jsonl"]) == 2
+    assert "exists already: --resume keeps" in capsys.readouterr().err
+    assert [plain(row) for row in rows()] == whole
+
+    # Of references that are problems each, the topic that was under way is searched again.
+    for lines in (each + 1, 2 * each, 3 * each):
+        cut("out.jsonl", lines, half='{"id": "b", "formul')
+        before = Path("out.jsonl").read_text().splitlines()[:each]
+        assert main([*command, "-o", "out.jsonl", "--resume"]) == 0
+        assert [plain(row) for row in rows()] == whole
+        assert Path("out.jsonl").read_text().splitlines()[:each] == before  # not searched again
+        said = capsys.readouterr().out
+        if command[0] == "compare":
+            assert said.splitlines()[0] == table.splitlines()[0]
+        else:
+            assert said.startswith(f"{3 * each} problems: ")
+            assert " kept from before; " in said
+
+    assert main([*command, "-o", "out.jsonl", "--overwrite"]) == 0
+    assert [plain(row) for row in rows()] == whole
+
+
+@pytest.mark.usefixtures("here")
+def test_errors_and_what_ctrl_c_left_are_done_again() -> None:
+    Path("topics.jsonl").write_text(json.dumps(topic("a")) + '\n{"id": "b"}\n' + json.dumps(topic("c")) + "\n")
+    assert main(["solve", "topics.jsonl", *SOLVE, "-o", "out.jsonl"]) == 1
+    held = rows()
+    held[2]["termination"] = "interrupted"
+    Path("out.jsonl").write_text("".join(json.dumps(row) + "\n" for row in held))
+    Path("topics.jsonl").write_text("".join(json.dumps(topic(name)) + "\n" for name in "abc"))
+    assert main(["solve", "topics.jsonl", *SOLVE, "-o", "out.jsonl", "--resume"]) == 0
+    assert [(row["id"], row["termination"]) for row in rows()] == [(name, "completed") for name in "abc"]
+
+
+@pytest.mark.parametrize(
+    ("changed", "what"),
+    [
+        (["--max-length", "5", "--strategy", "lead"], "such as the length, the measure, or a limit"),
+        (["--max-length", "4", "--strategy", "random", "--seed", "3"], "strategy lead, not random; seed 0, not 3"),
+        (["--max-length", "4", "--strategy", "lead", "--metric", "rouge-2"], "metric rouge-1, not rouge-2"),
+    ],
+)
+@pytest.mark.usefixtures("here")
+def test_other_options_are_refused(changed: list[str], what: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["solve", "topics.jsonl", *SOLVE, "-o", "out.csv"]) == 0
+    before = Path("out.csv").read_bytes()
+    assert main(["solve", "topics.jsonl", *changed, "-o", "out.csv", "--resume"]) == 2
+    assert f"out.csv were made with other options ({what})" in capsys.readouterr().err
+    assert Path("out.csv").read_bytes() == before
+
+
+@pytest.mark.usefixtures("here")
+def test_other_flags_of_an_enumeration_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["enumerate", "topics.jsonl", "--max-length", "4", "--strategy", "exhaustive", "-o", "out.jsonl"]
+    assert main([*command, "--max-solutions", "2"]) == 0
+    assert main([*command, "--max-solutions", "2", "--resume"]) == 0
+    capsys.readouterr()
+    for flags, what in (
+        (["--max-solutions", "1"], "--max-solutions"),
+        ([], "--max-solutions"),
+        (["--count-only"], "--max-solutions"),
+        (["--minimal"], "--minimal"),
+    ):
+        assert main([*command, *flags, "--resume"]) == 2
+        assert f"made with other options ({what})" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ('{"a": 1}\n', "holds rows of another kind"),
+        ("ROW\nROW\n", "has two rows of 'a', as if two runs had written it"),
+        ("[1]\n", "a row is an object"),
+    ],
+)
+@pytest.mark.usefixtures("here")
+def test_strangers_are_not_resumed(text: str, reason: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["solve", "topics.jsonl", *SOLVE, "-o", "out.jsonl"]) == 0
+    Path("out.jsonl").write_text(text.replace("ROW", Path("out.jsonl").read_text().splitlines()[0]))
+    before = Path("out.jsonl").read_bytes()
+    capsys.readouterr()
+    assert main(["solve", "topics.jsonl", *SOLVE, "-o", "out.jsonl", "--resume"]) == 2
+    assert reason in capsys.readouterr().err
+    assert Path("out.jsonl").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("flags", "reason"),
+    [
+        (["-o", "out.jsonl", "--resume", "--overwrite"], "cannot be both kept and replaced"),
+        (["-o", "-", "--resume"], "give a file, -o FILE"),
+        (["-o", "out.txt"], "is of no format that optsum writes"),
+    ],
+)
+@pytest.mark.usefixtures("here")
+def test_flags_that_mean_nothing(flags: list[str], reason: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["solve", "topics.jsonl", *SOLVE, *flags]) == 2
+    assert reason in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["align", "topics.jsonl"],
+        ["score", "topics.jsonl", "systems.jsonl"],
+        ["study", "tsc3", "covers.jsonl"],
+        ["import-solution", "topics.jsonl", "solutions", "--max-length", "4"],
+    ],
+    ids=lambda command: command[0],
+)
+@pytest.mark.parametrize("out", ["out.jsonl", "out.csv", "out.parquet"])
+@pytest.mark.usefixtures("here")
+def test_the_other_commands(command: list[str], out: str, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("systems.jsonl").write_text('{"topic_id": "a", "system": "x", "summary": ["a b"]}\n')
+    Path("covers.jsonl").write_text('{"id": "t", "cover": [[["s1"]]]}\n')
+    Path("solutions").mkdir()
+    main([*command, "-o", out])
+    first = rows(out)
+    assert first
+    capsys.readouterr()
+    assert main([*command, "-o", out]) == 2
+    assert "exists already" in capsys.readouterr().err
+    main([*command, "-o", out, "--overwrite"])
+    assert len(rows(out)) == len(first)
+
+
+@pytest.mark.usefixtures("here")
+def test_aligned_topics_are_read_from_every_format() -> None:
+    for out in ("out.jsonl", "out.csv.gz", "out.parquet"):
+        assert main(["align", "topics.jsonl", "-o", out, "--threshold", "0.9", "--stopwords", "keep"]) == 0
+        assert main(["solve", out, "--formulation", "cover", "-o", f"rows.of.{out}"]) == 0
+        assert [row["objective"] for row in rows(f"rows.of.{out}")] == [2.0] * 3

@@ -1,0 +1,202 @@
+"""A file's format is recognised by its content: the same topics from all of them, or one sentence."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from optsum.corpus.systems import System, read_systems
+from optsum.corpus.topic import BadTopic, Topic, topic_to_json
+from optsum.corpus.topics import read_topics
+from optsum.errors import InputError
+
+TOPICS: list[dict[str, Any]] = [
+    {"id": "7", "documents": [["A b .", "c, \"d\"\ne ."], ["f"]], "references": [["A é ."]]},
+    {"id": "b", "documents": [["x"]], "references": [["y"], ["z ."]], "meta": {"k": [1, {"n": None}]}},
+    {"id": "c", "documents": [["u"]], "references": [["v"]], "cover": [[[0]]]},
+]  # fmt: skip
+
+
+def as_csv(delimiter: str = ",") -> bytes:
+    text = io.StringIO()
+    names = ["id", "documents", "references", "meta", "cover"]
+    rows = csv.writer(text, delimiter=delimiter)
+    rows.writerow(names)
+    for topic in TOPICS:
+        rows.writerow([topic["id"], *(json.dumps(topic[name]) if name in topic else "" for name in names[1:])])
+    return text.getvalue().encode()
+
+
+def as_parquet() -> bytes:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    held = io.BytesIO()
+    rows = [{**topic, "meta": json.dumps(topic.get("meta", {}))} for topic in TOPICS]
+    parquet.write_table(pa.Table.from_pylist(rows, pa.schema([
+        ("id", pa.string()), ("documents", pa.list_(pa.list_(pa.string()))), ("meta", pa.string()),
+        ("references", pa.list_(pa.list_(pa.string()))), ("cover", pa.list_(pa.list_(pa.list_(pa.int64())))),
+    ])), held)  # fmt: skip
+    return held.getvalue()
+
+
+def packed(data: bytes) -> bytes:
+    import zstandard
+
+    return zstandard.ZstdCompressor().compress(data)
+
+
+LINES = "".join(json.dumps(topic) + "\n" for topic in TOPICS).encode()
+FORMATS = {
+    "lines": LINES,
+    "lines.zst": packed(LINES),
+    "array": json.dumps(TOPICS).encode(),
+    "array indented": b"\n" + json.dumps(TOPICS, indent=1, ensure_ascii=False).encode("utf-8-sig"),
+    "array.gz": gzip.compress(json.dumps(TOPICS).encode()),
+    "csv": as_csv(),
+    "csv with mark": b"\xef\xbb\xbf" + as_csv(),
+    "csv.gz": gzip.compress(as_csv()),
+    "tsv": as_csv("\t"),
+    "semicolons.zst": packed(as_csv(";")),
+    "parquet": as_parquet(),
+    "parquet.gz": gzip.compress(as_parquet()),
+}
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("source", ["file", "stdin"])
+def test_the_same_topics_in_every_format(
+    form: str, source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if source == "file":
+        (tmp_path / "anything.txt").write_bytes(FORMATS[form])
+        topics = list(read_topics(tmp_path / "anything.txt"))
+    else:
+        monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(FORMATS[form])))
+        topics = list(read_topics("-"))
+    assert [topic_to_json(topic) if isinstance(topic, Topic) else topic for topic in topics] == TOPICS
+
+
+def test_raw_text_in_cells(tmp_path: Path) -> None:
+    path = tmp_path / "topics.csv"
+    path.write_text('documents,references,other\n"One. Two.",[Laughter] Three.,"[x"\n"[""a b"", ""c""]",d,\n')
+    first, second = read_topics(path)
+    assert isinstance(first, Topic)
+    assert isinstance(second, Topic)
+    assert (first.id, first.documents, first.references) == ("0", (("One.", "Two."),), (("[Laughter] Three.",),))
+    assert (second.id, second.source) == ("1", f"{path}:3")
+
+
+@pytest.mark.parametrize(
+    ("row", "reason"),
+    [
+        ("a,x", "the row has 2 cells and the heading 3 names"),
+        ("a,x,y,z", "the row has 4 cells and the heading 3 names"),
+        ("a,\"['x', 'y']\",z", "the cell documents begins as a list and is not JSON: .*; write lists as JSON"),
+        ("a,,y", "there is no \"documents\""),
+        ("a,\xe9,y", "this is not UTF-8"),
+    ],
+)  # fmt: skip
+def test_bad_rows_cost_the_others_nothing(row: str, reason: str, tmp_path: Path) -> None:
+    path = tmp_path / "topics.csv"
+    path.write_bytes(f"id,documents,references\n1,x,y\n{row}\n2,x,y\n".encode("latin-1"))
+    first, bad, last = read_topics(path)
+    assert (first.id, last.id) == ("1", "2")
+    assert isinstance(bad, BadTopic)
+    assert bad.source == f"{path}:3"
+    with pytest.raises(InputError, match=reason):
+        raise InputError(bad.error)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ('[{"id": 1}, {"id": ]', "not JSON: expecting value; the array ends here"),
+        ('[{"id": 1} {"id": 2}]', "not JSON: expecting ','; the array ends here"),
+        ('[{"id": 1}', "not JSON: expecting ','; the array ends here"),
+        ('[{"id": 1}] x', "something follows the end of the JSON array"),
+        ('[{"id": NaN}]', "NaN is no JSON number"),
+        ("[" * 100_000, "nested too deeply"),
+        ('[{"id": "\xff"}]', "this is not UTF-8"),
+    ],
+)
+def test_arrays_that_break_off(text: str, reason: str, tmp_path: Path) -> None:
+    (tmp_path / "topics.json").write_bytes(text.encode("latin-1"))
+    *_, bad = read_topics(tmp_path / "topics.json")
+    assert isinstance(bad, BadTopic)
+    with pytest.raises(InputError, match=reason):
+        raise InputError(bad.error)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"The cat sat on the mat.\nIt ran away.\n",
+        b"<DOC><TEXT>x</TEXT></DOC>",
+        b"1\tThe\tthe\tDET\t_\t_\t2\tdet\t_\t_\n",
+        b"%PDF-1.7\n%\xe2\xe3",
+        b"PK\x03\x04\x14\x00",
+        b"article,highlights\nx,y\n",
+    ],
+)
+def test_other_formats_are_one_sentence(content: bytes, tmp_path: Path) -> None:
+    (tmp_path / "topics.txt").write_bytes(content)
+    with pytest.raises(InputError, match=r"topics\.txt is of no format that optsum reads: give JSON Lines"):
+        read_topics(tmp_path / "topics.txt")
+
+
+@pytest.mark.parametrize("content", [b"PAR1 nonsense", b"PAR1"])
+def test_damaged_parquet(content: bytes, tmp_path: Path) -> None:
+    (tmp_path / "topics").write_bytes(content)
+    with pytest.raises(InputError, match="topics is Parquet and cannot be read: "):
+        read_topics(tmp_path / "topics")
+
+
+def test_damaged_zstandard(tmp_path: Path) -> None:
+    (tmp_path / "topics").write_bytes(packed(LINES * 5000)[:-40])
+    *topics, bad = read_topics(tmp_path / "topics")
+    assert topics
+    assert isinstance(bad, BadTopic)
+    (tmp_path / "topics").write_bytes(b"\x28\xb5\x2f\xfd nonsense")
+    with pytest.raises(InputError, match="cannot be read: zstandard says: "):
+        read_topics(tmp_path / "topics")
+
+
+@pytest.mark.parametrize("content", [b"[]", b"id,documents,references\n", b"[\n]\n"])
+def test_nothing_in_it(content: bytes, tmp_path: Path) -> None:
+    (tmp_path / "topics").write_bytes(content)
+    with pytest.raises(InputError, match="is empty"):
+        read_topics(tmp_path / "topics")
+
+
+@given(st.sampled_from(sorted(FORMATS)), st.data())
+def test_damage_is_an_error_and_no_crash(
+    tmp_path_factory: pytest.TempPathFactory, form: str, data: st.DataObject
+) -> None:
+    held = bytearray(FORMATS[form])
+    for _ in range(3):
+        held[data.draw(st.integers(0, len(held) - 1))] = data.draw(st.integers(0, 255))
+    path = tmp_path_factory.getbasetemp() / "damaged"
+    path.write_bytes(bytes(held[: data.draw(st.integers(1, len(held)))]))
+    try:
+        assert all(isinstance(topic, Topic | BadTopic) for topic in read_topics(path))
+    except InputError as error:
+        assert "damaged" in str(error)  # noqa: PT017 (either outcome is right)
+
+
+def test_systems_are_read_from_tables_too(tmp_path: Path) -> None:
+    path = tmp_path / "systems.csv"
+    path.write_text('topic_id,system,summary,human\n7,01,"[""A b .""]","{""good"": 3}"\n7,02,Raw text.,\n')
+    first, second = read_systems(path)
+    assert first == System("7", "01", ("A b .",), None, {"good": 3.0}, f"{path}:2")
+    assert second == System("7", "02", ("Raw text.",), None, {}, f"{path}:3")

@@ -14,8 +14,9 @@ import numpy as np
 from optsum.contracts.run import Run
 from optsum.contracts.strategy import Strategy
 from optsum.coverage.instance import Sense
-from optsum.problem.problem import Capability, Selection
+from optsum.problem.problem import Capability, Problem, Selection
 
+from .greedy import Greedy
 from .plain import Plain
 from .starting import Slices, at_least, greedy_start, is_certified, raise_cheap_bound, random_start
 
@@ -65,6 +66,15 @@ class Genetic(Strategy):
         at_least(2, none=True, population=self.population)
         at_least(1, no_improvement=self.no_improvement)
         at_least(0, effort=self.effort)
+
+    def prepare(self, problem: Problem | None = None) -> None:
+        """Load DEAP, and compile the kernels."""
+        import deap.algorithms  # noqa: F401 - loaded, so that the first search finds it
+
+        from . import population
+
+        if problem is None or Capability.COVERAGE in problem.capabilities:
+            population.prepare()
 
     def first(self, run: Run) -> list[Selection]:
         """Return the first individuals."""
@@ -198,6 +208,11 @@ class GeneticFromGreedy(Genetic):
 
     name: ClassVar[str] = "genetic+greedy"
     about: ClassVar[str] = "genetic algorithm, the greedy selection among the first individuals"
+
+    def prepare(self, problem: Problem | None = None) -> None:
+        """Load DEAP, and compile the kernels, greedy search's too."""
+        super().prepare(problem)
+        Greedy().prepare(problem)
 
     def first(self, run: Run) -> list[Selection]:
         """Return the first individuals."""

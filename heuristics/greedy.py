@@ -9,7 +9,7 @@ from typing import ClassVar, Final
 from optsum.contracts.run import Run
 from optsum.contracts.strategy import Strategy
 from optsum.coverage.instance import Coverage, Sense
-from optsum.problem.problem import Capability, Evaluation, Selection
+from optsum.problem.problem import Capability, Evaluation, Problem, Selection
 
 __all__ = ["GUARANTEE", "Greedy"]
 
@@ -37,6 +37,13 @@ class Greedy(Strategy):
     name: ClassVar[str] = "greedy"
     about: ClassVar[str] = "gain per length, then the best single unit (Hirao et al. 2017, Algorithm 2)"
 
+    def prepare(self, problem: Problem | None = None) -> None:
+        """Compile the kernel."""
+        from optsum.coverage import climb
+
+        if problem is None or Capability.COVERAGE in problem.capabilities:
+            climb.prepare()
+
     def search(self, run: Run) -> None:
         """Search once."""
         run.see(())
@@ -63,21 +70,23 @@ class Greedy(Strategy):
     @staticmethod
     def _on_arrays(run: Run, coverage: Coverage) -> Selection | None:
         """Return where the climb ended; None if the kernels cannot hold the instance."""
-        from optsum.coverage.climb import climb, moves_of
+        from optsum.coverage.climb import Climber, moves_of
         from optsum.coverage.state import arrays_of
 
         arrays = arrays_of(coverage)
         if arrays is None:
             return None
         moves = moves_of(coverage)
-        ends = []
-        for single in (False, True):
-            chosen, evaluations = climb(arrays, *moves, single)
-            run.count(evaluations=int(evaluations))
-            ends.append(tuple(chosen.nonzero()[0].tolist()))
-            run.see(ends[-1])
+        first, alone = (Climber(arrays, moves, single=single) for single in (False, True))
+        for climber in (first, alone):
+            try:
+                while not climber.go_on():
+                    run.check()
+            finally:
+                run.count(evaluations=climber.evaluations)
+                run.see(climber.units)
             run.check()
-        return ends[0]
+        return first.units
 
     @staticmethod
     def _one_by_one(run: Run) -> Selection:

@@ -7,8 +7,9 @@ from typing import ClassVar
 
 from optsum.contracts.run import Run
 from optsum.contracts.strategy import Strategy
-from optsum.problem.problem import Capability, Selection
+from optsum.problem.problem import Capability, Problem, Selection
 
+from .greedy import Greedy
 from .plain import Plain
 from .starting import Slices, at_least, decisions, greedy_start
 
@@ -41,6 +42,14 @@ class GreedyLocalSearch(Strategy):
     def __post_init__(self) -> None:
         """Refuse numbers that mean nothing."""
         at_least(1, most_moves=self.most_moves)
+
+    def prepare(self, problem: Problem | None = None) -> None:
+        """Compile the kernels."""
+        from .moves import descent
+
+        Greedy().prepare(problem)
+        if problem is None or Capability.COVERAGE in problem.capabilities:
+            descent.prepare()
 
     def search(self, run: Run) -> None:
         """Search once."""

@@ -4,12 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from numba import njit
 
-from .moves.descent import EVALUATIONS, descend, restart, settle
-from .moves.neighbourhood import become, rank
+from optsum.coverage.compiling import compiles
 
-__all__ = ["polish"]
+from .moves.descent import EVALUATIONS, descend, restart, settle, start, tiny
+from .moves.neighbourhood import become, overwrite, rank
+
+__all__ = ["polish", "prepare"]
+
+
+@compiles
+def prepare() -> None:
+    """Compile the kernel, or load it."""
+    arrays, moves, chosen = tiny()
+    polish(arrays, moves, start(arrays, chosen), np.ones((1, 1), np.int64), np.zeros((1, 4), np.int64), 0, 0, 0, 1)
 
 
 @njit(cache=True)
@@ -47,10 +57,10 @@ def polish(
         become(arrays, state, row)
         restart(descent, pairs)
         limit = control[EVALUATIONS] + effort
-        control[EVALUATIONS] += 1 + settle(arrays, moves, descent, True)
+        control[EVALUATIONS] += 1 + settle(arrays, moves, descent, np.bool_(True))
         if effort > 0:
             descend(arrays, moves, descent, limit)
-        row[:] = state.chosen
+        overwrite(row, state.chosen)
         ranks[place, 0], ranks[place, 1], ranks[place, 2], ranks[place, 3] = rank(arrays, state)
         place += 1
     return place

@@ -7,8 +7,9 @@ from typing import ClassVar
 
 from optsum.contracts.run import Run
 from optsum.contracts.strategy import Strategy
-from optsum.problem.problem import Capability, Selection
+from optsum.problem.problem import Capability, Problem, Selection
 
+from .greedy import Greedy
 from .plain import Plain
 from .starting import Slices, at_least, decisions, greedy_start, is_certified, raise_cheap_bound, random_start
 
@@ -52,6 +53,13 @@ class Vns(Strategy):
         """Refuse numbers that mean nothing."""
         at_least(1, k_max=self.k_max)
         at_least(1, none=True, no_improvement=self.no_improvement)
+
+    def prepare(self, problem: Problem | None = None) -> None:
+        """Compile the kernels."""
+        from . import vns_kernel
+
+        if problem is None or Capability.COVERAGE in problem.capabilities:
+            vns_kernel.prepare()
 
     def start(self, run: Run) -> Selection:
         """Return where the search starts."""
@@ -116,6 +124,11 @@ class VnsFromGreedy(Vns):
 
     name: ClassVar[str] = "vns+greedy"
     about: ClassVar[str] = "variable neighbourhood search from the greedy selection"
+
+    def prepare(self, problem: Problem | None = None) -> None:
+        """Compile the kernels, greedy search's too."""
+        super().prepare(problem)
+        Greedy().prepare(problem)
 
     def start(self, run: Run) -> Selection:
         """Return the greedy selection."""

@@ -7,13 +7,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
+from optsum.coverage.compiling import compiles
 from optsum.coverage.instance import IntArray
 from optsum.coverage.state import CHOSEN, Arrays
 
-from .moves.descent import EVALUATIONS, Descent, descend, refill, restart, start
-from .moves.neighbourhood import add, ahead, become, below, drop, rank
+from .moves.descent import EVALUATIONS, Descent, descend, refill, restart, start, tiny
+from .moves.neighbourhood import add, ahead, become, below, drop, overwrite, rank
 
-__all__ = ["IDLE", "ITERATIONS", "SHAKE", "Vns", "begin", "go_on"]
+__all__ = ["IDLE", "ITERATIONS", "SHAKE", "Vns", "begin", "go_on", "prepare"]
 
 SHAKE, IDLE, ITERATIONS, _SEARCHED = 0, 1, 2, 3
 _NOISE = 0.3
@@ -57,6 +58,13 @@ def begin(arrays: Arrays, chosen: IntArray, seed: int) -> Vns:
     )
 
 
+@compiles
+def prepare() -> None:
+    """Compile the kernel, or load it."""
+    arrays, moves, chosen = tiny()
+    go_on(arrays, moves, begin(arrays, chosen, 0), 1, 1, 1)
+
+
 @njit(cache=True)
 def go_on(arrays: Any, moves: Any, vns: Any, k_max: int, no_improvement: int, until: int) -> bool:
     """Go on until something better is found, the search ends by itself, or so many moves are evaluated in all.
@@ -76,19 +84,19 @@ def go_on(arrays: Any, moves: Any, vns: Any, k_max: int, no_improvement: int, un
         if order > 0:
             _store(found, vns.best_rank)
             _store(found, vns.base_rank)
-            vns.best[:] = state.chosen
-            vns.base[:] = state.chosen
+            overwrite(vns.best, state.chosen)
+            overwrite(vns.base, state.chosen)
             control[SHAKE], control[IDLE], control[_SEARCHED] = 1, 0, 0
             return True
         if control[IDLE] >= _SETTLED and control[_SEARCHED] == 0:  # there are many: for the best alone
             control[_SEARCHED] = 1
             become(arrays, state, vns.best)
-            restart(descent, 1)
+            restart(descent, np.int64(1))
             continue
         order = ahead(found, _stored(vns.base_rank))
         if order >= 0:  # sideways steps lead over plateaus
             _store(found, vns.base_rank)
-            vns.base[:] = state.chosen
+            overwrite(vns.base, state.chosen)
         else:
             become(arrays, state, vns.base)
         control[IDLE] += 1
@@ -120,16 +128,17 @@ def _shake(arrays: Any, moves: Any, descent: Any, strength: int) -> None:
             for unit in range(n):
                 if state.chosen[unit] == 1:
                     if wanted == 0:
-                        drop(arrays, moves, state, unit, barred, 1)
+                        drop(arrays, moves, state, unit, barred, np.int64(1))
                         break
                     wanted -= 1
-        if n > 0 and below(draws, 2) == 0:
+        if n > 0 and below(draws, np.int64(2)) == 0:
             move = below(draws, len(moves.add_start) - 1)
             allowed = True
             for entry in range(moves.add_start[move], moves.add_start[move + 1]):
                 allowed = allowed and barred[moves.add_unit[entry]] == 0
             if allowed:
                 add(arrays, moves, state, move)
-    descent.control[EVALUATIONS] += 1 + refill(arrays, moves, descent, True, _NOISE)
-    barred[:] = 0
-    restart(descent, 0)
+    descent.control[EVALUATIONS] += 1 + refill(arrays, moves, descent, np.bool_(True), _NOISE)
+    for unit in range(n):
+        barred[unit] = 0
+    restart(descent, np.int64(0))

@@ -78,23 +78,20 @@ class BranchAndBound(Strategy):
 
     def prepare(self, problem: Problem | None = None) -> None:
         """Run every kernel that such problems need once, on instances that are not settled at the root."""
+        from optsum.coverage.compiling import compiles
+
         from .engine.joints.warm import run_every_kernel
-        from .objectives.paper_knapsack import solve_knapsack_all, solve_knapsack_one
-        from .objectives.recall import solve_all, solve_one
-        from .objectives.sums import solve_sum
 
         if problem is not None and (Capability.COVERAGE not in problem.capabilities or is_cover(problem.coverage)):
             return
-        limits = Limits(nodes=3_000)
-        tough = _tough()
-        for solve in (solve_knapsack_one, solve_knapsack_all) if self.bound == "knapsack" else (solve_one, solve_all):
-            solve(tough, limits)
         if self.bound == "knapsack":
+            compiles(_run_knapsack)()
             return
+        compiles(_run_recall)()
         if problem is None or not _is_linear(problem.coverage):
-            solve_sum(_two_ratios(), limits, every=True)
+            compiles(_run_sums)()
         if problem is None or not problem.coverage.singletons:
-            run_every_kernel()
+            compiles(run_every_kernel)()
 
     def search(self, run: Run) -> None:
         """Find one optimum and prove it."""
@@ -177,6 +174,26 @@ def _solve_ratios(coverage: Coverage, limits: Limits, deadline: Deadline, *, eve
 
     one = coverage.ratios == 1 and coverage.combination is not Combination.PRODUCT
     return (solve_ratio if one and fits(coverage) else solve_sum)(coverage, limits, deadline, every=every)
+
+
+def _run_recall() -> None:
+    from .objectives.recall import solve_all, solve_one
+
+    for solve in (solve_one, solve_all):
+        solve(_tough(), Limits(nodes=3_000))
+
+
+def _run_knapsack() -> None:
+    from .objectives.paper_knapsack import solve_knapsack_all, solve_knapsack_one
+
+    for solve in (solve_knapsack_one, solve_knapsack_all):
+        solve(_tough(), Limits(nodes=3_000))
+
+
+def _run_sums() -> None:
+    from .objectives.sums import solve_sum
+
+    solve_sum(_two_ratios(), Limits(nodes=3_000), every=True)
 
 
 def _tough() -> Coverage:

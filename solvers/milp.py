@@ -86,6 +86,13 @@ class Milp(Strategy):
             require(problem, frozenset({Capability.LINEAR}), "The strategy milp")
         self.solver()
 
+    def prepare(self, problem: Problem | None = None) -> None:
+        """Compile the kernel of greedy search, which is held until the solver has something better."""
+        from optsum.coverage import climb
+
+        if problem is None or Capability.COVERAGE in problem.capabilities:
+            climb.prepare()
+
     def solver(self) -> Backend:
         """Return the solver, with its options set."""
         return backend_of(self.backend, threads=self.threads, options=dict(self.backend_options))

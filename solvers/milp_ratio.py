@@ -11,10 +11,9 @@ import numpy as np
 from optsum.contracts.backend import Backend
 from optsum.contracts.result import Termination
 from optsum.contracts.run import Limits, Run, Stopped
-from optsum.coverage.climb import climb, moves_of
+from optsum.coverage.climb import climb
 from optsum.coverage.evaluate import score
 from optsum.coverage.instance import Coverage, Sense
-from optsum.coverage.state import arrays_of
 from optsum.errors import BackendError
 from optsum.problem.problem import Capability, Selection
 from optsum.program.model import LinearModel, coverage_model
@@ -104,12 +103,10 @@ def _only_tops(coverage: Coverage) -> Coverage:
 
 def see_greedy(run: Run) -> None:
     """Take the greedy selection as a first incumbent."""
-    coverage = run.problem.coverage
-    arrays = arrays_of(coverage)
-    if arrays is not None:
-        chosen, evaluations = climb(arrays, *moves_of(coverage), single=False)
-        run.count(evaluations=evaluations)
-        run.see(chosen.nonzero()[0].tolist())
+    climbed = climb(run.problem.coverage, run.deadline)
+    if climbed is not None:
+        run.count(evaluations=climbed.evaluations)
+        run.see(climbed.units)
     run.check()
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from optsum.coverage.gains import brought
+from optsum.coverage.gains import brought, gain_of
 from optsum.coverage.state import COVER, MISSING
 
 from .neighbourhood import ahead, below, improves, look_at_all, rank, violation_of
@@ -50,9 +50,11 @@ def best_add(arrays: Any, moves: Any, state: Any, barred: Any, draws: Any, dense
     )
     top_before, bottom_before, held_length, max_length = state.totals[0], state.totals[1], before[3], arrays.max_length
     covering = arrays.kind == COVER
-    best, best_gain, evaluations = -1, 0.0, 0
+    best: Any = np.int64(-1)
+    best_gain, evaluations = 0.0, np.int64(0)
     for move in range(len(add_start) - 1):
-        last, length, allowed = -1, held_length, True
+        last: Any = np.int64(-1)
+        length, allowed = held_length, True
         for entry in range(add_start[move], add_start[move + 1]):
             unit = add_unit[entry]
             if chosen[unit] == 0:
@@ -68,22 +70,12 @@ def best_add(arrays: Any, moves: Any, state: Any, barred: Any, draws: Any, dense
             )
             top += top_before + mass[0, last]
             bottom += bottom_before + mass[1, last]
-            if covering:
-                gain = float(top - top_before)
-            elif bottom == before[2]:  # one division: equal gains stay equal
-                gain = (top - before[1]) / bottom
-            else:
-                gain = (top / bottom if bottom > 0 else 0.0) - value
+            gain = float(top - top_before) if covering else gain_of(top, bottom, before[1], before[2], value)
             if gain <= 0.0 and (covering or before[0] == 0 or length == held_length):
                 continue
         else:
-            found = look_at_all(arrays, moves, state, add_start, add_unit, move, last, turned)
-            if covering:
-                gain = float(before[0] - found[0])
-            elif found[2] == before[2]:
-                gain = (found[1] - before[1]) / found[2]
-            else:
-                gain = found[1] / found[2] - value
+            found = look_at_all(arrays, state, add_start, add_unit, move, last, turned)
+            gain = float(before[0] - found[0]) if covering else gain_of(found[1], found[2], before[1], before[2], value)
             if gain <= 0.0 and ahead(found, before) <= 0:
                 continue
         added = length - held_length
@@ -92,7 +84,7 @@ def best_add(arrays: Any, moves: Any, state: Any, barred: Any, draws: Any, dense
         elif dense and gain > 0.0:  # what costs nothing comes first
             gain *= 1e12
         if noise > 0.0 and gain > 0.0:
-            gain *= 1.0 - noise * below(draws, 1024) / 1024.0
+            gain *= 1.0 - noise * below(draws, np.int64(1024)) / 1024.0
         if best < 0 or gain > best_gain:
             best, best_gain = move, gain
     return best, evaluations
@@ -120,7 +112,8 @@ def best_drop(arrays: Any, moves: Any, state: Any, forced: bool) -> Any:
     level_start, level, slot, mass = arrays.level_start, arrays.level, arrays.slot, arrays.mass
     chosen, copies, drop_start, quick = state.chosen, state.copies, moves.drop_start, moves.quick
     covering = arrays.kind == COVER
-    best, best_rank, best_loss, evaluations = -1, before, 0.0, 0
+    best: Any = np.int64(-1)
+    best_rank, best_loss, evaluations = before, 0.0, np.int64(0)
     for unit in range(len(chosen)):
         if chosen[unit] == 0:
             continue
@@ -150,7 +143,7 @@ def best_drop(arrays: Any, moves: Any, state: Any, forced: bool) -> Any:
                 top, bottom = np.int64(0), np.int64(1)
             found = violation, top, bottom, length
         else:
-            found = look_at_all(arrays, moves, state, drop_start, moves.drop_unit, unit, unit, turned)
+            found = look_at_all(arrays, state, drop_start, moves.drop_unit, unit, unit, turned)
         if forced:
             loss = (value - found[1] / found[2]) / max(1, before[3] - found[3])
             if best < 0 or loss < best_loss:

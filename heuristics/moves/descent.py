@@ -11,13 +11,27 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from optsum.coverage.instance import IntArray
-from optsum.coverage.state import LENGTH, Arrays, State, empty_state
+from optsum.coverage.compiling import compiles
+from optsum.coverage.instance import Coverage, IntArray
+from optsum.coverage.state import LENGTH, Arrays, State, arrays_of, empty_state
 
 from .best_moves import best_add, best_drop
-from .neighbourhood import add, become, drop, improves, rank
+from .neighbourhood import Neighbourhood, add, become, drop, improves, neighbourhood_of, overwrite, rank
 
-__all__ = ["EVALUATIONS", "OPTIMUM", "PAIRS", "PHASE", "Descent", "descend", "refill", "restart", "settle", "start"]
+__all__ = [
+    "EVALUATIONS",
+    "OPTIMUM",
+    "PAIRS",
+    "PHASE",
+    "Descent",
+    "descend",
+    "prepare",
+    "refill",
+    "restart",
+    "settle",
+    "start",
+    "tiny",
+]
 
 PHASE, CURSOR, SECOND, IDLE, PAIRS, EVALUATIONS = 0, 1, 2, 3, 4, 5
 _SETTLE, _SWAP, _SWAP_DENSE, _SWAP_TWO, OPTIMUM = 0, 1, 2, 3, 4
@@ -70,6 +84,21 @@ def start(arrays: Arrays, chosen: IntArray, seed: int = 0, *, pairs: bool = True
     return descent
 
 
+def tiny() -> tuple[Arrays, Neighbourhood, IntArray]:
+    """Return an instance of one unit, its moves and its only selection: to compile kernels on."""
+    instance = Coverage.of([1], [{0: 1}], [[1]])
+    arrays = arrays_of(instance)
+    assert arrays is not None  # noqa: S101 - its numbers are small
+    return arrays, neighbourhood_of(instance), np.ones(1, np.int64)
+
+
+@compiles
+def prepare() -> None:
+    """Compile the kernels, or load them."""
+    arrays, moves, chosen = tiny()
+    descend(arrays, moves, start(arrays, chosen), 1)
+
+
 @njit(cache=True)
 def restart(descent: Any, pairs: int) -> None:
     """Start again from the selection that the state holds."""
@@ -80,7 +109,7 @@ def restart(descent: Any, pairs: int) -> None:
 @njit(cache=True)
 def refill(arrays: Any, moves: Any, descent: Any, dense: bool, noise: float) -> Any:
     """Add what helps and fits, best move first; return the number of moves evaluated."""
-    evaluations = 0
+    evaluations = np.int64(0)
     while True:
         move, looked = best_add(arrays, moves, descent.state, descent.barred, descent.draws, dense, noise)
         evaluations += looked
@@ -92,22 +121,22 @@ def refill(arrays: Any, moves: Any, descent: Any, dense: bool, noise: float) -> 
 @njit(cache=True)
 def settle(arrays: Any, moves: Any, descent: Any, dense: bool) -> Any:
     """Drop what is too long, add what helps, drop what does not; return the number of moves evaluated."""
-    state, evaluations = descent.state, 0
+    state, evaluations = descent.state, np.int64(0)
     while state.scalars[LENGTH] > arrays.max_length:
-        unit, looked = best_drop(arrays, moves, state, True)
+        unit, looked = best_drop(arrays, moves, state, np.bool_(True))
         evaluations += looked
         if unit < 0:
             break
         drop(arrays, moves, state, unit, descent.barred, descent.barred[unit])
     while True:
         evaluations += refill(arrays, moves, descent, dense, 0.0)
-        unit, looked = best_drop(arrays, moves, state, False)
+        unit, looked = best_drop(arrays, moves, state, np.bool_(False))
         evaluations += looked
         if unit < 0:
             return evaluations
         while unit >= 0:
-            drop(arrays, moves, state, unit, descent.barred, 0)
-            unit, looked = best_drop(arrays, moves, state, False)
+            drop(arrays, moves, state, unit, descent.barred, np.int64(0))
+            unit, looked = best_drop(arrays, moves, state, np.bool_(False))
             evaluations += looked
 
 
@@ -115,16 +144,17 @@ def settle(arrays: Any, moves: Any, descent: Any, dense: bool) -> Any:
 def _swap(arrays: Any, moves: Any, descent: Any, first: int, second: int, dense: bool) -> Any:
     """Drop one unit or two and fill up; take it back unless it helps."""
     state, barred = descent.state, descent.barred
-    descent.held[:] = state.chosen
+    overwrite(descent.held, state.chosen)
     before = rank(arrays, state)
-    drop(arrays, moves, state, first, barred, 1)
+    drop(arrays, moves, state, first, barred, np.int64(1))
     if second >= 0:
-        drop(arrays, moves, state, second, barred, 1)
+        drop(arrays, moves, state, second, barred, np.int64(1))
     descent.control[EVALUATIONS] += 1 + settle(arrays, moves, descent, dense)
     better = improves(rank(arrays, state), before)
     if not better:
         become(arrays, state, descent.held)
-    barred[:] = 0
+    for unit in range(len(barred)):
+        barred[unit] = 0
     return better
 
 
@@ -137,7 +167,7 @@ def descend(arrays: Any, moves: Any, descent: Any, until: int) -> bool:
         if control[EVALUATIONS] >= until:
             return False
         if control[PHASE] == _SETTLE:
-            control[EVALUATIONS] += settle(arrays, moves, descent, False)
+            control[EVALUATIONS] += settle(arrays, moves, descent, np.bool_(False))
             control[PHASE], control[IDLE] = _SWAP, 0
         elif control[PHASE] < _SWAP_TWO:
             unit = control[CURSOR]
@@ -151,7 +181,9 @@ def descend(arrays: Any, moves: Any, descent: Any, until: int) -> bool:
                 continue
             control[CURSOR] = unit + 1 if unit + 1 < n else 0
             control[IDLE] += 1
-            if state.chosen[unit] == 1 and _swap(arrays, moves, descent, unit, -1, control[PHASE] == _SWAP_DENSE):
+            if state.chosen[unit] == 1 and _swap(
+                arrays, moves, descent, unit, np.int64(-1), control[PHASE] == _SWAP_DENSE
+            ):
                 control[PHASE] = _SETTLE  # what was dropped may help again
         else:
             first, second = control[CURSOR], control[SECOND]
@@ -162,6 +194,6 @@ def descend(arrays: Any, moves: Any, descent: Any, until: int) -> bool:
                 control[CURSOR], control[SECOND] = first + 1, first + 2
                 continue
             control[SECOND] = second + 1
-            if state.chosen[second] == 1 and _swap(arrays, moves, descent, first, second, False):
+            if state.chosen[second] == 1 and _swap(arrays, moves, descent, first, second, np.bool_(False)):
                 control[PHASE], control[CURSOR] = _SETTLE, 0
     return True

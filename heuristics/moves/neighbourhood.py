@@ -14,7 +14,7 @@ from numba import njit
 
 from optsum.coverage.gains import quick_ones
 from optsum.coverage.instance import Coverage, IntArray, pack
-from optsum.coverage.state import COVER, LENGTH, MISSING, RATIO, feed, flip, value_pair
+from optsum.coverage.state import COVER, LENGTH, MISSING, RATIO, flip, value_pair
 
 __all__ = [
     "Neighbourhood",
@@ -27,6 +27,7 @@ __all__ = [
     "look",
     "look_at_all",
     "neighbourhood_of",
+    "overwrite",
     "rank",
     "violation_of",
 ]
@@ -47,8 +48,6 @@ class Neighbourhood(NamedTuple):
     quick : (moves,)
         1 where a move adds one unit that no occurrence of several concerns, and there is one ratio or a cover: then
         what it gains is a sum over its own features.
-    tangled : int
-        1 if an occurrence both needs and is vetoed by the same unit.
     """
 
     add_start: IntArray
@@ -56,7 +55,6 @@ class Neighbourhood(NamedTuple):
     drop_start: IntArray
     drop_unit: IntArray
     quick: IntArray
-    tangled: int
 
 
 def neighbourhood_of(instance: Coverage) -> Neighbourhood:
@@ -74,9 +72,8 @@ def neighbourhood_of(instance: Coverage) -> Neighbourhood:
             partners.append(move)
     if len(partners) > _MOST_PARTNERS * instance.size:
         partners = []
-    tangled = any(not set(joint.needs).isdisjoint(joint.vetoes) for joint in instance.joints if not joint.seam)
     moves = [*closures, *partners]
-    return Neighbourhood(*pack(moves), *pack(descendants), quick_ones(instance, moves), int(tangled))
+    return Neighbourhood(*pack(moves), *pack(descendants), quick_ones(instance, moves))
 
 
 @njit(cache=True)
@@ -123,89 +120,49 @@ def improves(one: Any, other: Any) -> bool:
 
 
 @njit(cache=True)
-def look(arrays: Any, moves: Any, state: Any, unit: int) -> Any:
+def look(arrays: Any, state: Any, unit: int) -> Any:
     """Return the rank that a state would have with a unit flipped."""
-    sign = 1 - 2 * state.chosen[unit]
-    length = state.scalars[LENGTH] + sign * arrays.lengths[unit]
-    needs = range(arrays.need_start[unit], arrays.need_start[unit + 1])
-    vetoes = range(arrays.veto_start[unit], arrays.veto_start[unit + 1])
-    if moves.tangled:
+    joined = arrays.need_start[unit + 1] > arrays.need_start[unit] or len(arrays.seam_second) > 0
+    joined = joined or arrays.veto_start[unit + 1] > arrays.veto_start[unit]
+    if joined or (arrays.kind != RATIO and arrays.kind != COVER):
         flip(arrays, state, unit)
         found = rank(arrays, state)
         flip(arrays, state, unit)
         return found
-    if len(needs) > 0 or len(vetoes) > 0:
-        for turn in range(2):  # there, and back
-            change = sign if turn == 0 else -sign
-            for entry in range(arrays.unit_start[unit], arrays.unit_start[unit + 1]):
-                feed(arrays, state, arrays.unit_feature[entry], change * arrays.unit_count[entry])
-            for entry in needs:
-                joint = arrays.need_joint[entry]
-                if state.blocked[joint] == 0 and state.lacking[joint] == (1 if sign > 0 else 0):
-                    feed(arrays, state, arrays.joint_feature[joint], change * arrays.joint_count[joint])
-            for entry in vetoes:
-                joint = arrays.veto_joint[entry]
-                if state.lacking[joint] == 0 and state.blocked[joint] == (0 if sign > 0 else 1):
-                    feed(arrays, state, arrays.joint_feature[joint], -change * arrays.joint_count[joint])
-            for total in range(len(state.totals)):
-                state.totals[total] += change * arrays.mass[total, unit]
-            if turn == 0:
-                state.scalars[LENGTH] += change * arrays.lengths[unit]
-                found = rank(arrays, state)
-                state.scalars[LENGTH] -= change * arrays.lengths[unit]
-        return found
+    # Otherwise nothing needs to be written.
+    sign = 1 - 2 * state.chosen[unit]
+    length = state.scalars[LENGTH] + sign * arrays.lengths[unit]
+    missing, top, bottom = state.scalars[MISSING], state.totals[0], state.totals[1]
+    for entry in range(arrays.unit_start[unit], arrays.unit_start[unit + 1]):
+        feature = arrays.unit_feature[entry]
+        start = arrays.level_start[feature]
+        full = arrays.level_start[feature + 1] - 1 - start
+        held = state.copies[feature]
+        new, old = min(held + sign * arrays.unit_count[entry], full), min(held, full)
+        gained = arrays.level[start + new] - arrays.level[start + old]
+        missing -= new - old
+        if arrays.slot[feature] == 0:
+            top += gained
+        else:
+            bottom += gained
     violation = violation_of(arrays, length)
     if arrays.kind == COVER:
-        missing = state.scalars[MISSING]
-        for entry in range(arrays.unit_start[unit], arrays.unit_start[unit + 1]):
-            feature = arrays.unit_feature[entry]
-            full = arrays.level_start[feature + 1] - 1 - arrays.level_start[feature]
-            held = state.copies[feature]
-            missing -= min(held + sign * arrays.unit_count[entry], full) - min(held, full)
         return violation + missing, -length, np.int64(1), length
-    if len(state.totals) == 2:  # one ratio: nothing needs to be written
-        top = state.totals[0] + sign * arrays.mass[0, unit]
-        bottom = state.totals[1] + sign * arrays.mass[1, unit]
-        for entry in range(arrays.unit_start[unit], arrays.unit_start[unit + 1]):
-            feature = arrays.unit_feature[entry]
-            start = arrays.level_start[feature]
-            full = arrays.level_start[feature + 1] - 1 - start
-            held = state.copies[feature]
-            new, old = min(held + sign * arrays.unit_count[entry], full), min(held, full)
-            gained = arrays.level[start + new] - arrays.level[start + old]
-            if arrays.slot[feature] == 0:
-                top += gained
-            else:
-                bottom += gained
-        if arrays.kind == RATIO:
-            return (violation, top, bottom, length) if bottom > 0 else (violation, np.int64(0), np.int64(1), length)
-    for turn in range(2):
-        change = 1 if turn == 0 else -1
-        for entry in range(arrays.unit_start[unit], arrays.unit_start[unit + 1]):
-            feature = arrays.unit_feature[entry]
-            start = arrays.level_start[feature]
-            full = arrays.level_start[feature + 1] - 1 - start
-            held = state.copies[feature]
-            new, old = min(held + sign * arrays.unit_count[entry], full), min(held, full)
-            state.totals[arrays.slot[feature]] += change * (arrays.level[start + new] - arrays.level[start + old])
-        for total in range(len(state.totals)):
-            state.totals[total] += sign * change * arrays.mass[total, unit]
-        if turn == 0:
-            top, bottom = value_pair(arrays, state)
-    return violation, top, bottom, length
+    top, bottom = top + sign * arrays.mass[0, unit], bottom + sign * arrays.mass[1, unit]
+    return (violation, top, bottom, length) if bottom > 0 else (violation, np.int64(0), np.int64(1), length)
 
 
 @njit(cache=True)
-def look_at_all(arrays: Any, moves: Any, state: Any, start: Any, units: Any, move: int, last: int, turned: Any) -> Any:
+def look_at_all(arrays: Any, state: Any, start: Any, units: Any, move: int, last: int, turned: Any) -> Any:
     """Return the rank after all units of a move are flipped that stand as its last one does."""
-    held, count = state.chosen[last], 0
+    held, count = state.chosen[last], np.int64(0)
     for entry in range(start[move], start[move + 1]):
         unit = units[entry]
         if unit != last and state.chosen[unit] == held:
             flip(arrays, state, unit)
             turned[count] = unit
             count += 1
-    found = look(arrays, moves, state, last)
+    found = look(arrays, state, last)
     for place in range(count):
         flip(arrays, state, turned[place])
     return found
@@ -227,6 +184,13 @@ def drop(arrays: Any, moves: Any, state: Any, unit: int, barred: Any, mark: int)
         if state.chosen[member] == 1:
             flip(arrays, state, member)
             barred[member] = mark
+
+
+@njit(cache=True)
+def overwrite(target: Any, source: Any) -> None:
+    """Copy an array into another; a slice that is assigned to makes numba compile the sentences of its errors."""
+    for place in range(len(source)):
+        target[place] = source[place]
 
 
 @njit(cache=True)

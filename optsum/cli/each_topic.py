@@ -18,15 +18,13 @@ from optsum.corpus.topic import BadTopic, Topic
 from optsum.corpus.topics import read_topics
 from optsum.errors import OptionError
 from optsum.options.options import Options
-from optsum.report.progress import bar, count_lines, on_terminal, say
+from optsum.report.progress import bar, count_lines
 from optsum.report.result_tables import headline
 from optsum.report.tables import TextTable, counted, number, seconds
 from optsum.rows.writer import Existing, RowWriter
 from optsum.running.warm import warm_up
 
 __all__ = ["EachTopic"]
-
-_COMPILING = "Compiling kernels for this machine; the next run finds them done."
 
 _SHOWN = 50
 """Lines of the table; a file may have any number of topics."""
@@ -97,7 +95,7 @@ class EachTopic:
                         self._note(result)
                     yield results
             for way in self._ways:
-                self._warm += warm_up(way, announce=(lambda: say(_COMPILING)) if on_terminal() else None)
+                self._warm += warm_up(way)
             interrupts = stack.enter_context(Interrupts())
             advance = stack.enter_context(bar("topics", lambda: count_lines(self._path)))
             began = perf_counter()

@@ -61,12 +61,15 @@ class Strategy(ABC):
         require(problem, self.requires, f"The strategy {self.name}")
 
     def prepare(self, problem: Problem | None = None) -> None:  # noqa: B027 - most have nothing to do
-        """Compile or load what the first search would otherwise be charged for.
+        """Compile or load all that a search of such problems may reach, before its clock starts.
+
+        Every search calls it, so a second time costs next to nothing. Numba compiles a kernel with all that it calls
+        for the types of its arguments: one call of each kernel that Python calls is enough, on an instance of any size.
 
         Parameters
         ----------
         problem : Problem, optional
-            A tiny one of the kind that will be searched; None if there is none.
+            What will be searched, or a tiny one of the kind; None if there is none: then all there is.
         """
 
     @abstractmethod

@@ -1,25 +1,74 @@
-"""The greedy kernel: start from nothing, take the best move, until none helps."""
+"""Greedy search on the normal form: start from nothing, take the best move, until none helps.
+
+The kernel runs in slices and can be left between any two moves that it looks at, so that limits and Ctrl-C are heard
+however large an instance is; where it is left changes nothing.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from time import perf_counter
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
-from optsum.coverage.gains import brought, quick_ones
+from optsum.coverage.compiling import compiles
+from optsum.coverage.gains import brought, gain_of, quick_ones
 from optsum.coverage.instance import Coverage, IntArray, pack
-from optsum.coverage.state import COVER, LENGTH, MISSING, Arrays, empty_state, flip, value_pair
+from optsum.coverage.state import COVER, LENGTH, MISSING, Arrays, State, arrays_of, empty_state, flip, value_pair
+from optsum.deadline import NEVER, Deadline
 
-__all__ = ["climb", "moves_of"]
+__all__ = ["Climber", "Moves", "climb", "moves_of", "prepare"]
+
+_SLICE_S: Final = 0.02
+_FIRST_SLICE: Final = 20_000
+
+_MOVE, _BEST, _EVALUATIONS = 0, 1, 2
+_DENSITY, _GAIN = 0, 1
 
 
-def moves_of(instance: Coverage) -> tuple[IntArray, IntArray, IntArray]:
-    """Return the moves of an instance, packed: each unit, and each set of units that a joint occurrence needs, closed.
+class Moves(NamedTuple):
+    """What can be chosen at once, packed: each unit, and each set of units that a joint occurrence needs, closed.
 
-    The third array says which are quick (`optsum.coverage.gains.quick_ones`). A unit comes with its ancestors,
-    so that every move can be taken by itself.
+    Attributes
+    ----------
+    start, unit : (moves + 1,), (entries,)
+        A unit comes with its ancestors, so that every move can be taken by itself.
+    quick : (moves,)
+        See `optsum.coverage.gains.quick_ones`.
     """
+
+    start: IntArray
+    unit: IntArray
+    quick: IntArray
+
+
+class _Place(NamedTuple):
+    """Where the climb is.
+
+    Attributes
+    ----------
+    state : State
+    gone : (moves,)
+        1 for moves that are made, or will not fit any more.
+    flipped : (units,)
+        Room for the units of a move that is tried.
+    control : (3,)
+        The move that is looked at next, the best of this round or -1, and how many were evaluated in all.
+    best : (2,)
+        Gain per length and gain of the best move of this round.
+    """
+
+    state: State
+    gone: IntArray
+    flipped: IntArray
+    control: IntArray
+    best: NDArray[np.float64]
+
+
+def moves_of(instance: Coverage) -> Moves:
+    """Return the moves of an instance."""
     moves = [instance.closure((unit,)) for unit in range(instance.size)]
     known = set(moves)
     for joint in instance.joints:
@@ -27,68 +76,113 @@ def moves_of(instance: Coverage) -> tuple[IntArray, IntArray, IntArray]:
         if move not in known:
             known.add(move)
             moves.append(move)
-    return *pack(moves), quick_ones(instance, moves)
+    return Moves(*pack(moves), quick_ones(instance, moves))
 
 
-def climb(
-    arrays: Arrays, move_start: IntArray, move_unit: IntArray, quick: IntArray, single: bool
-) -> tuple[IntArray, int]:
-    """Return the greedy selection as 0/1 decisions, and the number of evaluations.
+class Climber:
+    """One climb.
 
     Parameters
     ----------
-    move_start, move_unit, quick : as `moves_of` returns them
+    arrays, moves : Arrays, Moves
+        Of one instance.
     single : bool
         Only the one best move by value, not by value per length (Hirao et al. 2017, Algorithm 2, line 11).
     """
-    state = empty_state(arrays)
-    evaluations = int(_climb(arrays, state, move_start, move_unit, quick, single))
-    return state.chosen, evaluations
+
+    def __init__(self, arrays: Arrays, moves: Moves, *, single: bool = False) -> None:
+        self._arrays, self._moves, self._single = arrays, moves, single
+        self._place = _Place(
+            empty_state(arrays),
+            np.zeros(len(moves.quick), np.int64),
+            np.zeros(len(arrays.lengths), np.int64),
+            np.array([0, -1, 0]),
+            np.zeros(2),
+        )
+        self._slice = _FIRST_SLICE
+
+    @property
+    def units(self) -> tuple[int, ...]:
+        """What is chosen so far."""
+        return tuple(self._place.state.chosen.nonzero()[0].tolist())
+
+    @property
+    def evaluations(self) -> int:
+        """How many moves were looked at so far."""
+        return int(self._place.control[_EVALUATIONS])
+
+    def go_on(self) -> bool:
+        """Climb for some milliseconds; return whether the climb has ended."""
+        began = perf_counter()
+        ended = bool(_go_on(self._arrays, self._place, self._moves, self._single, self._slice))
+        self._slice = max(1, int(self._slice * min(2.0, _SLICE_S / max(perf_counter() - began, 1e-9))))
+        return ended
+
+
+def climb(instance: Coverage, deadline: Deadline = NEVER) -> Climber | None:
+    """Climb by gain per length to the end, or until the deadline comes; None where 64 bits cannot hold the instance."""
+    arrays = arrays_of(instance)
+    if arrays is None:
+        return None
+    climber = Climber(arrays, moves_of(instance))
+    while not deadline.passed and not climber.go_on():
+        pass
+    return climber
+
+
+@compiles
+def prepare() -> None:
+    """Compile the kernel, or load it."""
+    climb(Coverage.of([1], [{0: 1}], [[1]]))
 
 
 @njit(cache=True)
-def _climb(arrays: Any, state: Any, move_start: Any, move_unit: Any, quick: Any, single: bool) -> int:
-    moves = len(move_start) - 1
-    gone = np.zeros(moves, np.bool_)
-    flipped = np.zeros(len(arrays.lengths), np.int64)
-    evaluations = 0
+def _go_on(arrays: Any, place: Any, moves: Any, single: bool, work: int) -> bool:
+    """Look at moves, about `work` entries of units, and make the best of each round; return whether no more helps."""
+    state, gone, flipped, control, record = place
+    move_start, move_unit, quick = moves
+    number = len(quick)
     # Arrays by themselves: taken out of their tuples for each unit anew, they cost more than what is done with them.
     lengths, chosen, totals, copies, mass = arrays.lengths, state.chosen, state.totals, state.copies, arrays.mass
     unit_start, unit_feature, unit_count = arrays.unit_start, arrays.unit_feature, arrays.unit_count
     level_start, level, slot, max_length = arrays.level_start, arrays.level, arrays.slot, arrays.max_length
     covering = arrays.kind == COVER
-    while True:
+    while work > 0:
         short = state.scalars[LENGTH] < arrays.min_length or state.scalars[MISSING] > 0
         before_top, before_bottom = value_pair(arrays, state)
         before, before_missing = before_top / before_bottom, state.scalars[MISSING]
         before_length = state.scalars[LENGTH]
-        best, best_density, best_gain = -1, 0.0, 0.0
-        for move in range(moves):
-            if gone[move]:
+        best, best_density, best_gain = control[_BEST], record[_DENSITY], record[_GAIN]
+        move = control[_MOVE]
+        while move < number and work > 0:
+            looked = move
+            move += 1
+            work -= 1
+            if gone[looked] == 1:
                 continue
-            added, held = 0, True
-            for entry in range(move_start[move], move_start[move + 1]):
+            added, held = np.int64(0), True
+            for entry in range(move_start[looked], move_start[move]):
                 unit = move_unit[entry]
                 if chosen[unit] == 0:
                     added += lengths[unit]
                     held = False
             if held or before_length + added > max_length:  # nor will it fit when more is chosen
-                gone[move] = True
+                gone[looked] = 1
                 continue
-            if quick[move] == 1:
-                unit = move_unit[move_start[move]]
+            if quick[looked] == 1:
+                unit = move_unit[move_start[looked]]
+                work -= unit_start[unit + 1] - unit_start[unit]
                 top, bottom = brought(
                     copies, unit_start, unit_feature, unit_count, level_start, level, slot, covering, unit
                 )
                 covered = top
                 top, bottom = totals[0] + mass[0, unit] + top, totals[1] + mass[1, unit] + bottom
-                if bottom <= 0:
-                    top, bottom = np.int64(0), np.int64(1)
             else:
                 count = 0
-                for entry in range(move_start[move], move_start[move + 1]):
+                for entry in range(move_start[looked], move_start[move]):
                     unit = move_unit[entry]
                     if chosen[unit] == 0:
+                        work -= 2 * (unit_start[unit + 1] - unit_start[unit])
                         flip(arrays, state, unit)
                         flipped[count] = unit
                         count += 1
@@ -96,25 +190,25 @@ def _climb(arrays: Any, state: Any, move_start: Any, move_unit: Any, quick: Any,
                 covered = before_missing - state.scalars[MISSING]
                 for entry in range(count):
                     flip(arrays, state, flipped[entry])
-            if covering:  # bought with length: what counts is how much of the missing it brings
-                gain = float(covered)
-            elif bottom == before_bottom:  # one division: equal densities stay equal
-                gain = (top - before_top) / bottom
-            else:
-                gain = top / bottom - before
+            # A cover is bought with length: what counts is how much of the missing a move brings.
+            gain = float(covered) if covering else gain_of(top, bottom, before_top, before_bottom, before)
             density = gain
             if not single and added > 0:
                 density = gain / added
             elif not single and gain > 0:  # what costs nothing comes first, or the guarantee would not hold
                 density = np.inf
-            evaluations += 1
+            control[_EVALUATIONS] += 1
             if best < 0 or density > best_density:
-                best, best_density, best_gain = move, density, gain
+                best, best_density, best_gain = looked, density, gain
+        control[_MOVE], control[_BEST], record[_DENSITY], record[_GAIN] = move, best, best_density, best_gain
+        if move < number:
+            return False
         if best < 0 or (best_gain <= 0.0 and not short):
-            break
+            return True
         for entry in range(move_start[best], move_start[best + 1]):
-            if state.chosen[move_unit[entry]] == 0:
+            if chosen[move_unit[entry]] == 0:
                 flip(arrays, state, move_unit[entry])
-        if single or (arrays.kind == COVER and state.scalars[MISSING] == 0):
-            break
-    return evaluations
+        if single or (covering and state.scalars[MISSING] == 0):
+            return True
+        control[_MOVE], control[_BEST] = 0, -1
+    return False

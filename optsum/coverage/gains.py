@@ -10,14 +10,22 @@ from numba import njit
 
 from optsum.coverage.instance import Combination, Coverage, IntArray, Sense
 
-__all__ = ["brought", "quick_ones"]
+__all__ = ["brought", "gain_of", "quick_ones"]
 
 
 def quick_ones(instance: Coverage, moves: Sequence[Sequence[int]]) -> IntArray:
     """Return 1 for each move whose gain is a sum over the features of its one unit, 0 for the others."""
-    joined = {unit for joint in instance.joints for unit in (*joint.needs, *joint.vetoes)}
     simple = instance.goal is Sense.MINIMIZE or instance.combination is Combination.RATIO
-    return np.array([simple and len(move) == 1 and move[0] not in joined for move in moves], np.int64)
+    joined = np.zeros(instance.size + 1, np.int64)  # summed up, how many seams reach over each unit
+    for joint in instance.joints:
+        if joint.seam:
+            joined[joint.needs[0]] += 1
+            joined[joint.needs[1] + 1] -= 1
+    joined = np.cumsum(joined)
+    for joint in instance.joints:
+        if not joint.seam:
+            joined[[*joint.needs, *joint.vetoes]] = 1
+    return np.array([simple and len(move) == 1 and joined[move[0]] == 0 for move in moves], np.int64)
 
 
 @njit(cache=True)
@@ -48,3 +56,19 @@ def brought(
             else:
                 bottom += level[base + new] - level[base + old]
     return top, bottom
+
+
+@njit(cache=True)
+def gain_of(top: int, bottom: int, old_top: int, old_bottom: int, old: float) -> float:
+    """Return by how much a ratio grows; where the denominator stays, by one division, so that equal gains stay equal.
+
+    Parameters
+    ----------
+    top, bottom : int
+        The new ratio, which over nothing is 0.
+    old_top, old_bottom, old : int, int, float
+        The ratio before (over something), and its value.
+    """
+    if bottom == old_bottom:
+        return (top - old_top) / bottom
+    return (top / bottom if bottom > 0 else 0.0) - old

@@ -5,7 +5,9 @@ leaves every derived quantity right:
 
 * ``copies[f]``: active copies of feature f;
 * ``totals[s]``: numerator or denominator of a ratio, gains included;
-* ``lacking[o]``, ``blocked[o]``: needed units not chosen, vetoing units chosen; occurrence o is active when both are 0;
+* ``lacking[o]``, ``blocked[o]``: needed units not chosen, vetoing units chosen; occurrence o is active when both are 0.
+  Those between a unit and the next chosen one (`optsum.coverage.instance.Joint.seam`) are not among them: there is one
+  for every pair of units, vetoed by all between, so a flip looks for the neighbours of its unit instead;
 * ``scalars``: summed length, number of chosen units, copies that features still lack (covers only).
 """
 
@@ -30,6 +32,7 @@ __all__ = [
     "empty_state",
     "feed",
     "flip",
+    "kernel_array",
     "value_pair",
 ]
 
@@ -51,9 +54,11 @@ class Arrays(NamedTuple):
     kind : int
         How the totals make one value: 0 ratio, 1 sum of ratios, 2 product of powers, 3 length to be minimized.
     joint_feature, joint_count, joint_needs : (joints,)
-        Feature, copies, number of needed units of each occurrence of several units.
+        Feature, copies, number of needed units of each occurrence of several units that is no seam.
     need_start, need_joint, veto_start, veto_joint : (units + 1,), (entries,)
         The joints that need, or are vetoed by, each unit.
+    seam_start, seam_second, seam_feature, seam_count : (units + 1,), (seams,)
+        The seams that begin with each unit, by their second unit, ascending.
     """
 
     lengths: IntArray
@@ -77,6 +82,10 @@ class Arrays(NamedTuple):
     need_joint: IntArray
     veto_start: IntArray
     veto_joint: IntArray
+    seam_start: IntArray
+    seam_second: IntArray
+    seam_feature: IntArray
+    seam_count: IntArray
 
 
 class State(NamedTuple):
@@ -90,6 +99,11 @@ class State(NamedTuple):
     scalars: IntArray
 
 
+def kernel_array(values: object) -> IntArray:
+    """Return an array as kernels take it: they are compiled again for one that is laid out in another way."""
+    return np.require(values, np.int64, ["C", "A", "W"])
+
+
 def arrays_of(instance: Coverage, *, totals_only: bool = False) -> Arrays | None:
     """Return the arrays, or None where int64 cannot hold every product that a comparison needs.
 
@@ -99,38 +113,45 @@ def arrays_of(instance: Coverage, *, totals_only: bool = False) -> Arrays | None
         return None
     needs: list[list[int]] = [[] for _ in range(instance.size)]
     vetoes: list[list[int]] = [[] for _ in range(instance.size)]
-    for number, joint in enumerate(instance.joints):
+    joints = [joint for joint in instance.joints if not joint.seam]
+    for number, joint in enumerate(joints):
         for unit in joint.needs:
             needs[unit].append(number)
         for unit in joint.vetoes:
             vetoes[unit].append(number)
-    need_start, need_joint = pack(needs)
-    veto_start, veto_joint = pack(vetoes)
-    parents = instance.parents if len(instance.parents) else np.full(instance.size, -1, np.int64)
+    parents = instance.parents if len(instance.parents) else np.full(instance.size, -1)
     covering = instance.goal is Sense.MINIMIZE
+    constants = [instance.constants[0], 1] if instance.constant_denominator else instance.constants
+    limits = (0, int(instance.lengths.sum())) if covering else (int(instance.min_length), int(instance.max_length))
     return Arrays(
-        instance.lengths,
-        instance.unit_start,
-        instance.unit_feature,
-        instance.unit_count,
-        instance.level_start,
-        instance.level,
-        instance.slot,
-        np.array([instance.constants[0], 1]) if instance.constant_denominator else instance.constants,
-        np.ascontiguousarray(instance.mass),
-        np.array(instance.weights, np.int64),
-        parents,
-        0 if covering else instance.min_length,
-        int(instance.lengths.sum()) if covering else instance.max_length,
+        kernel_array(instance.lengths),
+        kernel_array(instance.unit_start),
+        kernel_array(instance.unit_feature),
+        kernel_array(instance.unit_count),
+        kernel_array(instance.level_start),
+        kernel_array(instance.level),
+        kernel_array(instance.slot),
+        kernel_array(constants),
+        kernel_array(instance.mass),
+        kernel_array(instance.weights),
+        kernel_array(parents),
+        *limits,
         COVER if covering else _KIND[instance.combination],
-        np.array([joint.feature for joint in instance.joints], np.int64),
-        np.array([joint.count for joint in instance.joints], np.int64),
-        np.array([len(joint.needs) for joint in instance.joints], np.int64),
-        need_start,
-        need_joint,
-        veto_start,
-        veto_joint,
+        kernel_array([joint.feature for joint in joints]),
+        kernel_array([joint.count for joint in joints]),
+        kernel_array([len(joint.needs) for joint in joints]),
+        *pack(needs),
+        *pack(vetoes),
+        *_seams(instance),
     )
+
+
+def _seams(instance: Coverage) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+    """Return the seams that begin with each unit: where they start, their second units, features and copies."""
+    rows = [(*joint.needs, joint.feature, joint.count) for joint in instance.joints if joint.seam]
+    table = np.array(sorted(rows), np.int64).reshape(-1, 4)
+    start = np.searchsorted(table[:, 0], np.arange(instance.size + 1))
+    return kernel_array(start), table[:, 1].copy(), table[:, 2].copy(), table[:, 3].copy()
 
 
 def _fits(instance: Coverage) -> bool:
@@ -184,6 +205,38 @@ def feed(arrays: Any, state: Any, feature: int, change: int) -> None:
 
 
 @njit(cache=True)
+def _feed_seams(arrays: Any, state: Any, first: int, second: int, sign: int) -> None:
+    """Add the copies that two units have between them, or take them away."""
+    low, high = arrays.seam_start[first], arrays.seam_start[first + 1]
+    end = high
+    while low < high:
+        middle = (low + high) // 2
+        if arrays.seam_second[middle] < second:
+            low = middle + 1
+        else:
+            high = middle
+    while low < end and arrays.seam_second[low] == second:
+        feed(arrays, state, arrays.seam_feature[low], sign * arrays.seam_count[low])
+        low += 1
+
+
+@njit(cache=True)
+def _mend_seams(arrays: Any, state: Any, unit: int, sign: int) -> None:
+    """Join a unit with the chosen ones before and after it, which are parted; or the other way round."""
+    before, after = unit - 1, unit + 1
+    while before >= 0 and state.chosen[before] == 0:
+        before -= 1
+    while after < len(state.chosen) and state.chosen[after] == 0:
+        after += 1
+    if before >= 0:
+        _feed_seams(arrays, state, before, unit, sign)
+        if after < len(state.chosen):
+            _feed_seams(arrays, state, before, after, -sign)
+    if after < len(state.chosen):
+        _feed_seams(arrays, state, unit, after, sign)
+
+
+@njit(cache=True)
 def flip(arrays: Any, state: Any, unit: int) -> None:
     """Choose a unit that is not chosen, or the other way round."""
     sign = 1 - 2 * state.chosen[unit]
@@ -201,6 +254,8 @@ def flip(arrays: Any, state: Any, unit: int) -> None:
         state.blocked[joint] += sign
         if state.lacking[joint] == 0 and was != (state.blocked[joint] == 0):
             feed(arrays, state, arrays.joint_feature[joint], -sign * arrays.joint_count[joint])
+    if len(arrays.seam_second) > 0:
+        _mend_seams(arrays, state, unit, sign)
     for total in range(len(state.totals)):
         state.totals[total] += sign * arrays.mass[total, unit]
     state.chosen[unit] += sign
@@ -212,16 +267,16 @@ def flip(arrays: Any, state: Any, unit: int) -> None:
 def value_pair(arrays: Any, state: Any) -> Any:
     """Return the objective as numerator and denominator; larger is better (a length to be minimized is negated)."""
     if arrays.kind == COVER:
-        return -state.scalars[LENGTH], 1
+        return -state.scalars[LENGTH], np.int64(1)
     if arrays.kind == RATIO:
-        return (state.totals[0], state.totals[1]) if state.totals[1] > 0 else (0, 1)
+        return (state.totals[0], state.totals[1]) if state.totals[1] > 0 else (np.int64(0), np.int64(1))
     numerator, denominator = np.int64(0), np.int64(1)
     if arrays.kind == _PRODUCT:
         numerator = np.int64(1)
         for ratio in range(len(arrays.weights)):
             top, bottom = state.totals[2 * ratio], state.totals[2 * ratio + 1]
             if bottom <= 0:
-                return 0, 1
+                return np.int64(0), np.int64(1)
             for _ in range(arrays.weights[ratio]):
                 numerator *= top
                 denominator *= bottom

@@ -100,6 +100,13 @@ class CoverageProblem(Problem):
         key = key_of(self.instance, totals, length)
         return Evaluation(key, violation, value_of(self.instance, key))
 
+    def prepare(self) -> None:
+        """Compile the kernel that a bound of ratios starts with."""
+        if Capability.LINEAR not in self.capabilities:
+            from optsum.coverage import climb
+
+            climb.prepare()
+
     def totals(self, selection: Selection) -> tuple[int, ...]:
         """Return numerator and denominator of each ratio, in turn."""
         return score(self.instance, selection)[0]

@@ -120,6 +120,9 @@ class Problem(ABC):
         length = self.length(selection)
         return max(0, length - self.max_length, self.min_length - length)
 
+    def prepare(self) -> None:  # noqa: B027 - most have nothing to do
+        """Compile or load what evaluations and bounds would otherwise be charged for; a second time costs nothing."""
+
     def totals(self, selection: Selection) -> tuple[int, ...]:
         """Return numerator and denominator of each ratio of the objective, in turn; nothing where it has none."""
         del selection

@@ -12,10 +12,9 @@ from math import ceil, floor, prod
 
 import numpy as np
 
-from optsum.coverage.climb import climb, moves_of
+from optsum.coverage.climb import climb
 from optsum.coverage.evaluate import score
 from optsum.coverage.instance import Combination, Coverage
-from optsum.coverage.state import arrays_of
 from optsum.deadline import NEVER, Deadline
 from optsum.program.dual_bound import model_bound, relaxed_bound
 from optsum.program.highs import relax
@@ -96,7 +95,7 @@ def value_bound(instance: Coverage, deadline: Deadline = NEVER) -> Fraction:
     """
     weights = [Fraction(weight) for weight in instance.weights]
     if instance.combination is Combination.RATIO:
-        start = _rounded(_greedy(instance)[0]) if affordable(instance, deadline) else None
+        start = _rounded(_greedy(instance, deadline)[0]) if affordable(instance, deadline) else None
         return _single(instance, start, deadline)
     alone = [_alone(instance, h, deadline) for h in range(instance.ratios)]
     if instance.combination is Combination.SUM:
@@ -132,13 +131,12 @@ def _only(instance: Coverage, h: int) -> Coverage:
     return collapsed(instance, *[[int(ratio == h) for ratio in range(instance.ratios)]] * 2)
 
 
-def _greedy(instance: Coverage) -> tuple[Fraction, ...]:
+def _greedy(instance: Coverage, deadline: Deadline) -> tuple[Fraction, ...]:
     """Return the ratios of the greedy selection; 0 where its numbers are too large."""
-    arrays = arrays_of(instance)
-    if arrays is None:
+    climbed = climb(instance, deadline)
+    if climbed is None:
         return (Fraction(0),) * instance.ratios
-    chosen, _ = climb(arrays, *moves_of(instance), single=False)
-    totals, _, _ = score(instance, chosen.nonzero()[0].tolist())
+    totals, _, _ = score(instance, climbed.units)
     pairs = zip(totals[0::2], totals[1::2], strict=True)
     return tuple(Fraction(top, bottom) if bottom > 0 else Fraction(0) for top, bottom in pairs)
 
@@ -185,7 +183,7 @@ def _sum_bound(
     typical = tuple(max(top / 2, 0.5) for top in most)
     whole = cell_of(instance, Weighted(every, tuple(weights), Fraction(0), typical))
     wish = Weighted(every, tuple(weights), Fraction(1), typical)
-    start = _rounded(_dot(weights, _greedy(instance)))
+    start = _rounded(_dot(weights, _greedy(instance, deadline)))
 
     def bound(cell: Cell) -> Fraction:
         found = start

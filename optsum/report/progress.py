@@ -37,7 +37,7 @@ def say(message: str) -> None:
 
 @contextmanager
 def telling() -> Iterator[None]:
-    """Show what searches tell (`optsum.contracts.run.Run.tell`), as `say` does."""
+    """Show what searches tell (`optsum.contracts.run.Run.tell`), as `say` does; warnings in a pipe too."""
     logger = logging.getLogger("optsum")
     handler, level = _Saying(logging.INFO), logger.level
     logger.addHandler(handler)
@@ -51,7 +51,10 @@ def telling() -> Iterator[None]:
 
 class _Saying(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
-        say(record.getMessage())
+        if record.levelno >= logging.WARNING and not on_terminal():  # a log should say it too
+            print(record.getMessage(), file=sys.stderr, flush=True)  # noqa: T201
+        else:
+            say(record.getMessage())
 
 
 @contextmanager

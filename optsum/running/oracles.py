@@ -280,6 +280,8 @@ def _best(found: Sequence[tuple[int, Oracles]]) -> Oracles:
 def _enumerate(task: Task, options: Options, began: float) -> Oracles:
     built = perf_counter()
     strategy = options.searcher()
+    task.problem.prepare()
+    strategy.prepare(task.problem)
     optima = strategy.enumerate(task.problem, options.limits())
     result = result_of_sets(task.problem, strategy, optima, perf_counter() - built)
     return Oracles(

@@ -74,6 +74,8 @@ def search(
     else:
         chosen = strategy
     chosen.accept(problem)
+    problem.prepare()
+    chosen.prepare(problem)
     limits = limits or Limits()
     run = Run(problem, limits, np.random.default_rng(seed), seed, on_progress, root_bound)
     bounded = Capability.BOUND in problem.capabilities

@@ -2,15 +2,14 @@
 
 A strategy is run on a tiny topic with the options as they are but for their limits. That loads everything the first
 real topic would otherwise be charged for, and refuses at once what cannot work on any topic: a solver that is not
-installed, a metric that the formulation does not serve.
+installed, a metric that the formulation does not serve. A tiny topic may be settled before a kernel runs, so every
+search has its kernels compiled before it starts (`optsum.contracts.strategy.Strategy.prepare`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from optsum.contracts.result import Termination
 from optsum.corpus.topic import as_topic
@@ -46,14 +45,12 @@ SAMPLE: Final = as_topic(
 _ready: set[Options] = set()
 
 
-def warm_up(options: Options, *, announce: Callable[[], None] | None = None) -> float:
+def warm_up(options: Options) -> float:
     """Make a process ready for a search; a second time costs nothing.
 
     Parameters
     ----------
     options : Options
-    announce : callable, optional
-        Called if kernels must be compiled, which happens once a machine and takes many seconds.
 
     Returns
     -------
@@ -72,17 +69,14 @@ def warm_up(options: Options, *, announce: Callable[[], None] | None = None) -> 
     from optsum.running.one_problem import build, run_task
 
     interrupted = False
-    with _listening(announce):
-        try:
-            task = build(SAMPLE, small)
-            options.searcher().prepare(task.problem)
-            interrupted = run_task(task, small).termination is Termination.INTERRUPTED
-        except InputError:  # this formulation wants topics of another kind
-            options.searcher().prepare()
-        except OptsumError:
-            raise
-        except Exception:  # noqa: BLE001, S110 - whatever it is will be the row of each topic that it concerns
-            pass
+    try:
+        interrupted = run_task(build(SAMPLE, small), small).termination is Termination.INTERRUPTED
+    except InputError:  # this formulation wants topics of another kind
+        options.searcher().prepare()
+    except OptsumError:
+        raise
+    except Exception:  # noqa: BLE001, S110 - whatever it is will be the row of each topic that it concerns
+        pass
     if interrupted:  # the search has swallowed it, as a search does
         raise KeyboardInterrupt
     _ready.add(small)
@@ -119,26 +113,3 @@ def _fitting(options: Options) -> Options:
         "preset": None,
     }
     return options.model_copy(update=limits)
-
-
-def _listening(announce: Callable[[], None] | None) -> AbstractContextManager[Any]:
-    """Call `announce` when numba starts to compile, as it does not where it finds kernels in its cache."""
-    if announce is None:
-        return nullcontext()
-    from numba.core import event
-
-    class Announcer(event.Listener):  # type: ignore[misc]
-        def __init__(self, announce: Callable[[], None]) -> None:
-            self.announce: Callable[[], None] | None = announce
-
-        def on_start(self, event: Any) -> None:
-            del event
-            if self.announce is not None:
-                self.announce()
-                self.announce = None
-
-        def on_end(self, event: Any) -> None:
-            del event
-
-    listener: AbstractContextManager[Any] = event.install_listener("numba:compile", Announcer(announce))
-    return listener

@@ -62,7 +62,8 @@ def advance(arrays: Any, walk: Any, visits: int) -> None:
     n = len(arrays.lengths)
     depth, unit = scalars[_DEPTH], scalars[_UNIT]
     left = visits
-    rest, least = np.zeros(n + 1, np.int64), np.full(n + 1, arrays.max_length + 1)
+    rest, least = np.zeros(n + 1, np.int64), np.empty(n + 1, np.int64)
+    least[n] = arrays.max_length + 1
     for each in range(n - 1, -1, -1):
         rest[each] = rest[each + 1] + arrays.lengths[each]
         least[each] = min(least[each + 1], arrays.lengths[each])
@@ -89,14 +90,16 @@ def advance(arrays: Any, walk: Any, visits: int) -> None:
                 if scalars[_HELD] == 0 or ahead > 0:
                     scalars[_HELD], scalars[_TOP], scalars[_BOTTOM] = 1, top, bottom
                     scalars[TIES], scalars[BEST_CHANGED], scalars[LISTED] = 0, 1, 0
-                    walk.best[:] = state.chosen
+                    for each in range(n):
+                        walk.best[each] = state.chosen[each]
                     ahead = 0
                 if ahead == 0:
                     scalars[TIES] += 1
                     row = scalars[LISTED]
                     if row < len(walk.listed):
                         walk.listed[row, 0] = depth
-                        walk.listed[row, 1 : depth + 1] = path[:depth]
+                        for each in range(depth):
+                            walk.listed[row, each + 1] = path[each]
                         scalars[LISTED] += 1
             continue
         if depth == 0:

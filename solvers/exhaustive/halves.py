@@ -23,6 +23,7 @@ import numpy as np
 from numba import njit
 
 from optsum.coverage.instance import Coverage, IntArray
+from optsum.coverage.state import kernel_array
 
 from .bits import field_bits, ones
 from .split import cut_of
@@ -103,18 +104,10 @@ def halves_of(instance: Coverage) -> Halves | None:
     lengths = instance.lengths[units]
     fitting = int(np.searchsorted(lengths, instance.max_length, side="right"))
     units, lengths = units[:fitting], lengths[:fitting]
-    cut, sets = cut_of(lengths, instance.max_length)
-    words, long, short, fields = _encode(
-        units,
-        cut,
-        instance.unit_start,
-        instance.unit_feature,
-        instance.unit_count,
-        instance.level_start,
-        instance.level,
-        instance.slot,
-        instance.mass,
-    )
+    cut, sets = cut_of(lengths, int(instance.max_length))
+    entries = map(kernel_array, (instance.unit_start, instance.unit_feature, instance.unit_count))
+    gains = tuple(map(kernel_array, (instance.level_start, instance.level, instance.slot)))
+    words, long, short, fields = _encode(units, cut, *entries, *gains, kernel_array(instance.mass))
     word_total, word_shift, shared_words = words
     if len(word_total) > _MOST_WORDS:
         return None
@@ -128,9 +121,7 @@ def halves_of(instance: Coverage) -> Halves | None:
         shared_words,
         field_start,
         field,
-        instance.level_start,
-        instance.level,
-        instance.slot,
+        *gains,
     )
 
 
@@ -199,7 +190,7 @@ def _own_bits(level_start: Any, level: Any, slot: Any, copies: Any, holders: Any
         for side in range(2):
             fits = words[_USED, _NUMBER] < _MOST_WORDS
             if holders[side, feature] > 1 and copies[1 - side, feature] == 0 and fits:
-                word, low = _room(words, latest, slot[feature], digit, 1)
+                word, low = _room(words, latest, slot[feature], digit, np.int64(1))
                 own[side, 0, feature], own[side, 1, feature] = word, np.int64(1) << low
     return own
 

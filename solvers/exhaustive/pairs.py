@@ -14,6 +14,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from optsum.coverage.instance import Coverage, IntArray
+from optsum.coverage.state import kernel_array
 
 from .bits import ones
 from .halves import Halves
@@ -96,8 +97,8 @@ def start_pairs(instance: Coverage, halves: Halves, kind: int, *, exact: bool, r
     totals, n = len(instance.constants), len(halves.long.units)
     walk = PairWalk(
         np.array([instance.min_length, instance.max_length, kind, exact], np.int64),
-        instance.constants,
-        np.array(instance.weights, np.int64),
+        kernel_array(instance.constants),
+        kernel_array(instance.weights),
         Stack(
             np.zeros(len(halves.slot), np.int64),
             np.zeros((n + 1, totals), np.int64),
@@ -233,6 +234,20 @@ def _hold(walk: Any, masks: Any, first: int, size: int) -> Any:
 
 
 @njit(cache=True)
+def _first_at_least(lengths: Any, least: int) -> Any:
+    """Return the first place of ascending lengths that are at least so long."""
+    low: Any = np.int64(0)
+    high: Any = len(lengths)
+    while low < high:
+        middle = (low + high) // 2
+        if lengths[middle] < least:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@njit(cache=True)
 def _stretch(lengths: Any, begin: Any, low: int, high: int) -> Any:
     """Return where the sets of the short half begin and end whose length is within `low` and `high`."""
     longest = lengths[-1]
@@ -240,8 +255,7 @@ def _stretch(lengths: Any, begin: Any, low: int, high: int) -> Any:
         return len(lengths), len(lengths)
     if len(begin):
         return begin[max(low, 0)], begin[min(high, longest) + 1]
-    first = np.searchsorted(lengths, low) if low > 0 else 0
-    return first, np.searchsorted(lengths, high + 1) if high < longest else len(lengths)
+    return _first_at_least(lengths, low), _first_at_least(lengths, high + 1)
 
 
 @njit(cache=True)
@@ -254,8 +268,8 @@ def _first_stretch(shorts: Any, walk: Any) -> None:
     for total in range(len(walk.block)):
         walk.block[total, 0] = walk.constants[total]
     if walk.rules[_EXACT] == 1:
-        scalars[_TOP], scalars[_BOTTOM] = pair_at(walk.rules[_KIND], walk.weights, walk.block, 0)
-    walk.floats[0] = value_at(walk.rules[_KIND], walk.weights, walk.block, 0)
+        scalars[_TOP], scalars[_BOTTOM] = pair_at(walk.rules[_KIND], walk.weights, walk.block, np.int64(0))
+    walk.floats[0] = value_at(walk.rules[_KIND], walk.weights, walk.block, np.int64(0))
     scalars[_HELD] = 1
     scalars[_AT] = 1
 

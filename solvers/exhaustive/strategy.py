@@ -44,6 +44,13 @@ class Exhaustive(Strategy):
     exact: ClassVar[bool] = True
     enumerates: ClassVar[bool] = True
 
+    def prepare(self, problem: Problem | None = None) -> None:
+        """Compile the kernels of both quick walks: which of them serves depends on the instance."""
+        from . import walkers
+
+        if problem is None or Capability.COVERAGE in problem.capabilities:
+            walkers.prepare()
+
     def search(self, run: Run) -> None:
         """Visit every selection."""
         run.see(())

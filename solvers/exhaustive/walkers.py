@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from .halves import Halves
 
-__all__ = ["Flips", "OneByOne", "Pairs", "Walker", "walker_of"]
+__all__ = ["Flips", "OneByOne", "Pairs", "Walker", "prepare", "walker_of"]
 
 _SAFE: Final = 2**62
 _CANDIDATES: Final = 4096
@@ -84,6 +84,23 @@ def walker_of(problem: Problem, coverage: Coverage | None, see: Callable[[Select
     return OneByOne(problem, coverage, see, rows)
 
 
+def prepare() -> None:
+    """Compile the kernels, or load them."""
+    from optsum.coverage.compiling import compiles
+
+    compiles(_run_kernels)()
+
+
+def _run_kernels() -> None:
+    from optsum.coverage.state import arrays_of
+
+    instance = Coverage.of([1, 1], [{0: 1}, {0: 1}], [[1]], max_length=1)
+    arrays = arrays_of(instance)
+    for walk in (_pairs(instance, 1), Flips(instance, arrays, 1) if arrays is not None else None):
+        if walk is not None:
+            walk.advance(1)
+
+
 def _pairs(coverage: Coverage, rows: int) -> Pairs | None:
     """Return the quick walk, if every total fits into 64 bits, and every value into a float."""
     from optsum.coverage.state import arrays_of
@@ -127,7 +144,7 @@ class Pairs(Walker):
         kinds = {Combination.RATIO: RATIO, Combination.SUM: SUM, Combination.PRODUCT: PRODUCT}
         kind = INTEGER if coverage.constant_denominator else kinds[coverage.combination]
         self._coverage, self._halves, self._exact, self._rows = coverage, halves, exact, rows
-        self._shorts = shorts_of(halves, coverage.max_length)
+        self._shorts = shorts_of(halves, int(coverage.max_length))
         self._walk = start_pairs(coverage, halves, kind, exact=exact, rows=rows if exact else _CANDIDATES)
         self._keys: dict[tuple[int, ...], Key] = {}
         self._best: Key | None = None

@@ -13,10 +13,9 @@ from typing import Any
 
 from optsum.contracts.result import Termination
 from optsum.contracts.run import Limits, Stopped
-from optsum.coverage.climb import climb, moves_of
+from optsum.coverage.climb import climb
 from optsum.coverage.evaluate import key_of, score
 from optsum.coverage.instance import Coverage
-from optsum.coverage.state import arrays_of
 from optsum.deadline import Deadline
 from optsum.errors import BackendError
 from optsum.optima.diagram import EMPTY_FAMILY, Diagram
@@ -27,7 +26,7 @@ from ..engine.program import Program, program_of
 from .guards import guarded
 from .meter import Engine, Meter, least
 
-__all__ = ["Best", "Findings", "fits", "greedy_selection", "solve_ratio"]
+__all__ = ["Best", "Findings", "fits", "solve_ratio"]
 
 _LARGEST = 2**54
 """Programs may reach this."""
@@ -79,14 +78,10 @@ class Best:
         self.selection, self.key, self.totals = selection, key, totals
         return True
 
-
-def greedy_selection(instance: Coverage) -> Selection | None:
-    """Return the greedy selection; None where its numbers are too large."""
-    arrays = arrays_of(instance)
-    if arrays is None:
-        return None
-    chosen, _ = climb(arrays, *moves_of(instance), single=False)
-    return tuple(chosen.nonzero()[0].tolist())
+    def see_greedy(self) -> None:
+        """Take what greedy search chooses, or nothing where its numbers are too large."""
+        climbed = climb(self._instance)
+        self.see(() if climbed is None else climbed.units)
 
 
 def fits(instance: Coverage) -> bool:
@@ -126,7 +121,7 @@ def solve_ratio(
     """
     meter = Meter(limits or Limits(), deadline)
     best = Best(instance)
-    best.see(greedy_selection(instance) or ())
+    best.see_greedy()
     proven, reason = False, None
     optima = Diagram.of_sets([])
     try:

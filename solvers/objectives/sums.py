@@ -31,7 +31,7 @@ from optsum.program.tangent import anchored, relaxed_anchor
 from ..engine.program import Program, program_of
 from .guards import guarded, positive_program
 from .meter import Engine, Leash, Meter, least
-from .ratio import Best, Findings, greedy_selection
+from .ratio import Best, Findings
 from .tally import chosen_sets, totals_of_sets
 
 __all__ = ["solve_sum"]
@@ -110,7 +110,7 @@ class _Search:
         Stopped
             At a limit.
         """
-        self.best.see(greedy_selection(self.instance) or ())
+        self.best.see_greedy()
         program = program_of(self.instance, [0] * len(self.instance.constants))
         with self.meter.engine(program) as engine:
             if not engine.feasible:

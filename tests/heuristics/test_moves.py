@@ -58,13 +58,13 @@ def better(one: Worth, other: Worth) -> bool:
 
 @pytest.mark.parametrize("kind", FITTING)
 def test_a_look_is_what_a_fresh_evaluation_says(kind: str) -> None:
-    for seed, problem, arrays, moves, decisions in drawn(kind):
+    for seed, problem, arrays, _, decisions in drawn(kind):
         state = empty_state(arrays)
         become(arrays, state, np.array(decisions, np.int64))
         before = [part.copy() for part in state]
         for unit in range(problem.size):
             flipped = [bit ^ (number == unit) for number, bit in enumerate(decisions)]
-            violation, value, length = as_worth(look(arrays, moves, state, unit))
+            violation, value, length = as_worth(look(arrays, state, unit))
             orphans = sum(
                 int(bit and parent >= 0 and not flipped[parent])
                 for bit, parent in zip(flipped, arrays.parents.tolist(), strict=True)
@@ -77,12 +77,11 @@ def test_a_unit_that_an_occurrence_needs_and_that_vetoes_it() -> None:
     instance = Coverage.of(
         [1, 1], [{}, {}], [[1], [1]], constants=(0, 2), joints=(Joint(0, (0, 1), (1,)), Joint(1, (0, 1)))
     )
-    arrays, moves = arrays_of(instance), neighbourhood_of(instance)
-    assert moves.tangled
+    arrays = arrays_of(instance)
     assert arrays is not None
     state = empty_state(arrays)
     flip(arrays, state, 0)
-    assert as_worth(look(arrays, moves, state, 1)) == (0, Fraction(1), 2)
+    assert as_worth(look(arrays, state, 1)) == (0, Fraction(1), 2)
 
 
 @pytest.mark.parametrize("kind", FITTING)

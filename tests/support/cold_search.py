@@ -1,0 +1,86 @@
+"""Run as a program: what numba compiles or loads in a search after its warm-up, which should be nothing.
+
+``cold_search.py '[["vns", {"max_length": 9}], ...]'`` prints a JSON list: for each strategy and its options the kernels
+that only the search reached, each in a process of its own, because a kernel that one search has loaded is there for the
+next. The environment says where numba's cache is.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import sys
+from typing import Any
+
+import numpy as np
+
+import optsum
+from optsum.errors import UnsupportedError
+from optsum.options.options import resolve
+from optsum.running.warm import warm_up
+
+
+def kernels() -> set[str]:
+    """Return every kernel of the project that is ready, with the types it is ready for."""
+    from numba.core.dispatcher import Dispatcher
+
+    return {
+        f"{each.py_func.__module__}.{each.py_func.__name__}{signature}"
+        for each in gc.get_objects()
+        if isinstance(each, Dispatcher) and each.py_func.__module__.startswith("optsum.")
+        for signature in each.signatures
+    }
+
+
+def topic(sentences: int = 24) -> dict[str, Any]:
+    """Return a topic that no bound settles at once, for every formulation."""
+    rng = np.random.default_rng(3)
+    words = [f"w{number}" for number in range(30)]
+    texts = [" ".join(rng.choice(words, 3 + number % 5).tolist()) for number in range(sentences)]
+    parses = [
+        "\n".join(
+            f"{n}\t{word}\t_\tX\t_\t_\t{n // 2}\t{'dep' if n > 1 else 'root'}\t_\t_"
+            for n, word in enumerate(text.split(), 1)
+        )
+        for text in texts
+    ]
+    cover = [[[int(unit)] for unit in rng.choice(sentences, 3)] + [[number, number + 1]] for number in range(12)]
+    references = [[" ".join(rng.choice(words, 9).tolist()) for _ in range(3)] for _ in range(2)]
+    return {"id": "t", "documents": [texts], "parses": parses, "references": references, "cover": cover}
+
+
+def reached(strategy: str, options: dict[str, Any]) -> list[str]:
+    """Return what a search compiles or loads after its warm-up."""
+    given = {"time_limit": 1.0, **options, "strategy": strategy}
+    try:
+        warm_up(resolve(given))
+        before = kernels()
+        optsum.solve(topic(), **given)
+    except UnsupportedError:
+        return []
+    return sorted(kernels() - before)
+
+
+def apart(strategy: str, options: dict[str, Any]) -> list[str]:
+    """Return what `reached` does, in a process of its own."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            answer = json.dumps(reached(strategy, options))
+        except BaseException as error:  # noqa: BLE001 - whatever it is, the parent shows it
+            answer = json.dumps([repr(error)])
+        with os.fdopen(writing, "w") as pipe:
+            pipe.write(answer)
+        os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading) as pipe:
+        answer = pipe.read()
+    os.waitpid(child, 0)
+    found: list[str] = json.loads(answer)
+    return found
+
+
+if __name__ == "__main__":
+    print(json.dumps([apart(strategy, options) for strategy, options in json.loads(sys.argv[1])]))

@@ -74,7 +74,8 @@ def unknown_name(kind: str, name: object, known: Iterable[str]) -> UnknownNameEr
     lower = {candidate.lower(): candidate for candidate in names}
     near = [lower[match] for match in get_close_matches(str(name).lower(), lower, n=3, cutoff=0.6)]
     hint = f"did you mean {' or '.join(near)}? Known" if near else "known"
-    return UnknownNameError(f"there is no {kind} {name!r}; {hint}: {', '.join(names)}")
+    known_names = f"{hint}: {', '.join(names)}" if names else "there is none at all"
+    return UnknownNameError(f"there is no {kind} {name!r}; {known_names}")
 
 
 def describe(error: BaseException) -> str:

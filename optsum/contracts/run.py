@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import isfinite, isnan
@@ -19,11 +19,20 @@ from optsum.deadline import Deadline
 from optsum.errors import InputError, OptionError
 from optsum.problem.problem import Evaluation, Problem, Selection
 
-__all__ = ["CERTIFICATE_S", "Limits", "Run", "Stopped"]
+__all__ = ["CERTIFICATE_S", "LIMIT_OPTIONS", "Limits", "Run", "Stopped"]
 
 
 CERTIFICATE_S: Final = 0.5
 """Seconds that a bound may take where a search has used up its limit, or was interrupted."""
+
+LIMIT_OPTIONS: Final = {
+    "time_limit": "time_s",
+    "node_limit": "nodes",
+    "evaluation_limit": "evaluations",
+    "gap": "gap",
+    "target": "target",
+}
+"""What the limits are called as options of `optsum.solve`, and here."""
 
 _LOG = logging.getLogger("optsum")
 
@@ -66,6 +75,11 @@ class Limits:
                 raise OptionError(f"The limit {name} is {value!r}; give a {'whole ' if whole else ''}number.")
             if isnan(value) or (value < 0 and name != "target"):
                 raise OptionError(f"The limit {name} is {value}; it must be 0 or more.")
+
+    @classmethod
+    def named(cls, given: Mapping[str, Any]) -> Limits:
+        """Return limits by the names that they have as options (`LIMIT_OPTIONS`)."""
+        return cls(**{LIMIT_OPTIONS[name]: value for name, value in given.items()})
 
     def after(self, seconds: float) -> Limits:
         """Return what is left of the limits when so many seconds have gone already."""

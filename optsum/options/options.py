@@ -149,15 +149,9 @@ class Options(_Model):
 
     def limits(self) -> Limits:
         """Return when to stop early."""
-        from optsum.contracts.run import Limits
+        from optsum.contracts.run import LIMIT_OPTIONS, Limits
 
-        return Limits(
-            time_s=self.time_limit,
-            evaluations=self.evaluation_limit,
-            nodes=self.node_limit,
-            gap=self.gap,
-            target=self.target,
-        )
+        return Limits.named({name: getattr(self, name) for name in LIMIT_OPTIONS})
 
     def formulated(self) -> Formulation:
         """Return the formulation, with its own options set."""

@@ -70,6 +70,9 @@ class TextTable:
         below = ["", *self.caption] if self.caption else []
         return "\n".join([*above, *lines, *below])
 
+    def __str__(self) -> str:
+        return self.text()
+
     def show(self) -> None:
         """Print the table: fitted to the terminal if the standard output is one, else as `text` has it."""
         if sys.stdout is None:

@@ -12,7 +12,7 @@ import numpy as np
 
 from optsum._version import __version__
 from optsum.contracts.result import Enumeration, Result, Status, Termination, Timing
-from optsum.contracts.run import CERTIFICATE_S, Limits, Run, Stopped
+from optsum.contracts.run import CERTIFICATE_S, LIMIT_OPTIONS, Limits, Run, Stopped
 from optsum.contracts.strategy import Strategy
 from optsum.coverage.instance import Key
 from optsum.deadline import Deadline
@@ -45,7 +45,7 @@ def search(
     strategy : str or Strategy
         A name (``optsum list strategies``) with its `options`, or a strategy.
     limits : Limits, optional
-        When to stop early.
+        When to stop early; or by the names of `optsum.solve`: ``time_limit=5``, ``gap=0.01``.
     seed : int
         The same seed gives the same result.
     on_progress : callable, optional
@@ -61,12 +61,15 @@ def search(
     Raises
     ------
     OptionError
-        For options beside a strategy that is no name.
+        For options beside a strategy that is no name, or limits in both ways.
     UnsupportedError
         If the strategy needs an ability that the problem lacks; nothing was searched.
     BackendError
         If a solver is missing, or its answer does not survive re-scoring.
     """
+    named = {name: options.pop(name) for name in LIMIT_OPTIONS if name in options}
+    if named and limits is not None:
+        raise OptionError(f"Limits are given as limits= or by their names ({', '.join(named)}): leave one of the two.")
     if isinstance(strategy, str):
         chosen = STRATEGIES.create(strategy, options)
     elif options:
@@ -76,7 +79,7 @@ def search(
     chosen.accept(problem)
     problem.prepare()
     chosen.prepare(problem)
-    limits = limits or Limits()
+    limits = limits or Limits.named(named)
     run = Run(problem, limits, np.random.default_rng(seed), seed, on_progress, root_bound)
     bounded = Capability.BOUND in problem.capabilities
     termination, detail = Termination.COMPLETED, None

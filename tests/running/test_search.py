@@ -209,3 +209,34 @@ def test_the_seed_decides_and_nothing_else_does() -> None:
     second = [solve(topic, strategy="random", max_length=8, seed=seed).selection for seed in range(12)]
     assert first == second
     assert len(set(first)) > 1
+
+
+def test_limits_go_by_the_names_that_solve_has() -> None:
+    problem = CoverageProblem.of(INSTANCE)
+    assert search(problem, "random", evaluation_limit=0).termination is Termination.EVALUATION_LIMIT
+    assert search(problem, "greedy", time_limit=0).termination is Termination.TIME_LIMIT
+    assert search(problem, "greedy", time_limit=60, gap=None).termination is Termination.COMPLETED
+    with pytest.raises(OptionError, match=r"given as limits= or by their names \(time_limit\)"):
+        search(problem, "greedy", Limits(time_s=1), time_limit=1)
+    with pytest.raises(OptionError, match="The limit time_s is -1"):
+        search(problem, "greedy", time_limit=-1)
+    with pytest.raises(OptionError, match="no option of the strategy greedy 'k_max'; there is none at all"):
+        search(problem, "greedy", k_max=3)
+
+
+def test_a_known_root_bound_is_not_computed_again() -> None:
+    class Counted(CoverageProblem):
+        def root_bound(self, deadline: Deadline = NEVER) -> Fraction:
+            raise AssertionError("computed")
+
+    problem = Counted(instance=INSTANCE, lengths=(3, 3, 3), max_length=8)
+    assert search(problem, "greedy", root_bound=Fraction(1)).bound_exact == "1"
+
+
+def test_the_bound_of_a_search_that_used_up_its_limit_is_held_to_half_a_second() -> None:
+    class Slow(CoverageProblem):
+        def root_bound(self, deadline: Deadline = NEVER) -> None:
+            assert 0.4 < deadline.left_s <= 0.5
+
+    result = search(Slow(instance=INSTANCE, lengths=(3, 3, 3), max_length=8), "greedy", time_limit=0)
+    assert (result.bound, result.gap, result.termination) == (None, None, Termination.TIME_LIMIT)

@@ -7,7 +7,7 @@ together, hold enough of those of the reference's sentence, and no smaller part 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import Field
 
 from optsum.corpus.alternatives import texts_of
+from optsum.corpus.given import AnyTopics, topics_of
 from optsum.corpus.once import topics_once
 from optsum.corpus.topic import BadTopic, Topic, as_topic
 from optsum.errors import InputError, OptionError, UnsupportedError
@@ -31,7 +32,7 @@ __all__ = ["align", "corresponding_sets"]
 
 
 def align(
-    topics: Iterable[Topic | BadTopic | Mapping[str, Any]],
+    topics: AnyTopics,
     *,
     metric: Annotated[str, Field(description="what is counted: rouge-N or rouge-suK")] = "rouge-1",
     threshold: Annotated[float, Field(description="share of a sentence's n-grams that a set must hold")] = 0.5,
@@ -54,7 +55,7 @@ def align(
     Parameters
     ----------
     topics : iterable
-        Topics, their JSON form, or what `optsum.read_topics` yields.
+        Topics, their JSON form, or what `optsum.read_topics` yields; or the path of a file of them, or a data frame.
     metric : str
         "rouge-N" or "rouge-suK": what is counted.
     threshold : float
@@ -108,7 +109,7 @@ def align(
     ready = raw if tokenizer is not None else Analyzer("tokens", stem, stopwords)
     each = (
         aligned
-        for topic in topics
+        for topic in topics_of(topics)
         for aligned in _aligned(
             topic, parsed, Fraction(Decimal(str(threshold))), (max_sentences, max_sets), (raw, ready), made
         )

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any, Final
 
+from optsum.corpus.given import AnyTopics, topics_of
 from optsum.corpus.topic import BadTopic, as_topic
 from optsum.errors import InputError, OptionError, OptsumError, UnsupportedError, describe, unknown_name
 from optsum.exchange.lp_mps import lp_text, mps_text
@@ -18,7 +19,7 @@ from optsum.options.options import Options, resolve
 from optsum.problem.formulation import Task
 from optsum.problem.problem import Capability
 from optsum.program.wcnf import wcnf_text
-from optsum.running.each_topic import AnyTopic, problems
+from optsum.running.each_topic import problems
 from optsum.running.one_problem import build
 
 __all__ = ["FORMATS", "Exported", "export", "export_topics", "file_stem", "tasks_of", "unit_labels"]
@@ -113,7 +114,7 @@ FORMATS: Final[Mapping[str, Callable[[Task], str]]] = {
 
 
 def export(
-    topics: Iterable[AnyTopic],
+    topics: AnyTopics,
     folder: str | Path,
     format: str = "lp",  # noqa: A002 - the flag's name
     *,
@@ -147,7 +148,7 @@ def export(
 
 
 def export_topics(
-    topics: Iterable[AnyTopic],
+    topics: AnyTopics,
     folder: str | Path,
     format: str,  # noqa: A002
     options: Options,
@@ -188,10 +189,10 @@ def _folder(folder: str | Path) -> Path:
     return place
 
 
-def tasks_of(topics: Iterable[AnyTopic], options: Options) -> Iterator[tuple[str | None, Task | str]]:
+def tasks_of(topics: AnyTopics, options: Options) -> Iterator[tuple[str | None, Task | str]]:
     """Yield the id of each problem, and its task or why there is none."""
     seen: set[str] = set()
-    for given in topics:
+    for given in topics_of(topics):
         if isinstance(given, BadTopic):
             yield given.id, f"{given.source}: {given.error}"
             continue

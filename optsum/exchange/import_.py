@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from math import isnan
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Final
 from optsum.contracts.result import Result
 from optsum.contracts.run import Run
 from optsum.contracts.strategy import Strategy
+from optsum.corpus.given import AnyTopics
 from optsum.coverage.instance import Sense
 from optsum.errors import InputError, describe
 from optsum.exchange.export import file_stem, tasks_of, unit_labels
@@ -20,7 +21,7 @@ from optsum.exchange.solution_files import SolutionFile, read_solution
 from optsum.options.options import Options, resolve
 from optsum.problem.formulation import Task
 from optsum.problem.problem import Capability
-from optsum.running.each_topic import AnyTopic, error_result
+from optsum.running.each_topic import error_result
 from optsum.running.one_problem import finished
 from optsum.running.search import search
 
@@ -52,7 +53,7 @@ class _Imported(Strategy):
 
 
 def import_solutions(
-    topics: Iterable[AnyTopic], solutions: str | Path, *, config: str | Path | None = None, **options: Any
+    topics: AnyTopics, solutions: str | Path, *, config: str | Path | None = None, **options: Any
 ) -> list[Result]:
     """Read what other programs found for the problems that `optsum.export` wrote.
 
@@ -80,7 +81,7 @@ def import_solutions(
     return list(import_topics(topics, solutions, resolve(options, config=config)))
 
 
-def import_topics(topics: Iterable[AnyTopic], solutions: str | Path, options: Options) -> Iterator[Result]:
+def import_topics(topics: AnyTopics, solutions: str | Path, options: Options) -> Iterator[Result]:
     """Read solutions one after another, as `import_solutions` does."""
     place = Path(solutions)
     if not place.exists():

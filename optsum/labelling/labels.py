@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
@@ -11,12 +11,13 @@ from time import perf_counter
 from typing import Any, Final
 
 from optsum.contracts.result import Result, labels_of
+from optsum.corpus.given import AnyTopics
 from optsum.corpus.topic import Topic
 from optsum.errors import OptionError, UnsupportedError
 from optsum.labelling.diverse import diverse
 from optsum.options.options import Options, resolve
 from optsum.registry import FORMULATIONS
-from optsum.running.each_topic import AnyTopic, attempt, each_topic
+from optsum.running.each_topic import attempt, each_topic
 from optsum.running.one_problem import answer
 from optsum.running.oracles import Oracles, oracles_of, resolve_enumeration
 
@@ -79,7 +80,7 @@ def resolve_labels(given: Mapping[str, Any], wanted: Wanted, *, config: str | Pa
 
 
 def labels(
-    topics: Iterable[AnyTopic],
+    topics: AnyTopics,
     *,
     soft: bool = False,
     all_: int = 0,
@@ -126,7 +127,7 @@ def labels(
     return (label_row(result) for batch in batches for result in batch)
 
 
-def label_topics(topics: Iterable[AnyTopic], options: Options, wanted: Wanted) -> Generator[list[Result], None, None]:
+def label_topics(topics: AnyTopics, options: Options, wanted: Wanted) -> Generator[list[Result], None, None]:
     """Label topics as `labels` does, but yield the results of each topic together; `label_row` makes rows of them."""
     return each_topic(topics, [options], partial(_label_part, options=options, wanted=wanted))
 

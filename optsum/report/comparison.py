@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from fractions import Fraction
 from importlib import import_module
@@ -13,12 +13,12 @@ from statistics import median
 from typing import Any
 
 from optsum.contracts.result import Result, Status, Termination
+from optsum.corpus.given import AnyTopics
 from optsum.coverage.instance import Key
 from optsum.errors import OptsumError
 from optsum.report.details import Details
 from optsum.report.result_tables import headline
 from optsum.report.tables import Column, TextTable, counted, number, seconds
-from optsum.running.each_topic import AnyTopic
 from optsum.running.plan import Plan, by_problem, compare_topics
 
 __all__ = ["Comparison", "ComparisonRow", "compare"]
@@ -221,7 +221,7 @@ def _ratio(key: Key, best: Key) -> float:
 
 
 def compare(
-    topics: Iterable[AnyTopic],
+    topics: AnyTopics,
     strategies: Sequence[str] | str | None = None,
     exact: str | None = None,
     backends: Sequence[str] | str | None = None,

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
 from typing import Any, Final
 
 from optsum.corpus.alternatives import sentences_of
+from optsum.corpus.given import AnyTopics, checked_systems, checked_topics
 from optsum.corpus.systems import BadSystem, System
 from optsum.corpus.topic import BadTopic, Topic
 from optsum.errors import InputError, describe
@@ -188,8 +189,8 @@ class SystemScores:
 
 
 def score(
-    topics: Iterable[Topic | BadTopic],
-    systems: Iterable[System | BadSystem],
+    topics: AnyTopics,
+    systems: Any,
     *,
     config: str | Path | None = None,
     **options: Any,
@@ -199,9 +200,10 @@ def score(
     Parameters
     ----------
     topics : iterable
-        As `optsum.read_topics` yields them: read once, one in memory at a time.
+        As for `optsum.solve_all`: read once, one in memory at a time.
     systems : iterable
-        As `optsum.read_systems` yields them: all in memory.
+        Summaries, their JSON form, or what `optsum.read_systems` yields; or the path of a file of them, or a data
+        frame. All in memory.
     config : path, optional
         A TOML file of options; keywords win over it.
     **options
@@ -222,18 +224,16 @@ def score(
     return scores
 
 
-def score_rows(
-    topics: Iterable[Topic | BadTopic], systems: Iterable[System | BadSystem], options: ScoreOptions
-) -> Generator[list[dict[str, Any]], None, None]:
+def score_rows(topics: AnyTopics, systems: Any, options: ScoreOptions) -> Generator[list[dict[str, Any]], None, None]:
     """Yield the rows of each topic: one a summary, in the order of the topics; then those that no topic goes with."""
     of_topic: dict[str, list[System]] = {}
     unread = []
-    for system in systems:
+    for system in checked_systems(systems):
         if isinstance(system, BadSystem):
             unread.append(_error_row(None, None, f"{system.source}: {system.error}"))
         else:
             of_topic.setdefault(system.topic_id, []).append(system)
-    for topic in topics:
+    for topic in checked_topics(topics):
         if isinstance(topic, BadTopic):
             # Its id may be that of a topic that can be used, so its systems wait for that.
             yield [_error_row(topic.id, None, f"{topic.source}: {topic.error}")]

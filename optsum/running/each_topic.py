@@ -6,10 +6,10 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from dataclasses import replace
 from functools import partial
 from math import fsum
-from typing import TypeAlias
 
 from optsum._version import __version__
 from optsum.contracts.result import Result, Status, Termination
+from optsum.corpus.given import AnyTopic, AnyTopics, topics_of
 from optsum.corpus.topic import BadTopic, Topic, as_topic
 from optsum.errors import OptionError, describe
 from optsum.options.options import Options
@@ -17,7 +17,6 @@ from optsum.running.warm import warm_up
 from optsum.running.workers import stream
 
 __all__ = [
-    "AnyTopic",
     "attempt",
     "charged",
     "each_topic",
@@ -26,9 +25,6 @@ __all__ = [
     "problems",
     "single_problem",
 ]
-
-AnyTopic: TypeAlias = Topic | BadTopic | Mapping[str, object]
-"""A topic, its JSON form, or what a reader could not use."""
 
 
 def problems(topic: Topic, options: Options) -> Iterator[Topic]:
@@ -69,13 +65,14 @@ def charged(result: Result, ready: float) -> Result:
 
 
 def each_topic(
-    topics: Iterable[AnyTopic], ways: Sequence[Options], solve_part: Callable[[Topic], list[Result]]
+    topics: AnyTopics, ways: Sequence[Options], solve_part: Callable[[Topic], list[Result]]
 ) -> Generator[list[Result], None, None]:
     """Yield the results of each topic together, whatever happens to it.
 
     Parameters
     ----------
-    topics : iterable
+    topics : iterable, path or data frame
+        As for `optsum.corpus.given.topics_of`.
     ways : sequence of Options
         All ways in which a topic is searched; they make the same problems of it, and share the number of workers.
     solve_part : callable
@@ -89,10 +86,11 @@ def each_topic(
     KeyboardInterrupt
         As `optsum.running.workers.stream` does.
     """
+    given = topics_of(topics)
     ready = fsum(map(warm_up, ways))
     workers = ways[0].workers
     work = partial(_solve_topic, ways=ways, solve_part=solve_part)
-    batches = stream(work, topics, workers, partial(_failed, reason=_DIED, ways=ways))
+    batches = stream(work, given, workers, partial(_failed, reason=_DIED, ways=ways))
     return batches if workers > 1 else _first_charged(batches, ready)  # each process has its own to report
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
@@ -12,6 +12,7 @@ from time import perf_counter
 from typing import Any
 
 from optsum.contracts.result import Enumeration, Result
+from optsum.corpus.given import AnyTopics
 from optsum.corpus.topic import Topic
 from optsum.errors import UnsupportedError
 from optsum.optima.counting import count_feasible, count_feasible_forest
@@ -21,7 +22,7 @@ from optsum.problem.formulation import Task
 from optsum.problem.problem import Selection
 from optsum.registry import STRATEGIES
 from optsum.running.best_reference import best_result, for_each_reference, reaches, union_of
-from optsum.running.each_topic import AnyTopic, attempt, charged, each_topic, single_problem
+from optsum.running.each_topic import attempt, charged, each_topic, single_problem
 from optsum.running.one_problem import build, count_sentences, finished
 from optsum.running.search import result_of_sets
 from optsum.running.warm import warm_up
@@ -217,7 +218,7 @@ def enumerate_optima(topic: Topic | Mapping[str, Any], *, config: str | Path | N
 
 
 def enumerate_topics(
-    topics: Iterable[AnyTopic], options: Options, *, max_solutions: int = 100, minimal: bool = False
+    topics: AnyTopics, options: Options, *, max_solutions: int = 100, minimal: bool = False
 ) -> Generator[list[Result], None, None]:
     """Enumerate the optima of topics one after another; yields the rows of each topic together."""
     shape = partial(Oracles.to_result, max_solutions=max_solutions, minimal=minimal)

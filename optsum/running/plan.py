@@ -11,6 +11,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from optsum.contracts.result import Result, Termination
+from optsum.corpus.given import AnyTopics
 from optsum.coverage.instance import Key
 from optsum.errors import OptionError, unknown_name
 from optsum.options.of_strategies import shared_out
@@ -18,7 +19,7 @@ from optsum.options.options import Options, read_config, resolve
 from optsum.problem.formulation import Task
 from optsum.registry import STRATEGIES
 from optsum.running.best_reference import best_result, for_each_reference
-from optsum.running.each_topic import AnyTopic, attempt, each_topic
+from optsum.running.each_topic import attempt, each_topic
 from optsum.running.one_problem import build, run_task
 from optsum.running.warm import refused
 
@@ -142,7 +143,7 @@ def by_problem(results: Iterable[Result]) -> Iterator[list[Result]]:
         yield list(group)
 
 
-def compare_topics(topics: Iterable[AnyTopic], plan: Plan) -> Generator[list[Result], None, None]:
+def compare_topics(topics: AnyTopics, plan: Plan) -> Generator[list[Result], None, None]:
     """Run all strategies on each topic, and yield the results of each topic together.
 
     What strategies have in common is computed once (the problem, for each set of units; the root bound), but what a

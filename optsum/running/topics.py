@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 from optsum.contracts.result import Result
+from optsum.corpus.given import AnyTopics
 from optsum.corpus.topic import Topic
 from optsum.options.options import Options, resolve
-from optsum.running.each_topic import AnyTopic, attempt, charged, each_topic, single_problem
+from optsum.running.each_topic import attempt, charged, each_topic, single_problem
 from optsum.running.one_problem import answer
 from optsum.running.warm import warm_up
 
@@ -54,7 +55,7 @@ def solve(topic: Topic | Mapping[str, Any], *, config: str | Path | None = None,
 
 
 def solve_all(
-    topics: Iterable[AnyTopic],
+    topics: AnyTopics,
     *,
     config: str | Path | None = None,
     **options: Any,
@@ -64,7 +65,7 @@ def solve_all(
     Parameters
     ----------
     topics : iterable
-        Topics, their JSON form, or what `optsum.read_topics` yields.
+        Topics, their JSON form, or what `optsum.read_topics` yields; or the path of a file of them, or a data frame.
     config, **options
         As in `solve`; ``workers=2`` uses two processes.
 
@@ -83,7 +84,7 @@ def solve_all(
     return (result for batch in batches for result in batch)
 
 
-def solve_topics(topics: Iterable[AnyTopic], options: Options) -> Generator[list[Result], None, None]:
+def solve_topics(topics: AnyTopics, options: Options) -> Generator[list[Result], None, None]:
     """Solve topics as `solve_all` does, but yield the results of each topic together."""
     return each_topic(topics, [options], partial(_solve_part, options=options))
 

@@ -8,15 +8,17 @@ topics one by one: then progress is shown, and Ctrl-C leaves the tables of those
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from optsum.corpus.topic import BadTopic, Topic
 from optsum.errors import unknown_name
 from optsum.studies.report import Report
+
+if TYPE_CHECKING:
+    from optsum.corpus.given import AnyTopics
 
 __all__ = ["STUDIES", "Entry", "Report", "load_study", "study"]
 
@@ -72,8 +74,8 @@ def load_study(name: str) -> Callable[..., Report]:
 
 def study(
     name: str,
-    topics: Iterable[Topic | BadTopic | Mapping[str, Any]],
-    *inputs: Iterable[Any],
+    topics: AnyTopics,
+    *inputs: Any,
     config: str | Path | None = None,
     **options: Any,
 ) -> Report:
@@ -84,9 +86,9 @@ def study(
     name : str
         "tsc3", ... (``optsum study --help`` lists them).
     topics : iterable
-        Topics, their JSON form, or what `optsum.read_topics` yields.
+        Topics, their JSON form, or what `optsum.read_topics` yields; or the path of a file of them, or a data frame.
     *inputs : iterables
-        What else the study reads; for "tsc3" systems, as `optsum.read_systems` yields them.
+        What else the study reads; for "tsc3" systems, given as for `optsum.score`.
     config : path, optional
         A TOML file of options; keywords win over it.
     **options
@@ -112,8 +114,9 @@ def study(
     >>> report.to_rows()[0]["precision"], report.to_rows()[0]["coverage"]
     (0.5, 0.5)
     """
+    from optsum.corpus.given import systems_of, topics_of
     from optsum.options.options import options_of, resolve_as
 
     function = load_study(name)
     resolved = resolve_as(options_of(function), options, config=config)
-    return function(topics, *inputs, **resolved.model_dump())
+    return function(topics_of(topics), *map(systems_of, inputs), **resolved.model_dump())

@@ -1,0 +1,108 @@
+"""What callers give for topics or systems: a file, a data frame, or any iterable; anything else is refused."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, TypeAlias, TypeVar
+
+from optsum.corpus.formats.cells import topic_record
+from optsum.corpus.sentences import kind
+from optsum.corpus.systems import BadSystem, System, as_system, read_systems
+from optsum.corpus.topic import BadTopic, Topic, as_topic
+from optsum.corpus.topics import read_topics
+from optsum.errors import InputError
+
+__all__ = ["AnyTopic", "AnyTopics", "checked_systems", "checked_topics", "systems_of", "topics_of"]
+
+T = TypeVar("T")
+
+AnyTopic: TypeAlias = Topic | BadTopic | Mapping[str, object]
+"""A topic, its JSON form, or what a reader could not use."""
+
+AnyTopics: TypeAlias = Iterable[AnyTopic] | str | os.PathLike[str]
+"""Topics, the path of a file or folder of them, or a data frame."""
+
+
+def topics_of(given: Any) -> Iterator[AnyTopic]:
+    """Iterate over topics, whatever they are in.
+
+    Parameters
+    ----------
+    given : path, data frame or iterable
+        A path as for `optsum.read_topics`; a frame of pandas, polars or pyarrow whose columns are named as the keys of
+        a topic; or topics, their JSON form, or what a reader yields.
+
+    Raises
+    ------
+    InputError
+        At once, for anything else: a single topic, bytes, a number.
+    """
+    if isinstance(given, str | os.PathLike):
+        return read_topics(given)
+    alone = "a topic by itself; give a list of topics, or use optsum.solve"
+    return _items(given, "topics", alone, lambda number, error: BadTopic(None, f"row {number}", error))
+
+
+def systems_of(given: Any) -> Iterator[System | BadSystem | Mapping[str, Any]]:
+    """Iterate over systems' summaries, as `topics_of` does over topics."""
+    if isinstance(given, str | os.PathLike):
+        return read_systems(given)
+    return _items(given, "summaries", "a summary by itself; give a list", lambda n, error: BadSystem(f"row {n}", error))
+
+
+def checked_topics(given: Any) -> Iterator[Topic | BadTopic]:
+    """Iterate over topics as a reader yields them."""
+    for topic in topics_of(given):
+        try:
+            yield topic if isinstance(topic, BadTopic) else as_topic(topic)
+        except InputError as error:
+            name = topic.get("id") if isinstance(topic, Mapping) else None
+            yield BadTopic(name if isinstance(name, str) else None, "", str(error))
+
+
+def checked_systems(given: Any) -> Iterator[System | BadSystem]:
+    """Iterate over systems' summaries as a reader yields them."""
+    for number, system in enumerate(systems_of(given), start=1):
+        try:
+            yield system if isinstance(system, BadSystem) else as_system(system)
+        except InputError as error:
+            yield BadSystem(f"summary {number}", str(error))
+
+
+def _items(given: Any, what: str, alone: str, bad: Callable[[int, str], T]) -> Iterator[Any]:
+    if (rows := _rows_of(given)) is not None:
+        return (_record(row, number, bad) for number, row in enumerate(rows))
+    if isinstance(given, Mapping | Topic | BadTopic | System | BadSystem):
+        raise InputError(f"this is {alone}")
+    if isinstance(given, bytes | bytearray) or not isinstance(given, Iterable):
+        raise InputError(f"{what} come from a path, a data frame or a list, not from something {kind(given)}")
+    return iter(given)
+
+
+def _rows_of(given: Any) -> Iterable[Mapping[str, Any]] | None:
+    """Return the rows of a data frame; None for anything else."""
+    if hasattr(given, "iter_rows") and hasattr(given, "columns"):  # polars
+        rows: Iterable[Mapping[str, Any]] = given.iter_rows(named=True)
+        return rows
+    if hasattr(given, "to_pylist") and hasattr(given, "column_names"):  # pyarrow
+        return (row for batch in given.to_batches(max_chunksize=64) for row in batch.to_pylist())
+    if hasattr(given, "itertuples") and hasattr(given, "columns"):  # pandas
+        names = [str(name) for name in given.columns]
+        return (dict(zip(names, row, strict=True)) for row in given.itertuples(index=False, name=None))
+    return None
+
+
+def _record(row: Mapping[str, Any], number: int, bad: Callable[[int, str], T]) -> dict[str, Any] | T:
+    try:
+        return topic_record({name: _plain(value) for name, value in row.items()}, number, True)
+    except InputError as error:
+        return bad(number, str(error))
+
+
+def _plain(value: Any) -> Any:
+    """Return a cell without what only data frames have: arrays, and NaN for what is missing."""
+    if isinstance(value, float) and value != value:
+        return None
+    value = value.tolist() if hasattr(value, "tolist") else value
+    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value

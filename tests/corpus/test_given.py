@@ -1,0 +1,127 @@
+"""Whatever topics are given in: a file, a data frame or a list; anything else is refused by every function."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import optsum
+from optsum.corpus.given import topics_of
+from optsum.corpus.systems import System
+from optsum.corpus.topic import Topic, as_topic
+from optsum.errors import InputError
+
+TOPICS = [
+    {"id": name, "documents": [["a b", "b c", "a c"]], "references": [["a b c"]], "cover": [[[0]]]} for name in "xy"
+]
+SYSTEMS = [{"topic_id": name, "system": "s", "summary": ["a b"], "selection": [0]} for name in "xy"]
+OPTIONS: dict[str, Any] = {"max_length": 4, "strategy": "lead"}
+
+
+def frames(rows: list[dict[str, Any]]) -> Iterator[Any]:
+    import pandas as pd
+
+    yield pd.DataFrame(rows)
+    yield pd.DataFrame([*rows, {}]).iloc[:-1]  # as floats and objects
+    yield pd.DataFrame({name: [json.dumps(row[name]) if isinstance(row[name], list) else row[name] for row in rows]
+                        for name in rows[0]})  # fmt: skip
+    yield pa.Table.from_pylist(rows)
+    yield pa.Table.from_pylist(rows).to_pandas()  # lists are arrays of arrays
+
+
+@pytest.mark.parametrize("number", range(5))
+def test_frames(number: int) -> None:
+    found = [as_topic(topic) for topic in topics_of(list(frames(TOPICS))[number])]  # type: ignore[arg-type]
+    assert found == [as_topic(topic) for topic in TOPICS]
+
+
+def test_a_frame_without_ids() -> None:
+    import pandas as pd
+
+    frame = pd.DataFrame({"documents": ["One. Two.", None], "references": [["x y"], [["z"]]]})
+    first, second = topics_of(frame)
+    assert as_topic(first).documents == (("One.", "Two."),)  # type: ignore[arg-type]
+    assert (first["id"], second["id"]) == ("0", "1")  # type: ignore[index]
+    with pytest.raises(InputError, match='there is no "documents"'):
+        as_topic(second)
+
+
+def test_a_bad_cell_costs_the_others_nothing() -> None:
+    import pandas as pd
+
+    frame = pd.DataFrame({"id": ["a", "b"], "documents": ["['x']", "One."], "references": ["y", "y"]})
+    first, second = optsum.solve_all(frame, **OPTIONS)
+    assert str(first.error).startswith("row 0: the cell documents begins as a list and is not JSON")
+    assert second.id == "b"
+
+
+FUNCTIONS: dict[str, Callable[[Any], Any]] = {
+    "solve_all": lambda topics: [result.id for result in optsum.solve_all(topics, **OPTIONS)],
+    "compare": lambda topics: [row.mean_objective for row in optsum.compare(
+        topics, strategies="lead,random", exact="none", max_length=4).rows],
+    "align": lambda topics: [topic.id for topic in optsum.align(topics)],
+    "score": lambda topics: [row.topics for row in optsum.score(topics, SYSTEMS).rows],
+    "study": lambda topics: optsum.study("tsc3", topics, SYSTEMS).to_rows(),
+    "labels": lambda topics: [row["id"] for row in optsum.labels(topics, **OPTIONS)],
+}  # fmt: skip
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    (tmp_path / "topics.json").write_text(json.dumps(TOPICS))
+    return tmp_path / "topics.json"
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_every_function_takes_files_and_frames(name: str, path: Path) -> None:
+    function = FUNCTIONS[name]
+    wanted = function(TOPICS)
+    assert wanted
+    assert function(str(path)) == function(path) == function(next(frames(TOPICS))) == wanted
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize(
+    ("given", "reason"),
+    [
+        (TOPICS[0], "this is a topic by itself; give a list of topics"),
+        (as_topic(TOPICS[0]), "this is a topic by itself"),
+        (b"topics.jsonl", "come from a path, a data frame or a list, not from something of type bytes"),
+        (3, "not from something a number"),
+        (None, "not from something null"),
+        ("nosuch.jsonl", "cannot be opened: there is no such file"),
+    ],
+    ids=["mapping", "topic", "bytes", "number", "none", "missing"],
+)
+def test_every_function_refuses_anything_else(name: str, given: Any, reason: str) -> None:
+    with pytest.raises(InputError, match=reason):
+        FUNCTIONS[name](given)
+
+
+def test_export_and_import_take_files(path: Path, tmp_path: Path) -> None:
+    (tmp_path / "solutions").mkdir()
+    assert [made.error for made in optsum.export(path, tmp_path / "lp", max_length=4)] == [None, None]
+    assert len(optsum.import_solutions(path, tmp_path / "solutions", max_length=4)) == 2
+    with pytest.raises(InputError, match="a topic by itself"):
+        optsum.export(TOPICS[0], tmp_path / "lp", max_length=4)
+
+
+def test_systems_come_in_files_and_frames(tmp_path: Path) -> None:
+    (tmp_path / "systems.jsonl").write_text("".join(json.dumps(system) + "\n" for system in SYSTEMS))
+    wanted = optsum.score(TOPICS, SYSTEMS).rows
+    assert wanted[0].topics == 2
+    for given in (tmp_path / "systems.jsonl", next(frames(SYSTEMS)), [System("x", "s", ("a b",)), SYSTEMS[1]]):
+        assert optsum.score(TOPICS, given).rows == wanted
+    with pytest.raises(InputError, match="a summary by itself"):
+        optsum.score(TOPICS, SYSTEMS[0])
+
+
+def test_items_that_are_no_topics_are_errors() -> None:
+    results = list(optsum.solve_all(["topics.jsonl", Topic("t", (("a b",),), (("a",),))], **OPTIONS))  # type: ignore[list-item]
+    assert [result.status for result in results] == ["error", "feasible"]
+    assert "a topic is an object" in str(results[0].error)

@@ -1,12 +1,13 @@
 """A metric of your own: character n-grams (chrF, Popovic 2015), searched like any other.
 
-Run it: python examples/own_metric.py examples/data/news.jsonl
+Run it: python examples/own_metric.py [TOPICS]
 """
 
 import sys
 from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
 
 import optsum
 from optsum import Evaluation, Problem
@@ -47,7 +48,8 @@ def problem_of(topic: optsum.Topic, max_words: int) -> CharacterF:
 
 
 if __name__ == "__main__":
-    for topic in optsum.read_topics(sys.argv[1]):
+    shipped = Path(__file__).with_name("data") / "news.jsonl"
+    for topic in optsum.read_topics(sys.argv[1] if len(sys.argv) > 1 else shipped):
         if isinstance(topic, optsum.BadTopic):
             print(topic.error)
             continue

@@ -11,7 +11,7 @@ reference, its sentences, are clipped each by itself. A model unit is a referenc
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar, Final
 
@@ -21,18 +21,16 @@ from optsum.metrics.metric import Counts, Gram
 from optsum.metrics.names import parse_metric
 from optsum.problem.counted import Counted
 from optsum.problem.coverage_problem import CoverageProblem
-from optsum.problem.formulation import Formulation, Task
+from optsum.problem.formulation import Extract, Formulation
 from optsum.problem.objective import Component
-from optsum.problem.problem import Problem, Selection
 from optsum.problem.serves import Rule, Serves
 from optsum.problem.spec import Spec
 from optsum.text.lengths import LENGTH_OF
-from optsum.text.tokenizers import Sentence
 
 from .extractive_pyomo import ReferenceModel
 from .rouge_l import longest_problem
 
-__all__ = ["Extract", "Extractive"]
+__all__ = ["Extractive"]
 
 _APART: Final = (
     "Model units are clipped by themselves for recall of n-grams only (Lin & Hovy 2003): use --measure recall "
@@ -72,29 +70,6 @@ _SERVES: Final = Serves(
         ),
     )
 )
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Extract(Task):
-    """An extractive task: `units` are sentence numbers of the topic."""
-
-    sentences: tuple[Sentence, ...] = field(repr=False)
-
-    def decode(self, selection: Selection) -> tuple[Sentence, ...]:
-        """Return the chosen sentences."""
-        return tuple(self.sentences[self.units[unit]] for unit in selection)
-
-    @classmethod
-    def of(cls, topic: Topic, spec: Spec, problem: Problem, units: Sequence[int]) -> Extract:
-        """Return the task of a problem whose units are sentences of a topic, given by their numbers."""
-        return cls(
-            id=topic.id,
-            problem=problem,
-            units=tuple(units),
-            references=topic.references,
-            analyzer=spec.analyzer,
-            sentences=topic.sentences,
-        )
 
 
 @dataclass(frozen=True)

@@ -12,56 +12,85 @@ from typing import TYPE_CHECKING, Any
 from optsum._version import __version__
 
 if TYPE_CHECKING:
+    from optsum.chunks.rule_files import parse_rules
+    from optsum.contracts.backend import Availability, Backend, RawOutcome
+    from optsum.contracts.declaration import BoundQuality, Declaration, Ending, OptionNames, SizeLimit
     from optsum.contracts.result import Result, Status, Termination
-    from optsum.contracts.run import Limits, Run
+    from optsum.contracts.run import Limits, Run, Stopped
     from optsum.contracts.strategy import Strategy
     from optsum.corpus.alignment import align
+    from optsum.corpus.formats.cover_table import parse_cover_table
     from optsum.corpus.systems import System, read_systems
     from optsum.corpus.topic import BadTopic, Topic, as_topic
     from optsum.corpus.topics import read_topics
     from optsum.coverage.instance import Coverage, Sense
-    from optsum.errors import (
-        BackendError,
-        InputError,
-        OptionError,
-        OptsumError,
-        UnknownNameError,
-        UnsupportedError,
-    )
+    from optsum.errors import BackendError, InputError, OptionError, OptsumError, UnknownNameError, UnsupportedError
     from optsum.exchange.export import export
     from optsum.exchange.import_ import import_solutions
+    from optsum.exchange.normal_form_json import coverage_of_json
     from optsum.labelling.labels import labels
+    from optsum.metrics.metric import Metric
+    from optsum.metrics.names import METRICS, parse_metric
     from optsum.metrics.rouge import rouge
     from optsum.optima.optima import Optima
+    from optsum.problem.counted import Counted
     from optsum.problem.coverage_problem import CoverageProblem
+    from optsum.problem.formulation import Extract, Formulation, Task
     from optsum.problem.problem import Capability, Evaluation, Problem
+    from optsum.problem.serves import Rule, Serves
+    from optsum.problem.spec import Spec
+    from optsum.registry import BACKENDS, FORMULATIONS, STRATEGIES
     from optsum.report.comparison import compare
     from optsum.report.system_scores import score
     from optsum.running.oracles import Oracles, enumerate_optima
     from optsum.running.search import search
     from optsum.running.topics import solve, solve_all
     from optsum.studies import study
+    from optsum.studies.tsc3_measures import score_extract
+    from optsum.text.analyzer import Analyzer
 
 _HOME = {
+    "Analyzer": "optsum.text.analyzer",
+    "Availability": "optsum.contracts.backend",
+    "BACKENDS": "optsum.registry",
+    "Backend": "optsum.contracts.backend",
     "BackendError": "optsum.errors",
     "BadTopic": "optsum.corpus.topic",
+    "BoundQuality": "optsum.contracts.declaration",
     "Capability": "optsum.problem.problem",
+    "Counted": "optsum.problem.counted",
     "Coverage": "optsum.coverage.instance",
     "CoverageProblem": "optsum.problem.coverage_problem",
+    "Declaration": "optsum.contracts.declaration",
+    "Ending": "optsum.contracts.declaration",
     "Evaluation": "optsum.problem.problem",
+    "Extract": "optsum.problem.formulation",
+    "FORMULATIONS": "optsum.registry",
+    "Formulation": "optsum.problem.formulation",
     "InputError": "optsum.errors",
     "Limits": "optsum.contracts.run",
+    "METRICS": "optsum.metrics.names",
+    "Metric": "optsum.metrics.metric",
     "Optima": "optsum.optima.optima",
     "OptionError": "optsum.errors",
-    "Oracles": "optsum.running.oracles",
+    "OptionNames": "optsum.contracts.declaration",
     "OptsumError": "optsum.errors",
+    "Oracles": "optsum.running.oracles",
     "Problem": "optsum.problem.problem",
+    "RawOutcome": "optsum.contracts.backend",
     "Result": "optsum.contracts.result",
+    "Rule": "optsum.problem.serves",
     "Run": "optsum.contracts.run",
+    "STRATEGIES": "optsum.registry",
     "Sense": "optsum.coverage.instance",
+    "Serves": "optsum.problem.serves",
+    "SizeLimit": "optsum.contracts.declaration",
+    "Spec": "optsum.problem.spec",
     "Status": "optsum.contracts.result",
+    "Stopped": "optsum.contracts.run",
     "Strategy": "optsum.contracts.strategy",
     "System": "optsum.corpus.systems",
+    "Task": "optsum.problem.formulation",
     "Termination": "optsum.contracts.result",
     "Topic": "optsum.corpus.topic",
     "UnknownNameError": "optsum.errors",
@@ -69,14 +98,19 @@ _HOME = {
     "align": "optsum.corpus.alignment",
     "as_topic": "optsum.corpus.topic",
     "compare": "optsum.report.comparison",
+    "coverage_of_json": "optsum.exchange.normal_form_json",
     "enumerate_optima": "optsum.running.oracles",
     "export": "optsum.exchange.export",
     "import_solutions": "optsum.exchange.import_",
     "labels": "optsum.labelling.labels",
+    "parse_cover_table": "optsum.corpus.formats.cover_table",
+    "parse_metric": "optsum.metrics.names",
+    "parse_rules": "optsum.chunks.rule_files",
     "read_systems": "optsum.corpus.systems",
     "read_topics": "optsum.corpus.topics",
     "rouge": "optsum.metrics.rouge",
     "score": "optsum.report.system_scores",
+    "score_extract": "optsum.studies.tsc3_measures",
     "search": "optsum.running.search",
     "solve": "optsum.running.topics",
     "solve_all": "optsum.running.topics",
@@ -84,25 +118,51 @@ _HOME = {
 }
 
 __all__ = [
+    "BACKENDS",
+    "FORMULATIONS",
+    "METRICS",
+    "PYOMO_NEWER",
+    "PYOMO_OLDER",
+    "STRATEGIES",
+    "Analyzer",
+    "Availability",
+    "Backend",
     "BackendError",
     "BadTopic",
+    "BoundQuality",
     "Capability",
+    "Counted",
     "Coverage",
     "CoverageProblem",
+    "Declaration",
+    "Ending",
     "Evaluation",
+    "Extract",
+    "Formulation",
     "InputError",
     "Limits",
+    "Metric",
     "Optima",
     "OptionError",
+    "OptionNames",
     "OptsumError",
     "Oracles",
     "Problem",
+    "PyomoBackend",
+    "PyomoDeclaration",
+    "RawOutcome",
     "Result",
+    "Rule",
     "Run",
     "Sense",
+    "Serves",
+    "SizeLimit",
+    "Spec",
     "Status",
+    "Stopped",
     "Strategy",
     "System",
+    "Task",
     "Termination",
     "Topic",
     "UnknownNameError",
@@ -111,14 +171,19 @@ __all__ = [
     "align",
     "as_topic",
     "compare",
+    "coverage_of_json",
     "enumerate_optima",
     "export",
     "import_solutions",
     "labels",
+    "parse_cover_table",
+    "parse_metric",
+    "parse_rules",
     "read_systems",
     "read_topics",
     "rouge",
     "score",
+    "score_extract",
     "search",
     "solve",
     "solve_all",
@@ -127,9 +192,15 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOME:
+    if name in _HOME:
+        module, attribute = _HOME[name], name
+    elif name in __all__:
+        from optsum.registry import FACE
+
+        module, _, attribute = FACE[name].partition(":")
+    else:
         raise AttributeError(f"module 'optsum' has no attribute {name!r}")
-    found = getattr(import_module(_HOME[name]), name)
+    found = getattr(import_module(module), attribute)
     globals()[name] = found
     return found
 

@@ -107,12 +107,12 @@ class Registry(Generic[T]):
         for option in options:
             if option not in known:
                 raise unknown_name(f"option of the {self.kind} {name}", option, known)
-        made = self.load(name)(**options)
-        hints = get_type_hints(type(made)) if options else {}
+        cls = self.load(name)
+        hints = get_type_hints(cls) if options else {}
         for option, value in options.items():
             if (wanted := _kind_wanted(value, hints[option])) is not None:
-                raise OptionError(f"The option {option} of the {self.kind} {name} is {value!r:.80}; give {wanted}.")
-        return made
+                raise OptionError(f"The option {option} is {value!r:.80}; give {wanted}.")
+        return cls(**options)
 
 
 def _derives(plugin: object, base: type) -> bool:

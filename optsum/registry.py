@@ -5,7 +5,8 @@ The core reaches the folders beside it only through the strings below.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
 
 from optsum.plugins import Registry
 
@@ -14,7 +15,15 @@ if TYPE_CHECKING:
     from optsum.contracts.strategy import Strategy
     from optsum.problem.formulation import Formulation
 
-__all__ = ["BACKENDS", "FORMULATIONS", "STRATEGIES"]
+__all__ = ["BACKENDS", "FACE", "FORMULATIONS", "STRATEGIES"]
+
+FACE: Final[Mapping[str, str]] = {
+    "PYOMO_NEWER": "optsum.solvers.backends.pyomo_newer:NEWER",
+    "PYOMO_OLDER": "optsum.solvers.backends.pyomo_older:OLDER",
+    "PyomoBackend": "optsum.solvers.backends.pyomo_backend:PyomoBackend",
+    "PyomoDeclaration": "optsum.solvers.backends.pyomo_declaration:PyomoDeclaration",
+}
+"""What third parties need of the folders, as `optsum` offers it."""
 
 STRATEGIES: Registry[Strategy] = Registry(
     "strategy",

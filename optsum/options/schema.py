@@ -24,11 +24,12 @@ _KINDS: Final[dict[str, dict[str, Any]]] = {
 def described(options: Options) -> dict[str, Any]:
     """Return options as a file has them: the solver's own in a table of the backend."""
     values = options.model_dump()
-    values["strategy_options"] = dict(values["strategy_options"]) or None
-    own, backend = dict(values.pop("backend_options")), values["backend"]
-    if own:
+    for own in ("strategy_options", "formulation_options"):
+        values[own] = dict(values[own]) or None
+    own_of_backend, backend = dict(values.pop("backend_options")), values["backend"]
+    if own_of_backend:
         del values["backend"]
-        values |= {"backend": {"name": backend}, "backend.options": own}
+        values |= {"backend": {"name": backend}, "backend.options": own_of_backend}
     return values
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, final
 
@@ -15,7 +15,7 @@ from optsum.problem.spec import Spec
 from optsum.text.analyzer import Analyzer
 from optsum.text.tokenizers import Sentence
 
-__all__ = ["Formulation", "Task"]
+__all__ = ["Extract", "Formulation", "Task"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -64,6 +64,29 @@ class Task(ABC):
     def display(self, selection: Selection) -> tuple[Sentence, ...] | None:
         """Return the text of a selection for people, where that differs from what is scored."""
         return self.decode(selection)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Extract(Task):
+    """A task of whole sentences: `units` are numbers of sentences of the topic."""
+
+    sentences: tuple[Sentence, ...] = field(repr=False)
+
+    def decode(self, selection: Selection) -> tuple[Sentence, ...]:
+        """Return the chosen sentences."""
+        return tuple(self.sentences[self.units[unit]] for unit in selection)
+
+    @classmethod
+    def of(cls, topic: Topic, spec: Spec, problem: Problem, units: Sequence[int]) -> Extract:
+        """Return the task of a problem whose units are sentences of a topic, given by their numbers."""
+        return cls(
+            id=topic.id,
+            problem=problem,
+            units=tuple(units),
+            references=topic.references,
+            analyzer=spec.analyzer,
+            sentences=topic.sentences,
+        )
 
 
 class Formulation(ABC):

@@ -91,7 +91,7 @@ class Serves:
                 Rule(
                     f"The formulation {{formulation}} serves the {_called(aspect)} {_or(values)}, not {{{aspect}}}: "
                     f"change --{_called(aspect).replace(' ', '-')}, or --formulation.",
-                    only={aspect: values},
+                    only={aspect: values} | ({"metric": (*values, MetricSum.form)} if aspect == "part" else {}),
                 )
                 for aspect, values in lists.items()
                 if values is not None
@@ -121,11 +121,13 @@ class Serves:
 
     def metric_forms(self) -> list[str]:
         """Return the forms of metrics that are served by themselves, whatever else is chosen."""
-        examples = {
-            "rouge-N": "rouge-1", "rouge-su0": "rouge-su0", "rouge-suK": "rouge-su4", "rouge-l": "rouge-l",
-            MetricSum.form: "rouge-1+rouge-2", "ngram-I-J": "ngram-1-4",
-        } | {form: form for form in METRICS if form not in METRICS.builtin}  # fmt: skip
-        served = [form for form, name in examples.items() if not self._refuses(_of_metric(parse_metric(name)))]
+        examples = {"rouge-N": "rouge-1", "rouge-su0": "rouge-su0", "rouge-suK": "rouge-su4", "rouge-l": "rouge-l",
+                    MetricSum.form: "rouge-1+rouge-2", "ngram-I-J": "ngram-1-4"}  # fmt: skip
+        kinds = {form: _of_metric(parse_metric(name)) for form, name in examples.items()}
+        for form in METRICS:
+            if form not in METRICS.builtin:
+                kinds[form] = {"metric": [frozenset({form})], "part": [frozenset({form})]}
+        served = [form for form, of in kinds.items() if not self._refuses(of)]
         return [form for form in served if form != "rouge-su0" or "rouge-suK" not in served]
 
     def values(self, aspect: str) -> list[str]:

@@ -51,6 +51,16 @@ class PyomoBackend(Backend):
 
     readable: bool = False
 
+    def __init_subclass__(cls) -> None:
+        """Refuse a declaration that does not say how Pyomo knows the solver."""
+        super().__init_subclass__()
+        declared: object = getattr(cls, "declaration", None)
+        if declared is not None and not isinstance(declared, PyomoDeclaration):
+            raise OptionError(
+                f"The backend {cls.__name__} needs a PyomoDeclaration, which says how Pyomo calls the solver (factory) "
+                "and in which of its interfaces it is (newer): a Declaration does not."
+            )
+
     def native(self, solver: Any, results: Any) -> tuple[str, str]:
         """Return the solver's own status as it is declared, and in its own words."""
         del solver

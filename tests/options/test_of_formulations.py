@@ -62,7 +62,7 @@ def test_a_value_of_another_kind_is_refused(monkeypatch: pytest.MonkeyPatch, val
     if sentence is None:
         assert names.create("own", {"first": value}) == Own(value)
         return
-    with pytest.raises(OptionError, match=f"The option first of the formulation own is .*{sentence}"):
+    with pytest.raises(OptionError, match=f"The option first is .*{sentence}"):
         names.create("own", {"first": value})
     with pytest.raises(UnknownNameError, match="did you mean first"):
         names.create("own", {"frst": value})

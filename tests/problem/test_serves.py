@@ -74,6 +74,8 @@ def test_lists_refuse_by_a_sentence_of_their_own() -> None:
         check(serves, measure="precision")
     with pytest.raises(UnsupportedError, match=r"mine serves the metric rouge-N or rouge-suK, not rouge-1.rouge-l"):
         check(serves, metric="rouge-1+rouge-l")
+    with pytest.raises(UnsupportedError, match=r"serves the metric rouge-N or rouge-suK, not ngram-1-2"):
+        check(serves, metric="ngram-1-2")
 
 
 def test_the_table_is_filled_from_the_same_data() -> None:

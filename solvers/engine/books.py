@@ -12,7 +12,7 @@ from optsum.contracts.result import Termination
 from optsum.contracts.run import Limits, Stopped
 from optsum.deadline import Deadline
 
-__all__ = ["Books", "Statistics"]
+__all__ = ["Books", "Statistics", "stop_at"]
 
 
 @dataclass
@@ -55,6 +55,18 @@ class Statistics:
         return {**vars(self), "seconds": dict(self.seconds)}
 
 
+def stop_at(deadline: Deadline) -> None:
+    """Stop if a deadline has passed.
+
+    Raises
+    ------
+    Stopped
+    """
+    reason = deadline.reason
+    if reason is not None:
+        raise Stopped(Termination(reason))
+
+
 class Books:
     """A run under limits.
 
@@ -83,9 +95,7 @@ class Books:
         ------
         Stopped
         """
-        reason = self.deadline.reason
-        if reason is not None:
-            raise Stopped(Termination(reason))
+        stop_at(self.deadline)
         if self.limits.nodes is not None and self.statistics.nodes >= self.limits.nodes:
             raise Stopped(Termination.NODE_LIMIT)
         if memory > self.limits.memory:

@@ -94,6 +94,8 @@ class Driver(Books, Generic[C]):
     ------
     UnsupportedError
         If a minimum length would need too large a table, or values leave the range of 64-bit integers.
+    Stopped
+        If the deadline passes before the root is made.
     """
 
     def __init__(self, program: Program, kind: Kind[C], limits: Limits, deadline: Deadline | None = None) -> None:
@@ -102,7 +104,7 @@ class Driver(Books, Generic[C]):
         self._kind = kind
         self._stopped: Stopped | None = None
         self._size = program.size
-        self._core, self.divisor = kind.root(program)
+        self._core, self.divisor = kind.root(program, self.deadline)
         if self._core.low > 0 and self._core.high >= 0 and kind.grain(self._core) > 1:
             raise UnsupportedError(
                 f"A minimum length needs an exact table of {self._core.size} units by {self._core.high} lengths, which "

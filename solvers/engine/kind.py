@@ -9,6 +9,7 @@ from typing import Generic, Protocol, TypeVar
 import numpy as np
 
 from optsum.coverage.instance import IntArray
+from optsum.deadline import Deadline
 
 from .program import Program
 from .reduction import States
@@ -73,7 +74,8 @@ class Kind(Generic[C]):
     Attributes
     ----------
     root : the root core of a program, and the divisor of its values
-        Raises `UnsupportedError` if they are beyond what 64-bit integers hold with room to spare.
+        Raises `UnsupportedError` if they are beyond what 64-bit integers hold with room to spare, and `Stopped` if the
+        deadline passes before it is made.
     reduced : what remains once units are decided; a unit is dropped with those below it
     grain : divisor of the lengths that keeps a knapsack table small
     relaxation : the linear relaxation; None if it would not give the core a price
@@ -91,7 +93,7 @@ class Kind(Generic[C]):
     finds_first : whether one set is looked for before all are enumerated
     """
 
-    root: Callable[[Program], tuple[C, int]]
+    root: Callable[[Program, Deadline], tuple[C, int]]
     reduced: Callable[[C, States], C]
     grain: Callable[[C], int]
     relaxation: Callable[[C], LinearProgram | None]

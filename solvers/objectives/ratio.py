@@ -78,9 +78,9 @@ class Best:
         self.selection, self.key, self.totals = selection, key, totals
         return True
 
-    def see_greedy(self) -> None:
-        """Take what greedy search chooses, or nothing where its numbers are too large."""
-        climbed = climb(self._instance)
+    def see_greedy(self, deadline: Deadline) -> None:
+        """Take what greedy search chooses by the deadline, or nothing where its numbers are too large."""
+        climbed = climb(self._instance, deadline)
         self.see(() if climbed is None else climbed.units)
 
 
@@ -121,7 +121,7 @@ def solve_ratio(
     """
     meter = Meter(limits or Limits(), deadline)
     best = Best(instance)
-    best.see_greedy()
+    best.see_greedy(meter.deadline)
     proven, reason = False, None
     optima = Diagram.of_sets([])
     try:

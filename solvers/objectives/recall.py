@@ -12,6 +12,7 @@ from optsum.deadline import Deadline
 from optsum.errors import UnsupportedError
 from optsum.optima.diagram import EMPTY_FAMILY, Diagram
 from optsum.optima.optima import Optima
+from optsum.program.surrogate import reaches
 
 from ..engine.books import Statistics
 from ..engine.program import Program, program_of
@@ -101,6 +102,8 @@ def solve_one(coverage: Coverage, limits: Limits | None = None, deadline: Deadli
     ------
     UnsupportedError
         For any other instance.
+    Stopped
+        If the deadline passes before anything is known.
     """
     engine = engine_of(recall_program(coverage), limits or Limits(), deadline)
     if not engine.feasible:
@@ -121,8 +124,15 @@ def solve_all(coverage: Coverage, limits: Limits | None = None, deadline: Deadli
 
     Parameters and errors are those of `solve_one`. If a limit is reached, the answer says what is proven: with
     ``value == bound`` the optimum is known and the sets are some of the optima; otherwise the only set is a good one.
+    There is none, and the bound is what all features together are worth, if the deadline passes before anything is
+    known.
     """
-    engine = engine_of(recall_program(coverage), limits or Limits(), deadline)
+    program = recall_program(coverage)
+    try:
+        engine = engine_of(program, limits or Limits(), deadline)
+    except Stopped as stopped:
+        nothing, most = Diagram.of_sets([]), reaches(coverage)[0]
+        return Optima(nothing, 0, most, complete=False, termination=stopped.termination.value)
     constant = int(coverage.constants[0])
     if not engine.feasible:
         return Optima(Diagram.of_sets([]), 0, 0, complete=True, statistics=engine.finish().as_dict())

@@ -110,7 +110,7 @@ class _Search:
         Stopped
             At a limit.
         """
-        self.best.see_greedy()
+        self.best.see_greedy(self.meter.deadline)
         program = program_of(self.instance, [0] * len(self.instance.constants))
         with self.meter.engine(program) as engine:
             if not engine.feasible:

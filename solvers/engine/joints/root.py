@@ -9,8 +9,10 @@ from typing import Final
 import numpy as np
 
 from optsum.coverage.instance import IntArray, Joint
+from optsum.deadline import NEVER, Deadline
 from optsum.errors import UnsupportedError
 
+from ..books import stop_at
 from ..program import Program
 from ..reduction import DROPPED, FREE
 from .core import NEED, VETO, Core, Fees, Rows
@@ -19,6 +21,9 @@ from .reduction import reduced
 __all__ = ["core_of"]
 
 _MAX_VALUE: Final = 2**59
+_MANY: Final = 100_000
+"""Vetoes from which on the making of a root is worth a look at the clock."""
+
 _PAIRS: Final = 40
 """Joints of one unit that are compared with one another, at most."""
 
@@ -124,7 +129,7 @@ def _rows_of(joints: Sequence[_Occurrence], units: int) -> Rows:
     """Rows of all joints: those of seams at once (a path has one successor), others by comparing them."""
     seams = [number for number, joint in enumerate(joints) if joint.seam]
     # Cell: a unit, and whether it is the first or the second that seams need, or one between the two.
-    spans = [np.asarray(joints[number].vetoes, np.int64) for number in seams]
+    spans = [_array(joints[number].vetoes) for number in seams]
     ends = np.array([joints[number].needs for number in seams], np.int64).reshape(-1, 2)
     between = np.concatenate([np.zeros(0, np.int64), *spans])
     cells = np.concatenate([ends[:, 0], units + ends[:, 1], 2 * units + between])
@@ -157,15 +162,28 @@ def _divisor(program: Program) -> int:
     return max(found, 1)
 
 
+def _array(units: Sequence[int]) -> IntArray:
+    """Units as an array; seams veto a range, and a topic has millions of units in them."""
+    if isinstance(units, range):
+        return np.arange(units.start, units.stop, units.step)
+    return np.asarray(units, np.int64)
+
+
 def _entries(groups: Iterable[Sequence[int]]) -> tuple[IntArray, IntArray]:
     """Pairs (number of the group, unit)."""
     groups = list(groups)
     joint = np.repeat(np.arange(len(groups)), [len(group) for group in groups]).astype(np.int64)
-    return joint, np.concatenate([np.zeros(0, np.int64), *(np.asarray(group, np.int64) for group in groups)])
+    return joint, np.concatenate([np.zeros(0, np.int64), *map(_array, groups)])
 
 
-def core_of(program: Program) -> tuple[Core, int]:
+def core_of(program: Program, deadline: Deadline = NEVER) -> tuple[Core, int]:
     """Make the root instance of a program.
+
+    Parameters
+    ----------
+    program : Program
+    deadline : Deadline
+        Asked between the steps if they take long: some seconds where thousands of joints have a thousand vetoes each.
 
     Returns
     -------
@@ -178,7 +196,11 @@ def core_of(program: Program) -> tuple[Core, int]:
     ------
     UnsupportedError
         If the values are beyond what 64-bit integers hold with room to spare.
+    Stopped
+        When the deadline passes.
     """
+    if sum(len(joint.vetoes) for joint in program.joints) < _MANY:
+        deadline = NEVER  # it does not take long, and gives something to answer
     divisor = _divisor(program)
     order = _preorder(program.parents)
     number = np.empty(len(order), np.int64)
@@ -201,6 +223,7 @@ def core_of(program: Program) -> tuple[Core, int]:
     start = np.zeros(items + 1, np.int64)
     np.cumsum(np.bincount(item, minlength=items), out=start[1:])
 
+    stop_at(deadline)
     mass = np.concatenate([program.mass[order] // divisor, np.zeros(len(joints), np.int64)])
     rows = _rows_of(joints, n)
     total = _magnitude(table_start, table, item, feature, count, mass, rows)
@@ -211,6 +234,7 @@ def core_of(program: Program) -> tuple[Core, int]:
     scale = 1 << 16
     while scale > 1 and total * scale > _MAX_VALUE:
         scale //= 2
+    stop_at(deadline)
     need_joint, need_unit = _entries(joint.needs for joint in joints)
     veto_joint, veto_unit = _entries(joint.vetoes for joint in joints)
     lengths = program.lengths[order]
@@ -236,6 +260,7 @@ def core_of(program: Program) -> tuple[Core, int]:
         high=program.max_length,
         scale=scale,
     )
+    stop_at(deadline)
     state = np.where(lengths <= program.max_length, np.int8(FREE), np.int8(DROPPED))
     for unit in np.flatnonzero(parent >= 0):
         if state[parent[unit]] == DROPPED:

@@ -17,6 +17,7 @@ from typing import Final
 import numpy as np
 
 from optsum.coverage.instance import IntArray
+from optsum.deadline import NEVER, Deadline
 from optsum.errors import UnsupportedError
 
 from ..program import Program
@@ -166,7 +167,7 @@ def _reach(program: Program) -> float:
     return float(first[program.unit_feature] @ copies) + float(np.abs(program.mass).sum(dtype=np.float64))
 
 
-def core_of(program: Program) -> tuple[Core, int]:
+def core_of(program: Program, _deadline: Deadline = NEVER) -> tuple[Core, int]:
     """Make the root instance of a program.
 
     Returns

@@ -1,0 +1,127 @@
+"""Limits reach everything that takes long: the root, relaxations, guesses; and what one run was told does not stay."""
+
+from __future__ import annotations
+
+from time import perf_counter
+
+import numpy as np
+import pytest
+from optsum.solvers.engine.books import Books, Statistics
+from optsum.solvers.engine.joints.kind import JOINTS
+from optsum.solvers.engine.kind import Kind
+from optsum.solvers.engine.program import program_of
+from optsum.solvers.engine.relaxation import Session
+from optsum.solvers.engine.singles.kind import SINGLES
+from optsum.solvers.objectives.ratio import solve_ratio
+from optsum.solvers.objectives.recall import solve_all, solve_one
+from optsum.solvers.objectives.sums import solve_sum
+
+from optsum.contracts.result import Termination
+from optsum.contracts.run import Limits, Stopped
+from optsum.coverage.instance import Combination, Coverage, Joint
+from optsum.deadline import NEVER, Deadline
+
+
+def seams(units: int, ratios: int = 1) -> Coverage:
+    """An extract of a joined text: every pair of neighbours, whatever is left out between them, makes a bigram."""
+    rng = np.random.default_rng(1)
+    pairs = [(one, other) for one in range(units) for other in range(one + 1, units) if rng.random() < 0.06]
+    joints = tuple(Joint(int(rng.integers(0, 300)), pair, range(pair[0] + 1, pair[1])) for pair in pairs)
+    return Coverage.of(
+        rng.integers(5, 30, units).tolist(),
+        [{int(f): 1 for f in rng.choice(300, 8, replace=False)} for _ in range(units)],
+        [[1, 1]] * 300,
+        slots=[2 * int(f) for f in rng.integers(0, ratios, 300)],
+        constants=[0, 300] * ratios,
+        mass=[row for _ in range(ratios) for row in ([0] * units, rng.integers(5, 30, units).tolist())],
+        weights=(1,) * ratios,
+        combination=Combination.SUM if ratios > 1 else Combination.RATIO,
+        joints=joints,
+        max_length=250,
+    )
+
+
+@pytest.mark.parametrize("kind", [SINGLES, JOINTS])
+def test_a_time_limit_of_one_run_does_not_stay_with_its_session(kind: Kind) -> None:  # type: ignore[type-arg]
+    instance = Coverage.of([2, 3, 4], [{0: 1}, {0: 1, 1: 1}, {1: 1}], [[3], [5]], constants=(0, 8), max_length=6)
+    core, _ = kind.root(program_of(instance, (1, 0)), NEVER)
+    program = kind.relaxation(core)
+    assert program is not None
+    session = Session()
+    session.load(program, core.scale, core)
+    multipliers = session.multipliers(NEVER)
+    assert multipliers is not None
+    session.load(program, core.scale, core)
+    session.multipliers(Deadline(0.0))
+    again = session.multipliers(NEVER)
+    assert again is not None
+    assert (again == multipliers).all()
+
+
+def test_prices_of_an_unfinished_relaxation_give_a_valid_bound() -> None:
+    program = program_of(seams(60), (1, 0))
+    core, _ = JOINTS.root(program, NEVER)
+    relaxation = JOINTS.relaxation(core)
+    assert relaxation is not None
+    rng = np.random.default_rng(2)
+    best = JOINTS.guess(core)[1]
+    for _ in range(5):
+        multipliers = np.minimum((rng.random(len(relaxation.most)) * core.scale).astype(np.int64), relaxation.most)
+        bound = JOINTS.upper_bound(JOINTS.priced(core, multipliers))
+        assert bound is not None
+        assert bound >= best * core.scale
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.3])
+@pytest.mark.parametrize("ratios", [1, 2])
+def test_a_large_topic_ends_soon_after_its_limit(seconds: float, ratios: int) -> None:
+    instance = seams(250, ratios)
+    solve = solve_ratio if ratios == 1 else solve_sum
+    solve(instance, Limits(nodes=1), every=False)  # kernels are compiled outside any limit
+    began = perf_counter()
+    found = solve(instance, Limits(time_s=seconds), every=False)
+    assert perf_counter() - began < seconds + 5.0
+    assert (found.reason, found.proven) == (Termination.TIME_LIMIT, False)
+
+
+def test_nothing_known_by_the_deadline() -> None:
+    rows = seams(250)
+    instance = Coverage.of(
+        rows.lengths.tolist(), [{0: 1}] * 250, [[1]] * 300, constants=(0, 300), joints=rows.joints, max_length=250
+    )
+    assert sum(len(joint.vetoes) for joint in instance.joints) > 150_000
+    with pytest.raises(Stopped):
+        solve_one(instance, Limits(time_s=0.0))
+    optima = solve_all(instance, Limits(time_s=0.0))
+    assert (optima.count, optima.complete, optima.termination) == (0, False, "time_limit")
+    assert optima.bound >= solve_all(instance, Limits(nodes=100)).value
+    assert not optima.proven
+
+
+def test_interrupts_reach_an_engine_by_its_deadline() -> None:
+    asked = 0
+
+    def third_time() -> bool:
+        nonlocal asked
+        asked += 1
+        return asked > 3
+
+    found = solve_ratio(seams(60), Limits(), Deadline(should_stop=third_time), every=True)
+    assert found.reason is Termination.INTERRUPTED
+    assert found.selection is not None
+
+
+def test_books_keep_every_limit() -> None:
+    with pytest.raises(Stopped) as stop:
+        Books(Limits(nodes=0)).check()
+    assert stop.value.termination is Termination.NODE_LIMIT
+    with pytest.raises(Stopped) as stop:
+        Books(Limits(memory=10)).check(memory=11)
+    assert stop.value.termination is Termination.MEMORY_LIMIT
+    Books(Limits(memory=10)).check(memory=10)
+    with pytest.raises(Stopped) as stop, Books(Limits()).phase("search"):
+        raise KeyboardInterrupt
+    assert stop.value.termination is Termination.INTERRUPTED
+    whole = Statistics(nodes=2, core=3)
+    whole.add(Statistics(nodes=5, core=1))
+    assert (whole.nodes, whole.core) == (7, 3)

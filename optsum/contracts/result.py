@@ -14,6 +14,7 @@ from fractions import Fraction
 from math import fsum
 from typing import Any
 
+from optsum.contracts.row_values import check_row
 from optsum.errors import InputError, UnsupportedError
 
 __all__ = ["Enumeration", "Result", "Status", "Termination", "Timing", "TracePoint", "labels_of", "relative_gap"]
@@ -324,30 +325,26 @@ class Result:
         Raises
         ------
         InputError
-            If the row lacks a field, or contradicts itself.
+            If the row lacks a field, has one of another kind, or contradicts itself.
         """
-        values = {name: value for name, value in row.items() if name in _FIELDS}
+        check_row(row, _TIMES)
+        values = {name: value for name, value in row.items() if name in _FIELDS and value is not None}
         try:
-            values["status"] = Status(row["status"])
-            values["termination"] = Termination(row["termination"])
-            if row.get("selection") is not None:
-                values["selection"] = tuple(
-                    tuple(unit) if isinstance(unit, list) else unit for unit in row["selection"]
-                )
-            if row.get("summary") is not None:
-                values["summary"] = tuple(row["summary"])
-            values["trace"] = tuple(TracePoint(*point) for point in row.get("trace") or ())
-            others = {name: value for name, value in row.items() if name not in {*_FIELDS, "gap"}}
-            if {"count", "complete"} <= others.keys():
-                values["enumeration"] = Enumeration(**{name: others.pop(name) for name in _OF_ALL if name in others})
-            statistics = dict(row.get("statistics") or {})
-            values["timing"] = Timing(**{name: statistics.pop(name) for name in _TIMES if name in statistics})
-            values["statistics"], values["extra"] = statistics, others
-            return cls(**values)
-        except (KeyError, TypeError, ValueError) as error:
-            if isinstance(error, InputError):
-                raise
-            raise InputError(f"This is no result row of optsum: {error!r}.") from error
+            values["status"], values["termination"] = Status(row["status"]), Termination(row["termination"])
+        except ValueError as error:
+            raise InputError(f"this is no result row of optsum: {error}") from error
+        if "selection" in values:
+            values["selection"] = tuple(tuple(unit) if isinstance(unit, list) else unit for unit in row["selection"])
+        if "summary" in values:
+            values["summary"] = tuple(row["summary"])
+        values["trace"] = tuple(TracePoint(*point) for point in values.get("trace", ()))
+        others = {name: value for name, value in row.items() if name not in {*_FIELDS, "gap"}}
+        if others.get("count") is not None and others.get("complete") is not None:
+            values["enumeration"] = Enumeration(**{name: others.pop(name) for name in _OF_ALL if name in others})
+        statistics = dict(values.get("statistics", {}))
+        values["timing"] = Timing(**{name: statistics.pop(name) for name in _TIMES if name in statistics})
+        values["statistics"], values["extra"] = statistics, others
+        return cls(**values)
 
 
 def _listed(unit: Any) -> Any:
@@ -361,7 +358,7 @@ def _measured(timing: Timing) -> dict[str, float]:
 _NO_COLUMN = {"timing", "enumeration", "extra"}
 """Fields that a row holds as statistics, or as fields of their own."""
 _FIELDS = [item.name for item in dataclasses.fields(Result) if item.name not in _NO_COLUMN]
-_TIMES = [item.name for item in dataclasses.fields(Timing)]
+_TIMES = tuple(item.name for item in dataclasses.fields(Timing))
 _OF_ALL = [item.name for item in dataclasses.fields(Enumeration)]
 _FIRST = (
     "id", "formulation", "strategy", "backend", "metric", "status", "termination", "objective", "bound", "gap",

@@ -11,7 +11,7 @@ from io import TextIOWrapper
 from itertools import islice
 from pathlib import Path
 from shutil import copyfileobj
-from typing import IO, Any, Final, TypeAlias, cast
+from typing import IO, Any, TypeAlias, cast
 
 from optsum.corpus.formats.tables import JSON_COLUMNS
 from optsum.rows.formats import RowFormat
@@ -21,8 +21,6 @@ __all__ = ["convert"]
 _BATCH = 256
 _EXACT = 1 << 53
 """Whole numbers up to here are exact as floating point."""
-
-_WIDER: Final[dict[frozenset[Kind], Kind]] = {frozenset({"int", "long"}): "long", frozenset({"int", "float"}): "float"}
 
 Kind: TypeAlias = "str | tuple[str, Any]"
 """What a Parquet column holds: "null", "bool", "int", "long", "float", "str", "json", or a list: ("list", kind)."""
@@ -140,21 +138,26 @@ def _kind(value: Any) -> Kind:
         case list():
             inner: Kind = "null"
             for item in value:
-                inner = _common(inner, _kind(item))
+                inner = _same(inner, _kind(item))
             return "json" if inner == "json" else ("list", inner)
     return "json"
 
 
 def _common(one: Kind, other: Kind) -> Kind:
-    """Return what can hold both; JSON text where nothing else does."""
+    """Return what can hold the values of two rows; JSON text where nothing else does."""
+    return "float" if {one, other} == {"int", "float"} else _same(one, other)
+
+
+def _same(one: Kind, other: Kind) -> Kind:
+    """Return what can hold two items of a list, each as what it is."""
     if one == other or other == "null":
         return one
     if one == "null":
         return other
     if isinstance(one, tuple) and isinstance(other, tuple):
-        inner = _common(one[1], other[1])
+        inner = _same(one[1], other[1])
         return "json" if inner == "json" else ("list", inner)
-    return _WIDER.get(frozenset({one, other}), "json")
+    return "long" if {one, other} == {"int", "long"} else "json"
 
 
 def _arrow(kind: Kind, pa: Any) -> Any:

@@ -39,13 +39,11 @@ def topic_record(cells: dict[str, Any], number: int, typed: bool) -> dict[str, A
 
 
 def row_record(cells: dict[str, Any], number: int, typed: bool) -> dict[str, Any]:
-    """Return a row as it was written."""
+    """Return a row as it was written, without what it says nothing of."""
     del number
-    if typed:
-        return cells
-    return {
-        name: (None if value == "" else value) if name in _WORDS else _any_json(value) for name, value in cells.items()
-    }
+    if not typed:
+        cells = {name: value if name in _WORDS else _any_json(value) for name, value in cells.items()}
+    return {name: value for name, value in cells.items() if value is not None and (typed or value != "")}
 
 
 def _any_json(text: str) -> Any:

@@ -7,12 +7,11 @@ n-grams. A topic that cannot be used becomes a row with the reason. TOPICS is as
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from optsum.cli.exits import DONE, FAILED, INTERRUPTED, tell
 from optsum.cli.flags import Config, Flags, Output, Overwrite, existing, output_or_pipe
+from optsum.cli.topics import Map, Topics, open_topics
 from optsum.corpus.alignment import align
 from optsum.options.options import options_of, resolve_as
 
@@ -25,10 +24,11 @@ _SHOWN = 50
 
 
 def run(
-    topics: Annotated[str, typer.Argument(metavar="TOPICS", help="JSON Lines file; - for the standard input")],
+    topics: Topics,
     options: dict[str, Any],
     output: Output = None,
     overwrite: Overwrite = False,
+    columns: Map = None,
     config: Config = None,
 ) -> int:
     """Align all topics of a file."""
@@ -37,7 +37,6 @@ def run(
     from optsum.cli.interrupts import Interrupts
     from optsum.corpus.parses import rebased
     from optsum.corpus.topic import BadTopic, topic_to_json
-    from optsum.corpus.topics import read_topics
     from optsum.report.progress import bar, count_lines
     from optsum.report.tables import Column, TextTable, counted
     from optsum.rows.writer import RowWriter
@@ -56,7 +55,7 @@ def run(
             yield topic
         advance()
 
-    source = read_topics(topics)
+    source = open_topics(topics, columns)
     aligned = align(counting(), **given)
     inputs = [topics, *filter(None, [config]), given["stopwords"]]
     table = TextTable([Column("id"), *(Column(name, numeric=True) for name in ("sentences", "sets", "uncovered"))])

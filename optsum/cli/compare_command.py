@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from optsum.cli.flags import Config, Flags, Output, Overwrite, Resume, existing
+from optsum.cli.topics import Map, Topics
 from optsum.options.options import Options
 
 __all__ = ["FLAGS", "run"]
@@ -20,7 +21,7 @@ FLAGS = Flags(Options, without={"strategy"})
 
 
 def run(
-    topics: Annotated[str, typer.Argument(metavar="TOPICS", help="JSON Lines file; - for the standard input")],
+    topics: Topics,
     options: dict[str, Any],
     strategies: Annotated[
         str | None,
@@ -41,6 +42,7 @@ def run(
     output: Output = None,
     resume: Resume = False,
     overwrite: Overwrite = False,
+    columns: Map = None,
     config: Config = None,
 ) -> int:
     """Compare strategies on all topics of a file."""
@@ -52,6 +54,7 @@ def run(
     plan = Plan.of(strategies, exact, backends, config=config, **options)
     work = EachTopic(
         topics,
+        columns,
         output,
         inputs=[config, plan.ways[0].stopwords],
         ways=plan.ways,

@@ -13,9 +13,9 @@ from typing import Any
 from optsum.cli.exits import DONE, FAILED, INTERRUPTED, tell
 from optsum.cli.finished import Finished
 from optsum.cli.interrupts import Interrupts
+from optsum.cli.topics import open_topics
 from optsum.contracts.result import Result, Status
 from optsum.corpus.topic import BadTopic, Topic
-from optsum.corpus.topics import read_topics
 from optsum.errors import OptionError
 from optsum.options.options import Options
 from optsum.report.progress import bar, count_lines
@@ -37,6 +37,8 @@ class EachTopic:
     ----------
     topics : str
         The file.
+    columns : str or None
+        What ``--map`` says.
     output : str or None
         Where rows are written.
     inputs : iterable of str or None
@@ -59,6 +61,7 @@ class EachTopic:
     def __init__(
         self,
         topics: str,
+        columns: str | None,
         output: str | None,
         *,
         inputs: Iterable[str | None],
@@ -73,7 +76,7 @@ class EachTopic:
         self._row_of = row_of
         self._finished = Finished(output or "", ways, other)
         self._inputs = [topics, *(path for path in inputs if path)]
-        self._read = read_topics(topics)
+        self._read = open_topics(topics, columns)
         self._statuses: Counter[str] = Counter()
         self._objective = 0.0
         self._kept = 0

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from optsum.cli.flags import Config, Flags, Output, Overwrite, Resume, existing, output_or_pipe
+from optsum.cli.topics import Map, Topics
 from optsum.options.options import Options
 
 __all__ = ["FLAGS", "run"]
@@ -19,7 +20,7 @@ FLAGS = Flags(Options, without={"strategy"})
 
 
 def run(
-    topics: Annotated[str, typer.Argument(metavar="TOPICS", help="JSON Lines file; - for the standard input")],
+    topics: Topics,
     options: dict[str, Any],
     strategy: Annotated[
         str | None, typer.Option(metavar="NAME", help="branch-and-bound or exhaustive [branch-and-bound]")
@@ -32,6 +33,7 @@ def run(
     output: Output = None,
     resume: Resume = False,
     overwrite: Overwrite = False,
+    columns: Map = None,
     config: Config = None,
 ) -> int:
     """Enumerate the optima of all topics of a file."""
@@ -43,6 +45,7 @@ def run(
     listed = 0 if count_only else max_solutions
     work = EachTopic(
         topics,
+        columns,
         output_or_pipe(output),
         inputs=[config, resolved.stopwords],
         ways=[resolved],

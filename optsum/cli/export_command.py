@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from optsum.cli.flags import OF_SEARCHES, Config, Flags
+from optsum.cli.topics import Map, Topics, open_topics
 from optsum.options.options import Options
 
 __all__ = ["FLAGS", "run"]
@@ -20,15 +21,15 @@ FLAGS = Flags(Options, without=OF_SEARCHES)
 
 
 def run(
-    topics: Annotated[str, typer.Argument(metavar="TOPICS", help="JSON Lines file; - for the standard input")],
+    topics: Topics,
     options: dict[str, Any],
     format: Annotated[str, typer.Option("--format", metavar="lp|mps|wcnf|json", help="of the files")] = "lp",  # noqa: A002
     output: Annotated[str | None, typer.Option("--output", "-o", metavar="DIR", help="where they are written")] = None,
+    columns: Map = None,
     config: Config = None,
 ) -> int:
     """Export all problems of a file."""
     from optsum.cli.exits import DONE, FAILED, tell
-    from optsum.corpus.topics import read_topics
     from optsum.errors import OptionError
     from optsum.exchange.export import export_topics
     from optsum.options.options import resolve
@@ -38,7 +39,7 @@ def run(
         raise OptionError("An export needs a folder to write to: give --output DIR.")
     resolved = resolve(options, config=config)
     written, failures = 0, []
-    for made in export_topics(read_topics(topics), output, format, resolved):
+    for made in export_topics(open_topics(topics, columns), output, format, resolved):
         written += made.path is not None
         failures += [] if made.error is None else [f"{made.id or '?'}: {made.error}"]
     print(f"{counted(written, 'file')} in {output}")  # noqa: T201

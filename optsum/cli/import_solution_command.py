@@ -14,6 +14,7 @@ from typing import Annotated, Any
 import typer
 
 from optsum.cli.flags import OF_SEARCHES, Config, Flags, Output, Overwrite, Resume, existing, output_or_pipe
+from optsum.cli.topics import Map, Topics
 from optsum.options.options import Options
 
 __all__ = ["FLAGS", "run"]
@@ -22,12 +23,13 @@ FLAGS = Flags(Options, without=OF_SEARCHES)
 
 
 def run(
-    topics: Annotated[str, typer.Argument(metavar="TOPICS", help="JSON Lines file that was exported")],
+    topics: Topics,
     solutions: Annotated[str, typer.Argument(metavar="SOLUTIONS", help="folder of solution files, or one file")],
     options: dict[str, Any],
     output: Output = None,
     resume: Resume = False,
     overwrite: Overwrite = False,
+    columns: Map = None,
     config: Config = None,
 ) -> int:
     """Import the solutions of other programs."""
@@ -39,6 +41,7 @@ def run(
     resolved = resolve(options, config=config)
     work = EachTopic(
         topics,
+        columns,
         output_or_pipe(output),
         inputs=[config, resolved.stopwords],
         ways=[resolved],

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from optsum.cli.flags import Config, Flags, Output, Overwrite, existing
+from optsum.cli.topics import Map, Topics
 from optsum.options.options import Options
 
 __all__ = ["FLAGS", "run"]
@@ -19,7 +20,7 @@ FLAGS = Flags(Options, without={"strategy"})
 
 
 def run(
-    topics: Annotated[str, typer.Argument(metavar="TOPICS", help="JSON Lines file; - for the standard input")],
+    topics: Topics,
     options: dict[str, Any],
     strategy: Annotated[
         str | None, typer.Option(metavar="NAME", help="how to search [milp; branch-and-bound with --soft or --all]")
@@ -33,6 +34,7 @@ def run(
     ] = False,
     output: Output = None,
     overwrite: Overwrite = False,
+    columns: Map = None,
     config: Config = None,
 ) -> int:
     """Label all topics of a file."""
@@ -44,6 +46,7 @@ def run(
     output = output or "-"
     work = EachTopic(
         topics,
+        columns,
         output,
         inputs=[config, resolved.stopwords],
         ways=[resolved],

@@ -13,6 +13,7 @@ import typer
 
 from optsum.cli.exits import DONE, FAILED, INTERRUPTED, tell
 from optsum.cli.flags import Config, Flags, Output, Overwrite, existing
+from optsum.cli.topics import Map, Topics, open_topics
 from optsum.options.options import ScoreOptions, resolve_score
 
 __all__ = ["FLAGS", "run"]
@@ -21,11 +22,12 @@ FLAGS = Flags(ScoreOptions)
 
 
 def run(
-    topics: Annotated[str, typer.Argument(metavar="TOPICS", help="JSON Lines file of topics; - for standard input")],
+    topics: Topics,
     systems: Annotated[str, typer.Argument(metavar="SYSTEMS", help="JSON Lines file of summaries")],
     options: dict[str, Any],
     output: Output = None,
     overwrite: Overwrite = False,
+    columns: Map = None,
     config: Config = None,
 ) -> int:
     """Score all summaries of a file."""
@@ -33,7 +35,6 @@ def run(
 
     from optsum.cli.interrupts import Interrupts
     from optsum.corpus.systems import read_systems
-    from optsum.corpus.topics import read_topics
     from optsum.report.progress import bar, count_lines
     from optsum.report.system_scores import SystemScores, score_rows
     from optsum.report.tables import counted
@@ -41,7 +42,7 @@ def run(
 
     scores = SystemScores(resolved)
     first_error = None
-    of_topics, of_systems = read_topics(topics), read_systems(systems)
+    of_topics, of_systems = open_topics(topics, columns), read_systems(systems)
     inputs = [topics, systems, *filter(None, [config]), resolved.stopwords]
     try:
         with ExitStack() as stack:

@@ -6,11 +6,10 @@ Recall needs a length limit: --max-length N, or a --preset. TOPICS holds one top
 
 from __future__ import annotations
 
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from optsum.cli.flags import Config, Flags, Output, Overwrite, Resume, existing, output_or_pipe
+from optsum.cli.topics import Map, Topics
 from optsum.options.options import Options
 
 __all__ = ["FLAGS", "run"]
@@ -19,11 +18,12 @@ FLAGS = Flags(Options)
 
 
 def run(
-    topics: Annotated[str, typer.Argument(metavar="TOPICS", help="JSON Lines file; - for the standard input")],
+    topics: Topics,
     options: dict[str, Any],
     output: Output = None,
     resume: Resume = False,
     overwrite: Overwrite = False,
+    columns: Map = None,
     config: Config = None,
 ) -> int:
     """Solve all topics of a file."""
@@ -35,6 +35,7 @@ def run(
     resolved = resolve(options, config=config)
     work = EachTopic(
         topics,
+        columns,
         output_or_pipe(output),
         inputs=[config, resolved.stopwords],
         ways=[resolved],

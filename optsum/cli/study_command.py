@@ -11,6 +11,7 @@ import typer
 
 from optsum.cli.exits import DONE, FAILED, INTERRUPTED, tell
 from optsum.cli.flags import Config, Flags, Output, Overwrite, command, existing
+from optsum.cli.topics import Map, open_topics
 from optsum.errors import OptionError
 from optsum.options.options import options_of, resolve_as
 from optsum.rows.writer import Existing
@@ -35,9 +36,15 @@ def subcommand(name: str) -> tuple[Callable[..., int], str]:
     inputs = [each for each in own if each.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
 
     def run(
-        *, options: dict[str, Any], output: str | None, overwrite: bool, config: str | None, **paths: str | None
+        *,
+        options: dict[str, Any],
+        output: str | None,
+        overwrite: bool,
+        columns: str | None,
+        config: str | None,
+        **paths: str | None,
     ) -> int:
-        return _run(name, paths, options, (output, existing(overwrite)), config)
+        return _run(name, paths, options, (output, existing(overwrite)), config, columns)
 
     run.__annotations__ = {}
     run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
@@ -46,6 +53,7 @@ def subcommand(name: str) -> tuple[Callable[..., int], str]:
             _keyword("options", dict),
             _keyword("output", Output),
             _keyword("overwrite", Overwrite, default=False),
+            _keyword("columns", Map),
             _keyword("config", Config),
         ]
     )
@@ -71,11 +79,11 @@ def _run(
     options: Mapping[str, Any],
     to: tuple[str | None, Existing],
     config: str | None,
+    columns: str | None,
 ) -> int:
     output, mode = to
     from optsum.cli.stopping import Stopping
     from optsum.corpus.systems import read_systems
-    from optsum.corpus.topics import read_topics
     from optsum.report.progress import bar, count_lines
     from optsum.report.tables import counted
     from optsum.rows.writer import RowWriter
@@ -84,7 +92,10 @@ def _run(
         raise OptionError(f"Only one of {' and '.join(paths)} can be the standard input: give a file for the other.")
     function = load_study(name)
     given = resolve_as(options_of(function), options, config=config).model_dump()
-    readers: dict[str, Callable[[str], Any]] = {"topics": read_topics, "systems": read_systems}
+    readers: dict[str, Callable[[str], Any]] = {
+        "topics": lambda path: open_topics(path, columns),
+        "systems": read_systems,
+    }
     read = {each: readers[each](path) for each, path in paths.items() if path is not None}
     inputs = [path for path in (*paths.values(), config) if path]
     with ExitStack() as stack:

@@ -1,63 +1,115 @@
-"""Topics from a JSON Lines file, or from a cover's table."""
+"""Topics from whatever holds them: one reader for every format."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
-from optsum.corpus.formats.conllu_folder import read_conllu_folder
+from optsum.corpus.formats.columns import Columns, parse_columns, recognised
 from optsum.corpus.formats.lines import Line
-from optsum.corpus.formats.records import read_records
+from optsum.corpus.formats.sources import open_source
 from optsum.corpus.once import topics_once
 from optsum.corpus.sentences import check_language
 from optsum.corpus.topic import BadTopic, Topic, as_id, as_topic
 from optsum.errors import InputError
-from optsum.files import PathLike
+from optsum.files import PathLike, name_of
 
 __all__ = ["read_topics"]
 
 
-def read_topics(path: PathLike, *, language: str = "en") -> Iterator[Topic | BadTopic]:
-    """Open a JSON Lines file of topics and iterate over them.
+def read_topics(
+    path: PathLike,
+    *,
+    language: str = "en",
+    columns: str | Mapping[str, str] | None = None,
+    told: Callable[[str], None] | None = None,
+) -> Iterator[Topic | BadTopic]:
+    """Open a file or a folder of topics and iterate over them.
 
     Parameters
     ----------
     path : str or path
-        UTF-8, plain or compressed by gzip; ``-`` is the standard input. A file whose name ends in ``.txt`` or ``.tsv``
-        and that does not begin as JSON does is a cover's table, one topic (`optsum.corpus.formats.cover_table`).
-        A folder is one of CoNLL-U files, each a topic (`optsum.corpus.formats.conllu_folder`).
+        Its format is recognised by its content: JSON Lines or a JSON array, Parquet, CSV or TSV (each may be compressed
+        by gzip or zstandard), a cover's table, SGML of DUC, one of two files with a topic a line; a folder of CoNLL-U
+        files, stories, document sets, raw texts, or one that `datasets` saved; ``hf:NAME[:CONFIG[:SPLIT]]``. ``-`` is
+        the standard input.
     language : str
         By whose rules raw texts are split into sentences.
+    columns : str or mapping, optional
+        Which columns of a data set are what, as ``--map`` says it: ``documents=article,references=highlights``. Those
+        of well-known sets are recognised. Where no id is named, a topic is called by its number, from 0.
+    told : callable, optional
+        Gets the sentence that says which columns were recognised.
 
     Returns
     -------
     iterator of Topic or BadTopic
-        One for each line that is not blank, in order; it never raises. One line is in memory at a time,
-        beside the ids of those before it.
+        One for each record, in order, or several for a set of questions; it never raises. One record is in memory at a
+        time, beside the ids of those before it.
 
     Raises
     ------
     InputError
-        At once, before any topic is read, if the file cannot be opened, is empty or is no JSON Lines file; if a line
-        of a table is none.
+        At once, before any topic is read, if the file cannot be opened, is empty or is of no format that is known; if a
+        line of a table is none.
     OptionError
-        If `language` is no language code.
+        If `language` is no language code, or `columns` name none.
     """
     check_language(language)
-    if path != "-" and Path(path).is_dir():
-        return topics_once(read_conllu_folder(path, language=language))
-    return topics_once(_topic(line, language) for line in read_records(path, what="topic"))
+    mapped = None if columns is None else parse_columns(columns)
+    source = open_source(path, language=language, columns=mapped.names if mapped is not None else ())
+    return topics_once(_topics(source, mapped, language, _Saying(name_of(path), told)))
 
 
-def _topic(line: Line, language: str) -> Topic | BadTopic:
+class _Saying:
+    """Says once which columns of a file were recognised."""
+
+    def __init__(self, name: str, told: Callable[[str], None] | None) -> None:
+        self._name, self._told = name, told
+
+    def __call__(self, columns: Columns) -> None:
+        if self._told is not None:
+            parts = [f"{key} are {path[0]}" for key, path in columns.paths.items() if key != "id"]
+            ids = columns.paths.get("id", ("the row's number",))[0]
+            self._told(f"{self._name}: {', '.join(parts)}, ids are {ids}; --map says otherwise")
+        self._told = None
+
+
+def _topics(
+    source: Iterator[Line] | Iterator[Topic | BadTopic], mapped: Columns | None, language: str, say: _Saying
+) -> Iterator[Topic | BadTopic]:
+    for number, line in enumerate(source):
+        if not isinstance(line, Line):
+            yield line
+            continue
+        columns = mapped
+        if columns is None and isinstance(line.value, dict) and (columns := recognised(line.value)) is not None:
+            say(columns)
+        yield from _of_line(line, number, columns, language)
+
+
+def _of_line(line: Line, number: int, columns: Columns | None, language: str) -> Iterator[Topic | BadTopic]:
+    """Yield the topics of a line; one that cannot be used ends it."""
+    name, value = None, line.value
     if line.error is not None:
-        return BadTopic(None, line.source, line.error)
-    if isinstance(line.value, dict) and line.value.get("status") == "error":  # what `optsum align` could not use
-        return BadTopic(_id_of(line.value), line.source, str(line.value.get("error")))
+        yield BadTopic(None, line.source, line.error)
+        return
+    if isinstance(value, dict) and value.get("status") == "error":  # what could not be used before
+        yield BadTopic(_id_of(value), line.source, str(value.get("error")))
+        return
     try:
-        return as_topic(line.value, language=language, source=line.source)
+        for record in [value] if columns is None else columns.topics(value, number, language):
+            name = _id_of(record)
+            yield as_topic(record, language=language, source=line.source)
     except InputError as error:
-        return BadTopic(_id_of(line.value), line.source, str(error))
+        name = name or _id_of(value) or (None if columns is None else str(number))
+        yield BadTopic(name, line.source, f"{error}{_advice(value, columns)}")
+
+
+def _advice(value: Any, columns: Columns | None) -> str:
+    """Return how to say which columns are what, to somebody whose records have other ones."""
+    strange = columns is None and isinstance(value, dict) and not {"documents", "references", "cover"} & value.keys()
+    return "; --map documents=COLUMN,references=COLUMN says which is what" if strange and value else ""
 
 
 def _id_of(value: object) -> str | None:

@@ -7,7 +7,7 @@ TSV with a heading; a table of alternatives is one record. All of them may be co
 from __future__ import annotations
 
 import codecs
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack
 from io import BufferedReader
 from itertools import chain
@@ -36,6 +36,7 @@ def read_records(
     what: str,
     empty: bool = False,
     of_cells: OfCells = topic_record,
+    columns: Collection[str] = (),
 ) -> Iterator[Line]:
     """Open a file and iterate over its records, one in memory at a time.
 
@@ -51,6 +52,9 @@ def read_records(
         Returns a record from the cells of a table's row, its number, from 0, and whether the cells have kinds, or are
         text, all of them, which may be JSON.
 
+    columns : collection of str
+        Further names by which the heading of a table is recognised.
+
     Returns
     -------
     iterator of Line
@@ -61,12 +65,12 @@ def read_records(
     InputError
         At once, if the file cannot be opened, is empty, is no UTF-8 or is of no format that is known.
     """
-    records = _records(path, what, empty, of_cells)
+    records = _records(path, what, empty, of_cells, columns)
     next(records)  # up to the mark: whatever is wrong with the file itself is raised here, before any work
     return records
 
 
-def _records(path: PathLike, what: str, empty: bool, of_cells: OfCells) -> Iterator[Line]:
+def _records(path: PathLike, what: str, empty: bool, of_cells: OfCells, columns: Collection[str]) -> Iterator[Line]:
     name = name_of(path)
     with ExitStack() as stack:
         try:
@@ -74,7 +78,7 @@ def _records(path: PathLike, what: str, empty: bool, of_cells: OfCells) -> Itera
         except READ_ERRORS as error:
             raise InputError(f"the {what} file {name} cannot be opened: {describe_os_error(error)}") from error
         try:
-            records = _recognised(stream, path, what, of_cells)
+            records = _recognised(stream, path, what, of_cells, columns)
         except InputError:
             raise
         except READ_ERRORS as error:
@@ -88,7 +92,9 @@ def _records(path: PathLike, what: str, empty: bool, of_cells: OfCells) -> Itera
             yield from records
 
 
-def _recognised(stream: BufferedReader, path: PathLike, what: str, of_cells: OfCells) -> Iterator[Line] | None:
+def _recognised(
+    stream: BufferedReader, path: PathLike, what: str, of_cells: OfCells, columns: Collection[str]
+) -> Iterator[Line] | None:
     """Return the records of a file that has just been opened; None if there is nothing in it."""
     name = name_of(path)
     if stream.peek(len(_PARQUET)).startswith(_PARQUET):
@@ -98,7 +104,7 @@ def _recognised(stream: BufferedReader, path: PathLike, what: str, of_cells: OfC
         if number == 1:
             _check_encoding(raw, name)
         if not is_blank(raw):
-            reader = _reader(raw, stream, path, what, of_cells)
+            reader = _reader(raw, stream, path, what, of_cells, columns)
             return reader(chain([(number, raw)], numbered), name)
     return None
 
@@ -108,7 +114,9 @@ def _check_encoding(first: bytes, name: str) -> None:
         raise InputError(f"{name} is not UTF-8 but looks like UTF-16 or UTF-32; save it as UTF-8")
 
 
-def _reader(line: bytes, stream: BufferedReader, path: PathLike, what: str, of_cells: OfCells) -> Reader:
+def _reader(
+    line: bytes, stream: BufferedReader, path: PathLike, what: str, of_cells: OfCells, columns: Collection[str]
+) -> Reader:
     """Return what reads a file whose first line that is not blank is `line`."""
     name = name_of(path)
     first = line.removeprefix(codecs.BOM_UTF8).strip()
@@ -118,7 +126,7 @@ def _reader(line: bytes, stream: BufferedReader, path: PathLike, what: str, of_c
         return line_records
     if first.startswith(b"["):
         return array_records
-    heading = heading_of(first, closed=what != "row")
+    heading = heading_of(first, closed=what != "row", columns=columns)
     if heading is not None:
         return lambda lines, name: csv_records(lines, name, heading, of_cells)
     sample = line + stream.peek()  # only now: a pipe may have no second line yet
@@ -126,10 +134,10 @@ def _reader(line: bytes, stream: BufferedReader, path: PathLike, what: str, of_c
         return lambda lines, _: _cover_table(lines, path)
     if decode(first, name).error is None or b"\n{" in sample:
         return line_records
-    columns = "id, documents and references" if what == "topic" else "topic_id, system and summary"
+    named = "id, documents and references" if what == "topic" else "topic_id, system and summary"
     raise InputError(
         f"{name} is of no format that optsum reads: give JSON Lines or a JSON array, CSV, TSV or Parquet with the "
-        f"columns {columns}, a table of alternatives, or a folder of CoNLL-U files"
+        f"columns {named}, a table of alternatives, or a folder of CoNLL-U files"
     )
 
 

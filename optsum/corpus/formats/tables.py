@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from io import BufferedReader
 from typing import Any, Final, TypeAlias
 
+from optsum.corpus.formats.columns import recognised
 from optsum.corpus.formats.lines import Line, broken_off
 from optsum.errors import InputError
 from optsum.files import READ_ERRORS
@@ -29,10 +30,11 @@ _ROWS: Final = 64
 OfCells: TypeAlias = Callable[[dict[str, Any], int, bool], dict[str, Any]]
 
 
-def heading_of(line: bytes, *, closed: bool) -> tuple[str, list[str]] | None:
+def heading_of(line: bytes, *, closed: bool, columns: Collection[str] = ()) -> tuple[str, list[str]] | None:
     """Return the delimiter and the names of a line that is a heading, None if it is none.
 
-    A heading has a name that optsum knows, unless any other will do too (not `closed`).
+    A heading has a name that optsum knows, or the two of a well-known data set, or one of `columns`; any other will do
+    too if not `closed`.
     """
     try:
         text = line.decode("utf-8-sig").rstrip("\r\n")
@@ -43,7 +45,7 @@ def heading_of(line: bytes, *, closed: bool) -> tuple[str, list[str]] | None:
             names = [name.strip() for name in next(csv.reader([text], delimiter=delimiter), [])]
         except csv.Error:
             continue
-        if not closed or _KNOWN.intersection(names):
+        if not closed or _KNOWN.union(columns).intersection(names) or recognised(names) is not None:
             return delimiter, names
     return None
 

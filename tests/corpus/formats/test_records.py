@@ -142,11 +142,11 @@ def test_arrays_that_break_off(text: str, reason: str, tmp_path: Path) -> None:
     "content",
     [
         b"The cat sat on the mat.\nIt ran away.\n",
-        b"<DOC><TEXT>x</TEXT></DOC>",
+        b"<html><body>x</body></html>",
         b"1\tThe\tthe\tDET\t_\t_\t2\tdet\t_\t_\n",
         b"%PDF-1.7\n%\xe2\xe3",
         b"PK\x03\x04\x14\x00",
-        b"article,highlights\nx,y\n",
+        b"body,tldr\nx,y\n",
     ],
 )
 def test_other_formats_are_one_sentence(content: bytes, tmp_path: Path) -> None:

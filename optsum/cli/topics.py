@@ -1,0 +1,40 @@
+"""How commands take topics: the argument, the flag that maps columns, and what is said of those that are recognised."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, TypeAlias
+
+import typer
+
+from optsum.cli.exits import DONE, tell
+
+if TYPE_CHECKING:
+    from optsum.corpus.topic import BadTopic, Topic
+
+__all__ = ["Map", "Topics", "open_topics"]
+
+Topics: TypeAlias = Annotated[
+    str,
+    typer.Argument(
+        metavar="TOPICS",
+        help="a file or folder of topics, of any format (docs/formats.md), or hf:NAME; - for standard input",
+    ),
+]
+
+Map: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--map", metavar="KEY=COLUMN,...", help="columns of a data set: documents=article,references=highlights,id=id"
+    ),
+]
+
+
+def open_topics(path: str, columns: str | None) -> Iterator[Topic | BadTopic]:
+    """Read topics; which columns were recognised is said on the standard error output."""
+    from optsum.corpus.topics import read_topics
+
+    def told(sentence: str) -> None:
+        tell(sentence, DONE)
+
+    return read_topics(path, columns=columns, told=told)

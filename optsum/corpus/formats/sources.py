@@ -1,0 +1,89 @@
+"""What a path leads to: a file, a folder, two files, a name of the hub; recognised by its content, once."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from pathlib import Path
+
+from optsum.corpus.formats.conllu_folder import read_conllu_folder
+from optsum.corpus.formats.duc_folder import duc_files, duc_topics, is_duc_file
+from optsum.corpus.formats.hf_datasets import PREFIX, folder_records, hub_records, is_dataset_folder
+from optsum.corpus.formats.line_pairs import line_pair, pair_topics
+from optsum.corpus.formats.lines import Line
+from optsum.corpus.formats.records import read_records
+from optsum.corpus.formats.text_folder import parallel_folders, parallel_topics, stories_in, story_topics
+from optsum.corpus.topic import BadTopic, Topic
+from optsum.errors import InputError
+from optsum.files import PathLike, describe_os_error
+
+__all__ = ["open_source"]
+
+_CONLLU = (".conllu", ".conllu.gz")
+
+
+def open_source(
+    path: PathLike, *, language: str, columns: Collection[str] = ()
+) -> Iterator[Line] | Iterator[Topic | BadTopic]:
+    """Open whatever a path leads to.
+
+    Parameters
+    ----------
+    path : str or path
+        ``-`` is the standard input.
+    language : str
+        By whose rules raw texts are split.
+    columns : collection of str
+        Those that a table must have, so that its heading is recognised; only records have columns.
+
+    Returns
+    -------
+    iterator of Line, or of Topic or BadTopic
+        Lines hold the JSON form of topics, or records of another data set.
+
+    Raises
+    ------
+    InputError
+        At once, if nothing that can be read is there, or `columns` are wanted and there are none.
+    """
+    name = str(path)
+    if name.startswith(PREFIX):
+        return hub_records(name)
+    if name == "-":
+        return read_records(path, what="topic", columns=columns)
+    if is_dataset_folder(Path(path)):
+        return folder_records(Path(path))
+    made = _made(Path(path), language)
+    if made is None:
+        return read_records(path, what="topic", columns=columns)
+    if columns:
+        raise InputError(f"{name} has no columns, so there is nothing to map; leave --map out")
+    return made
+
+
+def _made(path: Path, language: str) -> Iterator[Line] | Iterator[Topic | BadTopic] | None:
+    """Return topics of what has no records; None for a file of records, and for what is not there."""
+    if (pair := line_pair(path)) is not None:
+        return pair_topics(pair, language)
+    if path.is_file():
+        if path.suffix == ".story":
+            return story_topics([path], language)
+        return duc_topics([path], language) if is_duc_file(path) else None
+    return _of_folder(path, language) if path.is_dir() else None
+
+
+def _of_folder(folder: Path, language: str) -> Iterator[Line] | Iterator[Topic | BadTopic]:
+    try:
+        if any(file.name.endswith(_CONLLU) for file in folder.iterdir()):
+            return read_conllu_folder(folder, language=language)
+        if stories := stories_in(folder):
+            return story_topics(stories, language)
+        if (folders := parallel_folders(folder)) is not None:
+            return parallel_topics(folders, language)
+        if files := duc_files(folder):
+            return duc_topics(files, language)
+    except OSError as error:
+        raise InputError(f"the folder {folder} cannot be read: {describe_os_error(error)}") from error
+    raise InputError(
+        f"{folder} cannot be read: it is a folder; give a file, or a folder of files named *.conllu or *.story, of a "
+        "saved dataset, of documents and summaries in SGML, or with folders documents/ and references/"
+    )

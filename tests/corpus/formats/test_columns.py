@@ -1,0 +1,226 @@
+"""Fields of other people's records as the keys of a topic."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from optsum.corpus.formats.columns import parse_columns, recognised
+from optsum.corpus.formats.marks import between_marks, documents_between_marks
+from optsum.corpus.formats.paths import parse_path, value_at
+from optsum.corpus.topic import as_topic
+from optsum.errors import InputError, OptionError, UnknownNameError
+
+
+def topics(columns: str, record: Any, number: int = 0) -> list[dict[str, Any]]:
+    return list(parse_columns(columns).topics(record, number))
+
+
+TWO = "documents=d,references=r"
+
+
+@pytest.mark.parametrize(
+    ("value", "documents"),
+    [
+        ("One came. Two left.", [["One came.", "Two left."]]),  # raw text
+        ("one", [["one"]]),  # one sentence is a text too
+        (["One came. Two left.", "", "three"], [["One came. Two left.", "", "three"]]),  # sentence by sentence
+        ([["a b", "c"], ["d e"]], [["a b", "c"], ["d e"]]),  # documents
+        ([["a", "b"], ["c"]], [[("a", "b"), ("c",)]]),  # one document of tokens
+        ([[["a", "b"]], [["c"]]], [[("a", "b")], [("c",)]]),  # documents of tokens
+        ("<S> a b . </S> <S> c d . </S>", [["a b .", "c d ."]]),
+        (["<S> a b . </S>", "<S> c . </S>"], [["a b .", "c ."]]),
+        ("One. Two. ||||| Three.", [["One.", "Two."], ["Three."]]),
+        ([], [[]]),
+    ],
+)
+def test_what_a_value_means(value: Any, documents: list[list[Any]]) -> None:
+    (topic,) = topics(TWO, {"d": value, "r": "x"})
+    assert topic == {"id": "0", "documents": documents, "references": [["x"]]}
+    assert as_topic(topic).documents == tuple(map(tuple, documents))
+
+
+def test_a_reference_is_not_cut_into_several() -> None:
+    (topic,) = topics(TWO, {"d": "a", "r": ["r one.", "r two."]})
+    assert topic["references"] == [["r one.", "r two."]]
+    (topic,) = topics("documents=d,references=r[*]", {"d": "a", "r": ["R one. And more.", "R two."]})
+    assert topic["references"] == [["R one.", "And more."], ["R two."]]
+
+
+SETS = {
+    "metadata": {"passage_id": "p7"},
+    "document": "It rained. They ran.",
+    "questions": [
+        {"question_text": "Why?", "responses": [{"text": "Rain."}, {"text": "It rained."}]},
+        {"question_text": "Who?", "responses": [{"text": "They."}]},
+    ],
+}
+
+
+def test_a_set_of_questions_is_a_topic_each() -> None:
+    found = topics(
+        "documents=document,references=questions[].responses[*].text,id=metadata.passage_id,"
+        "meta.question=questions[].question_text",
+        SETS,
+    )
+    assert [(topic["id"], topic["references"], topic["meta"]) for topic in found] == [
+        ("p7.0", [["Rain."], ["It rained."]], {"question": "Why?"}),
+        ("p7.1", [["They."]], {"question": "Who?"}),
+    ]
+    assert all(topic["documents"] == [["It rained.", "They ran."]] for topic in found)
+    own = topics("documents=document,references=questions[].responses[*].text,id=questions[].question_text", SETS)
+    assert [topic["id"] for topic in own] == ["Why?", "Who?"]
+    assert [topic["id"] for topic in topics("documents=document,references=questions[].question_text", SETS, 4)] == [
+        "4.0",
+        "4.1",
+    ]
+
+
+def test_turns_of_a_meeting_are_texts() -> None:
+    record = {"turns": [{"text": "Hello. Hm."}, {"text": "Yes ."}], "queries": [{"answer": "They met."}]}
+    (topic,) = topics("documents=turns[*].text,references=queries[].answer", record)
+    assert topic["documents"] == [["Hello.", "Hm."], ["Yes ."]]
+
+
+@pytest.mark.parametrize(
+    ("record", "reason"),
+    [
+        ({"d": "a"}, '"references"'),
+        ({"d": None, "r": "x"}, '"documents"'),
+        ({"d": 3, "r": "x"}, "d is a number"),
+        ({"d": {"text": "a"}, "r": "x"}, "d is an object"),
+        ({"d": ["a", 4], "r": "x"}, r"d\[1\] is a number"),
+        ({"d": [["a b", 4]], "r": "x"}, r"d\[0\]\[1\] is a number"),
+        ([1], "not a list"),
+        (None, "not null"),
+    ],
+)
+def test_a_field_of_the_wrong_kind_is_named(record: Any, reason: str) -> None:
+    with pytest.raises(InputError, match=reason):
+        topics(TWO, record)
+
+
+def test_a_path_through_the_wrong_kind_is_refused() -> None:
+    with pytest.raises(InputError, match=r"a\.b is a number"):
+        value_at({"a": {"b": 1}}, parse_path("a.b.c"))
+    with pytest.raises(InputError, match=r"a is an object, and .* list"):
+        value_at({"a": {}}, parse_path("a[*].c"))
+    with pytest.raises(InputError, match=r"asks for a list"):
+        topics("documents=d,references=q[].r", {"d": "a", "q": "no list"})
+
+
+@pytest.mark.parametrize(
+    ("given", "kind", "reason"),
+    [
+        ("documents=a", OptionError, "references"),
+        ("references=a", OptionError, "documents"),
+        ("documents=a,references", OptionError, "KEY=COLUMN"),
+        ("documents=a,references=b,", OptionError, "KEY=COLUMN"),
+        ("documents=a,references=b,documents=c", OptionError, "twice"),
+        ("document=a,references=b", UnknownNameError, "did you mean documents"),
+        ("documents=a[0],references=b", OptionError, "no path"),
+        ("documents=a..b,references=b", OptionError, "no path"),
+        ("documents=a[].b[].c,references=b", OptionError, "two lists"),
+        ("documents=a[].b,references=c[].d", OptionError, "two lists"),
+        ("", OptionError, "KEY=COLUMN"),
+    ],
+)
+def test_a_map_that_cannot_be_used_is_refused(given: str, kind: type[Exception], reason: str) -> None:
+    with pytest.raises(kind, match=reason):
+        parse_columns(given)
+
+
+def test_the_columns_of_well_known_sets_are_recognised() -> None:
+    for names, pair in [
+        (["article", "highlights", "id"], ("article", "highlights")),
+        (["document", "summary"], ("document", "summary")),
+        (["dialogue", "summary", "topic"], ("dialogue", "summary")),
+        (["article_id", "article_text", "abstract_text", "sections"], ("article_text", "abstract_text")),
+        (["src", "tgt"], ("src", "tgt")),
+    ]:
+        columns = recognised(names)
+        assert columns is not None
+        assert (columns.paths["documents"], columns.paths["references"]) == ((pair[0],), (pair[1],))
+        assert ("id" in columns.paths) == ("id" in names or "article_id" in names)
+    assert recognised(["id", "documents", "references", "article", "highlights"]) is None  # one of our own
+    assert recognised(["text", "label"]) is None
+    assert recognised([]) is None
+
+
+def test_the_questions_of_squality(shared_data: Path) -> None:
+    columns = parse_columns("documents=documents,references=meta.other_questions[].references,id=id")
+    with (shared_data / "squality" / "topics.jsonl").open(encoding="utf-8") as lines:
+        record = json.loads(next(lines))
+    found = list(columns.topics(record, 0))
+    assert [topic["id"] for topic in found] == [f"{record['id']}.{number}" for number in range(4)]
+    for topic, question in zip(found, record["meta"]["other_questions"], strict=True):
+        assert topic["documents"] == record["documents"]
+        assert topic["references"] == question["references"]
+        as_topic(topic)
+
+
+def test_the_tldrs_of_scitldr_are_references(shared_data: Path) -> None:
+    with (shared_data / "scitldr" / "topics.jsonl").open(encoding="utf-8") as lines:
+        topic = next(topic for topic in map(json.loads, lines) if len(topic["references"]) > 1)
+    published = {
+        "paper_id": topic["id"],
+        "source": topic["documents"][0],
+        "target": [" ".join(sentences) for sentences in topic["references"]],
+    }
+    (found,) = topics("documents=source,references=target[*],id=paper_id", published)
+    assert (found["id"], found["documents"]) == (topic["id"], topic["documents"])
+    assert len(found["references"]) == len(topic["references"])
+
+
+@pytest.mark.parametrize(
+    ("text", "sentences"),
+    [
+        ("<s>a</s><s>b</s>", ["a", "b"]),
+        ("<t> a </t> <t> b </t>", ["a", "b"]),
+        ("<s>a</s> b", None),
+        ("<s>a<s>b</s></s>", None),
+        ("<s>a</t>", None),
+        ("a <q> b<q>", ["a", "b"]),
+        ("a ##SENT## b", ["a", "b"]),
+        ("a < s > b", None),
+        ("", None),
+    ],
+)
+def test_marks_between_sentences(text: str, sentences: list[str] | None) -> None:
+    assert between_marks(text) == sentences
+
+
+@pytest.mark.parametrize("text", ["<s>a</s>" * 200_000 + "x", "<s>" * 300_000, " " * 5_000_000 + "x", "|" * 2_000_000])
+def test_marks_are_found_in_time(text: str) -> None:
+    between_marks(text)
+    documents_between_marks(text)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("drabq"), inner, max_size=3),
+    max_leaves=12,
+)
+
+
+@given(
+    JSON,
+    st.sampled_from(
+        [
+            TWO,
+            "documents=d[*],references=r",
+            "documents=d[].a,references=d[].b[*]",
+            "documents=d.a,references=r.b[*].q,id=r",
+        ]
+    ),
+)
+def test_any_record_is_topics_or_an_error(record: Any, columns: str) -> None:
+    with suppress(InputError):
+        for topic in parse_columns(columns).topics(record, 0):
+            as_topic(topic)

@@ -1,0 +1,73 @@
+"""Sources in one file, summaries in another."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from optsum.corpus.formats.line_pairs import line_pair, pair_topics
+
+
+def values(pair: tuple[Path, Path] | None) -> list[Any]:
+    assert pair is not None
+    return [line.value for line in pair_topics(pair)]
+
+
+@pytest.mark.parametrize(
+    ("source", "target"),
+    [
+        ("train.source", "train.target"),
+        ("val.src.txt", "val.tgt.txt"),
+        ("test.txt.src", "test.txt.tgt"),
+        ("articles-test.txt", "summaries-test.txt"),
+        ("article.txt", "highlights.txt"),
+    ],
+)
+def test_a_counterpart_is_found_by_its_name(tmp_path: Path, source: str, target: str) -> None:
+    (tmp_path / source).write_text("One came. Two left.\nThree.\n")
+    assert line_pair(tmp_path / source) is None
+    (tmp_path / target).write_text("Two left.\nThree.\n")
+    assert line_pair(tmp_path / source) == (tmp_path / source, tmp_path / target)
+    assert line_pair(tmp_path / target) is None
+    assert values(line_pair(tmp_path / source)) == [
+        {"id": "0", "documents": [["One came.", "Two left."]], "references": [["Two left."]]},
+        {"id": "1", "documents": [["Three."]], "references": [["Three."]]},
+    ]
+
+
+def test_two_files_can_be_named(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("x ||||| y<q>z\n")
+    with gzip.open(tmp_path / "b", "wt") as file:
+        file.write("<t> p . </t> <t> q . </t>\n")
+    (value,) = values(line_pair(f"{tmp_path / 'a'},{tmp_path / 'b'}"))
+    assert value == {"id": "0", "documents": [["x"], ["y", "z"]], "references": [["p .", "q ."]]}
+    assert line_pair(f"{tmp_path / 'a'},{tmp_path / 'c'}") is None
+    assert line_pair("-") is None
+
+
+def test_json_is_no_such_pair(tmp_path: Path) -> None:
+    (tmp_path / "train.source.jsonl").write_text('{"id": 1}\n')
+    (tmp_path / "train.target.jsonl").write_text('{"id": 1}\n')
+    assert line_pair(tmp_path / "train.source.jsonl") is None
+
+
+def test_a_bad_line_costs_itself(tmp_path: Path) -> None:
+    (tmp_path / "a.src").write_bytes(b"\xef\xbb\xbfone\n\xff\xfe\n\nfour\nfive")
+    (tmp_path / "a.tgt").write_bytes(b"one\ntwo\nthree\n")
+    found = values(line_pair(tmp_path / "a.src"))
+    assert [value["id"] for value in found] == ["0", "1", "2", "3", "4"]
+    assert found[0]["documents"] == [["one"]]
+    assert "not UTF-8" in found[1]["error"]
+    assert found[2]["documents"] == [[]]
+    assert ["no line 4" in found[3]["error"], "no line 5" in found[4]["error"]] == [True, True]
+
+
+def test_an_archive_that_breaks_off_ends_with_a_line_that_says_so(tmp_path: Path) -> None:
+    (tmp_path / "a.src").write_bytes(gzip.compress(b"one two three\n" * 20_000)[:-400])
+    (tmp_path / "a.tgt").write_text("one\n" * 20_000)
+    *good, last = pair_topics((tmp_path / "a.src", tmp_path / "a.tgt"))
+    assert all(line.error is None for line in good)
+    assert "breaks off" in (last.error or "")

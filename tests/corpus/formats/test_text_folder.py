@@ -1,0 +1,56 @@
+"""Raw text in folders."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from optsum.corpus.formats.text_folder import parallel_folders, parallel_topics, stories_in, story_topics
+
+STORY = (
+    "(CNN) -- One came. Two\nleft.\n\nA heading\n\nThree.\n\n@highlight\n\nTwo left\n\n@highlight\n\nThree stayed\nin\n"
+)
+
+
+def test_stories_and_their_highlights(tmp_path: Path) -> None:
+    (tmp_path / "b.story").write_text(STORY)
+    (tmp_path / "a.story").write_text("No highlight.")
+    (tmp_path / "c.story").write_bytes(b"\xff")
+    bad, good, broken = (line.value for line in story_topics(stories_in(tmp_path)))
+    assert good == {
+        "id": "b",
+        "documents": [["(CNN) -- One came.", "Two left.", "A heading", "Three."]],
+        "references": [["Two left", "Three stayed in"]],
+    }
+    assert (bad["id"], bad["status"], "@highlight" in bad["error"]) == ("a", "error", True)
+    assert (broken["id"], "UTF-8" in broken["error"]) == ("c", True)
+
+
+def test_documents_and_references_in_folders(tmp_path: Path) -> None:
+    for name, text in {
+        "documents/a.txt": "One came. Two left.",
+        "documents/b.v2.txt": "B.",
+        "documents/c.txt": "C.",
+        "documents/d/1.txt": "D one.",
+        "documents/d/2.txt": "D two.",
+        "references/a.txt": "Two left.",
+        "references/a.B.txt": "One.",
+        "references/b.v2.txt": "B is.",
+        "references/d/x.txt": "D.",
+        "references/d/y.txt": "D too.",
+        "references/.hidden": "no",
+    }.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    folders = parallel_folders(tmp_path)
+    assert folders == (tmp_path / "documents", tmp_path / "references")
+    a, b, c, d = (line.value for line in parallel_topics(folders))
+    assert a == {"id": "a", "documents": [["One came.", "Two left."]], "references": [["One."], ["Two left."]]}
+    assert (b["id"], b["references"]) == ("b.v2", [["B is."]])
+    assert (c["id"], c["status"], "no reference" in c["error"]) == ("c", "error", True)
+    assert (d["documents"], d["references"]) == ([["D one."], ["D two."]], [["D."], ["D too."]])
+
+
+def test_other_folders_are_none(tmp_path: Path) -> None:
+    (tmp_path / "documents").mkdir()
+    assert parallel_folders(tmp_path) is None
+    assert stories_in(tmp_path) == []

@@ -1,0 +1,203 @@
+"""Every format through the one reader, and what is said of it."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from optsum import BadTopic, InputError, OptionError, Topic, read_topics
+from optsum.cli import main
+
+CNN = [
+    {"article": "One came. Two left.", "highlights": "Two left.", "id": "a"},
+    {"article": "Three.", "highlights": "Three.", "id": "b"},
+]
+
+
+def good(path: Any, **options: Any) -> list[Topic]:
+    topics = list(read_topics(path, **options))
+    assert [topic for topic in topics if isinstance(topic, BadTopic)] == []
+    return [topic for topic in topics if isinstance(topic, Topic)]
+
+
+def write_jsonl(path: Path) -> None:
+    path.write_text("".join(json.dumps(row) + "\n" for row in CNN))
+
+
+def write_array(path: Path) -> None:
+    path.write_text(json.dumps(CNN))
+
+
+def write_gzip(path: Path) -> None:
+    path.write_bytes(gzip.compress(json.dumps(CNN[0]).encode() + b"\n" + json.dumps(CNN[1]).encode()))
+
+
+def write_csv(path: Path, delimiter: str = ",") -> None:
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, CNN[0].keys(), delimiter=delimiter)
+        writer.writeheader()
+        writer.writerows(CNN)
+
+
+def write_tsv(path: Path) -> None:
+    write_csv(path, "\t")
+
+
+def write_parquet(path: Path) -> None:
+    pa = pytest.importorskip("pyarrow")
+    pytest.importorskip("pyarrow.parquet").write_table(pa.Table.from_pylist(CNN), path)
+
+
+def write_saved(path: Path) -> None:
+    pytest.importorskip("datasets").Dataset.from_list(CNN).save_to_disk(str(path))
+
+
+@pytest.mark.parametrize(
+    "write", [write_jsonl, write_array, write_gzip, write_csv, write_tsv, write_parquet, write_saved]
+)
+def test_a_well_known_set_in_every_format(write: Any, tmp_path: Path) -> None:
+    write(tmp_path / "data")  # the name says nothing
+    told: list[str] = []
+    topics = good(tmp_path / "data", told=told.append)
+    assert [(topic.id, topic.documents, topic.references) for topic in topics] == [
+        ("a", (("One came.", "Two left."),), (("Two left.",),)),
+        ("b", (("Three.",),), (("Three.",),)),
+    ]
+    assert [sentence.partition(": ")[2] for sentence in told] == [
+        "documents are article, references are highlights, ids are id; --map says otherwise"
+    ]
+    turned = good(tmp_path / "data", columns="documents=highlights,references=article", told=told.append)
+    assert [(topic.id, topic.references[0]) for topic in turned] == [
+        ("0", ("One came.", "Two left.")),
+        ("1", ("Three.",)),
+    ]
+    assert len(told) == 1
+
+
+def test_unknown_columns_of_a_table_can_be_mapped(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("body,tldr\nOne came. Two left.,Two.\n")
+    (topic,) = good(tmp_path / "a.csv", columns={"documents": "body", "references": "tldr"})
+    assert (topic.id, topic.sentences) == ("0", ("One came.", "Two left."))
+
+
+def test_somebody_with_other_columns_is_told_how_to_map_them(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text('{"body": "One.", "tldr": "One."}\n')
+    (bad,) = read_topics(tmp_path / "a.jsonl")
+    assert isinstance(bad, BadTopic)
+    assert "its keys are: body, tldr; --map documents=COLUMN,references=COLUMN" in bad.error
+
+
+ARXIV = {
+    "article_id": "0705.1",
+    "article_text": ["we study cats . they sleep .", "", "cats [ xcite ] run ."],
+    "abstract_text": ["<S> cats sleep . </S>", "<S> they run . </S>"],
+    "labels": None,
+    "section_names": ["introduction"],
+    "sections": [["we study cats . they sleep .", "", "cats [ xcite ] run ."]],
+}
+
+
+def test_the_arxiv_set(tmp_path: Path) -> None:
+    (tmp_path / "train.txt").write_text(json.dumps(ARXIV) + "\n")
+    (topic,) = good(tmp_path / "train.txt")
+    assert (topic.id, topic.documents) == ("0705.1", (tuple(ARXIV["article_text"]),))  # type: ignore[arg-type]
+    assert topic.references == (("cats sleep .", "they run ."),)
+
+
+def test_other_sources_by_their_content(tmp_path: Path) -> None:
+    (tmp_path / "x.story").write_text("One.\n\n@highlight\n\nOne\n")
+    (tmp_path / "train.src").write_text("One.\n")
+    (tmp_path / "train.tgt").write_text("Two.\n")
+    (tmp_path / "duc").mkdir()
+    (tmp_path / "duc" / "AP1").write_text("<DOC><DOCNO>AP1</DOCNO><TEXT><s>One.</s></TEXT></DOC>")
+    (tmp_path / "duc" / "sum").write_bytes(gzip.compress(b"<SUM TYPE=PERDOC DOCREF=AP1>Two.</SUM>"))
+    for path, name in [("x.story", "x"), ("train.src", "0"), ("duc", "AP1"), (".", "x")]:
+        (topic,) = good(tmp_path / path)
+        assert (topic.id, topic.sentences) == (name, ("One.",))
+
+
+def test_what_has_no_columns_cannot_be_mapped(tmp_path: Path) -> None:
+    (tmp_path / "x.story").write_text("One.\n@highlight\nOne\n")
+    with pytest.raises(InputError, match="no columns"):
+        read_topics(tmp_path / "x.story", columns="documents=a,references=b")
+    with pytest.raises(OptionError, match="references"):
+        read_topics(tmp_path / "x.story", columns="documents=a")
+
+
+def test_a_folder_of_nothing_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "notes.md").write_text("# Notes")
+    with pytest.raises(InputError, match="it is a folder; give a file, or a folder of files named"):
+        read_topics(tmp_path)
+
+
+def test_bad_records_cost_themselves(tmp_path: Path) -> None:
+    long = json.dumps({"article": "word " * 2_000_000, "highlights": "x"}).encode()  # 10 MB on one line
+    lines = [
+        b'{"article": "One.", "highlights": "One."}', b'{"article": 7, "highlights": "x"}', b'{"article": "\xff"}',
+        b'{"article": "x", "highlights": ["y", 3]}', b"[]", long, b'{"article": "One.", "highli',
+    ]  # fmt: skip
+    (tmp_path / "a.jsonl").write_bytes(b"\n".join(lines))
+    topics = list(read_topics(tmp_path / "a.jsonl"))
+    assert [topic.id for topic in topics] == ["0", "1", None, "3", None, "5", None]
+    assert [number for number, topic in enumerate(topics) if isinstance(topic, Topic)] == [0, 5]
+    reasons = ["article is a number", "not UTF-8", "highlights[1] is a number", "a topic is an object", "not JSON"]
+    bad = [topic.error for topic in topics if isinstance(topic, BadTopic)]
+    assert [reason for reason, error in zip(reasons, bad, strict=True) if reason not in error] == []
+
+
+def test_every_command_maps_columns(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a.jsonl").write_text('{"body": "One came. Two left.", "tldr": "Two left."}\n')
+    where = ["--map", "documents=body,references=tldr"]
+    for command in (
+        ["solve"], ["enumerate"], ["labels"], ["compare", "--strategies", "greedy"], ["align"],
+        ["export", "-o", str(tmp_path / "lp")], ["study", "hirao"],
+    ):  # fmt: skip
+        name = command[:2] if command[0] == "study" else command[:1]
+        limit = [] if command[0] in {"align", "study"} else ["--max-length", "2"]
+        rest = command[len(name) :]
+        assert main([*name, str(tmp_path / "a.jsonl"), *rest, *limit, *where]) == 0, command
+        assert "--map" not in capsys.readouterr().err
+    assert main(["solve", str(tmp_path / "a.jsonl"), "--max-length", "2", "--map", "documents=body"]) == 2
+    assert "references" in capsys.readouterr().err
+
+
+def test_the_command_says_which_columns_it_took(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_jsonl(tmp_path / "a.jsonl")
+    assert main(["solve", str(tmp_path / "a.jsonl"), "--max-length", "2"]) == 0
+    found = capsys.readouterr()
+    assert "documents are article, references are highlights, ids are id" in found.err
+    assert found.out.count("\n") == 2
+
+
+def test_real_topics_as_public_sets_have_them(shared_data: Path, tmp_path: Path) -> None:
+    """The same topics, spelled as three public sets are: what comes out is the same."""
+    with (shared_data / "summeval" / "topics.jsonl").open(encoding="utf-8") as lines:
+        topics = [json.loads(line) for line, _ in zip(lines, range(8), strict=False)]
+    pairs = [(topic["documents"][0], topic["references"][0]) for topic in topics]
+    tokens = [[[sentence.split() for sentence in text] for text in pair] for pair in pairs]
+    spelled: dict[str, Any] = {
+        "bertsum.json": json.dumps([{"src": source, "tgt": target} for source, target in tokens]),
+        "matchsum.jsonl": "\n".join(json.dumps({"text": source, "summary": target}) for source, target in pairs),
+        "arxiv.txt": "\n".join(
+            json.dumps(
+                {
+                    "article_id": t["id"],
+                    "article_text": t["documents"][0],
+                    "abstract_text": [f"<S> {sentence} </S>" for sentence in t["references"][0]],
+                }
+            )
+            for t in topics
+        ),
+    }
+    for name, text in spelled.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        for topic, found in zip(topics, good(tmp_path / name), strict=True):
+            plain = [" ".join(s) if isinstance(s, tuple) else " ".join(s.split()) for s in found.sentences]
+            assert plain == [" ".join(sentence.split()) for sentence in topic["documents"][0]]
+            assert len(found.references) == 1
+            assert len(found.references[0]) == len(topic["references"][0])

@@ -105,7 +105,8 @@ def _run(
             read["topics"] = stopping.until(read["topics"], advance)
             report = function(**read, **given)
         errors = list(report.errors)
-        if stopping.stopped:  # who knows what the topics that were not read have
+        stopped = stopping.stopped or report.interrupted
+        if stopped:  # who knows what the topics that were not read have
             errors = [error for error in errors if error not in report.unmatched]
         if rows is not None:
             for row in report.to_rows():
@@ -117,7 +118,7 @@ def _run(
             if number:
                 print()  # noqa: T201
             table.show()
-    if stopping.stopped:
+    if stopped:
         return tell(f"interrupted; {counted(stopping.done, 'topic')} done", INTERRUPTED)
     if errors:
         first = f"the first: {errors[0]}" if len(errors) > 1 else errors[0]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import closing
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from statistics import mean
@@ -12,18 +12,19 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from pydantic import Field
 
-from optsum.contracts.result import Result, Status, Termination
+from optsum.contracts.result import Result, Status
 from optsum.corpus.topic import BadTopic, Topic, as_topic
 from optsum.errors import InputError, OptionError, OptsumError
 from optsum.report.statistics import INTERVALS, Interval, Spread, spread_of
-from optsum.running.plan import Plan, by_problem, compare_topics
-from optsum.studies.report import Report
+from optsum.running.plan import Plan, compare_topics
+from optsum.studies.report import Study, study_table
+from optsum.studies.topics import over_topics, with_references, without_interruption
 from optsum.text.lengths import word_count
 
 if TYPE_CHECKING:
     from optsum.report.tables import TextTable
 
-__all__ = ["METHODS", "AkhmetovStudy", "study_akhmetov"]
+__all__ = ["METHODS", "METRICS", "AkhmetovStudy", "Found", "study_akhmetov"]
 
 METHODS: Final = {
     "vns-paper": "VNS",
@@ -34,74 +35,80 @@ METHODS: Final = {
 }
 """Strategies, and what the paper's tables call them."""
 
-_SCORES: Final = ("rouge-1", "rouge-2")
+METRICS: Final = ("rouge-1", "rouge-2")
 _PAPER: Final = {"min_abstract": 10, "max_abstract": 20}
 """The cleaned data: abstracts of 10 to 20 sentences, not longer than the text."""
 
 
-@dataclass
-class AkhmetovStudy(Report):
-    """F1 of every method on every topic.
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a method found for a topic by searching one metric.
 
     Attributes
     ----------
-    scores : dict of method to dict of metric to list of float
-        ROUGE F1 of the finished summaries, topic by topic.
-    sentences, seconds : dict of method to list
-        Sentences of the summaries; seconds from text to answer.
+    f1 : float
+        Of the metric, as it was searched.
+    sentences : int
+    seconds : float
+        From text to answer.
+    """
+
+    f1: float
+    sentences: int
+    seconds: float
+
+
+@dataclass
+class AkhmetovStudy(Study):
+    """What every method found for every topic.
+
+    Attributes
+    ----------
     exact : str or None
         The strategy that computed the optimum.
+    counts : {"clipped", "set"}
     interval : {"student", "z"}
         How confidence intervals are computed (`optsum.report.statistics.spread_of`).
-    unproven : int
-        Topics whose optimum was not proven within the limits.
+    found : dict of method and metric to list of Found
+        Topic by topic; each metric was searched by itself.
+    unproven : dict of metric to int
+        Topics whose optimum was not proven within the limits: the best that any method found stands in its place.
     left_out : int
         Topics that the filters left out.
-    failures : list of str
     """
 
     exact: str | None
+    counts: str = "clipped"
     interval: Interval = "student"
-    scores: dict[str, dict[str, list[float]]] = field(default_factory=dict)
-    sentences: dict[str, list[int]] = field(default_factory=dict)
-    seconds: dict[str, list[float]] = field(default_factory=dict)
-    unproven: int = 0
+    found: dict[tuple[str, str], list[Found]] = field(default_factory=dict)
+    unproven: dict[str, int] = field(default_factory=dict)
     left_out: int = 0
-    failures: list[str] = field(default_factory=list)
-
-    @property
-    def errors(self) -> list[str]:
-        """A sentence for each topic that could not be used."""
-        return self.failures
 
     @property
     def methods(self) -> dict[str, str]:
         """Strategies in the paper's order, the optimum last, and what they are called."""
         names = {**METHODS, **({self.exact: "Optimum"} if self.exact else {})}
-        return {strategy: name for strategy, name in names.items() if strategy in self.scores}
+        return {strategy: name for strategy, name in names.items() if (strategy, METRICS[0]) in self.found}
 
-    def add(self, results: list[Result]) -> None:
-        """Take in the results of one topic by all methods; a topic that failed with one is left out with all."""
-        failed = [result for result in results if result.rouge is None or result.selection is None]
-        if failed:
-            reason = failed[0].error or f"{failed[0].strategy} found no selection"
-            self.failures.append(f"{failed[0].id}: {reason}" if failed[0].error is None else reason)
-            return
-        for result in results:
-            by_metric = self.scores.setdefault(result.strategy, {metric: [] for metric in _SCORES})
-            for metric in _SCORES:
-                by_metric[metric].append((result.rouge or {})[metric]["f1"])
-            self.sentences.setdefault(result.strategy, []).append(len(result.selection or ()))
-            self.seconds.setdefault(result.strategy, []).append(result.seconds)
-            self.unproven += result.strategy == self.exact and result.status is not Status.OPTIMAL
+    def add(self, results: Mapping[str, Sequence[Result]]) -> None:
+        """Take in the results of one topic by all methods, metric by metric."""
+        for metric, by_method in results.items():
+            best = max(by_method, key=lambda result: result.objective or 0.0)
+            for result in by_method:
+                held = result
+                if result.strategy == self.exact and result.status is not Status.OPTIMAL:
+                    self.unproven[metric] = self.unproven.get(metric, 0) + 1
+                    held = best
+                found = Found(held.objective or 0.0, len(held.selection or ()), result.seconds)
+                self.found.setdefault((result.strategy, metric), []).append(found)
 
     def spread(self, strategy: str, metric: str) -> Spread | None:
         """Return mean, deviation and confidence interval of a method."""
-        return spread_of(self.scores[strategy][metric], self.interval)
+        return spread_of([one.f1 for one in self.found[strategy, metric]], self.interval)
 
     def tables(self) -> list[TextTable]:
         """Return Table 2 with the number of sentences, and Tables 4 and 5."""
-        return [self.upper_bounds(), *(self.error_analysis(metric) for metric in _SCORES)]
+        return [self.upper_bounds(), *(self.error_analysis(metric) for metric in METRICS)]
 
     def to_rows(self) -> list[dict[str, Any]]:
         """Return a row for each method and metric."""
@@ -114,48 +121,46 @@ class AkhmetovStudy(Report):
                 **asdict(spread),
                 "ci_lower": spread.lower,
                 "ci_upper": spread.upper,
-                "mean_sentences": mean(self.sentences[strategy]),
-                "mean_seconds": mean(self.seconds[strategy]),
+                "mean_sentences": self._mean(strategy, metric, "sentences"),
+                "mean_seconds": self._mean(strategy, metric, "seconds"),
             }
             for strategy, name in self.methods.items()
-            for metric in _SCORES
+            for metric in METRICS
             if (spread := self.spread(strategy, metric)) is not None
         ]
 
     def upper_bounds(self) -> TextTable:
-        """Return the mean F1 and the mean number of sentences of each method (Table 2)."""
-        from optsum.report.tables import Column, TextTable, counted, number
+        """Return the mean F1 of each method, the mean number of sentences and the mean time (Table 2)."""
+        from optsum.report.tables import counted, number
 
-        table = TextTable(
-            [Column("method"), *(Column(heading, numeric=True) for heading in ("R-1", "R-2", "sentences", "seconds"))],
-            title="Best ROUGE F1 that each method finds (Table 2)",
+        digits = {"f1": 4, "sentences": 1, "seconds": 3}
+        table = study_table(
+            "Best ROUGE F1 that each method finds (Table 2)",
+            ["method"],
+            [f"{short}{'' if what == 'f1' else f' {what}'}" for what in digits for short in ("R-1", "R-2")],
         )
         for strategy, name in self.methods.items():
-            scores = self.scores[strategy]
-            table.rows.append(
-                [
-                    name,
-                    *(number(mean(scores[metric])) for metric in _SCORES),
-                    number(mean(self.sentences[strategy]), 1),
-                    number(mean(self.seconds[strategy]), 3),
-                ]
-            )
-        topics = len(next(iter(self.sentences.values()), []))
-        table.caption.append(f"{counted(topics, 'topic')}; all methods search ROUGE-1, R-2 is that of what they find.")
+            means = [number(self._mean(strategy, metric, what), digits[what]) for what in digits for metric in METRICS]
+            table.rows.append([name, *means])
+        topics = max(map(len, self.found.values()), default=0)
+        ends = "across sentence ends, as it is scored" if self.counts == "clipped" else "within sentences"
+        table.caption.append(f"{counted(topics, 'topic')}; R-1 and R-2 are searched each by itself, R-2 {ends}.")
         if self.left_out:
             table.caption.append(f"{counted(self.left_out, 'topic')} left out by the filters.")
-        if self.unproven:
-            table.caption.append(f"The optimum of {counted(self.unproven, 'topic')} is not proven: best found.")
+        for metric, unproven in self.unproven.items():
+            table.caption.append(
+                f"The optimum of {counted(unproven, 'topic')} is not proven ({metric}): the best that any method found."
+            )
         return table
 
     def error_analysis(self, metric: str) -> TextTable:
         """Return mean, standard deviation, coefficient of variation and confidence interval (Tables 4 and 5)."""
-        from optsum.report.tables import Column, TextTable, number
+        from optsum.report.tables import number
 
-        headings = ("mean", "std", "CV", "CI +/- mean", "CI lower", "CI upper")
-        table = TextTable(
-            [Column("method"), *(Column(heading, numeric=True) for heading in headings)],
-            title=f"Error analysis, {metric.upper()} (Table {4 + _SCORES.index(metric)})",
+        table = study_table(
+            f"Error analysis, {metric.upper()} (Table {4 + METRICS.index(metric)})",
+            ["method"],
+            ("mean", "std", "CV", "CI +/- mean", "CI lower", "CI upper"),
         )
         for strategy, name in self.methods.items():
             if (spread := self.spread(strategy, metric)) is not None:
@@ -163,6 +168,10 @@ class AkhmetovStudy(Report):
                 table.rows.append([name, *map(number, values)])
         table.caption.append(f"CI: {INTERVALS[self.interval]}.")
         return table
+
+    def _mean(self, strategy: str, metric: str, what: str) -> float:
+        values: list[float] = [getattr(one, what) for one in self.found[strategy, metric]]
+        return mean(values)
 
     def plot(self, path: str | Path) -> None:
         """Write Figure 3, the mean F1 of each method with its confidence interval, as a page that needs no network.
@@ -173,7 +182,7 @@ class AkhmetovStudy(Report):
             If plotly is not installed, or the file cannot be written.
         """
         figure = _plotly().Figure()
-        for metric in _SCORES:
+        for metric in METRICS:
             spreads = [self.spread(strategy, metric) for strategy in self.methods]
             figure.add_bar(
                 name=metric.upper(),
@@ -210,7 +219,9 @@ def study_akhmetov(
     workers: Annotated[int, Field(ge=1, description="processes")] = 1,
     plot: Annotated[str | None, Field(description="write Figure 3 to this HTML file")] = None,
 ) -> AkhmetovStudy:
-    """Compare the paper's five heuristics, and the exact optimum, under ROUGE-1 F1 of free length.
+    """Compare the paper's five heuristics, and the exact optimum, under F1 of ROUGE-1 and of ROUGE-2, of free length.
+
+    Each metric is searched by itself, by the exact strategy too.
 
     Parameters
     ----------
@@ -239,42 +250,59 @@ def study_akhmetov(
         _plotly()
         _writable(plot)
     search: dict[str, Any] = {"counts": counts, "time_limit": time_limit, "seed": seed, "workers": workers}
-    plan = Plan.of(list(METHODS), exact, preset="akhmetov", **search)
+    boundaries = {"rouge-1": "sentence", "rouge-2": "joined" if counts == "clipped" else "sentence"}
+    plans = {
+        metric: Plan.of(list(METHODS), exact, preset="akhmetov", metric=metric, boundaries=boundaries[metric], **search)
+        for metric in METRICS
+    }
     bounds = {"min_abstract": min_abstract, "max_abstract": max_abstract}
     if paper_filter:
         bounds = {name: _PAPER[name] if value is None else value for name, value in bounds.items()}
-    study = AkhmetovStudy(plan.exact, interval)
+    study = AkhmetovStudy(plans[METRICS[0]].exact, counts, interval)
 
-    def wanted() -> Iterator[Topic]:
+    def wanted() -> Iterator[Topic | BadTopic | Mapping[str, Any]]:
+        """Yield the topics that the filters do not leave out; what cannot be used is said elsewhere."""
         for given in topics:
-            if isinstance(given, BadTopic):
-                study.failures.append(f"{given.source}: {given.error}")
-                continue
             try:
-                topic = as_topic(given)
-                if not topic.references:
-                    raise InputError(f"The topic {topic.id!r} has no reference, so nothing can be compared.")
-            except OptsumError as error:
-                study.failures.append(str(error))
-                continue
-            long = sum(map(word_count, topic.references[0])) > sum(map(word_count, topic.sentences))
-            if (
-                _between(topic.reference_sentences or 0, bounds["min_abstract"], bounds["max_abstract"])
-                and _between(len(topic.sentences), min_text, max_text)
-                and not (paper_filter and long)
-            ):
-                yield topic
+                topic = given if isinstance(given, BadTopic) else with_references(as_topic(given))
+            except OptsumError:
+                topic = None
+            if not isinstance(topic, Topic) or _kept(topic, bounds, (min_text, max_text), paper_filter):
+                yield given
             else:
                 study.left_out += 1
 
-    with closing(compare_topics(wanted(), plan)) as batches:
-        for batch in batches:
-            for results in by_problem(batch):
-                if not any(result.termination is Termination.INTERRUPTED for result in results):
-                    study.add(results)
+    ways = [way for plan in plans.values() for way in plan.ways]
+    for results in over_topics(study, wanted(), ways, partial(_all_methods, plans=plans)):
+        study.add(results)
     if plot is not None:
         study.plot(plot)
     return study
+
+
+def _all_methods(topic: Topic, plans: Mapping[str, Plan]) -> dict[str, list[Result]]:
+    """Return the results of all methods, metric by metric; a topic that fails with one fails with all."""
+    found: dict[str, list[Result]] = {}
+    for metric, plan in plans.items():
+        alone = replace(plan, ways=tuple(way.model_copy(update={"workers": 1}) for way in plan.ways))
+        (found[metric],) = compare_topics([with_references(topic)], alone)
+        for result in map(without_interruption, found[metric]):
+            if result.error is not None or (result.selection is None and result.strategy != plan.exact):
+                raise InputError(
+                    result.error or f"The strategy {result.strategy} found nothing for topic {topic.id!r}."
+                )
+    return found
+
+
+def _kept(
+    topic: Topic, bounds: Mapping[str, int | None], text: tuple[int | None, int | None], paper_filter: bool
+) -> bool:
+    long = sum(map(word_count, topic.references[0])) > sum(map(word_count, topic.sentences))
+    return (
+        _between(topic.reference_sentences or 0, bounds["min_abstract"], bounds["max_abstract"])
+        and _between(len(topic.sentences), *text)
+        and not (paper_filter and long)
+    )
 
 
 def _plotly() -> Any:

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import closing
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from statistics import fmean
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from pydantic import Field
 
-from optsum.contracts.result import Result, Status, Termination
+from optsum.contracts.result import Result, Status
 from optsum.corpus.topic import BadTopic, Topic
+from optsum.metrics.rouge import rouge
 from optsum.options.options import Options, resolve
-from optsum.running.each_topic import attempt, each_topic
-from optsum.studies.report import Report
+from optsum.running.one_problem import build, run_task
+from optsum.studies.report import Study, study_table
+from optsum.studies.topics import over_topics, without_interruption
+from optsum.text.lengths import joined
 
 if TYPE_CHECKING:
     from optsum.report.tables import TextTable
 
-__all__ = ["FORMULATIONS", "VARIANTS", "CompressiveStudy", "study_compressive"]
+__all__ = ["FORMULATIONS", "VARIANTS", "CompressiveStudy", "Oracle", "study_compressive"]
 
 VARIANTS: Final[Mapping[str, Mapping[str, str]]] = {
     "R1": {"metric": "rouge-1", "stopwords": "drop"},
@@ -33,98 +35,104 @@ FORMULATIONS: Final = ("extractive", "compressive")
 
 
 @dataclass(frozen=True)
-class CompressiveStudy(Report):
+class Oracle:
+    """The oracle that is best in one variant.
+
+    Attributes
+    ----------
+    result : Result
+    evaluated : dict of str to float
+        Recall in every variant, of the text.
+    sentences, compressed : int
+        Sentences of the summary, and how many of them are not whole.
+    """
+
+    result: Result
+    evaluated: Mapping[str, float]
+    sentences: int
+    compressed: int
+
+
+@dataclass
+class CompressiveStudy(Study):
     """The oracles of every topic.
 
     Attributes
     ----------
-    results : list of dict
-        For each topic by formulation and variant: the oracle that is best in that variant. Its ``extra`` holds
-        ``evaluated`` (recall in every variant), ``sentences`` and ``compressed`` (of them, how many are not whole).
+    oracles : list of dict
+        For each topic by formulation and variant.
     references : list of tuple of str
         Of each topic.
-    failures : list of str
     show : int
         Of how many topics the summaries are shown side by side.
     """
 
-    results: list[dict[tuple[str, str], Result]] = field(default_factory=list)
+    oracles: list[dict[tuple[str, str], Oracle]] = field(default_factory=list)
     references: list[tuple[str, ...]] = field(default_factory=list)
-    failures: list[str] = field(default_factory=list)
     show: int = 0
-
-    @property
-    def errors(self) -> list[str]:
-        """A sentence for each topic that was left out."""
-        return self.failures
 
     def mean(self, formulation: str, optimized: str, evaluated: str) -> float | None:
         """Return the mean recall in one variant of the oracles that are best in another; None without a topic."""
-        values = [of[formulation, optimized].extra["evaluated"][evaluated] for of in self.results]
+        values = [of[formulation, optimized].evaluated[evaluated] for of in self.oracles]
         return fmean(values) if values else None
 
     def tables(self) -> list[TextTable]:
         """Return Table 1 with what the oracles consist of, what compression gains, and summaries side by side."""
-        return [self.recall(), self.gains(), *map(self.summaries, range(min(self.show, len(self.results))))]
+        return [self.recall(), self.gains(), *map(self.summaries, range(min(self.show, len(self.oracles))))]
 
     def to_rows(self) -> list[dict[str, Any]]:
         """Return a row for each oracle."""
         return [
             {
-                "id": result.id,
+                "id": oracle.result.id,
                 "formulation": formulation,
                 "optimized": optimized,
-                "status": result.status.value,
-                "recall": dict(result.extra["evaluated"]),
-                "sentences": result.extra["sentences"],
-                "compressed": result.extra["compressed"],
-                "length": result.length,
-                "seconds": result.seconds,
-                "selection": result.to_row()["selection"],
-                "summary": list(result.summary or ()),
+                "status": oracle.result.status.value,
+                "recall": dict(oracle.evaluated),
+                "sentences": oracle.sentences,
+                "compressed": oracle.compressed,
+                "length": oracle.result.length,
+                "seconds": oracle.result.seconds,
+                "selection": oracle.result.to_row()["selection"],
+                "summary": list(oracle.result.summary or ()),
             }
-            for of in self.results
-            for (formulation, optimized), result in of.items()
+            for of in self.oracles
+            for (formulation, optimized), oracle in of.items()
         ]
 
     def recall(self) -> TextTable:
         """Return the mean recall of the oracles, which sentences they have, and how long they are (Table 1)."""
-        from optsum.report.tables import Column, TextTable, counted, number
+        from optsum.report.tables import counted, number
 
-        headings = (*VARIANTS, "sentences", "compressed", "words", "seconds")
-        table = TextTable(
-            [Column("oracle"), Column("best in"), *(Column(heading, numeric=True) for heading in headings)],
-            title="Recall of oracles that are best in one variant of ROUGE, in all of them (Table 1)",
+        table = study_table(
+            "Recall of oracles that are best in one variant of ROUGE, in all of them (Table 1)",
+            ["oracle", "best in"],
+            [*VARIANTS, "sentences", "compressed", "words", "seconds"],
         )
         for formulation in FORMULATIONS:
-            for optimized in VARIANTS if self.results else ():
-                found = [of[formulation, optimized] for of in self.results]
+            for optimized in VARIANTS if self.oracles else ():
+                found = [of[formulation, optimized] for of in self.oracles]
                 table.rows.append(
                     [
                         formulation,
                         optimized,
                         *(number(self.mean(formulation, optimized, evaluated)) for evaluated in VARIANTS),
-                        number(fmean(result.extra["sentences"] for result in found), 2),
-                        number(fmean(result.extra["compressed"] for result in found), 2),
-                        number(fmean(result.length or 0 for result in found), 1),
-                        number(fmean(result.seconds for result in found), 3),
+                        number(fmean(oracle.sentences for oracle in found), 2),
+                        number(fmean(oracle.compressed for oracle in found), 2),
+                        number(fmean(oracle.result.length or 0 for oracle in found), 1),
+                        number(fmean(oracle.result.seconds for oracle in found), 3),
                     ]
                 )
-        table.caption.append(f"{counted(len(self.results), 'topic')}; n-grams within sentences, as they are searched.")
+        table.caption.append(f"{counted(len(self.oracles), 'topic')}; n-grams within sentences, as they are searched.")
         table.caption.append("sentences: of the summary; compressed: of them, those that are not whole.")
-        unproven = sum(result.status is not Status.OPTIMAL for of in self.results for result in of.values())
+        unproven = sum(oracle.result.status is not Status.OPTIMAL for of in self.oracles for oracle in of.values())
         if unproven:
             table.caption.append(f"{counted(unproven, 'oracle')} not proven within the limits: best found.")
         return table
 
     def gains(self) -> TextTable:
         """Return how much higher the recall of compressive oracles is, in points."""
-        from optsum.report.tables import Column, TextTable
-
-        table = TextTable(
-            [Column("best in"), *(Column(variant, numeric=True) for variant in VARIANTS)],
-            title="What compression gains over extraction, in points",
-        )
+        table = study_table("What compression gains over extraction, in points", ["best in"], list(VARIANTS))
         for optimized in VARIANTS:
             values = [
                 (self.mean("compressive", optimized, evaluated), self.mean("extractive", optimized, evaluated))
@@ -139,12 +147,12 @@ class CompressiveStudy(Report):
         """Return the references and the oracles of one topic."""
         from optsum.report.tables import Column, TextTable
 
-        found = self.results[topic]
-        name = next(iter(found.values())).id
+        found = self.oracles[topic]
+        name = next(iter(found.values())).result.id
         table = TextTable([Column("summary"), Column("best in"), Column("text", long=True)], title=f"Topic {name}")
         table.rows += [["reference", "", text] for text in self.references[topic]]
-        for (formulation, optimized), result in found.items():
-            table.rows.append([formulation, optimized, " ".join(result.summary or ())])
+        for (formulation, optimized), oracle in found.items():
+            table.rows.append([formulation, optimized, " ".join(oracle.result.summary or ())])
         return table
 
 
@@ -192,43 +200,31 @@ def study_compressive(
         for variant in VARIANTS
     }  # fmt: skip
     study = CompressiveStudy(show=show)
-    with closing(each_topic(topics, list(ways.values()), partial(_solve_part, ways=tuple(ways.values())))) as batches:
-        for batch in batches:
-            if any(result.termination is Termination.INTERRUPTED for result in batch):
-                continue
-            failed = [result.error for result in batch if result.error is not None]
-            if failed:
-                study.failures.append(failed[0])
-                continue
-            study.results.append(dict(zip(ways, batch, strict=True)))
-            study.references.append(tuple(batch[0].extra["references"]))
+    for references, oracles in over_topics(study, topics, list(ways.values()), partial(_oracles, ways=ways)):
+        study.references.append(references)
+        study.oracles.append(oracles)
     return study
 
 
-def _solve_part(part: Topic, ways: Sequence[Options]) -> list[Result]:
-    results: list[Result] = []
-    for way in ways:
-        results.append(attempt(part, way, lambda way=way: _solve(part, way)))  # type: ignore[misc]
-        if results[-1].error is not None or results[-1].termination is Termination.INTERRUPTED:
-            break
-    return results
+def _oracles(
+    topic: Topic, ways: Mapping[tuple[str, str], Options]
+) -> tuple[tuple[str, ...], dict[tuple[str, str], Oracle]]:
+    """Return the references of a topic as texts, and its oracles by formulation and variant."""
+    texts = tuple(text if isinstance(text, str) else " ".join(text) for text in map(joined, topic.references))
+    return texts, {name: _oracle(topic, way) for name, way in ways.items()}
 
 
-def _solve(part: Topic, options: Options) -> Result:
+def _oracle(topic: Topic, options: Options) -> Oracle:
     """Return an oracle with its recall in every variant, computed from its text."""
-    from optsum.metrics.rouge import rouge
-    from optsum.running.one_problem import build, run_task
-    from optsum.text.lengths import joined
-
-    task = build(part, options)
-    result = run_task(task, options)
+    task = build(topic, options)
+    result = without_interruption(run_task(task, options))
     chosen = set(result.selection or ())
     bare = task.decode(tuple(unit for unit, name in enumerate(task.units) if name in chosen)) or ()
-    whole = set(part.sentences)
+    whole = set(topic.sentences)
     evaluated = {
         name: rouge(
             bare,
-            part.references,
+            topic.references,
             variant["metric"],
             stem=options.stem,
             stopwords=variant["stopwords"],
@@ -238,10 +234,4 @@ def _solve(part: Topic, options: Options) -> Result:
         ).recall
         for name, variant in VARIANTS.items()
     }
-    extra = {
-        "evaluated": evaluated,
-        "sentences": len(bare),
-        "compressed": sum(text not in whole for text in bare),
-        "references": [text if isinstance(text, str) else " ".join(text) for text in map(joined, part.references)],
-    }
-    return replace(result, extra={**result.extra, **extra})
+    return Oracle(result, evaluated, len(bare), sum(text not in whole for text in bare))

@@ -5,21 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
+from math import sqrt
 from statistics import fmean, median
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from pydantic import Field
 
-from optsum.corpus.topic import BadTopic, Topic, as_topic
-from optsum.errors import InputError, OptsumError
+from optsum.corpus.topic import BadTopic, Topic
+from optsum.deadline import Deadline
+from optsum.errors import UnsupportedError
+from optsum.optima.pairs import PAIRS, Estimate
 from optsum.options.options import Options, resolve
 from optsum.running.each_topic import problems
 from optsum.running.oracles import enumerate_optima
 from optsum.running.topics import solve
-from optsum.studies.report import Report
+from optsum.studies.report import Study, study_table
+from optsum.studies.topics import over_topics, with_references, without_interruption
 
 if TYPE_CHECKING:
-    from optsum.report.tables import Column, TextTable
+    from optsum.report.tables import TextTable
 
 __all__ = ["Compared", "HiraoStudy", "study_hirao"]
 
@@ -42,8 +47,9 @@ class Compared:
         Number of oracles.
     jaccard : Fraction
         Mean Jaccard index of the greedy extract and each oracle.
-    among : Fraction or None
-        Mean Jaccard index of two different oracles; None if there is one, or too many to be compared.
+    among : Fraction, Estimate or None
+        Mean Jaccard index of two different oracles, estimated if there are too many to compare all; None if there is
+        one.
     feasible, nodes : int
         Selections within the limit, and nodes of the search that enumerated the oracles.
     """
@@ -55,7 +61,7 @@ class Compared:
     greedy: Fraction
     count: int
     jaccard: Fraction
-    among: Fraction | None
+    among: Fraction | Estimate | None
     feasible: int
     nodes: int
 
@@ -75,14 +81,15 @@ class Compared:
             "ratio": float(self.ratio),
             "count": self.count,
             "jaccard": float(self.jaccard),
-            "jaccard_among_oracles": None if self.among is None else float(self.among),
+            "jaccard_among_oracles": None if self.among is None else _mean(self.among),
+            "jaccard_among_oracles_se": None if self.among is None else _standard_error(self.among),
             "feasible": self.feasible,
             "nodes": self.nodes,
         }
 
 
 @dataclass
-class HiraoStudy(Report):
+class HiraoStudy(Study):
     """Greedy and oracle extracts of all problems.
 
     Attributes
@@ -90,17 +97,10 @@ class HiraoStudy(Report):
     compared : list of Compared
     unproven : int
         Problems whose oracles were not all found within the limits; they are left out.
-    failures : list of str
     """
 
     compared: list[Compared] = field(default_factory=list)
     unproven: int = 0
-    failures: list[str] = field(default_factory=list)
-
-    @property
-    def errors(self) -> list[str]:
-        """A sentence for each topic that could not be used."""
-        return self.failures
 
     def of(self, metric: str, setting: str) -> list[Compared]:
         """Return the problems of a metric and a setting."""
@@ -116,7 +116,7 @@ class HiraoStudy(Report):
 
     def scores(self) -> TextTable:
         """Return mean ROUGE of oracle and greedy extracts, and the approximation ratio (Table 2)."""
-        from optsum.report.tables import counted, number
+        from optsum.report.tables import number
 
         table = self._table(
             "ROUGE of oracle and greedy extracts (Table 2)", "oracle", "greedy", "ratio", "least", "optimal"
@@ -132,20 +132,30 @@ class HiraoStudy(Report):
             hits = sum(one.greedy == one.oracle for one in found)
             table.rows.append([*cells, *map(number, means), f"{hits}/{len(found)}"])
         table.caption.append("ratio: mean of greedy / oracle; least: the worst; optimal: greedy found an oracle.")
-        if self.unproven:
-            table.caption.append(f"{counted(self.unproven, 'problem')} left out: not all oracles within the limits.")
         return table
 
     def overlaps(self) -> TextTable:
         """Return the mean Jaccard index of greedy extracts and oracles (Table 4), and among oracles."""
         from optsum.report.tables import number
 
-        table = self._table("Jaccard index of greedy extracts and oracles (Table 4)", "greedy", "among oracles")
+        table = self._table(
+            "Jaccard index of greedy extracts and oracles (Table 4)", "greedy", "among oracles", "problems", "estimated"
+        )
+        errors = [0.0]
         for cells, found in self._groups():
-            among = [float(one.among) for one in found if one.among is not None]
+            among = [one.among for one in found if one.among is not None]
             greedy = fmean(float(one.jaccard) for one in found)
-            table.rows.append([*cells, number(greedy, 3), number(fmean(among), 3) if among else "-"])
+            estimated = sum(isinstance(one, Estimate) for one in among)
+            errors.append(sqrt(sum(_standard_error(one) ** 2 for one in among)) / max(1, len(among)))
+            mean = number(fmean(map(_mean, among)), 3) if among else "-"
+            table.rows.append([*cells, number(greedy, 3), mean, str(len(among)), str(estimated)])
         table.caption.append("greedy: mean over all oracles of a problem, then over the problems.")
+        table.caption.append("among oracles: of two different ones; mean over the problems that have several.")
+        if max(errors):
+            table.caption.append(
+                f"estimated: of them, those with too many oracles, from {PAIRS:,} pairs each; the standard error that "
+                f"this gives the mean is {max(errors):.1g} at most."
+            )
         return table
 
     def numbers(self) -> TextTable:
@@ -175,12 +185,25 @@ class HiraoStudy(Report):
                 if found := self.of(metric, setting):
                     yield [metric, setting], found
 
-    @staticmethod
-    def _table(title: str, *headings: str) -> TextTable:
-        from optsum.report.tables import Column, TextTable
+    def _table(self, title: str, *headings: str) -> TextTable:
+        from optsum.report.tables import counted
 
-        columns: list[Column] = [Column("metric"), Column("references")]
-        return TextTable([*columns, *(Column(heading, numeric=True) for heading in headings)], title=title)
+        table = study_table(title, ["metric", "references"], headings)
+        if self.unproven:
+            problems = counted(self.unproven + len(self.compared), "problem")
+            table.caption.append(
+                f"{self.unproven} of {problems} left out: not all oracles were found within the limits, so means and "
+                "medians lack problems with many."
+            )
+        return table
+
+
+def _mean(found: Fraction | Estimate) -> float:
+    return found.mean if isinstance(found, Estimate) else float(found)
+
+
+def _standard_error(found: Fraction | Estimate) -> float:
+    return found.standard_error if isinstance(found, Estimate) else 0.0
 
 
 def _large(value: float) -> str:
@@ -192,8 +215,9 @@ def study_hirao(
     *,
     max_length: Annotated[int, Field(ge=1, description="longest extract, in words")] = 100,
     greedy: Annotated[str, Field(description="the strategy that is held against the oracles")] = "greedy",
-    time_limit: Annotated[float | None, Field(ge=0, description="seconds of enumeration per problem")] = None,
-    seed: Annotated[int, Field(ge=0, description="of the strategy")] = 0,
+    time_limit: Annotated[float | None, Field(ge=0, description="seconds of search per problem")] = None,
+    seed: Annotated[int, Field(ge=0, description="of the strategy, and of estimates")] = 0,
+    workers: Annotated[int, Field(ge=1, description="processes")] = 1,
 ) -> HiraoStudy:
     """Hold greedy extracts against all oracles, for all references of a topic and for each of them.
 
@@ -206,7 +230,7 @@ def study_hirao(
         Any strategy; the paper's is "greedy" (Algorithm 2).
     time_limit : float, optional
         A problem whose oracles are not all found by then is left out, and counted.
-    seed : int
+    seed, workers : int
 
     Returns
     -------
@@ -215,41 +239,45 @@ def study_hirao(
     study = HiraoStudy()
     ways = {
         (metric, setting): resolve(
-            {"preset": preset, "max_length": max_length, "references": references, "strategy": greedy, "seed": seed}
+            {
+                "preset": preset, "max_length": max_length, "references": references, "strategy": greedy,
+                "time_limit": time_limit, "seed": seed, "workers": workers,
+            }
         )
         for metric, preset in _METRICS.items()
         for setting, references in _SETTINGS.items()
-    }
-    for given in topics:
-        if isinstance(given, BadTopic):
-            study.failures.append(f"{given.source}: {given.error}")
-            continue
-        try:
-            topic = as_topic(given)
-            if not topic.references:
-                raise InputError(f"The topic {topic.id!r} has no reference, so it has no oracle.")
-            for (metric, setting), way in ways.items():
-                for part in problems(topic, way):
-                    found = _compared(part, metric, setting, way, time_limit)
-                    study.unproven += found is None
-                    study.compared += [found] if found is not None else []
-        except OptsumError as error:
-            study.failures.append(str(error))
+    }  # fmt: skip
+    for found in over_topics(study, topics, list(ways.values()), partial(_all_problems, ways=ways)):
+        study.unproven += found.count(None)
+        study.compared += [one for one in found if one is not None]
     return study
 
 
-def _compared(part: Topic, metric: str, setting: str, way: Options, time_limit: float | None) -> Compared | None:
-    """Enumerate the oracles of a problem and compare the heuristic's answer; None if they were not all found."""
+def _all_problems(topic: Topic, ways: Mapping[tuple[str, str], Options]) -> list[Compared | None]:
+    """Return the comparison of each problem that a topic makes; None for one whose oracles were not all found."""
+    with_references(topic)
+    return [
+        _compared(part, metric, setting, way)
+        for (metric, setting), way in ways.items()
+        for part in problems(topic, way)
+    ]
+
+
+def _compared(part: Topic, metric: str, setting: str, way: Options) -> Compared | None:
+    """Enumerate the oracles of a problem and compare the heuristic's answer."""
+    deadline = Deadline(way.time_limit)
     options = {**way.model_dump(exclude_unset=True), "references": "pooled"}
-    oracles = enumerate_optima(part, **{**options, "strategy": "branch-and-bound", "time_limit": time_limit})
-    result = solve(part, **options)
+    oracles = enumerate_optima(part, **{**options, "strategy": "branch-and-bound"})
+    without_interruption(oracles.result)
+    result = without_interruption(solve(part, **options))
     if not oracles.complete or result.selection is None:
         return None
-    try:
-        among = oracles.jaccard() if oracles.count > 1 else None
-    except OptsumError:  # too many to be compared
-        among = None
-    agreement = oracles.agreement(result.selection)
+    among: Fraction | Estimate | None = None
+    if oracles.count > 1:
+        try:
+            among = oracles.optima.jaccard(deadline)
+        except UnsupportedError:
+            among = oracles.optima.sampled_jaccard(seed=way.seed)
     return Compared(
         id=part.id,
         metric=metric,
@@ -257,7 +285,7 @@ def _compared(part: Topic, metric: str, setting: str, way: Options, time_limit: 
         oracle=Fraction(oracles.result.objective_exact or 0),
         greedy=Fraction(result.objective_exact or 0),
         count=oracles.count,
-        jaccard=agreement.jaccard,
+        jaccard=oracles.agreement(result.selection).jaccard,
         among=among,
         feasible=oracles.feasible(),
         nodes=oracles.result.nodes,

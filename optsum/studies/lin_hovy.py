@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import permutations
 from statistics import fmean, median
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -11,12 +12,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 from pydantic import Field
 
 from optsum.contracts.result import Status
-from optsum.corpus.topic import BadTopic, Topic, as_topic
-from optsum.errors import InputError, OptsumError
+from optsum.corpus.topic import BadTopic, Topic
 from optsum.metrics.rouge import rouge
+from optsum.options.options import Options, resolve
 from optsum.options.presets import PRESETS
 from optsum.running.topics import solve
-from optsum.studies.report import Report
+from optsum.studies.report import Study, study_table
+from optsum.studies.topics import over_topics, with_references, without_interruption
 
 if TYPE_CHECKING:
     from optsum.corpus.topic import Text
@@ -49,12 +51,15 @@ class Agreement:
         left out.
     extracts : dict of str to int
         How many extracts have the words of a window.
+    unproven : tuple of str
+        Windows whose best extract was not proven within the limit; they have no score.
     """
 
     id: str
     sentences: int
     scores: Mapping[str, float]
     extracts: Mapping[str, int]
+    unproven: tuple[str, ...] = ()
 
     def to_row(self) -> dict[str, Any]:
         """Return the document as JSON."""
@@ -67,7 +72,7 @@ class Agreement:
 
 
 @dataclass
-class LinHovyStudy(Report):
+class LinHovyStudy(Study):
     """All documents.
 
     Attributes
@@ -75,17 +80,10 @@ class LinHovyStudy(Report):
     documents : list of Agreement
     too_long : int
         Documents with more sentences than the limit, which are left out.
-    failures : list of str
     """
 
     documents: list[Agreement] = field(default_factory=list)
     too_long: int = 0
-    failures: list[str] = field(default_factory=list)
-
-    @property
-    def errors(self) -> list[str]:
-        """A sentence for each topic that could not be used."""
-        return self.failures
 
     def to_rows(self) -> list[dict[str, Any]]:
         """Return all documents as JSON."""
@@ -97,7 +95,7 @@ class LinHovyStudy(Report):
 
     def scores(self) -> TextTable:
         """Return mean unigram co-occurrence, over all documents and by the agreement of humans."""
-        from optsum.report.tables import Column, TextTable, counted, number
+        from optsum.report.tables import counted, number
 
         groups = {
             name: [one for one in self.documents if least <= one.scores.get("MaxH", -1.0) < most]
@@ -105,10 +103,8 @@ class LinHovyStudy(Report):
         }
         groups["all"] = self.documents
         shown = {name: group for name, group in groups.items() if group}
-        table = TextTable(
-            [Column("summary"), *(Column(f"{name} ({len(group)})", numeric=True) for name, group in shown.items())],
-            title="Unigram co-occurrence (Lin & Hovy 2003, Figures 5-8)",
-        )
+        headings = [f"{name} ({len(group)})" for name, group in shown.items()]
+        table = study_table("Unigram co-occurrence (Lin & Hovy 2003, Figures 5-8)", ["summary"], headings)
         for row in _ROWS:
             cells = [[one.scores[row] for one in group if row in one.scores] for group in shown.values()]
             if any(cells):
@@ -117,19 +113,16 @@ class LinHovyStudy(Report):
         table.caption.append("MaxH, MedH, AvgH, MinH: agreement of human summaries; lead: first sentences, 105 words.")
         if self.documents and not any("MaxH" in one.scores for one in self.documents):
             table.caption.append("No document has two human summaries, so there is no agreement to show.")
+        for name in _WINDOWS:
+            if unproven := sum(name in one.unproven for one in self.documents):
+                table.caption.append(f"{name} lacks {counted(unproven, 'document')}: not proven within the time limit.")
         if self.too_long:
             table.caption.append(f"{counted(self.too_long, 'document')} left out: too many sentences.")
         return table
 
     def sizes(self) -> TextTable:
         """Return how many extracts have the words of each window."""
-        from optsum.report.tables import Column, TextTable
-
-        headings = ("documents", "median", "largest", "all")
-        table = TextTable(
-            [Column("window"), *(Column(heading, numeric=True) for heading in headings)],
-            title="Extracts within each window",
-        )
+        table = study_table("Extracts within each window", ["window"], ("documents", "median", "largest", "all"))
         for name in _WINDOWS:
             if found := [one.extracts[name] for one in self.documents if name in one.extracts]:
                 values = (len(found), median(found), max(found), sum(found))
@@ -143,6 +136,7 @@ def study_lin_hovy(
     max_sentences: Annotated[int, Field(ge=1, description="longer documents are left out, as in the paper")] = 30,
     strategy: Annotated[str, Field(description="exhaustive, as in the paper, or branch-and-bound")] = "exhaustive",
     time_limit: Annotated[float | None, Field(ge=0, description="seconds of search per window")] = None,
+    workers: Annotated[int, Field(ge=1, description="processes")] = 1,
 ) -> LinHovyStudy:
     """Hold oracle extracts of 100 and 150 words against the full text, humans and the lead.
 
@@ -154,30 +148,30 @@ def study_lin_hovy(
     max_sentences : int
     strategy : str
     time_limit : float, optional
+    workers : int
 
     Returns
     -------
     LinHovyStudy
     """
     study = LinHovyStudy()
-    for given in topics:
-        if isinstance(given, BadTopic):
-            study.failures.append(f"{given.source}: {given.error}")
-            continue
-        try:
-            topic = as_topic(given)
-            if not topic.references or not topic.sentences:
-                raise InputError(f"The topic {topic.id!r} has no reference, or no text, so it has no oracle.")
-            if len(topic.sentences) > max_sentences:
-                study.too_long += 1
-            else:
-                study.documents.append(_document(topic, strategy, time_limit))
-        except OptsumError as error:
-            study.failures.append(str(error))
+    ways = {
+        name: resolve({"preset": preset, "strategy": strategy, "time_limit": time_limit, "workers": workers})
+        for name, preset in _WINDOWS.items()
+    }
+    for found in over_topics(study, topics, list(ways.values()), partial(_document, ways=ways, most=max_sentences)):
+        if found is None:
+            study.too_long += 1
+        else:
+            study.documents.append(found)
     return study
 
 
-def _document(topic: Topic, strategy: str, time_limit: float | None) -> Agreement:
+def _document(topic: Topic, ways: Mapping[str, Options], most: int) -> Agreement | None:
+    """Return all scores of a document; None if it has more than so many sentences."""
+    with_references(topic)
+    if len(topic.sentences) > most:
+        return None
     options = PRESETS["lin-hovy-100"].options
     analysis = {name: options[name] for name in ("tokenizer", "stem", "stopwords", "model_units")}
 
@@ -191,13 +185,16 @@ def _document(topic: Topic, strategy: str, time_limit: float | None) -> Agreemen
     if lead.selection is not None:
         scores["lead"] = score(tuple(topic.sentences[unit] for unit in lead.selection), model)
     extracts: dict[str, int] = {}
-    for name, preset in _WINDOWS.items():
-        best = solve(part, preset=preset, strategy=strategy, time_limit=time_limit)
+    unproven: list[str] = []
+    for name, way in ways.items():
+        best = without_interruption(solve(part, **way.model_dump(exclude_unset=True)))
         if best.status is Status.OPTIMAL and best.objective is not None:
             scores[name] = best.objective
+        elif best.status is not Status.INFEASIBLE:
+            unproven.append(name)
         if "feasible" in best.extra:
             extracts[name] = best.extra["feasible"]
-    return Agreement(topic.id, len(topic.sentences), scores, extracts)
+    return Agreement(topic.id, len(topic.sentences), scores, extracts, tuple(unproven))
 
 
 def _humans(references: tuple[Text, ...], score: Callable[[Text, Text], float]) -> tuple[dict[str, float], Text]:

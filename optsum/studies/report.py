@@ -1,19 +1,23 @@
-"""What a study returns."""
+"""What a study returns, and what all studies of the package have in common."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from optsum.report.tables import TextTable
 
-__all__ = ["Report"]
+__all__ = ["Report", "Study", "study_table"]
 
 
 class Report(ABC):
     """Tables for people, rows for programs, and what could not be done."""
+
+    interrupted: bool = False
+    """Whether Ctrl-C ended it; the tables are those of the topics that were done by then."""
 
     @property
     @abstractmethod
@@ -34,4 +38,33 @@ class Report(ABC):
         """Return what the tables are made of, as JSON."""
 
     def __str__(self) -> str:
-        return "\n\n".join(table.text() for table in self.tables())
+        said = ["Interrupted: these are the topics that were done by then."] if self.interrupted else []
+        return "\n\n".join([*(table.text() for table in self.tables()), *said])
+
+
+@dataclass(kw_only=True)
+class Study(Report):
+    """A report that is filled topic by topic (`optsum.studies.topics.over_topics`).
+
+    Attributes
+    ----------
+    failures : list of str
+        A sentence for each topic, or part of the input, that could not be used.
+    interrupted : bool
+    """
+
+    failures: list[str] = field(default_factory=list)
+    interrupted: bool = False
+
+    @property
+    def errors(self) -> tuple[str, ...]:
+        """A sentence for each topic, or part of the input, that was left out."""
+        return tuple(self.failures)
+
+
+def study_table(title: str, names: Sequence[str], numbers: Sequence[str]) -> TextTable:
+    """Return an empty table: columns of names on the left, columns of numbers on the right."""
+    from optsum.report.tables import Column, TextTable
+
+    columns = [Column(name) for name in names]
+    return TextTable([*columns, *(Column(number, numeric=True) for number in numbers)], title=title)

@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from itertools import chain, zip_longest
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
-from optsum.contracts.result import Status
+from optsum.contracts.result import Result, Status
 from optsum.corpus.alternatives import SentenceId, texts_of
 from optsum.corpus.systems import BadSystem, System, as_system
-from optsum.corpus.topic import BadTopic, Text, Topic, as_topic
+from optsum.corpus.topic import BadTopic, Text, Topic
 from optsum.errors import InputError, OptionError, OptsumError
 from optsum.options.options import Options, resolve
 from optsum.registry import STRATEGIES
-from optsum.studies.report import Report
+from optsum.running.topics import solve
+from optsum.studies.report import Study, study_table
+from optsum.studies.topics import over_topics, without_interruption
+from optsum.studies.tsc3_measures import Answers, ExtractScore, answers, score_extract
 
 if TYPE_CHECKING:
     from optsum.report.tables import TextTable
-    from optsum.studies.tsc3_measures import Answers, ExtractScore
 
 __all__ = ["BEST", "LEAD", "Tsc3Score", "Tsc3Study", "lead_extract", "study_tsc3"]
 
@@ -71,22 +74,29 @@ class Tsc3Score:
         return row
 
 
-@dataclass(frozen=True)
-class Tsc3Study(Report):
+@dataclass
+class Tsc3Study(Study):
     """All scores, and what could not be scored.
 
     Attributes
     ----------
-    scores : tuple of Tsc3Score
-    errors : tuple of str
-        A sentence for each topic or summary that was left out.
-    unmatched : tuple of str
-        Those of them about summaries of topics that were not among those read.
+    scores : list of Tsc3Score
+    missing : list of str
+        Topics that systems have summaries of, and that were not among those read.
     """
 
-    scores: tuple[Tsc3Score, ...]
-    errors: tuple[str, ...] = ()
-    unmatched: tuple[str, ...] = ()
+    scores: list[Tsc3Score] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
+
+    @property
+    def unmatched(self) -> tuple[str, ...]:
+        """A sentence for each topic that is missing."""
+        return tuple(f"There is no topic {name!r}, for which systems have summaries." for name in self.missing)
+
+    @property
+    def errors(self) -> tuple[str, ...]:
+        """A sentence for each topic or summary that was left out."""
+        return (*self.failures, *self.unmatched)
 
     @property
     def conditions(self) -> list[str]:
@@ -170,12 +180,12 @@ class Tsc3Study(Report):
         return said
 
     def _table(self, title: str, measures: Sequence[tuple[str, str]]) -> TextTable:
-        from optsum.report.tables import Column, TextTable, number
+        from optsum.report.tables import number
 
         conditions = self.conditions
         named = {name: name.capitalize() or ("Other" if len(conditions) > 1 else "") for name in conditions}
         headings = [f"{named[condition]} {name}".strip() for condition in conditions for name, _ in measures]
-        table = TextTable([Column("ID"), *(Column(heading, numeric=True) for heading in headings)], title=title)
+        table = study_table(title, ["ID"], headings)
         for system in self.systems:
             values = [self.mean(system, condition, key) for condition in conditions for _, key in measures]
             if any(value is not None for value in values):
@@ -202,6 +212,7 @@ def study_tsc3(
     ] = "error",
     strategy: Annotated[str, Field(description="how the minimum covers are found; they must be proven")] = "milp",
     time_limit: Annotated[float | None, Field(ge=0, description="seconds of search per topic")] = None,
+    workers: Annotated[int, Field(ge=1, description="processes")] = 1,
 ) -> Tsc3Study:
     """Score systems as TSC3 did: Precision and Coverage of extracts, question answering on summaries.
 
@@ -220,6 +231,7 @@ def study_tsc3(
         How the minimum covers are found: one that proves them.
     time_limit : float, optional
         Seconds for each topic.
+    workers : int
 
     Returns
     -------
@@ -234,33 +246,50 @@ def study_tsc3(
         For a value that is impossible, and for a strategy that proves nothing.
     """
     options = resolve(
-        {"formulation": "cover", "uncoverable": uncoverable, "strategy": strategy, "time_limit": time_limit}
-    )
+        {
+            "formulation": "cover", "uncoverable": uncoverable, "strategy": strategy, "time_limit": time_limit,
+            "workers": workers,
+        }
+    )  # fmt: skip
     if not STRATEGIES.load(options.strategy).exact:
         able = ", ".join(name for name in STRATEGIES.names() if STRATEGIES.load(name).exact)
         raise OptionError(f"Minimum covers must be proven, which {strategy!r} cannot do: use one of {able}.")
-    errors: list[str] = []
-    submitted = _submitted(systems, errors)
-    scores: list[Tsc3Score] = []
+    study = Tsc3Study()
+    submitted = _submitted(systems, study.failures)
     used: set[str] = set()
-    for given in topics:
-        if isinstance(given, BadTopic):
-            errors.append(f"{given.source}: {given.error}")
-            used.add(given.id or "")
-            continue
-        try:
-            topic = as_topic(given)
-        except OptsumError as error:
-            errors.append(str(error))
-            continue
-        try:
-            scores += _scores(topic, submitted, used, options, errors)
-        except OptsumError as error:
-            errors.append(_at(topic, error))
-    unmatched = [
-        f"There is no topic {name!r}, for which systems have summaries." for name in submitted if name not in used
-    ]
-    return Tsc3Study(tuple(scores), (*errors, *unmatched), tuple(unmatched))
+
+    def noted() -> Iterator[Topic | BadTopic | Mapping[str, Any]]:
+        """Yield the topics, and note which they are."""
+        for given in topics:
+            name = given.get("id") if isinstance(given, Mapping) else given.id
+            meta = given.meta if isinstance(given, Topic) else given.get("meta") if isinstance(given, Mapping) else None
+            used.add(_submitted_as(str(name or ""), meta, submitted))
+            yield given
+
+    for topic, minimum in over_topics(study, noted(), [options], partial(_minimum_cover, options=options)):
+        summaries = submitted.get(_submitted_as(topic.id, topic.meta, submitted), {})
+        study.scores += _scores(topic, minimum, summaries, options.uncoverable, study.failures)
+    study.missing = [name for name in submitted if name not in used]
+    return study
+
+
+def _submitted_as(name: str, meta: object, submitted: Mapping[str, object]) -> str:
+    """Return the topic that systems name: what they have for ``t`` serves all of ``t#0``, ``t#1``, ..."""
+    if name not in submitted and isinstance(meta, Mapping) and "align" in meta:
+        return name.rpartition("#")[0] or name
+    return name
+
+
+def _minimum_cover(topic: Topic, options: Options) -> tuple[Topic, Result]:
+    """Return a topic with its minimum cover, which must be proven."""
+    answers(topic, ())  # questions that cannot be used are the topic's fault, not that of each system
+    result = without_interruption(solve(topic, **options.model_dump(exclude_unset=True)))
+    if result.status is not Status.OPTIMAL or result.selection is None:
+        raise InputError(
+            f"The minimum cover of topic {topic.id!r} was not proven ({result.status.value}), so nothing is measured "
+            "against it: give it more time, or an exact strategy."
+        )
+    return topic, result
 
 
 def _submitted(
@@ -290,33 +319,17 @@ def _submitted(
     return submitted
 
 
-def _at(given: Topic | System, error: object) -> str:
+def _at(given: System, error: object) -> str:
     """Return what is wrong, and where it was read."""
     return f"{given.source}: {error}" if given.source else str(error)
 
 
 def _scores(
-    topic: Topic,
-    submitted: Mapping[str, Mapping[str, System]],
-    used: set[str],
-    options: Options,
-    errors: list[str],
+    topic: Topic, cover: Result, summaries: Mapping[str, System], uncoverable: str, errors: list[str]
 ) -> Iterator[Tsc3Score]:
-    from optsum.running.topics import solve
-    from optsum.studies.tsc3_measures import answers, score_extract
-
-    name = topic.id
-    if name not in submitted and "align" in topic.meta:
-        name = name.rpartition("#")[0] or name
-    used.add(name)
-    answers(topic, ())  # questions that cannot be used are the topic's fault, not that of each system
-    result = solve(topic, **options.model_dump(exclude_unset=True))
-    if result.status is not Status.OPTIMAL or result.selection is None:
-        raise InputError(
-            f"The minimum cover of topic {topic.id!r} was not proven ({result.status.value}), so nothing is measured "
-            "against it: give it more time, or an exact strategy."
-        )
-    minimum = len(result.selection)
+    """Yield the score of each summary of a topic, of the baseline and of the minimum cover."""
+    best: Sequence[SentenceId] = cover.selection or ()
+    minimum = len(best)
     texts = texts_of(topic)
     condition = str(topic.meta.get("condition") or "").lower()
 
@@ -325,17 +338,17 @@ def _scores(
             summary = tuple(texts[unit] for unit in selection)
         extract = None
         if selection is not None:
-            extract = score_extract(topic, selection, minimum, uncoverable=options.uncoverable)
+            extract = score_extract(topic, selection, minimum, uncoverable=uncoverable)
         return Tsc3Score(topic.id, name, condition, extract, None if summary is None else answers(topic, summary))
 
-    for system in submitted.get(name, {}).values():
+    for system in summaries.values():
         try:
             yield scored(system.system, system.selection, system.summary)
         except InputError as error:
             errors.append(_at(system, f"system {system.system!r}: {error}"))
     if topic.documents:
         yield scored(LEAD, lead_extract(topic, minimum), None)
-    yield scored(BEST, result.selection, None)
+    yield scored(BEST, best, None)
 
 
 def lead_extract(topic: Topic, size: int) -> tuple[SentenceId, ...]:

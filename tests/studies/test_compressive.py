@@ -45,7 +45,7 @@ def test_what_cannot_be_used_is_left_out() -> None:
     del without["parses"]
     report = study("compressive", [without, TOPIC, {"id": "v"}], max_length=4)
     assert isinstance(report, CompressiveStudy)
-    assert len(report.results) == 1
+    assert len(report.oracles) == 1
     assert len(report.errors) == 2
     assert "'u'" in report.errors[0]
     assert "parses" in report.errors[0]
@@ -64,15 +64,16 @@ def test_real_topics(shared_data: Path) -> None:
     topics = list(optsum.read_topics(shared_data / "gum" / "topics.jsonl"))[::16]
     report = study_compressive(topics, max_length=50)
     assert not report.errors
-    for of in report.results:
+    for of in report.oracles:
         for formulation in FORMULATIONS:
             for evaluated in VARIANTS:
                 best = of[formulation, evaluated]
-                assert best.objective == pytest.approx(best.extra["evaluated"][evaluated], abs=1e-12)
+                objective = best.result.objective or 0
+                assert objective == pytest.approx(best.evaluated[evaluated], abs=1e-12)
                 for optimized in VARIANTS:
-                    assert of[formulation, optimized].extra["evaluated"][evaluated] <= (best.objective or 0) + 1e-12
+                    assert of[formulation, optimized].evaluated[evaluated] <= objective + 1e-12
         for variant in VARIANTS:
-            extract, compression = (Fraction(of[name, variant].objective_exact or 0) for name in FORMULATIONS)
+            extract, compression = (Fraction(of[name, variant].result.objective_exact or 0) for name in FORMULATIONS)
             assert extract <= compression
     rows = report.to_rows()
     assert len(rows) == 6 * len(topics)

@@ -12,9 +12,10 @@ from statistics import fmean
 import pytest
 
 import optsum
+from optsum.contracts.result import Result, Status, Termination
 from optsum.corpus.topic import BadTopic
 from optsum.report.statistics import quantiles, spread_of
-from optsum.studies.akhmetov import METHODS
+from optsum.studies.akhmetov import METHODS, METRICS, AkhmetovStudy
 from optsum.studies.hirao import study_hirao
 
 NEWS = Path(__file__).resolve().parents[2] / "examples" / "data" / "news.jsonl"
@@ -66,24 +67,61 @@ def test_the_papers_intervals_are_those_of_1_96() -> None:
 
 def test_akhmetov_agrees_with_single_runs() -> None:
     given = topics()
-    study = optsum.study("akhmetov", given, exact="milp", seed=3)
+    study = optsum.study("akhmetov", given, exact="branch-and-bound", seed=3)
     rows = {(row["strategy"], row["metric"]): row for row in study.to_rows()}
-    assert {strategy for strategy, _ in rows} == {*METHODS, "milp"}
-    for strategy in ("vns-paper", "milp"):
-        results = list(optsum.solve_all(given, strategy=strategy, preset="akhmetov", seed=3))
-        for metric in ("rouge-1", "rouge-2"):
+    assert {strategy for strategy, _ in rows} == {*METHODS, "branch-and-bound"}
+    for strategy in ("vns-paper", "branch-and-bound"):
+        for metric, boundaries in (("rouge-1", "sentence"), ("rouge-2", "joined")):
+            options = {"preset": "akhmetov", "metric": metric, "boundaries": boundaries}
+            results = list(optsum.solve_all(given, strategy=strategy, seed=3, **options))
             scores = [result.rouge[metric]["f1"] for result in results if result.rouge]
             assert rows[strategy, metric]["mean"] == pytest.approx(fmean(scores))
-        sizes = [len(result.selection or ()) for result in results]
-        assert rows[strategy, "rouge-1"]["mean_sentences"] == fmean(sizes)
-    best = rows["milp", "rouge-1"]["mean"]
-    assert all(row["mean"] <= best for (_, metric), row in rows.items() if metric == "rouge-1")
+            sizes = [len(result.selection or ()) for result in results]
+            assert rows[strategy, metric]["mean_sentences"] == fmean(sizes)
+    for metric in METRICS:
+        best = rows["branch-and-bound", metric]["mean"]
+        assert all(row["mean"] <= best for (_, other), row in rows.items() if other == metric)
     text = str(study)
     assert "Table 2" in text
     assert "Genetic_Greedy" in text
     assert text.count("CI lower") == 2
     assert text.count("Student's t") == 2
     assert str(optsum.study("akhmetov", given[:1], exact="none", interval="z")).count("Z = 1.96") == 2
+
+
+BIGRAMS = {
+    "id": "bigrams",
+    "documents": [["d c b a", "x a b", "c d y z w"]],
+    "references": [["a b c d"]],
+}
+"""The best extract of ROUGE-1 has no bigram of the reference; the other two have, one across their ends."""
+
+
+@pytest.mark.parametrize(("counts", "best"), [("clipped", 2 * 3 / (3 + 7)), ("set", 2 * 2 / (3 + 6))])
+def test_each_metric_has_an_optimum_of_its_own(counts: str, best: float) -> None:
+    study = optsum.study("akhmetov", [BIGRAMS], counts=counts, exact="exhaustive")
+    rows = {(row["strategy"], row["metric"]): row["mean"] for row in study.to_rows()}
+    assert rows["exhaustive", "rouge-1"] == 1
+    assert rows["exhaustive", "rouge-2"] == pytest.approx(best)
+    assert all(value <= rows["exhaustive", metric] for (_, metric), value in rows.items())
+
+
+def test_what_is_not_proven_is_the_best_that_any_method_found() -> None:
+    def result(strategy: str, objective: float) -> Result:
+        return Result(
+            strategy=strategy,
+            status=Status.FEASIBLE,
+            termination=Termination.TIME_LIMIT,
+            objective=objective,
+            selection=(0,),
+        )
+
+    study = AkhmetovStudy("branch-and-bound")
+    found = [result("branch-and-bound", 0.25), result("greedy-rows", 0.5)]
+    study.add({"rouge-1": found, "rouge-2": found})
+    rows = {(row["strategy"], row["metric"]): row["mean"] for row in study.to_rows()}
+    assert rows["branch-and-bound", "rouge-2"] == rows["greedy-rows", "rouge-2"] == 0.5
+    assert "The optimum of 1 topic is not proven (rouge-2): the best that any method found." in str(study)
 
 
 def test_akhmetov_filters_and_reports_what_it_cannot_use() -> None:

@@ -203,7 +203,7 @@ def test_the_study_says_what_it_left_out() -> None:
 
 def test_a_minimum_that_is_not_proven_measures_nothing() -> None:
     study = study_tsc3([AIBO], [System("aibo", "one", selection=(0,))], time_limit=0)
-    assert study.scores == ()
+    assert study.scores == []
     assert len(study.errors) == 1
     assert "was not proven" in study.errors[0]
 

@@ -10,12 +10,14 @@ reference, its sentences, are clipped each by itself. A model unit is a referenc
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar, Final
 
 from optsum.corpus.topic import Topic
+from optsum.deadline import Deadline
 from optsum.metrics.lcs import LongestSubsequence
 from optsum.metrics.metric import Counts, Gram
 from optsum.metrics.names import parse_metric
@@ -97,7 +99,7 @@ class Extractive(Formulation):
         counted = Counted.of(topic, spec)
         texts = [words for _, _, words in sentences]
         found = [counted.units(part, texts) for part in range(len(counted.wanted))]
-        seams = _seams(texts, counted.wanted) if spec.boundaries == "joined" else []
+        seams = _seams(texts, counted.wanted, spec.deadline) if spec.boundaries == "joined" else []
         joining = {sentence for i, j, _ in seams for sentence in (i, j)}
         kept = [
             sentence
@@ -130,7 +132,7 @@ def _component(
     seams: Sequence[tuple[int, int, Gram]],
 ) -> Component:
     """Return a component, with the bigrams that cross the ends of sentences."""
-    between = partial(_between, [bool(words) for words in texts])
+    between = partial(_between, [unit for unit, words in enumerate(texts) if not words])
     if counted.spec.boundaries == "joined" and counted.metric.components[part].sizes == (2,):
         # Joined, a summary of w words has w - 1 bigrams.
         return counted.component(part, units, list(map(len, texts)), lost=1, seams=seams, between=between)
@@ -143,12 +145,14 @@ def _candidates(topic: Topic, spec: Spec) -> list[tuple[int, int, list[str]]]:
     tokens = spec.analyzer.tokens
     return [
         (number, length, tokens(sentence))
-        for number, sentence in enumerate(topic.sentences)
+        for number, sentence in enumerate(spec.deadline.watching(topic.sentences))
         if (length := length_of(sentence)) <= spec.max_length or spec.keep_overlong
     ]
 
 
-def _seams(sentences: Sequence[list[str]], wanted: Sequence[frozenset[Gram]]) -> list[tuple[int, int, Gram]]:
+def _seams(
+    sentences: Sequence[list[str]], wanted: Sequence[frozenset[Gram]], deadline: Deadline
+) -> list[tuple[int, int, Gram]]:
     """Return the reference bigrams that the end of one sentence and the start of a later one would make."""
     follows: dict[str, set[str]] = {}
     for first, second in (key for keys in wanted for key in keys if isinstance(key, tuple) and len(key) == 2):
@@ -159,7 +163,7 @@ def _seams(sentences: Sequence[list[str]], wanted: Sequence[frozenset[Gram]]) ->
             starts.setdefault(words[0], []).append(number)
     return [
         (number, later, (words[-1], second))
-        for number, words in enumerate(sentences)
+        for number, words in enumerate(deadline.watching(sentences))
         if words
         for second in sorted(follows.get(words[-1], ()))
         for later in starts.get(second, ())
@@ -167,10 +171,11 @@ def _seams(sentences: Sequence[list[str]], wanted: Sequence[frozenset[Gram]]) ->
     ]
 
 
-def _between(full: Sequence[bool], i: int, j: int) -> Sequence[int]:
-    """Return the units between two units that have tokens, and so part them."""
+def _between(empty: Sequence[int], i: int, j: int) -> Sequence[int]:
+    """Return the units between two units, but for the `empty` ones (ascending), which do not part them."""
+    without = set(empty[bisect(empty, i) : bisect(empty, j)])
     inner = range(i + 1, j)
-    return inner if all(full[i + 1 : j]) else tuple(unit for unit in inner if full[unit])
+    return tuple(unit for unit in inner if unit not in without) if without else inner
 
 
 def _renumbered(seams: Sequence[tuple[int, int, Gram]], kept: Sequence[int]) -> list[tuple[int, int, Gram]]:

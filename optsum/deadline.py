@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from math import inf
 from time import perf_counter
-from typing import Final, Literal
+from typing import Final, Literal, TypeVar
 
-__all__ = ["NEVER", "Deadline"]
+__all__ = ["NEVER", "Deadline", "TimeOver"]
+
+
+Item = TypeVar("Item")
+
+_BETWEEN_LOOKS: Final = 256
+"""Items of a loop between two looks at the clock."""
+
+
+class TimeOver(Exception):  # noqa: N818 - no error: a limit was reached
+    """The deadline came before something was made that nothing can stand in for."""
 
 
 class Deadline:
@@ -53,6 +63,18 @@ class Deadline:
     def passed(self) -> bool:
         """Whether to end now."""
         return self.reason is not None
+
+    def watching(self, items: Iterable[Item]) -> Iterator[Item]:
+        """Yield the items, as long as there is time.
+
+        Raises
+        ------
+        TimeOver
+        """
+        for place, item in enumerate(items):
+            if not place % _BETWEEN_LOOKS and self.passed:
+                raise TimeOver
+            yield item
 
     def or_when(self, should_stop: Callable[[], bool]) -> Deadline:
         """Return a deadline that also passes when a function says so."""

@@ -93,7 +93,9 @@ class Counted:
         """Count a component in the tokens of each unit; for recall, only what some reference has."""
         only = self.wanted[part] if self.spec.measure == "recall" else None  # other denominators need the rest
         metric = self.metric.components[part]
-        return [metric.count(tokens, distinct=self.distinct, only=only) for tokens in texts]
+        return [
+            metric.count(tokens, distinct=self.distinct, only=only) for tokens in self.spec.deadline.watching(texts)
+        ]
 
     def component(
         self, part: int, units: Sequence[Counts], masses: Sequence[int] | None = None, **others: Any
@@ -110,7 +112,8 @@ class Counted:
             As in `optsum.problem.objective.Component`.
         """
         masses = [counts.total() for counts in units] if masses is None else masses
-        return Component(self.references(part), units, masses, model_units=self.model_units[part], **others)
+        held = self.model_units[part]
+        return Component(self.references(part), units, masses, model_units=held, deadline=self.spec.deadline, **others)
 
     def coverage(self, components: Sequence[Component], lengths: Sequence[int], **others: Any) -> Coverage:
         """Return the normal form, with the limits of length."""

@@ -28,6 +28,7 @@ from typing import Any
 import numpy as np
 
 from optsum.coverage.instance import Combination, Coverage, Joint
+from optsum.deadline import NEVER, Deadline
 from optsum.metrics.metric import Counts, Gram
 
 __all__ = ["Component", "Objective", "gains_of", "objective_of"]
@@ -67,6 +68,7 @@ class Component:
     between: Callable[[int, int], Sequence[int]] = lambda i, j: range(i + 1, j)
     joints: Sequence[tuple[Gram, tuple[int, ...], tuple[int, ...], int]] = ()
     model_units: Sequence[Sequence[Counts]] | None = None
+    deadline: Deadline = NEVER
 
     @property
     def groups(self) -> list[Sequence[Counts]]:
@@ -90,11 +92,11 @@ class Objective:
 
     def cover(self, slot: int, part: int, gains: Mapping[Gram, tuple[int, ...]], component: Component) -> None:
         """Let the n-grams in `gains` feed a total; `part` tells apart the metrics that feed the same one."""
-        for i, j, key in component.seams:
+        for i, j, key in component.deadline.watching(component.seams):
             if key in gains:
                 feature = self.feature(slot, part, key, gains[key], 1)
                 self.joints.append(Joint(feature, (i, j), component.between(i, j)))
-        for key, needs, vetoes, copies in component.joints:
+        for key, needs, vetoes, copies in component.deadline.watching(component.joints):
             if key in gains:
                 feature = self.feature(slot, part, key, gains[key], copies)
                 self.joints.append(Joint(feature, needs, vetoes, copies))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from optsum.coverage.instance import NO_LIMIT
+from optsum.deadline import NEVER, Deadline
 from optsum.errors import OptionError
 from optsum.text.analyzer import Analyzer
 from optsum.text.lengths import LENGTH_OF
@@ -40,6 +41,8 @@ class Spec:
         Keep sentences that share no counted n-gram with a reference among the units.
     keep_overlong : bool
         Keep sentences longer than the maximum among the units; a lead stops at them.
+    deadline : Deadline
+        When the problem must be there: a formulation whose building can take long watches it.
     """
 
     analyzer: Analyzer
@@ -54,11 +57,16 @@ class Spec:
     length_unit: str = "words"
     keep_unmatched: bool = False
     keep_overlong: bool = False
+    deadline: Deadline = field(default=NEVER, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         """Refuse a length unit that does not exist."""
         if self.length_unit not in LENGTH_OF:
             raise OptionError(f"There is no length unit {self.length_unit!r}: use words, sentences or characters.")
+
+    def until(self, deadline: Deadline) -> Spec:
+        """Return the same specification, to be built before a deadline."""
+        return replace(self, deadline=deadline)
 
     def with_all_units(self) -> Spec:
         """Return the same specification with every sentence a unit, as baselines need it."""

@@ -7,12 +7,12 @@ from dataclasses import replace
 from functools import partial
 from math import fsum
 
-from optsum._version import __version__
 from optsum.contracts.result import Result, Status, Termination
 from optsum.corpus.given import AnyTopic, AnyTopics, topics_of
 from optsum.corpus.topic import BadTopic, Topic, as_topic
 from optsum.errors import OptionError, describe
 from optsum.options.options import Options
+from optsum.running.one_problem import unsolved
 from optsum.running.warm import warm_up
 from optsum.running.workers import stream
 
@@ -21,7 +21,6 @@ __all__ = [
     "charged",
     "each_topic",
     "error_result",
-    "interrupted_result",
     "problems",
     "single_problem",
 ]
@@ -132,28 +131,12 @@ def attempt(part: Topic, options: Options, run: Callable[[], Result]) -> Result:
     try:
         return run()
     except KeyboardInterrupt:  # outside the search, which knows what to do with it
-        return interrupted_result(part.id, options)
+        return unsolved(part.id, options, Termination.INTERRUPTED)
     except Exception as error:  # noqa: BLE001 - whatever it is, it costs the other topics nothing
         return _failed(part, describe(error), [options])[0]
 
 
 def error_result(name: str | None, reason: str, options: Options) -> Result:
     """Return the row of a topic that could not be searched."""
-    unsolved = interrupted_result(name, options)
-    return replace(unsolved, status=Status.ERROR, termination=Termination.FAILED, error=reason)
-
-
-def interrupted_result(name: str | None, options: Options) -> Result:
-    """Return what Ctrl-C leaves of a topic whose search had not begun."""
-    return Result(
-        id=name,
-        formulation=options.formulation,
-        strategy=options.strategy,
-        backend=options.searcher().backend_name,
-        metric=options.reported_metric,
-        status=Status.NO_SOLUTION,
-        termination=Termination.INTERRUPTED,
-        seed=options.seed,
-        version=__version__,
-        config_hash=options.config_hash,
-    )
+    empty = unsolved(name, options, Termination.INTERRUPTED)
+    return replace(empty, status=Status.ERROR, termination=Termination.FAILED, error=reason)

@@ -7,9 +7,11 @@ from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
-from optsum.contracts.result import Result
+from optsum._version import __version__
+from optsum.contracts.result import Result, Status, Termination, Timing
 from optsum.corpus.topic import Topic
 from optsum.coverage.instance import Key
+from optsum.deadline import NEVER, Deadline, TimeOver
 from optsum.errors import OptionError
 from optsum.metrics.names import parse_metric
 from optsum.metrics.rouge import rouge_all
@@ -18,22 +20,24 @@ from optsum.problem.formulation import Task
 from optsum.running.best_reference import best_result, for_each_reference
 from optsum.running.search import search
 
-__all__ = ["answer", "build", "count_sentences", "finished", "run_task"]
+__all__ = ["answer", "build", "count_sentences", "finished", "run_task", "unsolved"]
 
 _REPORTED = ("rouge-1", "rouge-2", "rouge-l")
 
 
-def build(topic: Topic, options: Options) -> Task:
+def build(topic: Topic, options: Options, deadline: Deadline = NEVER) -> Task:
     """Return the problem of a topic, with the units that the strategy must see.
 
     Raises
     ------
+    TimeOver
+        If it takes longer than the deadline allows.
     OptsumError
         If the topic cannot be a problem, or the formulation does not serve the options.
     """
     if options.references == "best" and len(topic.references) > 1:
         raise OptionError('A topic with several references is several problems with references="best": give one.')
-    spec = options.spec(pretokenized=_pretokenized(topic))
+    spec = options.spec(pretokenized=_pretokenized(topic)).until(deadline)
     if options.searcher().all_units:
         spec = spec.with_all_units()
     return options.formulated().task(topic, spec)
@@ -61,14 +65,40 @@ def count_sentences(topic: Topic) -> int | None:
 
 def _answer(topic: Topic, options: Options, began: float) -> Result:
     if options.references != "best":
-        return run_task(build(topic, options), options, began=began)
+        return _built_and_run(topic, options, began)
     starts = iter([began])  # the time of reading is that of the first reference
 
     def single(part: Topic) -> Result:
         start = next(starts, perf_counter())
-        return run_task(build(part, options), options, began=start)
+        return _built_and_run(part, options, start)
 
     return best_result(for_each_reference(topic, single, result_of=lambda result: result))
+
+
+def _built_and_run(topic: Topic, options: Options, began: float) -> Result:
+    try:
+        task = build(topic, options, Deadline(options.time_limit))
+    except TimeOver:
+        return unsolved(topic.id, options, Termination.TIME_LIMIT, seconds=perf_counter() - began)
+    return run_task(task, options, began=began)
+
+
+def unsolved(name: str | None, options: Options, termination: Termination, *, seconds: float = 0.0) -> Result:
+    """Return the result of a problem whose search has not begun."""
+    return Result(
+        id=name,
+        formulation=options.formulation,
+        strategy=options.strategy,
+        backend=options.searcher().backend_name,
+        metric=options.reported_metric,
+        status=Status.NO_SOLUTION,
+        termination=termination,
+        seconds=seconds,
+        timing=Timing(text_s=seconds, search_s=0.0),
+        seed=options.seed,
+        version=__version__,
+        config_hash=options.config_hash,
+    )
 
 
 def run_task(task: Task, options: Options, *, began: float | None = None, root_bound: Key | None = None) -> Result:

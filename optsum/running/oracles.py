@@ -11,19 +11,19 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from optsum.contracts.result import Enumeration, Result
+from optsum.contracts.result import Enumeration, Result, Termination
 from optsum.corpus.given import AnyTopics
 from optsum.corpus.topic import Topic
+from optsum.deadline import Deadline, TimeOver
 from optsum.errors import UnsupportedError
 from optsum.optima.counting import count_feasible, count_feasible_forest
 from optsum.optima.optima import Agreement, Optima
 from optsum.options.options import Options, resolve
-from optsum.problem.formulation import Task
 from optsum.problem.problem import Selection
 from optsum.registry import STRATEGIES
 from optsum.running.best_reference import best_result, for_each_reference, reaches, union_of
 from optsum.running.each_topic import attempt, charged, each_topic, single_problem
-from optsum.running.one_problem import build, count_sentences, finished
+from optsum.running.one_problem import build, count_sentences, finished, unsolved
 from optsum.running.search import result_of_sets
 from optsum.running.warm import warm_up
 
@@ -238,12 +238,12 @@ def oracles_of(part: Topic, options: Options, *, began: float) -> Oracles:
 
 def _oracles(part: Topic, options: Options, began: float) -> Oracles:
     if options.references != "best":
-        return _enumerate(build(part, options), options, began)
+        return _enumerate(part, options, began)
     starts = iter([began])
     return _best(
         for_each_reference(
             part,
-            lambda one: _enumerate(build(one, options), options, next(starts, perf_counter())),
+            lambda one: _enumerate(one, options, next(starts, perf_counter())),
             result_of=lambda oracles: oracles.result,
         )
     )
@@ -278,12 +278,18 @@ def _best(found: Sequence[tuple[int, Oracles]]) -> Oracles:
     )
 
 
-def _enumerate(task: Task, options: Options, began: float) -> Oracles:
+def _enumerate(topic: Topic, options: Options, began: float) -> Oracles:
+    try:
+        task = build(topic, options, Deadline(options.time_limit))
+    except TimeOver:
+        nothing = Optima.of_sets([], 0, 1, complete=False, termination="time_limit")
+        late = unsolved(topic.id, options, Termination.TIME_LIMIT, seconds=perf_counter() - began)
+        return Oracles(replace(late, enumeration=Enumeration(count=0, complete=False)), nothing, ())
     built = perf_counter()
     strategy = options.searcher()
     task.problem.prepare()
     strategy.prepare(task.problem)
-    optima = strategy.enumerate(task.problem, options.limits())
+    optima = strategy.enumerate(task.problem, options.limits().after(perf_counter() - began))
     result = result_of_sets(task.problem, strategy, optima, perf_counter() - built)
     return Oracles(
         finished(task, options, result, began=began, built=built),

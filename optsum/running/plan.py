@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from optsum.contracts.result import Result, Termination
 from optsum.corpus.given import AnyTopics
 from optsum.coverage.instance import Key
+from optsum.deadline import Deadline, TimeOver
 from optsum.errors import OptionError, unknown_name
 from optsum.options.of_strategies import shared_out
 from optsum.options.options import Options, read_config, resolve
@@ -20,7 +21,7 @@ from optsum.problem.formulation import Task
 from optsum.registry import STRATEGIES
 from optsum.running.best_reference import best_result, for_each_reference
 from optsum.running.each_topic import attempt, each_topic
-from optsum.running.one_problem import build, run_task
+from optsum.running.one_problem import build, run_task, unsolved
 from optsum.running.warm import refused
 
 if TYPE_CHECKING:
@@ -197,7 +198,11 @@ class _Shared:
         units = strategy.all_units
         if units not in self._tasks:
             began = perf_counter()
-            self._tasks[units] = build(self._topic, options), perf_counter() - began
+            try:
+                task = build(self._topic, options, Deadline(options.time_limit))
+            except TimeOver:
+                return unsolved(self._topic.id, options, Termination.TIME_LIMIT, seconds=perf_counter() - began)
+            self._tasks[units] = task, perf_counter() - began
         task, seconds = self._tasks[units]
         fresh = replace(task, problem=replace(task.problem))  # without what earlier searches computed on it
         # A certificate is no part of a search, unless it decides when that ends.

@@ -263,9 +263,9 @@ def test_a_problem_is_built_once_for_each_set_of_units_and_bounded_once(monkeypa
     calls: Counter[str] = Counter()
     real_build, real_bound = side_by_side.build, CoverageProblem.root_bound
 
-    def counted_build(topic: Any, options: Any) -> Any:
+    def counted_build(topic: Any, options: Any, *others: Any) -> Any:
         calls[f"build {options.searcher().all_units}"] += 1
-        return real_build(topic, options)
+        return real_build(topic, options, *others)
 
     def counted_bound(problem: Any, deadline: Any) -> Any:
         calls["bound"] += 1
@@ -292,11 +292,11 @@ def test_no_strategy_profits_from_what_another_computed() -> None:
 def test_building_counts_for_every_strategy(monkeypatch: pytest.MonkeyPatch) -> None:
     real = side_by_side.build
 
-    def slow(topic: Any, options: Any) -> Any:
+    def slow(topic: Any, options: Any, *others: Any) -> Any:
         import time
 
         time.sleep(0.05)
-        return real(topic, options)
+        return real(topic, options, *others)
 
     monkeypatch.setattr(side_by_side, "build", slow)
     table = compare([GREEDY_MISSES], ["greedy", "lead"], max_length=6)

@@ -23,7 +23,7 @@ from optsum.errors import (
 )
 from optsum.options.options import resolve
 from optsum.running import one_problem
-from optsum.running.each_topic import interrupted_result
+from optsum.running.one_problem import unsolved
 from optsum.running.warm import warm_up
 
 
@@ -144,10 +144,10 @@ def test_an_unexpected_exception_is_the_row_of_its_topic(
 ) -> None:
     real = one_problem.build
 
-    def fails(part: Any, options: Any) -> Any:
+    def fails(part: Any, options: Any, *others: Any) -> Any:
         if part.id == "t1":
             raise ZeroDivisionError("division\nby zero")
-        return real(part, options)
+        return real(part, options, *others)
 
     monkeypatch.setattr(one_problem, "build", fails)
     with caplog.at_level("DEBUG", logger="optsum"):
@@ -261,7 +261,7 @@ def test_an_interruption_while_getting_ready_is_one(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr("optsum.running.warm._ready", set())
 
     def interrupted(task: Any, options: Any) -> Result:
-        return interrupted_result(task.id, options)
+        return unsolved(task.id, options, Termination.INTERRUPTED)
 
     monkeypatch.setattr(one_problem, "run_task", interrupted)
     with pytest.raises(KeyboardInterrupt):

@@ -1,0 +1,82 @@
+"""A time limit is of all that is done for a topic: building the problem counts, and ends when the limit is over."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+import pytest
+
+import optsum
+from optsum.contracts.result import Status, Termination
+from optsum.corpus.topic import Topic, as_topic
+from optsum.deadline import Deadline, TimeOver
+from optsum.options.options import resolve
+from optsum.running.one_problem import build
+from optsum.running.plan import Plan, compare_topics
+
+
+@pytest.fixture(scope="module")
+def long() -> Topic:
+    """A topic of few words: any two of its 1,500 sentences join to a bigram of the reference."""
+    rng = np.random.default_rng(0)
+    text = [" ".join(rng.choice(list("abcd"), 6)) for _ in range(1500)]
+    return as_topic({"id": "long", "documents": [text], "references": [text[:40]]})
+
+
+JOINED: dict[str, Any] = {"metric": "rouge-2", "boundaries": "joined", "max_length": 100}
+
+
+def test_loops_are_watched() -> None:
+    def slow() -> Iterator[int]:
+        yield from range(10**9)
+
+    began = perf_counter()
+    with pytest.raises(TimeOver):
+        for _ in Deadline(0.05).watching(slow()):
+            pass
+    assert perf_counter() - began < 2.0
+    with pytest.raises(TimeOver):
+        list(Deadline(0).watching([1]))
+    assert list(Deadline(0).watching([])) == []
+
+
+def test_building_ends_with_the_limit(long: Topic) -> None:
+    began = perf_counter()
+    with pytest.raises(TimeOver):
+        build(long, resolve(JOINED), Deadline(0.05))
+    assert perf_counter() - began < 2.0
+
+
+@pytest.mark.parametrize("references", ["pooled", "best"])
+def test_what_could_not_be_built_in_time_is_no_solution(long: Topic, references: str) -> None:
+    result = optsum.solve(long, strategy="greedy", time_limit=0.05, references=references, **JOINED)
+    assert (result.status, result.termination, result.id) == (Status.NO_SOLUTION, Termination.TIME_LIMIT, "long")
+    assert 0 < result.seconds < 2.0
+    optima = optsum.enumerate_optima(long, time_limit=0.05, references=references, **JOINED)
+    assert (optima.count, optima.complete, list(optima)) == (0, False, [])
+    assert optima.result.termination is Termination.TIME_LIMIT
+    assert optima.to_result().enumeration is not None
+    plan = Plan.of(["greedy", "lead"], "none", time_limit=0.05, references=references, **JOINED)
+    compared = [result for batch in compare_topics([long], plan) for result in batch]
+    assert [result.termination for result in compared] == [Termination.TIME_LIMIT] * 2
+
+
+def test_building_counts_against_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    from optsum.running import one_problem
+
+    given: list[float] = []
+    real = one_problem.search
+
+    def noted(problem: Any, strategy: Any, limits: optsum.Limits, *others: Any, **named: Any) -> Any:
+        assert limits.time_s is not None
+        given.append(limits.time_s)
+        return real(problem, strategy, limits, *others, **named)
+
+    topic = {"id": "t", "documents": [["a b", "b c"]], "references": [["a b c"]]}
+    optsum.solve(topic, max_length=4, strategy="greedy", time_limit=60)
+    monkeypatch.setattr(one_problem, "search", noted)
+    optsum.solve(topic, max_length=4, strategy="greedy", time_limit=60)
+    assert given[-1] < 60

@@ -13,7 +13,8 @@ from optsum.corpus.given import AnyTopic
 from optsum.corpus.topic import Topic
 from optsum.errors import InputError
 from optsum.options.options import Options
-from optsum.running.each_topic import each_topic, interrupted_result
+from optsum.running.each_topic import each_topic
+from optsum.running.one_problem import unsolved
 from optsum.studies.report import Study
 
 __all__ = ["over_topics", "with_references", "without_interruption"]
@@ -63,7 +64,7 @@ def _outcome(part: Topic, work: Callable[[Topic], Any], way: Options) -> list[Re
     try:
         found = work(part)
     except KeyboardInterrupt:
-        return [interrupted_result(part.id, way)]
+        return [unsolved(part.id, way, Termination.INTERRUPTED)]
     return [
         _Outcome(
             id=part.id,

@@ -249,7 +249,7 @@ def test_an_interruption_outside_the_search_leaves_what_was_done(where: str, mon
             raise KeyboardInterrupt
         return real(*given, **named)
 
-    warm_up(resolve({"max_length": 4}))
+    warm_up(resolve({"max_length": 4, "references": "each"}))
     monkeypatch.setattr(one_problem, where, interrupted)
     results = optsum.solve_all([topic("s"), topic("t"), topic("u")], max_length=4, references="each")
     assert [result.id for result in islice(results, 3)] == ["s#0", "s#1", "t#0"]

@@ -6,7 +6,7 @@ than any that keeps it. A summary never repeats a sentence. For methods that do 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import ClassVar
@@ -24,8 +24,8 @@ from .starting import at_least, seconds_of
 __all__ = ["GeneticPaper", "GeneticPaperGreedy", "GreedyRows", "VnsPaper", "VnsPaperGreedy", "rows_in_order"]
 
 
-def rows_in_order(problem: Problem) -> list[int]:
-    """Return the sentences that the greedy algorithm stores, in its order.
+def rows_in_order(problem: Problem) -> Iterator[int]:
+    """Yield the sentences that the greedy algorithm stores, in its order.
 
     Akhmetov et al. 2022, "Greedy algorithm", steps 1-3. The matrix has a row for each sentence and a column for each
     word of the reference (each counted n-gram, with another metric). The row with most ones is stored, and its columns
@@ -35,20 +35,39 @@ def rows_in_order(problem: Problem) -> list[int]:
     occurs = np.zeros((coverage.size, coverage.features), np.bool_)
     occurs[np.repeat(np.arange(coverage.size), np.diff(coverage.unit_start)), coverage.unit_feature] = True
     occurs[:, coverage.slot % 2 == 1] = False  # n-grams of a denominator are no words of the reference
-    stored: list[int] = []
     while coverage.size and (sums := occurs.sum(axis=1)).max() > 0:
         row = int(sums.argmax())
-        stored.append(row)
+        yield row
         occurs[:, occurs[row]] = False
-    return stored
 
 
-def best_prefix(problem: Problem) -> tuple[Selection, int]:
-    """Return the best of the first n stored sentences, n = 1, 2, ..., and how many were evaluated (steps 4-6)."""
-    stored = rows_in_order(problem)
-    prefixes: list[Selection] = [tuple(sorted(stored[:size])) for size in range(1, len(stored) + 1)] or [()]
-    ranked = [_rank(problem, prefix) for prefix in prefixes]
-    return prefixes[ranked.index(max(ranked))], len(prefixes)
+def prefixes(run: Run) -> Iterator[Selection]:
+    """Yield the first n stored sentences, n = 1, 2, ... (step 4), as long as no limit is reached."""
+    stored: list[int] = []
+    for row in rows_in_order(run.problem):
+        run.check()
+        stored.append(row)
+        yield tuple(sorted(stored))
+    if not stored:
+        yield ()
+
+
+def best_prefix(run: Run) -> Selection:
+    """Return the best of the prefixes (steps 5-6), of equals the first; they are counted, and not kept."""
+    ranked: list[_Ranked] = []
+    try:
+        for prefix in prefixes(run):
+            ranked.append((_rank(run.problem, prefix), prefix))
+            run.count(evaluations=1)
+    except (Stopped, KeyboardInterrupt):
+        if ranked:
+            run.see(_first_best(ranked))
+        raise
+    return _first_best(ranked)
+
+
+def _first_best(ranked: Sequence[_Ranked]) -> Selection:
+    return max(ranked, key=lambda pair: pair[0])[1]
 
 
 def _rank(problem: Problem, selection: Selection) -> tuple[int, Key]:
@@ -92,9 +111,8 @@ class GreedyRows(_Literal):
 
     def search(self, run: Run) -> None:
         """Search once."""
-        selection, evaluated = best_prefix(run.problem)
-        run.count(evaluations=evaluated - 1)
-        run.see(selection)
+        for prefix in prefixes(run):
+            run.see(prefix)
 
 
 class _Sized(_Literal):
@@ -210,9 +228,7 @@ class VnsPaperGreedy(VnsPaper):
 
     def first(self, run: Run) -> list[int]:
         """Return the greedy solution."""
-        selection, evaluated = best_prefix(run.problem)
-        run.count(evaluations=evaluated)
-        return list(selection) or super().first(run)
+        return list(best_prefix(run)) or super().first(run)
 
 
 @dataclass(frozen=True)
@@ -267,6 +283,7 @@ class GeneticPaper(_Sized):
             for _ in range(self.generations):
                 offspring = []
                 for left, right in combinations([candidate for _, candidate in ranked], 2):
+                    run.check()
                     both = np.array(sorted({*left, *right}), np.int64)
                     drawn = rng.choice(both, min(size, len(both)), replace=False)
                     offspring.append(tuple(sorted(drawn.tolist())))
@@ -299,6 +316,4 @@ class GeneticPaperGreedy(GeneticPaper):
 
     def given(self, run: Run) -> list[Selection]:
         """Return the greedy solution."""
-        selection, evaluated = best_prefix(run.problem)
-        run.count(evaluations=evaluated)
-        return [selection]
+        return [best_prefix(run)]

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from optsum.contracts.run import Run
+from optsum.contracts.run import Run, Stopped
 from optsum.contracts.strategy import Strategy
 from optsum.coverage.instance import Sense
 from optsum.problem.problem import Capability, Problem, Selection
@@ -80,7 +80,15 @@ class Genetic(Strategy):
         """Return the first individuals."""
         moves = list(run.problem.moves(()))
         default = 100 if Capability.COVERAGE in run.problem.capabilities else 30
-        return [random_start(run, moves) for _ in range(self.population or default)]
+        starts = [random_start(run, moves)]
+        try:
+            while len(starts) < (self.population or default):
+                run.check()
+                starts.append(random_start(run, moves))
+        except (Stopped, KeyboardInterrupt):
+            run.see(starts[0])
+            raise
+        return starts
 
     def search(self, run: Run) -> None:
         """Search until nothing was improved for long enough, or the bound is reached."""

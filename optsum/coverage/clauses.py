@@ -6,11 +6,11 @@ apart; searches, solvers for satisfiability and file formats want them together 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import reduce
 from itertools import chain
 from operator import or_
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
 
@@ -38,6 +38,9 @@ Clause: TypeAlias = tuple[Bits, ...]
 """Alternatives: sets of units that satisfy the clause together. Without an alternative it cannot be satisfied."""
 
 Clauses: TypeAlias = tuple[Clause, ...]
+
+_OFTEN: Final = 1000
+"""Steps of which each takes microseconds, between two questions whether to go on."""
 
 
 def members(bits: Bits) -> Iterator[int]:
@@ -70,10 +73,18 @@ def contains_one(candidate: Bits, known: Collection[Bits]) -> bool:
     return any(small & candidate == small for small in known)
 
 
-def canonical(clauses: Iterable[Iterable[Bits]]) -> Clauses:
-    """Return the same clauses without alternatives that contain another of theirs, in a fixed order."""
+def _nothing() -> None:
+    """Let work go on."""
+
+
+def canonical(clauses: Iterable[Iterable[Bits]], check: Callable[[], object] = _nothing) -> Clauses:
+    """Return the same clauses without alternatives that contain another of theirs, in a fixed order.
+
+    Here and below `check` is called every few milliseconds; what it raises ends the work.
+    """
     minimal = []
     for clause in clauses:
+        check()
         kept: set[Bits] = set()
         for candidate in sorted(set(clause), key=int.bit_count):
             if not contains_one(candidate, kept):
@@ -92,7 +103,7 @@ def is_cover(instance: Coverage) -> bool:
     )
 
 
-def clauses_of(instance: Coverage) -> Clauses:
+def clauses_of(instance: Coverage, check: Callable[[], object] = _nothing) -> Clauses:
     """Return the clause of each feature that asks for a copy, in the order of the features.
 
     Raises
@@ -114,16 +125,19 @@ def clauses_of(instance: Coverage) -> Clauses:
         )
     alternatives: list[dict[Bits, None]] = [{} for _ in range(instance.features)]
     for unit in range(instance.size):
+        check()
         for entry in range(int(instance.unit_start[unit]), int(instance.unit_start[unit + 1])):
             alternatives[int(instance.unit_feature[entry])][1 << unit] = None
-    for joint in instance.joints:
+    for number, joint in enumerate(instance.joints):
+        if number % _OFTEN == 0:
+            check()
         alternatives[joint.feature][reduce(or_, [1 << unit for unit in joint.needs])] = None
     asked = (np.diff(instance.level_start) > 1).tolist()
     return tuple(tuple(found) for found, wanted in zip(alternatives, asked, strict=True) if wanted)
 
 
 def interchangeable(
-    clauses: Clauses, lengths: Sequence[int], *, every: bool = False
+    clauses: Clauses, lengths: Sequence[int], *, every: bool = False, check: Callable[[], object] = _nothing
 ) -> tuple[Clauses, dict[int, list[int]]]:
     """Leave out units that others can stand for: sentences that say the same.
 
@@ -148,7 +162,7 @@ def interchangeable(
     classes: dict[int, list[int]] = {}
     while True:
         dropped = 0
-        for units, needed in _alike(clauses):
+        for units, needed in _alike(clauses, check):
             units.sort(key=lambda unit: (lengths[unit], unit))
             if every and (needed > 1 or not lengths[units[0]]):
                 continue
@@ -161,16 +175,18 @@ def interchangeable(
         clauses = without(clauses, dropped)
 
 
-def _alike(clauses: Clauses) -> Iterator[tuple[list[int], int]]:
+def _alike(clauses: Clauses, check: Callable[[], object]) -> Iterator[tuple[list[int], int]]:
     """Yield the classes of interchangeable units, of two and more, and how many of each one alternative holds."""
     held = [frozenset(clause) for clause in clauses]
     places: dict[int, list[tuple[int, Bits]]] = {}
     for index, clause in enumerate(held):
+        check()
         for alternative in clause:
             for unit in members(alternative):
                 places.setdefault(unit, []).append((index, alternative))
     candidates: dict[tuple[tuple[int, int], ...], list[list[int]]] = {}
     for unit, named in places.items():
+        check()
         profile = tuple(sorted([(index, alternative.bit_count()) for index, alternative in named]))
         alike = candidates.setdefault(profile, [])
         for units in alike:

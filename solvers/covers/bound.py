@@ -17,14 +17,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import isfinite
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from optsum.coverage.clauses import Bits, Clauses, members, support
+from optsum.deadline import NEVER, Deadline
 from optsum.program.cover import cover_program
 from optsum.program.dual_bound import SCALE
-from optsum.program.highs import new_highs, pass_model
+from optsum.program.highs import new_highs, pass_model, run
 
 __all__ = ["Fixed", "Relaxer", "Shares"]
+
+
+_SMALL: Final = 10_000
+"""Entries of a linear program that takes less than a tenth of a second: it is solved here, others apart."""
 
 
 class Fixed(NamedTuple):
@@ -122,10 +127,18 @@ class Shares:
 
 
 class Relaxer:
-    """Solves relaxations; one HiGHS object serves them all."""
+    """Solves relaxations; one HiGHS object serves them all.
 
-    def __init__(self, lengths: Sequence[int]) -> None:
+    Parameters
+    ----------
+    lengths : of all units
+    deadline : Deadline
+        Shares that are not there by then are 0.
+    """
+
+    def __init__(self, lengths: Sequence[int], deadline: Deadline = NEVER) -> None:
         self._lengths = lengths
+        self._deadline = deadline
         self._highs: Any = None
         self.solved = 0
 
@@ -141,10 +154,12 @@ class Relaxer:
         self._highs.clearModel()
         # An upper limit of 1 holds by itself; as a limit it would take a part of the duals.
         pass_model(self._highs, replace(program, upper=2 * program.upper), relaxed=True)
-        self._highs.run()
+        ended = run(self._highs, self._deadline, apart=len(program.row_column) > _SMALL)
         self.solved += 1
+        if not ended:  # it must not be asked anything
+            self._highs = None
         left = {unit: SCALE * self._lengths[unit] for unit in units}
-        if self._highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+        if not ended or self._highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
             return Shares(clauses, self._lengths, [dict.fromkeys(linked, 0) for linked in links], {})
         solution = self._highs.getSolution()
         duals, values = solution.row_dual, solution.col_value

@@ -22,6 +22,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from optsum.contracts.result import Termination
+from optsum.contracts.run import Stopped
 from optsum.coverage.clauses import (
     Bits,
     Clause,
@@ -34,6 +36,7 @@ from optsum.coverage.clauses import (
     without,
 )
 from optsum.coverage.instance import Coverage
+from optsum.deadline import NEVER, Deadline
 from optsum.optima.diagram import EMPTY_FAMILY, EMPTY_SET, Diagram
 
 from .bound import Relaxer, Shares
@@ -81,6 +84,7 @@ def minimum_covers(
     every: bool = True,
     on_node: Callable[[], object] | None = None,
     on_bound: Callable[[int], object] | None = None,
+    deadline: Deadline = NEVER,
 ) -> MinimumCovers:
     """Find all minimum covers, or one.
 
@@ -94,9 +98,12 @@ def minimum_covers(
         Called before each state; what it raises ends the search.
     on_bound : callable, optional
         Called with each better lower bound of the minimum.
+    deadline : Deadline
 
     Raises
     ------
+    Stopped
+        When the deadline has passed.
     UnsupportedError
         If the instance is no cover.
 
@@ -109,12 +116,17 @@ def minimum_covers(
     >>> found.minimum, list(found.covers)
     (2, [(0, 2)])
     """
-    clauses = clauses_of(instance)
+
+    def check() -> None:
+        if reason := deadline.reason:
+            raise Stopped(Termination(reason))
+
+    clauses = clauses_of(instance, check)
     lengths = instance.lengths.tolist()
-    search = CoverSearch(lengths, every=every, on_node=on_node)
+    search = CoverSearch(lengths, every=every, on_node=on_node, deadline=deadline)
     if not all(clauses):
         return MinimumCovers(None, search.families.diagram(EMPTY_FAMILY), 0, 0)
-    kept, classes = interchangeable(canonical(clauses), lengths, every=every)
+    kept, classes = interchangeable(canonical(clauses, check), lengths, every=every, check=check)
     minimum, family = search.run(kept, on_bound)
     family = search.families.spread(family, classes)
     return MinimumCovers(minimum, search.families.diagram(family), search.nodes, search.relaxer.solved)
@@ -129,13 +141,21 @@ class CoverSearch:
     every : bool
         Look for all minimum covers, not just one.
     on_node : callable, optional
+        Called before each state; it has to end the search when the deadline has passed.
+    deadline : Deadline
+        Bounds become weaker from then on.
     """
 
     def __init__(
-        self, lengths: Sequence[int], *, every: bool = True, on_node: Callable[[], object] | None = None
+        self,
+        lengths: Sequence[int],
+        *,
+        every: bool = True,
+        on_node: Callable[[], object] | None = None,
+        deadline: Deadline = NEVER,
     ) -> None:
         self.families = Families()
-        self.relaxer = Relaxer(lengths)
+        self.relaxer = Relaxer(lengths, deadline)
         self.nodes = 0
         self._lengths = lengths
         self._every = every

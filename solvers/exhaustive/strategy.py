@@ -116,10 +116,10 @@ class Exhaustive(Strategy):
         try:
             while not walker.done:
                 run.check()
-                left = walker.stride if run.limits.evaluations is None else run.limits.evaluations - run.evaluations
                 visited = walker.visited
-                found = walker.advance(min(left, walker.stride))
-                run.count(evaluations=walker.visited - visited)
+                found = walker.go_on(run.limits.evaluations and run.limits.evaluations - run.evaluations)
+                # What is reported is counted there; the sum must not depend on how often this loop is run.
+                run.count(evaluations=walker.visited - visited - (walker.visited > visited and found is not None))
                 if found is not None:
                     run.see(found)
                 if long := estimate.update(walker.visited or walker.feasible, run.elapsed, run.limits.time_s):
@@ -135,7 +135,7 @@ class Exhaustive(Strategy):
         walker = self._walker(run, rows)
         while not walker.done:
             run.check()
-            walker.advance(walker.stride)
+            walker.go_on()
         return walker
 
 

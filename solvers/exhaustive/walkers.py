@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
+from time import perf_counter
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -28,6 +29,8 @@ __all__ = ["Flips", "OneByOne", "Pairs", "Walker", "prepare", "walker_of"]
 _SAFE: Final = 2**62
 _CANDIDATES: Final = 4096
 _POWERS: Final = 1e290
+_SLICE_S: Final = 0.04
+_LONGEST_STRIDE: Final = 1 << 30
 
 
 class Walker(ABC):
@@ -40,7 +43,7 @@ class Walker(ABC):
     rate : float
         About how many a second, until it is measured.
     stride : int
-        How many to visit between two looks at the limits.
+        How many to visit between two looks at the limits; grows and shrinks until that takes some milliseconds.
     visited, feasible, ties : int
         Selections so far: visited, within the limits, and of the best value among those.
     """
@@ -52,6 +55,17 @@ class Walker(ABC):
     feasible = 0
     ties = 0
     done = False
+
+    def go_on(self, most: int | None = None) -> Selection | None:
+        """Visit selections for some milliseconds, at most so many; return the best one if it is new."""
+        began = perf_counter()
+        found = self.advance(self.stride if most is None else min(most, self.stride))
+        seconds = perf_counter() - began
+        if seconds < _SLICE_S / 2:
+            self.stride = min(2 * self.stride, _LONGEST_STRIDE)
+        elif seconds > _SLICE_S:
+            self.stride = max(1, self.stride // 2)
+        return found
 
     @abstractmethod
     def advance(self, visits: int) -> Selection | None:
@@ -134,7 +148,7 @@ class Pairs(Walker):
     """
 
     rate = 2e8
-    stride = 1 << 22
+    stride = 1 << 18
 
     def __init__(self, coverage: Coverage, halves: Halves, exact: bool, rows: int) -> None:
         from .pairs import start_pairs
@@ -210,7 +224,7 @@ class Flips(Walker):
     """Unit by unit, in ascending order of their numbers."""
 
     rate = 3e6
-    stride = 1 << 18
+    stride = 1 << 13
 
     def __init__(self, coverage: Coverage, arrays: Arrays, rows: int) -> None:
         from .flips import start

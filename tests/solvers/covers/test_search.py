@@ -9,13 +9,16 @@ from time import process_time
 
 import pytest
 from cover_instances import brute_force, cover_of, random_clauses, random_lengths
+from optsum.solvers.covers.bound import Relaxer
+from optsum.solvers.covers.search import minimum_covers
 from optsum.solvers.covers.solve import enumerate_covers, quick_cover, solve_cover
 
-from optsum.contracts.result import Status
+from optsum.contracts.result import Status, Termination
 from optsum.contracts.run import Limits, Run, Stopped
 from optsum.contracts.strategy import Strategy
 from optsum.coverage.clauses import canonical, clauses_of, interchangeable, members
 from optsum.coverage.instance import Coverage, Joint, Sense
+from optsum.deadline import Deadline
 from optsum.errors import UnsupportedError
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.program.model import LinearModel, coverage_model
@@ -236,7 +239,7 @@ def test_the_quick_cover_covers_and_nothing_of_it_is_idle() -> None:
     for _ in range(100):
         clauses = random_clauses(rng, units=12, clauses=8)
         lengths = [rng.randint(1, 5) for _ in range(12)]
-        chosen = set(members(quick_cover(clauses_of(cover_of(clauses, lengths)), lengths)))
+        chosen = set(members(quick_cover(clauses_of(cover_of(clauses, lengths)), lengths, lambda: None)))
 
         def covers(units: set[int], clauses: list[list[tuple[int, ...]]] = clauses) -> bool:
             return all(any(units.issuperset(alternative) for alternative in clause) for clause in clauses)
@@ -249,7 +252,7 @@ def test_a_quick_cover_of_a_huge_topic_is_quick() -> None:
     # Looking at every alternative for every choice took 13 s here.
     clauses = clauses_of(synthetic(random.Random(3), 6000, 900))  # noqa: S311
     began = process_time()
-    chosen = quick_cover(clauses, [1] * 6000)
+    chosen = quick_cover(clauses, [1] * 6000, lambda: None)
     assert process_time() - began < 1
     assert all(any(alternative & ~chosen == 0 for alternative in clause) for clause in clauses)
     assert chosen.bit_count() < 1200  # the minimum is above 1000
@@ -279,3 +282,23 @@ def test_of_sentences_that_say_the_same_the_shortest_is_kept() -> None:
     instance = cover_of([[(0,), (1,), (2,)]], [5, 3, 3])
     assert sorted(enumerate_covers(instance)) == [(1,), (2,)]
     assert search(CoverageProblem.of(instance), "milp").objective == 3
+
+
+def test_what_goes_before_the_search_can_be_ended() -> None:
+    """Reading clauses, leaving out equals and the quick cover take seconds on thousands of units."""
+    instance = cover_of([[(0,), (1,), (3, 4)], [(3,), (0, 1)], [(4,), (0, 2)]], [1] * 5)
+    clauses = clauses_of(instance)
+
+    def stop() -> None:
+        raise Stopped(Termination.TIME_LIMIT)
+
+    for work in (
+        lambda: clauses_of(instance, stop),
+        lambda: canonical(clauses, stop),
+        lambda: interchangeable(clauses, [1] * 5, check=stop),
+        lambda: quick_cover(clauses, [1] * 5, stop),
+        lambda: minimum_covers(instance, deadline=Deadline(0.0)),
+    ):
+        with pytest.raises(Stopped):
+            work()
+    assert Relaxer([1] * 5, Deadline(0.0)).shares(clauses).bound >= 0

@@ -274,3 +274,17 @@ def test_every_walker_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
     assert {Pairs, Flips, OneByOne} == {
         each for each in vars(walkers).values() if isinstance(each, type) and issubclass(each, Walker)
     } - {Walker}
+
+
+@pytest.mark.parametrize("stride", [1, 100, 1 << 20])
+def test_how_often_limits_are_looked_at_counts_for_nothing(stride: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(4)
+    for walker in (Pairs, Flips):
+        monkeypatch.setattr(walker, "stride", stride)
+    monkeypatch.setattr(walkers, "_SLICE_S", 0.0)  # every slice is half as long as the one before
+    for kind in ("recall", "joined"):
+        problem = CoverageProblem.of(random_coverage(rng, kind=kind))
+        result = search(problem, "exhaustive")
+        visited = sum(1 for size in range(1, problem.size + 1) for each in combinations(range(problem.size), size)
+                      if problem.length(each) <= problem.max_length)  # fmt: skip
+        assert result.evaluations == visited + 1, "each once, and the empty one"

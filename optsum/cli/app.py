@@ -12,8 +12,9 @@ import typer
 from typer.core import TyperGroup
 
 from optsum._version import __version__
-from optsum.cli.exits import DONE, FAILED, UNUSABLE, tell
+from optsum.cli.exits import DONE, FAILED, INTERRUPTED, UNUSABLE, tell
 from optsum.cli.flags import Debug, command
+from optsum.cli.signals import Signals
 from optsum.errors import describe
 from optsum.report.progress import telling
 
@@ -109,7 +110,7 @@ def _app() -> typer.Typer:
         invoke_without_command=True,
         help="Exact oracle summaries: how good could a summary of this text possibly be?",
         epilog="Exit status: 0; 1 if a topic could not be done; 2 for options or files that cannot be used; "
-        "130 after Ctrl-C.",
+        "130 after Ctrl-C, 143 after SIGTERM.",
     )
     app.callback()(_top)
     for name, about in _COMMANDS.items():
@@ -136,10 +137,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Parameters
     ----------
     arguments : sequence of str, optional
-        Those of the command line, if not given.
+        Those of the command line, if not given; then the process is expected to end with this, and signals that come
+        later are ignored.
     """
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="replace")  # a console that lacks a character shows another
+    with Signals(last=arguments is None) as signals:
+        try:
+            status = _run(arguments)
+        except KeyboardInterrupt:  # between two commands' work
+            status = tell("interrupted", INTERRUPTED)
+        return signals.status(status)
+
+
+def _run(arguments: Sequence[str] | None) -> int:
     try:
         with warnings.catch_warnings(), telling():
             warnings.showwarning = _warn

@@ -18,7 +18,7 @@ FAILED: Final = 1
 UNUSABLE: Final = 2
 """Options or files that cannot be used."""
 INTERRUPTED: Final = 130
-"""Ctrl-C."""
+"""Ctrl-C; after SIGTERM `Signals.status` makes 143 of it."""
 BROKEN_PIPE: Final = 141
 """Who read the standard output has left, as ``head`` does."""
 

@@ -2,37 +2,25 @@
 
 from __future__ import annotations
 
-import signal
-import threading
 from collections.abc import Generator, Iterator
-from types import FrameType, TracebackType
-from typing import Any, Self, TypeVar
+from typing import TypeVar
+
+from optsum.cli.signals import Signals
 
 __all__ = ["Interrupts"]
 
 T = TypeVar("T")
 
 
-class Interrupts:
+class Interrupts(Signals):
     """While this is entered, Ctrl-C ends the work that `pull` waits for; what is done with it is finished first."""
 
     def __init__(self) -> None:
+        super().__init__()
         self._seen = self._raised = self._pulling = False
-        self._before: Any = None
 
-    def __enter__(self) -> Self:
-        if threading.current_thread() is threading.main_thread():
-            self._before = signal.signal(signal.SIGINT, self._handle)
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if threading.current_thread() is threading.main_thread():
-            signal.signal(signal.SIGINT, self._before)
-
-    def _handle(self, number: int, frame: FrameType | None) -> None:
-        del number, frame
+    def hear(self) -> None:
+        """Interrupt `pull`, and nothing else."""
         self._seen = True
         if self._pulling:
             self._raised = True

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import signal
-import threading
 from collections.abc import Callable, Iterable, Iterator
-from types import FrameType, TracebackType
-from typing import Any, Self, TypeVar
+from typing import TypeVar
 
+from optsum.cli.signals import Signals
 from optsum.report.progress import say
 
 __all__ = ["Stopping"]
@@ -15,7 +13,7 @@ __all__ = ["Stopping"]
 T = TypeVar("T")
 
 
-class Stopping:
+class Stopping(Signals):
     """While this is entered, Ctrl-C ends `until` after the item under way; a second one interrupts that too.
 
     Attributes
@@ -27,24 +25,13 @@ class Stopping:
     """
 
     def __init__(self) -> None:
+        super().__init__()
         self.stopped = False
         self.done = 0
         self._reading = False
-        self._before: Any = None
 
-    def __enter__(self) -> Self:
-        if threading.current_thread() is threading.main_thread():
-            self._before = signal.signal(signal.SIGINT, self._handle)
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if threading.current_thread() is threading.main_thread():
-            signal.signal(signal.SIGINT, self._before)
-
-    def _handle(self, number: int, frame: FrameType | None) -> None:
-        del number, frame
+    def hear(self) -> None:
+        """Let `until` end after this item; interrupt the reading of the next one, and what was asked to end before."""
         if self.stopped or self._reading:
             self.stopped = True
             raise KeyboardInterrupt

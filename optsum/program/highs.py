@@ -61,7 +61,7 @@ def pass_model(highs: Any, model: LinearModel, *, relaxed: bool = False) -> None
     )
 
 
-def run(highs: Any, deadline: Deadline = NEVER, *, apart: bool = True) -> bool:
+def run(highs: Any, deadline: Deadline = NEVER, *, apart: bool = True, keeps: bool = False) -> bool:
     """Solve what HiGHS holds, until it is done or the deadline has passed; Ctrl-C is heard within half a second.
 
     Parameters
@@ -71,6 +71,8 @@ def run(highs: Any, deadline: Deadline = NEVER, *, apart: bool = True) -> bool:
     deadline : Deadline
     apart : bool
         In a thread of its own, without which neither Ctrl-C nor the deadline's caller is heard; that costs 2 ms.
+    keeps : bool
+        Whether Ctrl-C ends HiGHS as a deadline does, so that what it holds can be asked for, instead of being raised.
 
     Returns
     -------
@@ -80,7 +82,7 @@ def run(highs: Any, deadline: Deadline = NEVER, *, apart: bool = True) -> bool:
     Raises
     ------
     KeyboardInterrupt
-        After Ctrl-C.
+        After Ctrl-C, if it is not kept.
     """
     highs.setOptionValue("time_limit", inf if deadline.left_s == inf else highs.getRunTime() + deadline.left_s)
     if not apart:
@@ -106,6 +108,9 @@ def run(highs: Any, deadline: Deadline = NEVER, *, apart: bool = True) -> bool:
         while not done.wait(_ASK_S):
             if deadline.passed and not done.wait(_ASK_S):  # of its own time limit HiGHS knows itself
                 break
+    except KeyboardInterrupt:
+        if not keeps:
+            raise
     finally:
         stop.set()
         ended = done.wait(_HEARS_S)

@@ -16,10 +16,11 @@ from concurrent.futures import TimeoutError as NotYetError
 from contextlib import contextmanager
 from itertools import islice
 from time import perf_counter
-from typing import Any, Generic, TypeAlias, TypeVar
+from typing import Any, Final, Generic, TypeAlias, TypeVar
 
 from optsum.contracts.result import Result, Termination
 from optsum.errors import show_tracebacks, tracebacks_are_shown
+from optsum.processes.children import SAFE_PATH, end_with, imports_from_here
 
 __all__ = ["stream"]
 
@@ -120,9 +121,13 @@ class _Pool(Generic[Item]):
     def _submit(self, batch: list[Item]) -> None:
         from loky import get_reusable_executor
 
-        with _interrupts_held():
+        with _signals_held(), imports_from_here():
             self._executor = get_reusable_executor(
-                self._workers, timeout=_IDLE_S, initializer=_start, initargs=(tracebacks_are_shown(),)
+                self._workers,
+                timeout=_IDLE_S,
+                initializer=_start,
+                initargs=(os.getpid(), tracebacks_are_shown()),
+                env=SAFE_PATH,
             )
             self._under_way.append((batch, self._executor.submit(_work_on, self._work, batch)))
 
@@ -172,13 +177,17 @@ def _answers(done: _Done) -> Iterator[list[Result]]:
         raise KeyboardInterrupt
 
 
+_STOP: Final = {signal.SIGINT, signal.SIGTERM}
+"""What ends the work in good order."""
+
+
 @contextmanager
-def _interrupts_held() -> Iterator[None]:
-    """Keep Ctrl-C from a process that is being started, until it is ready for it."""
+def _signals_held() -> Iterator[None]:
+    """Keep Ctrl-C and SIGTERM from a process that is being started, until it is ready for them."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _STOP)
     try:
         yield
     finally:
@@ -196,7 +205,7 @@ class _Done:
 
 
 class _Interrupt:
-    """Ctrl-C in a process: ends the search there is, and whatever comes later."""
+    """Ctrl-C or SIGTERM in a process: ends the search there is, and whatever comes later."""
 
     def __init__(self) -> None:
         self.came = self.working = False
@@ -210,10 +219,12 @@ class _Interrupt:
 _interrupt = _Interrupt()
 
 
-def _start(tracebacks: bool) -> None:
-    signal.signal(signal.SIGINT, _interrupt)
+def _start(parent: int, tracebacks: bool) -> None:
+    end_with(parent, natively=True)
+    for number in _STOP:
+        signal.signal(number, _interrupt)
     if hasattr(signal, "pthread_sigmask"):
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOP)
     if tracebacks:
         show_tracebacks()
 

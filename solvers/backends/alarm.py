@@ -5,11 +5,14 @@ from __future__ import annotations
 import signal
 import threading
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Final, Self
 
 from optsum.deadline import Deadline
 
-__all__ = ["Alarm", "Overran"]
+__all__ = ["GRACE_S", "Alarm", "Overran"]
+
+GRACE_S: Final = 3.0
+"""Seconds that a process may need beyond its time limit to say what it has; then it is killed."""
 
 
 class Overran(Exception):  # noqa: N818 - a signal to the one who set the limit, never an error

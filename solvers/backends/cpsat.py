@@ -9,10 +9,9 @@ from __future__ import annotations
 import atexit
 import json
 import subprocess
-import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from io import BytesIO
-from threading import Lock
+from threading import Event, Lock, Timer
 from time import perf_counter
 from typing import Any, Final
 
@@ -20,11 +19,16 @@ import numpy as np
 
 from optsum.contracts.backend import Backend, RawOutcome, stated
 from optsum.contracts.declaration import Declaration, Ending, OptionNames
+from optsum.contracts.result import Termination
 from optsum.contracts.run import Limits
 from optsum.coverage.instance import Sense
+from optsum.deadline import Deadline
 from optsum.errors import BackendError, OptionError
 from optsum.problem.problem import Problem, Selection
+from optsum.processes.children import python
 from optsum.program.model import LinearModel
+
+from .alarm import GRACE_S, Overran
 
 __all__ = ["CP_SAT", "CpSat"]
 
@@ -57,10 +61,14 @@ class CpSat(Backend):
     def solve(self, problem: Problem, limits: Limits, seed: int, start: Selection | None = None) -> RawOutcome:
         """Solve to proven optimality, or to a limit."""
         self.accept(limits)
-        began = perf_counter()
-        request = _request(problem.linear_model, self.settings(limits, seed), start)
+        began, deadline = perf_counter(), Deadline(self.kept(limits).time_s)
+        model, settings = problem.linear_model, self.settings(limits, seed)
+        request = _request(model, settings, start, deadline.left_s)
         built = perf_counter()
-        answer = _CHILD.ask(request)
+        try:
+            answer = _CHILD.ask(request, deadline.left_s + GRACE_S)
+        except Overran as over:
+            return RawOutcome(termination=Termination.TIME_LIMIT, native="no answer in time", detail=str(over))
         if "failed" in answer:
             raise BackendError(f"cp-sat failed: {answer['failed']}")
         if "refused" in answer:
@@ -87,8 +95,8 @@ class CpSat(Backend):
         )
 
 
-def _request(model: LinearModel, settings: Mapping[str, Any], start: Selection | None) -> bytes:
-    """Return a model and options as `solvers.backends.cpsat_child` reads them: NumPy arrays in one archive."""
+def _request(model: LinearModel, settings: Mapping[str, Any], start: Selection | None, left: float) -> bytes:
+    """Return a model, options and seconds as `solvers.backends.cpsat_child` reads them: arrays in one archive."""
     file = BytesIO()
     np.savez(
         file,
@@ -100,6 +108,7 @@ def _request(model: LinearModel, settings: Mapping[str, Any], start: Selection |
         row_value=model.row_value,
         units=np.array(model.units),
         settings=np.array(json.dumps(dict(settings))),
+        left=np.array(left),
         start=np.array([-1] if start is None else start, np.int64),
         row_lower=model.row_lower,
         row_upper=model.row_upper,
@@ -110,29 +119,48 @@ def _request(model: LinearModel, settings: Mapping[str, Any], start: Selection |
 class _Child:
     """The process that has OR-Tools; started when it is needed, and again if it died."""
 
-    def __init__(self, arguments: tuple[str, ...] = ("-m", "optsum.solvers.backends.cpsat_child")) -> None:
-        self._arguments = arguments
+    def __init__(self, command: Sequence[str] | None = None) -> None:
+        self._command = command
         self._process: subprocess.Popen[bytes] | None = None
         self._lock = Lock()
 
-    def ask(self, request: bytes) -> dict[str, Any]:
+    def ask(self, request: bytes, seconds: float) -> dict[str, Any]:
         """Return the answer to a request.
 
         Raises
         ------
         BackendError
             If the process cannot be started, or dies.
+        Overran
+            If it had to be killed after so many seconds.
         """
+        overran = Event()
+
+        def end() -> None:
+            overran.set()
+            if self._process is not None:
+                self._process.kill()
+
+        timer = Timer(seconds, end) if seconds < float("inf") else None
         with self._lock:
             try:
+                if timer is not None:
+                    timer.daemon = True
+                    timer.start()
                 return self._exchange(request)
             except (OSError, ValueError) as error:  # a pipe that is closed, or no whole line of JSON
+                status = self._stop()
+                if overran.is_set():
+                    raise Overran(f"cp-sat went on {GRACE_S:g} s after its time limit and was killed") from error
                 raise BackendError(
-                    f"The process of cp-sat died (exit status {self._stop()}): its own words are on the standard error."
+                    f"The process of cp-sat died (exit status {status}): its own words are on the standard error."
                 ) from error
             except BaseException:  # Ctrl-C: whatever the child is at, nobody waits for it
                 self._stop()
                 raise
+            finally:
+                if timer is not None:
+                    timer.cancel()
 
     def _exchange(self, request: bytes) -> dict[str, Any]:
         if self._process is not None and self._process.poll() is not None:
@@ -140,7 +168,7 @@ class _Child:
         if self._process is None:
             atexit.register(self._stop)
             self._process = subprocess.Popen(  # noqa: S603 - our own module
-                [sys.executable, *self._arguments],
+                self._command or python("optsum.solvers.backends.cpsat_child", "main"),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
             )

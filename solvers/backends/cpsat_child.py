@@ -6,23 +6,24 @@ Started by `optsum.solvers.backends.cpsat`. It must load nothing that loads high
 from __future__ import annotations
 
 import json
-import os
 import signal
 import sys
 from io import BytesIO
-from threading import Thread
-from time import perf_counter, sleep
+from time import perf_counter
 from typing import Any
 
 import numpy as np
 
+from optsum.processes.children import end_with
+
 __all__ = ["main"]
 
 
-def main() -> None:
+def main(parent: int) -> None:
     """Answer requests until there are no more: eight bytes of length, then NumPy arrays; one line of JSON back."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches both processes; the other one decides
-    Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+    for number in (signal.SIGINT, signal.SIGTERM):  # they may reach both processes; the other one decides
+        signal.signal(number, signal.SIG_IGN)
+    end_with(parent)
     source = sys.stdin.buffer
     while head := source.read(8):
         with np.load(BytesIO(source.read(int.from_bytes(head))), allow_pickle=False) as request:
@@ -32,13 +33,6 @@ def main() -> None:
                 answer = {"failed": f"{type(error).__name__}: {error}"}
         sys.stdout.write(json.dumps(answer) + "\n")
         sys.stdout.flush()
-
-
-def _end_with(parent: int) -> None:
-    """End this process, whatever it is solving, once the one that started it is gone."""
-    while os.getppid() == parent:
-        sleep(0.5)
-    os._exit(1)
 
 
 def _solve(request: dict[str, Any]) -> dict[str, Any]:
@@ -75,6 +69,8 @@ def _solve(request: dict[str, Any]) -> dict[str, Any]:
         for unit in range(int(request["units"])):
             model.add_hint(columns[unit], int(unit in start_from))
     built = perf_counter()
+    if (left := float(request["left"]) - (built - began)) < float("inf"):  # building counts
+        solver.parameters.max_time_in_seconds = max(0.01, left)
     status = solver.status_name(solver.solve(model))
     holds = status in {"OPTIMAL", "FEASIBLE"}
     # Stopped before it had one, it states the bound 0, which no maximum need keep.
@@ -89,7 +85,3 @@ def _solve(request: dict[str, Any]) -> dict[str, Any]:
         "build_s": built - began,
         "solve_s": perf_counter() - built,
     }
-
-
-if __name__ == "__main__":
-    main()

@@ -8,18 +8,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Final
+from typing import Any
 
 from optsum.deadline import Deadline
 from optsum.errors import BackendError
 from optsum.processes.supervised import run_supervised
 
-from .alarm import Alarm, Overran
+from .alarm import GRACE_S, Alarm, Overran
 
-__all__ = ["GRACE_S", "Watch"]
-
-GRACE_S: Final = 3.0
-"""Seconds that a program may need beyond its time limit to say what it has."""
+__all__ = ["Watch"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +98,10 @@ class Watch:
     def _prepare(self, solver: Any, folder: Path) -> None:
         solver.options.update(self.settings())
         if not hasattr(solver, "create_command_line"):
-            apply = solver._apply_solver  # noqa: SLF001
+            apply = getattr(solver, "_apply_solver", None)
+            if apply is None:
+                self.alarm.silence()  # nobody knows when it begins
+                return
 
             def apply_solver() -> Any:
                 self._begin()

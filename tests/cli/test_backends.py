@@ -185,8 +185,11 @@ def test_what_goes_wrong_in_another_process_is_one_sentence(
 ) -> None:
     if not backend_of("cp-sat").available():
         pytest.skip("cp-sat is not here")
-    code = "import sys; sys.modules['ortools'] = None; from optsum.solvers.backends.cpsat_child import main; main()"
-    child = cpsat._Child(("-c", code))
+    code = (
+        "import os, sys; sys.modules['ortools'] = None\n"
+        "from optsum.solvers.backends.cpsat_child import main; main(os.getppid())"
+    )
+    child = cpsat._Child([sys.executable, "-c", code])
     monkeypatch.setattr(cpsat, "_CHILD", child)
     with pytest.raises(BackendError, match="cp-sat failed: ModuleNotFoundError"):
         optsum.search(CoverageProblem.of(Coverage.of([1], [{0: 1}], [[1]])), "milp", backend="cp-sat")

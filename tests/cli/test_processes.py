@@ -10,11 +10,11 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from processes import children_of, living, wait_for
 
 OPTSUM = [sys.executable, "-c", "import sys; from optsum.cli import main; sys.exit(main())"]
 NEWS = str(Path(__file__).parents[2] / "examples" / "data" / "news.jsonl")
@@ -36,35 +36,6 @@ def write(path: Path, topics: list[dict[str, Any]]) -> Path:
 
 def rows_of(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
-
-
-def wait_for(condition: Callable[[], object], seconds: float = 60) -> None:
-    until = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < until, "it did not happen in time"
-        time.sleep(0.05)
-
-
-def running() -> dict[int, int]:
-    """Return all processes that are no zombies, with the process that each was started by."""
-    found = {}
-    for folder in Path("/proc").iterdir():
-        if folder.name.isdigit():
-            try:
-                state, parent = (folder / "stat").read_text().rpartition(")")[2].split()[:2]
-            except OSError:
-                continue
-            if state != "Z":
-                found[int(folder.name)] = int(parent)
-    return found
-
-
-def children_of(process: int) -> set[int]:
-    """Return the processes below one, at any depth."""
-    parents, found = running(), {process}
-    while more := {child for child, parent in parents.items() if parent in found} - found:
-        found |= more
-    return found - {process}
 
 
 @pytest.mark.slow
@@ -100,7 +71,7 @@ def test_ctrl_c_keeps_what_was_done_and_leaves_nobody_behind(tmp_path: Path, wor
     assert any(row["selection"] for row in rows[2:])
     assert rows[-1]["status"] == "feasible"
     assert bool(children) == (workers > 1)
-    wait_for(lambda: not children & running().keys(), 10)
+    wait_for(lambda: not children & living(), 10)
 
 
 @pytest.mark.slow

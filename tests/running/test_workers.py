@@ -9,35 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from worker_jobs import dies_of, lost, row, waits
 
 import optsum
-from optsum.contracts.result import Result
-from optsum.options.options import resolve
-from optsum.running.each_topic import error_result
 from optsum.running.workers import stream
-
-OPTIONS = resolve({"max_length": 3})
-
-
-def row(item: Any) -> list[Result]:
-    return [error_result(str(item), f"process {os.getpid()}", OPTIONS)]
-
-
-def lost(item: Any) -> list[Result]:
-    return [error_result(str(item), "lost", OPTIONS)]
-
-
-def dies_of(item: int, deadly: tuple[int, ...]) -> list[Result]:
-    if item in deadly:
-        os._exit(3)
-    return row(item)
-
-
-def waits(item: int, folder: Path) -> list[Result]:
-    (folder / f"began-{item}").touch()
-    if item:
-        time.sleep(60)
-    return row(item)
 
 
 def alive(processes: set[int]) -> set[int]:

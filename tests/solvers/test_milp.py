@@ -312,6 +312,7 @@ def test_ctrl_c_ends_the_solver_with_what_it_has() -> None:
         f"import sys; sys.path.insert(0, {str(Path(hard_instance.__file__).parent)!r})\n"
         "from hard_instance import hard\n"
         "from optsum.problem.coverage_problem import CoverageProblem; from optsum.running.search import search\n"
+        "for strategy in ('greedy', 'milp'): search(CoverageProblem.of(hard(units=5)), strategy)\n"
         "problem = CoverageProblem.of(hard()); problem.linear_model; print('ready', flush=True)\n"
         "result = search(problem, 'milp')\n"
         "print(result.termination.value, result.status.value, result.objective <= result.bound)\n"

@@ -9,7 +9,7 @@ from pathlib import Path
 __all__ = ["children_of", "living", "parents", "wait_for"]
 
 
-def wait_for(condition: Callable[[], object], seconds: float = 30) -> None:
+def wait_for(condition: Callable[[], object], seconds: float = 90) -> None:
     """Return as soon as a condition holds; fail if that does not happen in time."""
     until = time.monotonic() + seconds
     while not condition():

@@ -324,7 +324,7 @@ def test_a_bound_that_lost_its_sign(
 ) -> None:
     monkeypatch.setattr(Results.solver, "termination_condition", condition)
     monkeypatch.setattr(Results.problem, "upper_bound", upper)
-    solver = type("Solver", (), {"options": {}, "solve": lambda self, model, **_: Results, "_apply_solver": None})
+    solver = type("Solver", (), {"options": {}, "solve": lambda self, model, **_: Results})
     monkeypatch.setattr(Cbc, "factory", lambda self: solver())
     monkeypatch.setattr(Cbc, "accept", lambda self, limits: None)
     outcome = Cbc().solve(CoverageProblem.of(SMALL), Limits(time_s=5.0, nodes=9), 0)

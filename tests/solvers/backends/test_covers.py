@@ -105,7 +105,7 @@ def test_cp_sat_starts_again_after_its_process_died() -> None:
 
 
 def test_cp_sat_says_that_its_process_died(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cpsat, "_CHILD", cpsat._Child(("-c", "raise SystemExit(7)")))
+    monkeypatch.setattr(cpsat, "_CHILD", cpsat._Child([sys.executable, "-c", "raise SystemExit(7)"]))
     usable(CpSat())
     with pytest.raises(BackendError, match="died"):
         CpSat().solve(CoverageProblem.of(cover_of([[(0,)]], [1])), Limits(), 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import signal
@@ -79,6 +80,7 @@ def test_a_program_that_hangs_is_killed_after_its_limit(
         ("print('Result - Optimal solution found')", "cbc"),
     ],
 )
+@pytest.mark.filterwarnings("ignore::ResourceWarning")  # Pyomo leaves a file open that it cannot read
 def test_a_program_that_breaks_is_one_sentence_and_no_file(
     does: str, match: str, tmp_path: Path, temporary: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -87,6 +89,8 @@ def test_a_program_that_breaks_is_one_sentence_and_no_file(
         search(PROBLEM, "milp", Limits(time_s=20), backend="cbc")
     assert "\n" not in str(raised.value)
     assert list(temporary.iterdir()) == []
+    del raised
+    gc.collect()
 
 
 def test_a_program_that_does_not_even_tell_its_version_is_refused(
@@ -107,7 +111,7 @@ OPTSUM = [sys.executable, "-c", "import sys; from optsum.cli import main; sys.ex
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="no /proc to look for processes in")
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL], ids=lambda number: number.name)
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL], ids=lambda number: number.name)
 @pytest.mark.parametrize("does", [HANGS, DEAF], ids=["hangs", "ignores SIGTERM"])
 def test_a_program_does_not_outlive_optsum(
     number: signal.Signals, does: str, tmp_path: Path, temporary: Path, monkeypatch: pytest.MonkeyPatch

@@ -1,0 +1,68 @@
+"""Python processes that optsum starts: they import from where it does and nowhere else, and do not outlive it."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Thread
+from time import sleep
+from typing import Final
+
+__all__ = ["SAFE_PATH", "end_with", "imports_from_here", "python"]
+
+SAFE_PATH: Final = {"PYTHONSAFEPATH": "1"}
+"""Environment in which Python does not look for modules in the current folder."""
+
+_LOOKS_S: Final = 0.5
+_PR_SET_PDEATHSIG: Final = 1
+
+
+def python(module: str, function: str) -> list[str]:
+    """Return the command of a Python that imports from where this one does, and calls a function with this one's id.
+
+    ``python -m`` would look in the current folder first, where a file called numpy.py may lie.
+    """
+    lines = f"import sys; sys.path[:] = {sys.path!r}; from {module} import {function}; {function}({os.getpid()})"
+    return [sys.executable, "-P", "-c", lines]
+
+
+@contextmanager
+def imports_from_here() -> Iterator[None]:
+    """Have Python processes that others start meanwhile not look for modules in the current folder."""
+    ((name, value),) = SAFE_PATH.items()
+    before = os.environ.get(name)
+    os.environ[name] = value
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[name]
+        else:
+            os.environ[name] = before
+
+
+def end_with(parent: int, *, natively: bool = False) -> None:
+    """End this process, whatever it is doing, once the one that started it is gone.
+
+    Parameters
+    ----------
+    parent : int
+        The process that started this one.
+    natively : bool
+        Whether to have Linux do it too, for work in native code that keeps Python from running. It does so when the
+        thread ends that started this process, though others may go on.
+    """
+    if natively and sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.name == "posix":
+        Thread(target=_look, args=(parent,), name="end with parent", daemon=True).start()
+
+
+def _look(parent: int) -> None:
+    while os.getppid() == parent:
+        sleep(_LOOKS_S)
+    os._exit(1)

@@ -1,0 +1,118 @@
+"""However a run ends, what was done is on disk, and no process of it stays behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+from processes import children_of, living, wait_for
+
+OPTSUM = [sys.executable, "-c", "import sys; from optsum.cli import main; sys.exit(main())"]
+
+SMALL = {"documents": [["a b", "b c"]], "references": [["a b c"]]}
+# More selections than anybody can visit.
+HUGE = {
+    "documents": [[f"w{number} w{number + 1}" for number in range(44)]],
+    "references": [[f"w{number}" for number in range(44)]],
+}
+
+pytestmark = [
+    pytest.mark.skipif(os.name != "posix", reason="signals as POSIX has them"),
+    pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="no /proc to look for processes in"),
+]
+
+
+def write(path: Path, topics: list[dict[str, Any]]) -> Path:
+    path.write_text("".join(json.dumps({"id": f"t{number}", **topic}) + "\n" for number, topic in enumerate(topics)))
+    return path
+
+
+def rows_of(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+Start = Callable[[list[Any]], subprocess.Popen[str]]
+
+
+@pytest.fixture
+def start() -> Iterator[Start]:
+    """Return what starts optsum in a process group of its own; none of them outlives the test."""
+    begun: list[subprocess.Popen[str]] = []
+
+    def start(arguments: list[Any]) -> subprocess.Popen[str]:
+        command = [*OPTSUM, *map(str, arguments)]
+        pipe = subprocess.PIPE
+        begun.append(subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, start_new_session=True))
+        return begun[-1]
+
+    yield start
+    for process in begun:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("whom", ["the process", "the group"])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL], ids=lambda number: number.name)
+@pytest.mark.parametrize("workers", [1, 2])
+def test_nobody_is_left_behind(tmp_path: Path, number: signal.Signals, workers: int, whom: str, start: Start) -> None:
+    topics, out = write(tmp_path / "topics.jsonl", [SMALL, SMALL, HUGE, HUGE]), tmp_path / "rows.jsonl"
+    process = start(
+        ["solve", topics, "--strategy", "exhaustive", "--max-length", "60", "--workers", workers, "-o", out]
+    )
+    wait_for(lambda: len(rows_of(out)) == 2)
+    time.sleep(1.5)  # the searches that never end are under way
+    children = children_of(process.pid)
+    assert bool(children) == (workers > 1)
+    (os.killpg if whom == "the group" else os.kill)(process.pid, number)
+    _, err = process.communicate(timeout=30)
+    wait_for(lambda: not children & living(), 5)
+    assert [row["termination"] for row in rows_of(out)[:2]] == ["completed"] * 2
+    if number is signal.SIGTERM:
+        assert process.returncode == 143
+        assert err == f"optsum: interrupted; {len(rows_of(out))} rows done in {out}\n"
+        assert {row["termination"] for row in rows_of(out)[2:]} <= {"interrupted"}
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(find_spec("ortools") is None, reason="ortools is not installed")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL], ids=lambda number: number.name)
+def test_the_process_of_a_worker_ends_too(tmp_path: Path, number: signal.Signals, start: Start) -> None:
+    words = " ".join(f"v{number * number % 97}" for number in range(400))
+    large = {
+        "documents": [[" ".join(f"v{(unit * step + unit) % 97}" for step in range(12)) for unit in range(150)]],
+        "references": [[words]],
+    }
+    topics, out = write(tmp_path / "topics.jsonl", [SMALL, SMALL, large, large]), tmp_path / "rows.jsonl"
+    process = start(["solve", topics, "--backend", "cp-sat", "--max-length", "200", "--workers", "2", "-o", out])
+    wait_for(lambda: len(rows_of(out)) >= 2)
+    time.sleep(0.5)
+    children = children_of(process.pid)
+    process.send_signal(number)
+    process.communicate(timeout=30)
+    wait_for(lambda: not children & living(), 5)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_ctrl_c_at_the_very_end_leaves_no_traceback(tmp_path: Path, workers: int, start: Start) -> None:
+    topics, out = write(tmp_path / "topics.jsonl", [SMALL] * 3), tmp_path / "rows.jsonl"
+    process = start(["solve", topics, "--strategy", "greedy", "--max-length", "3", "--workers", workers, "-o", out])
+    wait_for(lambda: len(rows_of(out)) == 3)
+    while process.poll() is None:
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.002)
+    _, err = process.communicate(timeout=30)
+    assert "Traceback" not in err
+    assert "Exception ignored" not in err
+    assert process.returncode in {0, 130, -signal.SIGINT}
+    assert len(rows_of(out)) == 3

@@ -45,15 +45,21 @@ def run(environment: dict[str, str], *arguments: str) -> subprocess.CompletedPro
     )
 
 
+def went_well(done: subprocess.CompletedProcess[str]) -> bool:
+    """Whether nothing was wrong; that kernels are compiled may be said."""
+    complaints = [line for line in done.stderr.splitlines() if not line.startswith("Compiling kernels")]
+    return (done.returncode, complaints) == (0, [])
+
+
 def rows(done: subprocess.CompletedProcess[str]) -> list[dict[str, Any]]:
-    assert (done.returncode, done.stderr) == (0, "")
+    assert went_well(done), done.stderr
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
 def python(environment: dict[str, str], program: str) -> str:
     command = [sys.executable, "-c", program]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
+    assert went_well(done), done.stderr
     return done.stdout
 
 
@@ -94,7 +100,7 @@ def test_a_metric_is_searched_and_scored(installed: dict[str, str], strategy: st
 def test_a_metric_is_compared_in_sums_and_in_processes(installed: dict[str, str]) -> None:
     options = ("--metric", "char+rouge-2", "--measure", "f1", "--max-length", "40", "--workers", "2")
     done = run(installed, "compare", NEWS, "--strategies", "greedy", "--exact", "branch-and-bound", *options)
-    assert (done.returncode, done.stderr) == (0, "")
+    assert went_well(done), done.stderr
     assert "char-4+rouge-2 f1" in done.stdout.replace("char+", "char-4+")
     assert any(line.startswith("branch-and-bound") and "8/8" in line for line in done.stdout.splitlines())
 

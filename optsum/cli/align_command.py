@@ -55,7 +55,7 @@ def run(
             yield topic
         advance()
 
-    source = open_topics(topics, columns)
+    source = open_topics(topics, columns, given["flat"])
     aligned = align(counting(), **given)
     inputs = [topics, *filter(None, [config]), given["stopwords"]]
     table = TextTable([Column("id"), *(Column(name, numeric=True) for name in ("sentences", "sets", "uncovered"))])

@@ -76,7 +76,7 @@ class EachTopic:
         self._row_of = row_of
         self._finished = Finished(output or "", ways, other)
         self._inputs = [topics, *(path for path in inputs if path)]
-        self._read = open_topics(topics, columns)
+        self._read = open_topics(topics, columns, ways[0].flat)
         self._statuses: Counter[str] = Counter()
         self._objective = 0.0
         self._kept = 0

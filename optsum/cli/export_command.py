@@ -39,7 +39,7 @@ def run(
         raise OptionError("An export needs a folder to write to: give --output DIR.")
     resolved = resolve(options, config=config)
     written, failures = 0, []
-    for made in export_topics(open_topics(topics, columns), output, format, resolved):
+    for made in export_topics(open_topics(topics, columns, resolved.flat), output, format, resolved):
         written += made.path is not None
         failures += [] if made.error is None else [f"{made.id or '?'}: {made.error}"]
     print(f"{counted(written, 'file')} in {output}")  # noqa: T201

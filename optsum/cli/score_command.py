@@ -42,7 +42,7 @@ def run(
 
     scores = SystemScores(resolved)
     first_error = None
-    of_topics, of_systems = open_topics(topics, columns), read_systems(systems)
+    of_topics, of_systems = open_topics(topics, columns, resolved.flat), read_systems(systems)
     inputs = [topics, systems, *filter(None, [config]), resolved.stopwords]
     try:
         with ExitStack() as stack:

@@ -10,7 +10,7 @@ import typer
 from optsum.cli.exits import DONE, tell
 
 if TYPE_CHECKING:
-    from optsum.corpus.topic import BadTopic, Topic
+    from optsum.corpus.topic import BadTopic, Flat, Topic
 
 __all__ = ["Map", "Topics", "open_topics"]
 
@@ -30,11 +30,11 @@ Map: TypeAlias = Annotated[
 ]
 
 
-def open_topics(path: str, columns: str | None) -> Iterator[Topic | BadTopic]:
+def open_topics(path: str, columns: str | None, flat: Flat | None = None) -> Iterator[Topic | BadTopic]:
     """Read topics; which columns were recognised is said on the standard error output."""
     from optsum.corpus.topics import read_topics
 
     def told(sentence: str) -> None:
         tell(sentence, DONE)
 
-    return read_topics(path, columns=columns, told=told)
+    return read_topics(path, flat=flat, columns=columns, told=told)

@@ -7,7 +7,7 @@ together, hold enough of those of the reference's sentence, and no smaller part 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import Field
 
 from optsum.corpus.alternatives import texts_of
-from optsum.corpus.given import AnyTopics, topics_of
+from optsum.corpus.given import AnyTopics, checked_topics
 from optsum.corpus.once import topics_once
-from optsum.corpus.topic import BadTopic, Topic, as_topic
+from optsum.corpus.topic import BadTopic, Flat, Topic
 from optsum.errors import InputError, OptionError, UnsupportedError
 from optsum.metrics.metric import Counts, Metric
 from optsum.metrics.names import parse_metric
@@ -45,6 +45,10 @@ def align(
     stopwords: Annotated[
         str | frozenset[str], Field(description="keep, drop (SMART list), or a file with one word a line")
     ] = "drop",
+    flat: Annotated[
+        Flat | None,
+        Field(description="a flat list of strings as documents or references: one text's sentences, or texts"),
+    ] = None,
 ) -> Iterator[Topic | BadTopic]:
     """Add a cover to topics: for each sentence of a reference the smallest sets of source sentences that hold it.
 
@@ -66,6 +70,8 @@ def align(
         The number of minimal sets can grow with the power `max_sentences` of the number of sentences. Of more than
         this the smallest are kept; of those of equal size the first that are found, which hold most n-grams in one
         sentence.
+    flat : {"sentences", "texts"}, optional
+        What a flat list of strings is (`optsum.as_topic`).
     tokenizer, stem, stopwords
         How sentences become tokens (`optsum.text.analyzer.Analyzer`); the defaults count English content words. Stop
         words may also be a file (`optsum.text.analyzer.load_stopwords`). With ``tokenizer=None`` pre-tokenized topics
@@ -109,7 +115,7 @@ def align(
     ready = raw if tokenizer is not None else Analyzer("tokens", stem, stopwords)
     each = (
         aligned
-        for topic in topics_of(topics)
+        for topic in checked_topics(topics, flat)
         for aligned in _aligned(
             topic, parsed, Fraction(Decimal(str(threshold))), (max_sentences, max_sets), (raw, ready), made
         )
@@ -119,21 +125,15 @@ def align(
 
 
 def _aligned(
-    given: Topic | BadTopic | Mapping[str, Any],
+    topic: Topic | BadTopic,
     metric: Metric,
     threshold: Fraction,
     most: tuple[int, int],
     analyzers: tuple[Analyzer, Analyzer],
     made: dict[str, Any],
 ) -> Iterator[Topic | BadTopic]:
-    if isinstance(given, BadTopic):
-        yield given
-        return
-    try:
-        topic = as_topic(given)
-    except InputError as error:
-        named = given.get("id") if isinstance(given, Mapping) else None
-        yield BadTopic(named if isinstance(named, str) else None, "", str(error))
+    if isinstance(topic, BadTopic):
+        yield topic
         return
     if not topic.sentences or not topic.references:
         yield BadTopic(topic.id, topic.source, "there is no document or no reference to align; give both")

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias, TypeVar
 from optsum.corpus.formats.cells import topic_record
 from optsum.corpus.sentences import kind
 from optsum.corpus.systems import BadSystem, System, as_system, read_systems
-from optsum.corpus.topic import BadTopic, Topic, as_topic
+from optsum.corpus.topic import BadTopic, Flat, Topic, as_topic
 from optsum.corpus.topics import read_topics
 from optsum.errors import InputError
 
@@ -24,7 +24,7 @@ AnyTopics: TypeAlias = Iterable[AnyTopic] | str | os.PathLike[str]
 """Topics, the path of a file or folder of them, or a data frame."""
 
 
-def topics_of(given: Any) -> Iterator[AnyTopic]:
+def topics_of(given: Any, flat: Flat | None = None) -> Iterator[AnyTopic]:
     """Iterate over topics, whatever they are in.
 
     Parameters
@@ -32,6 +32,8 @@ def topics_of(given: Any) -> Iterator[AnyTopic]:
     given : path, data frame or iterable
         A path as for `optsum.read_topics`; a frame of pandas, polars or pyarrow whose columns are named as the keys of
         a topic; or topics, their JSON form, or what a reader yields.
+    flat : {"sentences", "texts"}, optional
+        What a flat list of strings is in a file (`optsum.as_topic`).
 
     Raises
     ------
@@ -39,7 +41,7 @@ def topics_of(given: Any) -> Iterator[AnyTopic]:
         At once, for anything else: a single topic, bytes, a number.
     """
     if isinstance(given, str | os.PathLike):
-        return read_topics(given)
+        return read_topics(given, flat=flat)
     alone = "a topic by itself; give a list of topics, or use optsum.solve"
     return _items(given, "topics", alone, lambda number, error: BadTopic(None, f"row {number}", error))
 
@@ -51,11 +53,11 @@ def systems_of(given: Any) -> Iterator[System | BadSystem | Mapping[str, Any]]:
     return _items(given, "summaries", "a summary by itself; give a list", lambda n, error: BadSystem(f"row {n}", error))
 
 
-def checked_topics(given: Any) -> Iterator[Topic | BadTopic]:
+def checked_topics(given: Any, flat: Flat | None = None) -> Iterator[Topic | BadTopic]:
     """Iterate over topics as a reader yields them."""
-    for topic in topics_of(given):
+    for topic in topics_of(given, flat):
         try:
-            yield topic if isinstance(topic, BadTopic) else as_topic(topic)
+            yield topic if isinstance(topic, BadTopic) else as_topic(topic, flat=flat)
         except InputError as error:
             name = topic.get("id") if isinstance(topic, Mapping) else None
             yield BadTopic(name if isinstance(name, str) else None, "", str(error))

@@ -6,16 +6,19 @@ import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from optsum.corpus.sentences import as_sentences, kind
 from optsum.errors import InputError
 from optsum.text.tokenizers import Sentence
 
-__all__ = ["BadTopic", "Cover", "Text", "Topic", "as_id", "as_topic", "topic_to_json"]
+__all__ = ["BadTopic", "Cover", "Flat", "Text", "Topic", "as_id", "as_topic", "topic_to_json"]
 
 Text: TypeAlias = tuple[Sentence, ...]
 """A document, a reference or a summary."""
+
+Flat: TypeAlias = Literal["sentences", "texts"]
+"""What the strings of a flat list are: the sentences of one text, or a raw text each."""
 
 Cover: TypeAlias = tuple[tuple[tuple[int | str, ...], ...], ...]
 """For each sentence of an abstract its alternatives, each a set of units or sentence ids."""
@@ -75,7 +78,7 @@ class BadTopic:
     """What is wrong, without the source."""
 
 
-def as_topic(obj: object, *, language: str = "en", source: str = "") -> Topic:
+def as_topic(obj: object, *, language: str = "en", source: str = "", flat: Flat | None = None) -> Topic:
     """Return a topic from the JSON form of one, checked.
 
     Parameters
@@ -88,6 +91,10 @@ def as_topic(obj: object, *, language: str = "en", source: str = "") -> Topic:
         By whose rules raw texts are split.
     source : str
         Where it comes from, ``file:line``.
+    flat : {"sentences", "texts"}, optional
+        What a flat list of strings is where documents or references are asked for: one text, sentence by sentence, or
+        several raw texts. If it is not said, raw texts whose strings all are several sentences; what could be either
+        is refused.
 
     Returns
     -------
@@ -97,8 +104,8 @@ def as_topic(obj: object, *, language: str = "en", source: str = "") -> Topic:
     ------
     InputError
         If a key is missing or a value has the wrong type; if there is no document or no reference at all (an
-        *empty* document or reference is none of the reader's business); if there are not as many parses as
-        sentences.
+        *empty* document or reference is none of the reader's business); if a flat list could be one text or
+        several; if there are not as many parses as sentences.
     OptionError
         If `language` is no language code.
 
@@ -117,8 +124,8 @@ def as_topic(obj: object, *, language: str = "en", source: str = "") -> Topic:
     name = as_id(obj["id"], "the id of a topic")
     try:
         cover = _cover(obj.get("cover"))
-        documents = _texts(obj, "documents", language, optional=cover is not None)
-        references = _texts(obj, "references", language, optional=cover is not None)
+        documents = _texts(obj, "documents", language, flat, optional=cover is not None)
+        references = _texts(obj, "references", language, flat, optional=cover is not None)
         meta = _meta(obj.get("meta"))
         parses = _parses(obj.get("parses"), sum(map(len, documents)))
     except InputError as error:
@@ -156,7 +163,7 @@ def _keys(obj: Mapping[Any, Any]) -> str:
     return f"its keys are: {', '.join(keys)}" if keys else "it is an empty object"
 
 
-def _texts(obj: Mapping[Any, Any], key: str, language: str, *, optional: bool) -> tuple[Text, ...]:
+def _texts(obj: Mapping[Any, Any], key: str, language: str, flat: Flat | None, *, optional: bool) -> tuple[Text, ...]:
     value = obj.get(key)
     if value is None:
         if optional:
@@ -166,7 +173,19 @@ def _texts(obj: Mapping[Any, Any], key: str, language: str, *, optional: bool) -
         raise InputError(f'"{key}" is {kind(value)}; give a list, each entry a list of sentences or one string')
     if not value and not optional:
         raise InputError(f'"{key}" is an empty list; give at least one')
-    return tuple([as_sentences(text, f"{key}[{number}]", language) for number, text in enumerate(value)])
+    if flat == "sentences" and value and all(isinstance(text, str) for text in value):
+        return (as_sentences(value, key, language),)
+    texts = tuple([as_sentences(text, f"{key}[{number}]", language) for number, text in enumerate(value)])
+    if flat is None and len(value) > 1 and all(isinstance(text, str) for text in value):
+        # A string of several sentences is no sentence; one alone is the same either way.
+        single = next((number for number, text in enumerate(texts) if len(text) == 1), None)
+        if single is not None:
+            raise InputError(
+                f'"{key}" is a flat list of {len(value)} strings, and {key}[{single}] is a single sentence: write '
+                '[["...", "..."]] for the sentences of one text, [["..."], ["..."]] for texts of their own, or say '
+                "which by --flat sentences or --flat texts"
+            )
+    return texts
 
 
 def _meta(value: object) -> Mapping[str, Any]:

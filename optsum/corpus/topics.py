@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 from optsum.corpus.formats.columns import Columns, parse_columns, recognised
 from optsum.corpus.formats.lines import Line
 from optsum.corpus.formats.sources import open_source
 from optsum.corpus.once import topics_once
 from optsum.corpus.sentences import check_language
-from optsum.corpus.topic import BadTopic, Topic, as_id, as_topic
+from optsum.corpus.topic import BadTopic, Flat, Topic, as_id, as_topic
 from optsum.errors import InputError
 from optsum.files import PathLike, name_of
 
 __all__ = ["read_topics"]
+
+_Texts: TypeAlias = tuple[str, Flat | None]
+"""The language of raw texts, and what a flat list of strings is."""
 
 
 def read_topics(
     path: PathLike,
     *,
     language: str = "en",
+    flat: Flat | None = None,
     columns: str | Mapping[str, str] | None = None,
     told: Callable[[str], None] | None = None,
 ) -> Iterator[Topic | BadTopic]:
@@ -35,6 +39,8 @@ def read_topics(
         the standard input.
     language : str
         By whose rules raw texts are split into sentences.
+    flat : {"sentences", "texts"}, optional
+        What a flat list of strings is (`optsum.as_topic`).
     columns : str or mapping, optional
         Which columns of a data set are what, as ``--map`` says it: ``documents=article,references=highlights``. Those
         of well-known sets are recognised. Where no id is named, a topic is called by its number, from 0.
@@ -58,7 +64,7 @@ def read_topics(
     check_language(language)
     mapped = None if columns is None else parse_columns(columns)
     source = open_source(path, language=language, columns=mapped.names if mapped is not None else ())
-    return topics_once(_topics(source, mapped, language, _Saying(name_of(path), told)))
+    return topics_once(_topics(source, mapped, (language, flat), _Saying(name_of(path), told)))
 
 
 class _Saying:
@@ -76,7 +82,7 @@ class _Saying:
 
 
 def _topics(
-    source: Iterator[Line] | Iterator[Topic | BadTopic], mapped: Columns | None, language: str, say: _Saying
+    source: Iterator[Line] | Iterator[Topic | BadTopic], mapped: Columns | None, texts: _Texts, say: _Saying
 ) -> Iterator[Topic | BadTopic]:
     for number, line in enumerate(source):
         if not isinstance(line, Line):
@@ -85,12 +91,13 @@ def _topics(
         columns = mapped
         if columns is None and isinstance(line.value, dict) and (columns := recognised(line.value)) is not None:
             say(columns)
-        yield from _of_line(line, number, columns, language)
+        yield from _of_line(line, number, columns, texts)
 
 
-def _of_line(line: Line, number: int, columns: Columns | None, language: str) -> Iterator[Topic | BadTopic]:
+def _of_line(line: Line, number: int, columns: Columns | None, texts: _Texts) -> Iterator[Topic | BadTopic]:
     """Yield the topics of a line; one that cannot be used ends it."""
     name, value = None, line.value
+    language, flat = texts
     if line.error is not None:
         yield BadTopic(None, line.source, line.error)
         return
@@ -100,7 +107,7 @@ def _of_line(line: Line, number: int, columns: Columns | None, language: str) ->
     try:
         for record in [value] if columns is None else columns.topics(value, number, language):
             name = _id_of(record)
-            yield as_topic(record, language=language, source=line.source)
+            yield as_topic(record, language=language, source=line.source, flat=flat)
     except InputError as error:
         name = name or _id_of(value) or (None if columns is None else str(number))
         yield BadTopic(name, line.source, f"{error}{_advice(value, columns)}")

@@ -192,12 +192,12 @@ def _folder(folder: str | Path) -> Path:
 def tasks_of(topics: AnyTopics, options: Options) -> Iterator[tuple[str | None, Task | str]]:
     """Yield the id of each problem, and its task or why there is none."""
     seen: set[str] = set()
-    for given in topics_of(topics):
+    for given in topics_of(topics, options.flat):
         if isinstance(given, BadTopic):
             yield given.id, f"{given.source}: {given.error}"
             continue
         try:
-            topic = as_topic(given)
+            topic = as_topic(given, flat=options.flat)
         except OptsumError as error:
             yield None, str(error)
             continue

@@ -117,6 +117,9 @@ class Options(_Model):
     chunk_rules: str | None = Field(
         None, description="compressive: rules by which chunks are made: ud, clearnlp, or a file [by the parse's labels]"
     )
+    flat: Literal["sentences", "texts"] | None = Field(
+        None, description="a flat list of strings as documents or references: one text's sentences, or raw texts"
+    )
     preset: str | None = Field(None, description="a set of options from a paper (optsum list presets)")
     time_limit: float | None = Field(None, ge=0, description="seconds of search per problem")
     node_limit: int | None = Field(None, ge=0, description="nodes of the search tree per problem")
@@ -213,6 +216,9 @@ class ScoreOptions(_Model):
         "whole", description="a reference is one text, or each of its sentences is clipped by itself"
     )
     max_words: int | None = Field(None, ge=1, description="cut summaries and references after so many words")
+    flat: Literal["sentences", "texts"] | None = Field(
+        None, description="a flat list of strings as documents or references: one text's sentences, or raw texts"
+    )
     preset: str | None = Field(None, description="a set of options from a paper (optsum list presets)")
 
     def analyzer(self, *, pretokenized: bool = False) -> Analyzer:

@@ -233,7 +233,7 @@ def score_rows(topics: AnyTopics, systems: Any, options: ScoreOptions) -> Genera
             unread.append(_error_row(None, None, f"{system.source}: {system.error}"))
         else:
             of_topic.setdefault(system.topic_id, []).append(system)
-    for topic in checked_topics(topics):
+    for topic in checked_topics(topics, options.flat):
         if isinstance(topic, BadTopic):
             # Its id may be that of a topic that can be used, so its systems wait for that.
             yield [_error_row(topic.id, None, f"{topic.source}: {topic.error}")]

@@ -49,7 +49,7 @@ def single_problem(topic: Topic | Mapping[str, object], options: Options) -> Top
     OptionError
         If it is several problems.
     """
-    parts = list(problems(as_topic(topic), options))
+    parts = list(problems(as_topic(topic, flat=options.flat), options))
     if len(parts) != 1:
         raise OptionError(
             'A topic with several references is several problems with references="each": use solve_all for them, or '
@@ -85,7 +85,7 @@ def each_topic(
     KeyboardInterrupt
         As `optsum.running.workers.stream` does.
     """
-    given = topics_of(topics)
+    given = topics_of(topics, ways[0].flat)
     ready = fsum(map(warm_up, ways))
     workers = ways[0].workers
     work = partial(_solve_topic, ways=ways, solve_part=solve_part)
@@ -117,7 +117,7 @@ def _solve_topic(topic: AnyTopic, ways: Sequence[Options], solve_part: Callable[
         return _failed(topic, topic.error, ways)
     results: list[Result] = []
     try:
-        for part in problems(as_topic(topic), ways[0]):
+        for part in problems(as_topic(topic, flat=ways[0].flat), ways[0]):
             results += solve_part(part)
             if results[-1].termination is Termination.INTERRUPTED:
                 break

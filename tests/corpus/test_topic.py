@@ -73,6 +73,43 @@ def test_raw_text_is_split() -> None:
     assert topic.references == (("One.", "Two."),)
 
 
+LONG = ["It ran. It sat.", "One. Two. Three."]
+SHORT = ["It ran.", "It sat.", "One."]
+
+
+def test_a_flat_list_of_texts_of_several_sentences_is_texts() -> None:
+    topic = as_topic(changed(documents=LONG, references=LONG))
+    assert topic.documents == topic.references == (("It ran.", "It sat."), ("One.", "Two.", "Three."))
+
+
+@pytest.mark.parametrize("key", ["documents", "references"])
+@pytest.mark.parametrize("value", [SHORT, ["It ran. It sat.", "One."], ["", "It ran.", "It sat. One."]])
+def test_a_flat_list_that_could_be_one_text_is_refused(key: str, value: list[str]) -> None:
+    with pytest.raises(
+        InputError, match=rf"topic 't': \"{key}\" is a flat list of \d strings.*--flat sentences or"
+    ) as found:
+        as_topic(changed(**{key: value}))
+    assert '[["...", "..."]]' in str(found.value)
+    assert '[["..."], ["..."]]' in str(found.value)
+
+
+def test_it_can_be_said_what_a_flat_list_is() -> None:
+    sentences, texts = (
+        as_topic(changed(documents=SHORT, references=LONG), flat=flat) for flat in ("sentences", "texts")
+    )
+    assert sentences.documents == (("It ran.", "It sat.", "One."),)
+    assert sentences.references == (("It ran. It sat.", "One. Two. Three."),)
+    assert texts.documents == (("It ran.",), ("It sat.",), ("One.",))
+    assert len(texts.references) == 2
+    nested = changed(documents=[["A. B.", "C."]])
+    assert as_topic(nested, flat="sentences") == as_topic(nested, flat="texts") == as_topic(nested)
+
+
+@pytest.mark.parametrize("value", [["One."], [["One.", "Two."], "Three."], ["", " "]])
+def test_what_is_the_same_either_way_or_no_flat_list_passes(value: list[Any]) -> None:
+    assert len(as_topic(changed(documents=value)).documents) == len(value)
+
+
 def test_language_of_raw_text() -> None:
     text = "Das ist z. B. Dr. Müller. Er kam."
     assert as_topic(changed(documents=[text]), language="de").sentences == ("Das ist z. B. Dr. Müller.", "Er kam.")

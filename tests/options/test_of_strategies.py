@@ -80,5 +80,5 @@ def test_the_flag(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*command, "--strategy-option", "k-max=2", "--strategy-option", "no-improvement=3"]) == 0
     row = json.loads((tmp_path / "out.jsonl").read_text())
     assert (row["numerator"], row["status"]) == (2, "feasible")
-    assert main([*command, "--strategy-option", "k-mox=2"]) == 2
+    assert main([*command, "--overwrite", "--strategy-option", "k-mox=2"]) == 2
     assert "did you mean k_max" in capsys.readouterr().err

@@ -89,7 +89,7 @@ def test_the_same_topics_in_every_format(
 
 def test_raw_text_in_cells(tmp_path: Path) -> None:
     path = tmp_path / "topics.csv"
-    path.write_text('documents,references,other\n"One. Two.",[Laughter] Three.,"[x"\n"[""a b"", ""c""]",d,\n')
+    path.write_text('documents,references,other\n"One. Two.",[Laughter] Three.,"[x"\n"[[""a b"", ""c""]]",d,\n')
     first, second = read_topics(path)
     assert isinstance(first, Topic)
     assert isinstance(second, Topic)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
 from optsum._version import __version__
 from optsum.contracts.result import Result, Status, Termination, Timing
+from optsum.contracts.run import CERTIFICATE_S
 from optsum.corpus.topic import Topic
 from optsum.coverage.instance import Key
 from optsum.deadline import NEVER, Deadline, TimeOver
@@ -17,10 +19,10 @@ from optsum.metrics.names import parse_metric
 from optsum.metrics.rouge import rouge_all
 from optsum.options.options import Options
 from optsum.problem.formulation import Task
-from optsum.running.best_reference import best_result, for_each_reference
-from optsum.running.search import search
+from optsum.running.best_reference import best_result, each_reference, for_each_reference
+from optsum.running.search import exact, search
 
-__all__ = ["answer", "build", "count_sentences", "finished", "run_task", "unsolved"]
+__all__ = ["answer", "best_of_references", "build", "count_sentences", "finished", "run_task", "unsolved"]
 
 _REPORTED = ("rouge-1", "rouge-2", "rouge-l")
 
@@ -72,7 +74,63 @@ def _answer(topic: Topic, options: Options, began: float) -> Result:
         start = next(starts, perf_counter())
         return _built_and_run(part, options, start)
 
-    return best_result(for_each_reference(topic, single, result_of=lambda result: result))
+    return best_of_references(topic, options, single)
+
+
+def best_of_references(topic: Topic, options: Options, single: Callable[[Topic], Result]) -> Result:
+    """Return the result of the reference that gives most.
+
+    What was found for one reference may be worth more on another, where the search for that one missed it: every
+    selection is held against all references, unless the best is proven.
+
+    Parameters
+    ----------
+    single : callable
+        Searches the topic with one of its references.
+
+    Notes
+    -----
+    Under a time limit each reference gets half a second more for it; what is not built by then stays as it was found.
+    """
+    results = for_each_reference(topic, single, result_of=lambda result: result)
+    best = best_result(results)
+    if best.status in {Status.OPTIMAL, Status.INFEASIBLE}:
+        return best
+    found = [result.selection for _, result in results if result.selection is not None]
+    parts = dict(each_reference(topic))
+    return best_result([(number, _with_best(parts[number], options, old, found)) for number, old in results])
+
+
+def _with_best(part: Topic, options: Options, old: Result, found: Iterable[tuple[Any, ...]]) -> Result:
+    """Return a result with the best of the selections, as the input numbers them, that were found for any reference."""
+    spec = options.spec(pretokenized=_pretokenized(part)).with_all_units()
+    try:
+        deadline = NEVER if options.time_limit is None else Deadline(CERTIFICATE_S)
+        task = options.formulated().task(part, spec.until(deadline))
+    except TimeOver:
+        return old
+    number_of = {name: unit for unit, name in enumerate(task.units)}
+    key, better = old.key, None
+    for names in dict.fromkeys(found):
+        if not number_of.keys() >= set(names):
+            continue
+        selection = tuple(sorted(number_of[name] for name in names))
+        evaluation = task.problem.evaluate(selection)
+        if evaluation.feasible and (key is None or task.problem.sense.better(evaluation.key, key)):
+            key, better = evaluation.key, (selection, evaluation)
+    if better is None:
+        return old
+    selection, evaluation = better
+    held = replace(
+        old,
+        status=Status.FEASIBLE,
+        objective=float(evaluation.value),
+        objective_exact=exact(evaluation.key),
+        selection=selection,
+    )
+    now = perf_counter()
+    result = finished(task, options, held, began=now, built=now)
+    return replace(result, seconds=old.seconds, timing=old.timing, statistics=old.statistics)
 
 
 def _built_and_run(topic: Topic, options: Options, began: float) -> Result:

@@ -19,9 +19,8 @@ from optsum.options.of_strategies import shared_out
 from optsum.options.options import Options, read_config, resolve
 from optsum.problem.formulation import Task
 from optsum.registry import STRATEGIES
-from optsum.running.best_reference import best_result, for_each_reference
 from optsum.running.each_topic import attempt, each_topic
-from optsum.running.one_problem import build, run_task, unsolved
+from optsum.running.one_problem import best_of_references, build, run_task, unsolved
 from optsum.running.warm import refused
 
 if TYPE_CHECKING:
@@ -181,7 +180,7 @@ class _SharedBest:
         def single(part: Topic) -> Result:
             return self._parts.setdefault(next(numbers), _Shared(part)).run(options)
 
-        return best_result(for_each_reference(self._topic, single, result_of=lambda result: result))
+        return best_of_references(self._topic, options, single)
 
 
 class _Shared:

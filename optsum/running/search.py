@@ -21,7 +21,7 @@ from optsum.optima.optima import Optima
 from optsum.problem.problem import Capability, Problem
 from optsum.registry import STRATEGIES
 
-__all__ = ["result_of_sets", "search"]
+__all__ = ["exact", "result_of_sets", "search"]
 
 _PROOF_MAY_STAND = {Termination.COMPLETED, Termination.TARGET_REACHED, Termination.GAP_REACHED}
 
@@ -139,8 +139,8 @@ def _result(run: Run, strategy: Strategy, termination: Termination, detail: str 
         detail=detail or run.detail,
         objective=None if held is None else float(held.value),
         bound=None if bound is None else _shown(bound, run),
-        objective_exact=None if held is None else _exact(held.key),
-        bound_exact=None if bound is None else _exact(bound),
+        objective_exact=None if held is None else exact(held.key),
+        bound_exact=None if bound is None else exact(bound),
         selection=run.selection,
         length=None if run.selection is None else run.problem.length(run.selection),
         seconds=run.elapsed,
@@ -158,5 +158,6 @@ def _shown(bound: Key, run: Run) -> float:
     return float(held.value if held is not None and held.key == bound else run.problem.value_of(bound))
 
 
-def _exact(key: Key) -> str | None:
+def exact(key: Key) -> str | None:
+    """Return a key as rows have it, a fraction as text; None where it is a float."""
     return str(Fraction(key)) if isinstance(key, Rational) else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,13 @@ import pytest
 
 import optsum
 from optsum.contracts.result import Result, Status, Termination
-from optsum.errors import InputError, OptionError
+from optsum.corpus.topic import as_topic
+from optsum.errors import InputError, OptionError, UnsupportedError
 from optsum.optima.diagram import Diagram
+from optsum.options.options import resolve
+from optsum.registry import STRATEGIES
 from optsum.running.best_reference import best_result, union_of
+from optsum.running.one_problem import build
 from optsum.running.topics import solve_topics
 from optsum.testing import random_topic
 
@@ -216,3 +221,28 @@ def test_families_of_different_units_are_united() -> None:
     assert names == (3, 5, 7)
     assert {tuple(names[unit] for unit in chosen) for chosen in diagram} == {(3,), (3, 7), (5,), (7,), ()}
     assert diagram.count == 5
+
+
+def under(topic: dict[str, Any], reference: Any, selection: tuple[int, ...], **options: Any) -> Fraction | None:
+    """Return what a selection is worth against one reference; None if it breaks a limit."""
+    every = resolve({**options, "strategy": "lead"})  # which sees all sentences
+    task = build(as_topic(topic | {"references": [reference]}), every)
+    evaluation = task.problem.evaluate(tuple(task.units.index(number) for number in selection))
+    return Fraction(evaluation.key) if evaluation.feasible else None
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES.names())
+@pytest.mark.parametrize("options", [{"max_length": 8}, {"measure": "f1"}, {"max_length": 9, "metric": "rouge-2"}])
+def test_a_selection_is_worth_what_the_best_reference_gives(strategy: str, options: dict[str, Any]) -> None:
+    """Whichever strategy found it, and for whichever reference."""
+    for topic in list(topics())[:8]:
+        try:
+            result = optsum.solve(topic, references="best", strategy=strategy, evaluation_limit=60, **options)
+        except (InputError, UnsupportedError):
+            continue  # no bigram, or nothing for this strategy
+        if result.selection is None:
+            continue
+        worth = [under(topic, reference, result.selection, **options) for reference in topic["references"]
+                 if options.get("metric") != "rouge-2" or any(len(text.split()) > 1 for text in reference)]  # fmt: skip
+        assert result.key == max(value for value in worth if value is not None)
+        assert result.key == worth[result.extra["reference"]] or "metric" in options

@@ -169,7 +169,7 @@ def _labelled(part: Topic, options: Options, wanted: Wanted, began: float) -> Re
 
 def _of_optima(oracles: Oracles, sentences: int, seed: int, wanted: Wanted) -> dict[str, Any]:
     """Return what a row says of all optima; nothing is said of sets that are not proven to be optima."""
-    proven = oracles.optima.proven
+    proven = oracles.proven
     extra: dict[str, Any] = {"count": oracles.count if proven else 0, "complete": oracles.complete}
     if wanted.soft:
         share = oracles.share() if oracles.complete and oracles.count else None

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
+from itertools import count
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Self
 from zipfile import BadZipFile
 
 import numpy as np
@@ -20,7 +21,7 @@ from optsum.optima.algebra import minimal_sets
 from optsum.optima.diagram import Diagram
 from optsum.optima.pairs import PAIRS, Estimate, mean_jaccard, sampled_jaccard
 
-__all__ = ["Agreement", "Optima"]
+__all__ = ["Agreement", "Names", "Optima"]
 
 _FORMAT: Final = "optsum optima 1"
 
@@ -47,6 +48,34 @@ class Agreement:
         return 2 * self.precision * self.recall / total if total else Fraction(0)
 
 
+@dataclass(frozen=True)
+class Names:
+    """What the input calls the units of a problem.
+
+    Attributes
+    ----------
+    units : tuple
+        One name a unit, in order.
+    members : mapping
+        All that a unit consists of, where it is named after one of several: the chunks of a compression.
+    """
+
+    units: tuple[Any, ...]
+    members: Mapping[Any, tuple[Any, ...]] = field(default_factory=dict)
+
+    def of(self, selection: Iterable[int]) -> tuple[Any, ...]:
+        """Return a selection as the input calls it."""
+        if self.members:
+            return tuple(sorted(name for unit in selection for name in self.members[self.units[unit]]))
+        return tuple(self.units[unit] for unit in selection)
+
+    def numbers(self, names: Collection[Any]) -> set[int]:
+        """Return the units that names stand for; a name that is none of them gets a number of its own."""
+        number = {name: unit for unit in range(len(self.units)) for name in self.of((unit,))}
+        spare = count(len(self.units))
+        return {number[name] if name in number else next(spare) for name in set(names)}
+
+
 @dataclass(frozen=True, eq=False)
 class Optima:
     """The sets of units that reach the best value.
@@ -67,6 +96,8 @@ class Optima:
         ``interrupted``.
     statistics : mapping
         What the search did; plain data.
+    names : Names or None
+        What sets are made of where they are given or taken; None for the numbers of the problem's units.
 
     Notes
     -----
@@ -81,6 +112,7 @@ class Optima:
     complete: bool = True
     termination: str = "completed"
     statistics: Mapping[str, Any] = field(default_factory=dict)
+    names: Names | None = None
 
     @staticmethod
     def of_sets(
@@ -112,13 +144,16 @@ class Optima:
         """Number of sets, exact, of any size."""
         return self.diagram.count
 
-    def __iter__(self) -> Iterator[tuple[int, ...]]:
-        return iter(self.diagram)
+    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+        return iter(self.diagram) if self.names is None else map(self.names.of, self.diagram)
+
+    def _named(self, selection: tuple[int, ...]) -> tuple[Any, ...]:
+        return selection if self.names is None else self.names.of(selection)
 
     def __bool__(self) -> bool:
         return self.diagram.root != 0
 
-    def sample(self, k: int, seed: int = 0) -> list[tuple[int, ...]]:
+    def sample(self, k: int, seed: int = 0) -> list[tuple[Any, ...]]:
         """Draw `k` sets, independently, each with the same probability.
 
         Raises
@@ -128,26 +163,31 @@ class Optima:
         """
         self._need_sets("drawn from")
         rng = random.Random(seed)  # noqa: S311 - nothing secret
-        return [self.diagram.sample(rng) for _ in range(k)]
+        return [self._named(self.diagram.sample(rng)) for _ in range(k)]
 
     @cached_property
     def _held(self) -> dict[int, int]:
         return self.diagram.holding()
 
-    def share(self) -> dict[int, Fraction]:
+    def share(self) -> dict[Any, Fraction]:
         """Return the share of the optima that hold each unit; units in none are left out."""
-        return {unit: Fraction(held, self.count) for unit, held in sorted(self._held.items()) if held}
+        named = range(0) if self.names is None else self.names.units
+        return {
+            named[unit] if named else unit: Fraction(held, self.count)
+            for unit, held in sorted(self._held.items())
+            if held
+        }
 
     @property
-    def always(self) -> tuple[int, ...]:
+    def always(self) -> tuple[Any, ...]:
         """Units in every optimum."""
-        return tuple(sorted(unit for unit, held in self._held.items() if held == self.count))
+        return self._named(tuple(sorted(unit for unit, held in self._held.items() if held == self.count)))
 
-    def never(self, units: Iterable[int]) -> tuple[int, ...]:
-        """Return those of the `units` that are in no optimum."""
-        return tuple(sorted(unit for unit in units if not self._held.get(unit, 0)))
+    def missing(self, units: Iterable[int]) -> tuple[Any, ...]:
+        """Return those of the problem's `units` that are in no optimum."""
+        return self._named(tuple(sorted(unit for unit in units if not self._held.get(unit, 0))))
 
-    def minimal(self) -> Optima:
+    def minimal(self) -> Self:
         """Return only the optima that contain no other optimum.
 
         Raises
@@ -155,11 +195,9 @@ class Optima:
         UnsupportedError
             If the diagram grows beyond memory on the way.
         """
-        return Optima(
-            minimal_sets(self.diagram), self.value, self.bound, self.complete, self.termination, self.statistics
-        )
+        return replace(self, diagram=minimal_sets(self.diagram))
 
-    def agreement(self, selection: Collection[int]) -> Agreement:
+    def agreement(self, selection: Collection[Any]) -> Agreement:
         """Compare a selection with all optima.
 
         The averages are those of Hirao et al. 2017, section 6.2.3. They are summed over the diagram: the number of
@@ -172,7 +210,8 @@ class Optima:
             If there is no optimum.
         """
         self._need_sets("compared with")
-        size = len(set(selection))
+        selection = set(selection) if self.names is None else self.names.numbers(selection)
+        size = len(selection)
         precision = recall = jaccard = Fraction(0)
         for (held, common), number in self.diagram.sizes(selection).items():
             if not size and not held:
@@ -183,7 +222,7 @@ class Optima:
             jaccard += Fraction(number * common, held + size - common)
         return Agreement(precision / self.count, recall / self.count, jaccard / self.count)
 
-    def f_measure(self, selection: Collection[int]) -> float:
+    def f_measure(self, selection: Collection[Any]) -> float:
         """F-measure of averaged precision and recall of a selection against all optima."""
         return float(self.agreement(selection).f_measure)
 

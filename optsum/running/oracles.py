@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from fractions import Fraction
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -17,9 +16,8 @@ from optsum.corpus.topic import Topic
 from optsum.deadline import Deadline, TimeOver
 from optsum.errors import UnsupportedError
 from optsum.optima.counting import count_feasible, count_feasible_forest
-from optsum.optima.optima import Agreement, Optima
+from optsum.optima.optima import Names, Optima
 from optsum.options.options import Options, resolve
-from optsum.problem.problem import Selection
 from optsum.registry import STRATEGIES
 from optsum.running.best_reference import best_result, for_each_reference, reaches, union_of
 from optsum.running.each_topic import attempt, charged, each_topic, single_problem
@@ -30,35 +28,28 @@ from optsum.running.warm import warm_up
 __all__ = ["Oracles", "enumerate_optima", "enumerate_topics", "oracles_of", "resolve_enumeration"]
 
 
-@dataclass(frozen=True, eq=False)
-class Oracles:
-    """The selections of a topic that no other beats.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Oracles(Optima):
+    """The selections of a topic that no other beats, of what the input calls the units.
 
-    Iteration yields sorted tuples of what the input calls the units, in a fixed order, each once; lazily, for there
-    may be 1e10 of them.
+    Iteration yields sorted tuples, in a fixed order, each once; lazily, for there may be 1e10 of them.
 
     Attributes
     ----------
     result : Result
         The first of them as one result: objective, bound, status, text.
-    optima : Optima
-        In the numbering of the problem's units.
-    units : tuple
-        What the input calls each of those.
+    names : Names
+        What the input calls the units.
     lengths, length_limits : tuple of int
         Of those units, and the least and largest sum of a selection's.
-    members : mapping
-        All that a unit consists of, where it is named after one of several: the chunks of a compression.
     parents : mapping
         The unit without which a unit cannot be chosen, where there is one.
     """
 
     result: Result
-    optima: Optima
-    units: tuple[Any, ...]
+    names: Names
     lengths: tuple[int, ...] = ()
     length_limits: tuple[int, int] = (0, 0)
-    members: Mapping[Any, tuple[Any, ...]] = field(default_factory=dict)
     parents: Mapping[Any, Any] = field(default_factory=dict)
 
     @property
@@ -67,14 +58,14 @@ class Oracles:
         return self.result.id
 
     @property
-    def count(self) -> int:
-        """How many there are, exact, of any size; a lower bound if not `complete`."""
-        return self.optima.count
+    def units(self) -> tuple[Any, ...]:
+        """What the input calls the units of the problem."""
+        return self.names.units
 
     @property
-    def complete(self) -> bool:
-        """Whether these are all."""
-        return self.optima.complete
+    def never(self) -> tuple[Any, ...]:
+        """Units of the problem in no optimum."""
+        return self.missing(range(len(self.units)))
 
     def feasible(self) -> int:
         """Return how many selections there were to choose from: exact, of any size, the empty one excluded.
@@ -86,56 +77,6 @@ class Oracles:
             above = [number[self.parents[name]] if name in self.parents else -1 for name in self.units]
             return count_feasible_forest(self.lengths, above, *self.length_limits)
         return count_feasible(self.lengths, *self.length_limits)
-
-    @property
-    def always(self) -> tuple[Any, ...]:
-        """Units in every optimum."""
-        return self._names(self.optima.always)
-
-    @property
-    def never(self) -> tuple[Any, ...]:
-        """Units of the problem in no optimum."""
-        return self._names(self.optima.never(range(len(self.units))))
-
-    def __iter__(self) -> Iterator[tuple[Any, ...]]:
-        return map(self._names, self.optima)
-
-    def sample(self, k: int, seed: int = 0) -> list[tuple[Any, ...]]:
-        """Draw `k` optima independently, each with the same probability."""
-        return [self._names(selection) for selection in self.optima.sample(k, seed)]
-
-    def share(self) -> dict[Any, Fraction]:
-        """Return the share of the optima that hold each unit; units in none are left out."""
-        return {self.units[unit]: share for unit, share in self.optima.share().items()}
-
-    def minimal(self) -> Oracles:
-        """Return only the optima that contain no other."""
-        return replace(self, optima=self.optima.minimal())
-
-    def agreement(self, system: Collection[Any]) -> Agreement:
-        """Compare a system's extract with all optima (Hirao et al. 2017, section 6.2.3).
-
-        Parameters
-        ----------
-        system : collection of units
-            In the numbering of the input; units that are none of the problem's count as selected too.
-        """
-        number = {name: unit for unit in range(len(self.units)) for name in self._names((unit,))}
-        strangers = range(len(self.units), len(self.units) + len(set(system)))
-        spare = iter(strangers)
-        return self.optima.agreement({number[name] if name in number else next(spare) for name in set(system)})
-
-    def f_measure(self, system: Collection[Any]) -> float:
-        """F-measure of averaged precision and recall of a system's extract against all optima."""
-        return float(self.agreement(system).f_measure)
-
-    def jaccard(self) -> Fraction:
-        """Return the mean Jaccard index of two different optima; 1 if there is only one."""
-        return self.optima.jaccard()
-
-    def save(self, path: str | Path) -> None:
-        """Write the optima to a file (`optsum.optima.optima.Optima.load` reads them, in the problem's numbering)."""
-        self.optima.save(path)
 
     def to_result(self, *, max_solutions: int = 100, minimal: bool = False) -> Result:
         """Return the row of an enumeration.
@@ -153,7 +94,7 @@ class Oracles:
         what all or none of the optima hold is not known: ``always`` and ``never`` are None.
         """
         listed = self.minimal() if minimal else self
-        proven = self.optima.proven  # otherwise the sets held are good ones, and may be no optima
+        proven = self.proven  # otherwise the sets held are good ones, and may be no optima
         found = Enumeration(
             count=self.count if proven else 0,
             complete=self.complete,
@@ -164,11 +105,6 @@ class Oracles:
             never=self.never if self.complete else None,
         )
         return replace(self.result, enumeration=found)
-
-    def _names(self, selection: Selection) -> tuple[Any, ...]:
-        if self.members:
-            return tuple(sorted(name for unit in selection for name in self.members[self.units[unit]]))
-        return tuple(self.units[unit] for unit in selection)
 
 
 def resolve_enumeration(given: Mapping[str, Any], *, config: str | Path | None = None) -> Options:
@@ -254,27 +190,21 @@ def _best(found: Sequence[tuple[int, Oracles]]) -> Oracles:
     result = best_result([(number, oracles.result) for number, oracles in found])
     reaching = [oracles for _, oracles in found if oracles.result.key == result.key]
     proven = result.key is not None and all(reaches(result.key, oracles.result) for _, oracles in found)
-    diagram, units = union_of([(oracles.optima.diagram, oracles.units) for oracles in reaching])
+    diagram, units = union_of([(oracles.diagram, oracles.units) for oracles in reaching])
     lengths = {name: size for oracles in reaching for name, size in zip(oracles.units, oracles.lengths, strict=True)}
     complete = proven and all(oracles.complete for oracles in reaching)
-    first = reaching[0].optima
-    optima = replace(
+    first = reaching[0]
+    return replace(
         first,
+        result=replace(result, enumeration=Enumeration(count=diagram.count, complete=complete)),
         diagram=diagram,
         bound=first.value if proven else max(first.bound, first.value + 1),
         complete=complete,
         termination="completed" if complete else result.termination.value,
-    )
-    low, high = reaching[0].length_limits
-    high = max(oracles.length_limits[1] for oracles in reaching)
-    return Oracles(
-        replace(result, enumeration=Enumeration(count=optima.count, complete=complete)),
-        optima,
-        units,
-        tuple(lengths[name] for name in units),
-        (low, high),
-        {name: members for oracles in reaching for name, members in oracles.members.items()},
-        {name: parent for oracles in reaching for name, parent in oracles.parents.items()},
+        names=Names(units, {name: members for oracles in reaching for name, members in oracles.names.members.items()}),
+        lengths=tuple(lengths[name] for name in units),
+        length_limits=(first.length_limits[0], max(oracles.length_limits[1] for oracles in reaching)),
+        parents={name: parent for oracles in reaching for name, parent in oracles.parents.items()},
     )
 
 
@@ -284,19 +214,25 @@ def _enumerate(topic: Topic, options: Options, began: float) -> Oracles:
     except TimeOver:
         nothing = Optima.of_sets([], 0, 1, complete=False, termination="time_limit")
         late = unsolved(topic.id, options, Termination.TIME_LIMIT, seconds=perf_counter() - began)
-        return Oracles(replace(late, enumeration=Enumeration(count=0, complete=False)), nothing, ())
+        late = replace(late, enumeration=Enumeration(count=0, complete=False))
+        return _with_names(nothing, result=late, names=Names(()))
     built = perf_counter()
     strategy = options.searcher()
     task.problem.prepare()
     strategy.prepare(task.problem)
     optima = strategy.enumerate(task.problem, options.limits().after(perf_counter() - began))
     result = result_of_sets(task.problem, strategy, optima, perf_counter() - built)
-    return Oracles(
-        finished(task, options, result, began=began, built=built),
+    return _with_names(
         optima,
-        task.units,
-        task.problem.lengths,
-        (task.problem.min_length, min(task.problem.max_length, sum(task.problem.lengths))),
-        task.members,
-        task.parents,
+        result=finished(task, options, result, began=began, built=built),
+        names=Names(task.units, task.members),
+        lengths=task.problem.lengths,
+        length_limits=(task.problem.min_length, min(task.problem.max_length, sum(task.problem.lengths))),
+        parents=task.parents,
     )
+
+
+def _with_names(optima: Optima, **known: Any) -> Oracles:
+    """Return optima of a problem as those of its topic."""
+    held = {item.name: getattr(optima, item.name) for item in fields(Optima)}
+    return Oracles(**{**held, **known})

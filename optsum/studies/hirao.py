@@ -275,9 +275,9 @@ def _compared(part: Topic, metric: str, setting: str, way: Options) -> Compared 
     among: Fraction | Estimate | None = None
     if oracles.count > 1:
         try:
-            among = oracles.optima.jaccard(deadline)
+            among = oracles.jaccard(deadline)
         except UnsupportedError:
-            among = oracles.optima.sampled_jaccard(seed=way.seed)
+            among = oracles.sampled_jaccard(seed=way.seed)
     return Compared(
         id=part.id,
         metric=metric,

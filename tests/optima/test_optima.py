@@ -48,7 +48,7 @@ def test_sums_over_the_diagram_equal_sums_over_the_list(family: set[frozenset[in
     held = Counter(unit for chosen in family for unit in chosen)
     assert optima.share() == {unit: Fraction(count, n) for unit, count in held.items()}
     assert optima.always == tuple(sorted(unit for unit, count in held.items() if count == n))
-    assert optima.never(range(9)) == tuple(unit for unit in range(9) if unit not in held)
+    assert optima.missing(range(9)) == tuple(unit for unit in range(9) if unit not in held)
     found = optima.agreement(other)
 
     def mean(ratios: list[tuple[int, int]]) -> Fraction:

@@ -139,14 +139,17 @@ def test_a_limit_is_a_row(tmp_path: Path) -> None:
     topics.write_text(json.dumps(line) + "\n")
     for limit in (["--time-limit", "0"], ["--node-limit", "0"], ["--node-limit", "1", "--bound", "knapsack"]):
         out = tmp_path / "out.jsonl"
-        assert main(["enumerate", str(topics), "--max-length", "12", *limit, "-o", str(out)]) == 0
+        assert main(["enumerate", str(topics), "--max-length", "12", *limit, "--overwrite", "-o", str(out)]) == 0
         row = json.loads(out.read_text())
         assert Result.from_row(row).to_row() == row
         if row["complete"]:  # settled before the first look at the limit
             continue
         assert row["termination"] in {"time_limit", "node_limit"}
-        assert row["status"] in {"optimal", "feasible"}
         assert (row["always"], row["never"]) == (None, None)
+        if limit == ["--time-limit", "0"]:  # nothing could be built
+            assert (row["status"], row["count"], row["optima"]) == ("no_solution", 0, [])
+            continue
+        assert row["status"] in {"optimal", "feasible"}
         assert row["objective"] <= row["bound"]
         if row["status"] == "feasible":
             assert (row["count"], row["optima"]) == (0, [])
@@ -159,7 +162,7 @@ def test_a_proven_optimum_with_an_unfinished_count() -> None:
     topic = {"id": "many", "documents": [sentences], "references": [[" ".join(letters)]]}
     whole = optsum.enumerate_optima(topic, max_length=15)
     assert whole.complete
-    nodes = whole.optima.statistics["nodes"]
+    nodes = whole.statistics["nodes"]
     kept = 0
     for share in (0.2, 0.5, 0.8, 0.95):
         part = optsum.enumerate_optima(topic, max_length=15, node_limit=int(nodes * share))
@@ -227,7 +230,7 @@ def run_cli(tmp_path: Path, *arguments: str) -> list[dict[str, Any]]:
     ]
     topics.write_text("".join(json.dumps(line) + "\n" for line in lines))
     out = tmp_path / "out.jsonl"
-    assert main(["enumerate", str(topics), "-o", str(out), *arguments]) == 1
+    assert main(["enumerate", str(topics), "-o", str(out), "--overwrite", *arguments]) == 1
     return [json.loads(line) for line in out.read_text().splitlines()]
 
 

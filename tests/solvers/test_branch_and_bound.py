@@ -97,7 +97,7 @@ def test_a_mean_over_many_references_has_a_denominator_beyond_64_bits() -> None:
     assert (found.key, found.status) == (truth.key, optsum.Status.OPTIMAL)
     optima = optsum.enumerate_optima(topic, **given)
     assert optima.count == truth.statistics["best_selections"] == 1
-    assert optima.optima.value == truth.key
+    assert optima.value == truth.key
 
 
 def test_milp_starts_from_the_greedy_selection_under_a_limit() -> None:

@@ -185,7 +185,8 @@ def test_covers(block: int) -> None:
         weight = {
             unit: len(text.split()) if options["weights"] == "length" else 1 for unit, text in enumerate(sentences)
         }
-        truth = least_cover(topic, weight)
+        named = {unit for sets in topic["cover"] for one in sets for unit in one}
+        truth = least_cover(topic["cover"], {unit: weight[unit] for unit in named})
         assert truth.best is not None
         for strategy in (*EXACT, *rng.sample(["greedy", "greedy+ls", "vns", "genetic", "lead", "random"], 2)):
             result = solved(topic, options, strategy)

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import random
 from math import comb
 
+import numpy as np
 import pytest
-from exact_instances import feasible_sets, random_instance
 
 from optsum.optima.counting import count_feasible
+from optsum.problem.coverage_problem import CoverageProblem
+from optsum.testing import brute_force, random_coverage
 
 
 def test_equals_enumeration() -> None:
-    rng = random.Random(5)  # noqa: S311
-    for _ in range(200):
-        instance = random_instance(rng)
-        sets = [chosen for chosen in feasible_sets(instance) if chosen]
-        assert count_feasible(instance.lengths, instance.min_length, instance.max_length) == len(sets)
+    for seed in range(200):
+        instance = random_coverage(np.random.default_rng(seed), kind="window" if seed % 3 else "recall")
+        sets = brute_force(CoverageProblem.of(instance)).feasible - (instance.min_length == 0)
+        assert count_feasible(instance.lengths, instance.min_length, instance.max_length) == sets
 
 
 @pytest.mark.parametrize(

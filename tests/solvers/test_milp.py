@@ -6,13 +6,10 @@ import subprocess
 import sys
 import time
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
-import hard_instance
 import numpy as np
 import pytest
-from hard_instance import hard
 from optsum.solvers.backends.highs import Highs, _outcome
 
 from optsum.contracts.backend import Backend, RawOutcome
@@ -25,6 +22,7 @@ from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.problem import Problem, Selection
 from optsum.running.search import search
 from optsum.testing import brute_force, random_coverage
+from optsum.testing.backends import hard_instance
 
 # Optimum 4 of 6 by two of three sentences; the relaxation allows 5.
 INSTANCE = Coverage.of([3, 3, 3], [{0: 1}, {1: 1}, {2: 1}], [[2], [2], [2]], constants=(0, 6), max_length=8)
@@ -292,7 +290,7 @@ def test_highs_says_whether_it_can_be_used(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_a_time_limit_ends_the_solver() -> None:
     began = time.perf_counter()
-    result = search(CoverageProblem.of(hard()), "milp", Limits(time_s=1.0))
+    result = search(CoverageProblem.of(hard_instance()), "milp", Limits(time_s=1.0))
     assert time.perf_counter() - began < 8
     assert (result.termination, result.status) == (Termination.TIME_LIMIT, Status.FEASIBLE)
     assert result.objective is not None
@@ -301,7 +299,7 @@ def test_a_time_limit_ends_the_solver() -> None:
 
 
 def test_a_node_limit_ends_the_solver() -> None:
-    result = search(CoverageProblem.of(hard(units=120)), "milp", Limits(nodes=1, time_s=30))
+    result = search(CoverageProblem.of(hard_instance(units=120)), "milp", Limits(nodes=1, time_s=30))
     assert result.termination is Termination.NODE_LIMIT
     assert result.status in {Status.FEASIBLE, Status.NO_SOLUTION}
 
@@ -309,11 +307,10 @@ def test_a_node_limit_ends_the_solver() -> None:
 @pytest.mark.skipif(os.name == "nt", reason="Windows sends no SIGINT to one process alone")
 def test_ctrl_c_ends_the_solver_with_what_it_has() -> None:
     code = (
-        f"import sys; sys.path.insert(0, {str(Path(hard_instance.__file__).parent)!r})\n"
-        "from hard_instance import hard\n"
+        "from optsum.testing.backends import hard_instance\n"
         "from optsum.problem.coverage_problem import CoverageProblem; from optsum.running.search import search\n"
-        "for strategy in ('greedy', 'milp'): search(CoverageProblem.of(hard(units=5)), strategy)\n"
-        "problem = CoverageProblem.of(hard()); problem.linear_model; print('ready', flush=True)\n"
+        "for strategy in ('greedy', 'milp'): search(CoverageProblem.of(hard_instance(units=5)), strategy)\n"
+        "problem = CoverageProblem.of(hard_instance()); problem.linear_model; print('ready', flush=True)\n"
         "result = search(problem, 'milp')\n"
         "print(result.termination.value, result.status.value, result.objective <= result.bound)\n"
     )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from itertools import combinations
+
+from plain_oracle import least_cover
 
 from optsum.coverage.instance import Coverage, Joint, Sense
 
@@ -46,13 +47,6 @@ def random_lengths(rng: random.Random, units: int) -> list[int]:
 
 def brute_force(clauses: Clauses, lengths: Sequence[int]) -> tuple[int, list[tuple[int, ...]]]:
     """The minimum length of a cover, and all covers that have it."""
-    units = range(len(lengths))
-    sets = [[set(alternative) for alternative in clause] for clause in clauses]
-    covers = [
-        chosen
-        for size in range(len(lengths) + 1)
-        for chosen in combinations(units, size)
-        if all(any(alternative.issubset(chosen) for alternative in clause) for clause in sets)
-    ]
-    least = min(sum(lengths[unit] for unit in chosen) for chosen in covers)
-    return least, sorted(chosen for chosen in covers if sum(lengths[unit] for unit in chosen) == least)
+    truth = least_cover(clauses, dict(enumerate(lengths)))
+    assert truth.best is not None
+    return int(truth.best), sorted(truth.optima)

@@ -304,14 +304,14 @@ class Plain:
         return [(number, frozenset(kept[number])) for number in sorted(kept)]
 
 
-def least_cover(topic: dict[str, Any], weight: dict[int, int]) -> Truth:
-    """Return the lightest sets of sentences that hold an alternative of every abstract sentence."""
-    named = sorted({unit for sets in topic["cover"] for one in sets for unit in one})
+def least_cover(clauses: Sequence[Sequence[Sequence[int]]], weight: dict[int, int]) -> Truth:
+    """Return the lightest sets of units that hold an alternative of every clause; `weight` names the units."""
+    sets = [[frozenset(one) for one in alternatives] for alternatives in clauses]
     best: Fraction | None = None
     optima: set[tuple[Any, ...]] = set()
-    for size in range(len(named) + 1):
-        for chosen in combinations(named, size):
-            if not all(any(set(one) <= set(chosen) for one in sets) for sets in topic["cover"]):
+    for size in range(len(weight) + 1):
+        for chosen in combinations(sorted(weight), size):
+            if not all(any(one.issubset(chosen) for one in alternatives) for alternatives in sets):
                 continue
             value = Fraction(sum(weight[unit] for unit in chosen))
             if best is None or value < best:

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hard_instance import hard
 from optsum.formulations.extractive import Extractive
 from optsum.solvers.backends.other import OtherSolver
 from optsum.solvers.backends.pyomo_highs import PyomoHighs
@@ -23,6 +22,7 @@ from optsum.problem.problem import Problem
 from optsum.problem.spec import Spec
 from optsum.running.search import search
 from optsum.testing import brute_force, check_strategy, random_coverage, random_topic
+from optsum.testing.backends import hard_instance
 from optsum.text.analyzer import Analyzer
 
 METRICS = ("rouge-1", "rouge-2", "rouge-su0")
@@ -172,7 +172,7 @@ def test_limits_are_passed_on_or_refused() -> None:
     with pytest.raises(UnsupportedError, match="takes no node limit"):
         search(task.problem, "milp", Limits(nodes=5), backend="pyomo:glpk")
     assert search(task.problem, "milp", Limits(time_s=60), backend="pyomo:highs").status is Status.OPTIMAL
-    result = search(CoverageProblem.of(hard()), "milp", Limits(time_s=0.5), backend="pyomo:highs")
+    result = search(CoverageProblem.of(hard_instance()), "milp", Limits(time_s=0.5), backend="pyomo:highs")
     assert result.termination is Termination.TIME_LIMIT
     assert result.bound is not None
     assert result.objective is None or result.objective <= result.bound

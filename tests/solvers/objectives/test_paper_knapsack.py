@@ -4,26 +4,31 @@ from __future__ import annotations
 
 import random
 
+import numpy as np
 import pytest
-from exact_instances import brute_force, random_instance, value_of
 from optsum.solvers.objectives.paper_knapsack import knapsack_bound, solve_knapsack_all, solve_knapsack_one
 
 from optsum.contracts.run import Limits
 from optsum.coverage.instance import Coverage
 from optsum.errors import UnsupportedError
+from optsum.problem.coverage_problem import CoverageProblem
+from optsum.testing import brute_force, random_coverage
 
 
 @pytest.mark.parametrize("seed", range(10))
 def test_finds_every_oracle(seed: int) -> None:
-    rng = random.Random(seed)  # noqa: S311
+    rng = np.random.default_rng(seed)
     for number in range(60):
-        instance = random_instance(rng, windows=False)
-        best, sets = brute_force(instance)
+        instance = random_coverage(rng)
+        truth = brute_force(CoverageProblem.of(instance))
         optima, one = solve_knapsack_all(instance), solve_knapsack_one(instance)
-        assert (optima.value, optima.complete, sorted(optima)) == (best, True, sets), (seed, number)
+        assert truth.best is not None
+        best = truth.best * int(instance.constants[1])
+        assert (optima.value, optima.complete, set(optima)) == (best, True, set(truth.optima)), (seed, number)
+        assert optima.count == len(truth.optima)
         assert one.value == one.bound == best, (seed, number)
-        assert one.selection in sets, (seed, number)
-        assert knapsack_bound(instance) >= value_of(instance, sets[0]), (seed, number)
+        assert one.selection in truth.optima, (seed, number)
+        assert knapsack_bound(instance) >= best, (seed, number)
 
 
 def test_the_bound_packs_by_density_and_takes_a_part_of_the_last() -> None:

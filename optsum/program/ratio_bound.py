@@ -163,10 +163,31 @@ def _single(instance: Coverage, start: Fraction | None = None, deadline: Deadlin
 
 
 def _trivial(instance: Coverage, h: int = 0) -> Fraction:
-    """Return all that the numerator of a ratio can be, over the least that its denominator can."""
+    """Return a bound of a ratio that takes no time.
+
+    All that the numerator can be, R, over the least that the denominator can. Where units alone decide, and none has
+    more than q times what it adds to the denominator, a selection that adds s has at most min(R, q s) / (c + s).
+    """
     top, bottom = instance.constants[2 * h : 2 * h + 2].tolist()
+    most = reaches(instance)[2 * h]
     empty = Fraction(top, bottom) if bottom > 0 else Fraction(0)
-    return max(empty, Fraction(reaches(instance)[2 * h], _least_denominator(instance, h)))
+    bound = max(empty, Fraction(most, _least_denominator(instance, h)))
+    share = None if instance.joints or top or bottom < 0 else _largest_share(instance, h)
+    return bound if not share else min(bound, most / (bottom + most / share))
+
+
+def _largest_share(instance: Coverage, h: int) -> Fraction | None:
+    """Return the most that any unit has of a numerator, for each that it adds to the denominator."""
+    full = np.diff(instance.level_start) - 1
+    feature = instance.unit_feature
+    gain = instance.level[instance.level_start[feature] + np.minimum(instance.unit_count, full[feature])]
+    gain = np.where(instance.slot[feature] == 2 * h, gain, 0)
+    tops = instance.mass[2 * h].copy()
+    np.add.at(tops, np.repeat(np.arange(instance.size), np.diff(instance.unit_start)), gain)
+    pairs = [(top, below) for top, below in zip(tops.tolist(), instance.mass[2 * h + 1].tolist(), strict=True) if top]
+    if not pairs or min(below for _, below in pairs) <= 0:
+        return None
+    return max(Fraction(top, below) for top, below in pairs)
 
 
 def _sum_bound(

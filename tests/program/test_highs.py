@@ -90,6 +90,14 @@ def test_a_bound_that_ends_early_is_weaker_never_wrong(kind: str, seconds: float
             assert not problem.sense.better(best, bound)
 
 
+def test_without_time_f1_is_at_most_1() -> None:
+    rows = [{0: 1, 1: 2}, {1: 1, 2: 1}, {0: 1}]
+    instance = Coverage.of(
+        [3, 2, 4], rows, [[2], [2, 2], [2]], constants=(0, 4), mass=[[0] * 3, [3, 2, 4]], max_length=9
+    )
+    assert value_bound(instance) <= value_bound(instance, Deadline(0.0)) <= 1
+
+
 def test_ratios_that_nothing_is_left_for() -> None:
     """Trivial bounds: all that a numerator can be over the least that the denominator can."""
     instance = random_coverage(np.random.default_rng(1), kind="sum")

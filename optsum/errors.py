@@ -3,12 +3,14 @@
 One base class; each message is one sentence that says what was wrong, where, and what to do. Where a built-in
 exception fits, the class derives from it too, so ``except ValueError`` keeps working. An infeasible instance, a
 time limit and a search that found nothing are *results* (`optsum.contracts.result`), never exceptions. Beside them
-stand the sentence that answers an unknown name, and the one for an exception that nobody expected.
+stand the sentence that answers an unknown name, the one for an exception that nobody expected, and what of a text a
+terminal may be shown.
 """
 
 from __future__ import annotations
 
 import logging
+import unicodedata
 from collections.abc import Iterable
 
 __all__ = [
@@ -22,6 +24,7 @@ __all__ = [
     "show_tracebacks",
     "tracebacks_are_shown",
     "unknown_name",
+    "visible",
 ]
 
 _log = logging.getLogger("optsum")
@@ -93,10 +96,57 @@ def describe(error: BaseException) -> str:
     )
 
 
+_UNSEEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}
+"""Categories of Unicode: control, format (zero width, direction of writing), half surrogate pairs, breaks of lines."""
+
+
+def visible(text: str, *, keep: str = "", pairs: bool = False) -> str:
+    r"""Return text as a terminal may show it: what it would obey or hide is escaped.
+
+    This stands between data and every terminal: a name may hold a sequence that moves the cursor, or turns round what
+    follows it.
+
+    Parameters
+    ----------
+    text : str
+    keep : str
+        Characters that stay, such as the line breaks of a text of several lines.
+    pairs : bool
+        Escape as JSON does, where characters beyond U+FFFF are two: then JSON stays the same JSON.
+
+    Examples
+    --------
+    >>> print(visible("a\x1b[2Jb\u202ec"))
+    a\u001b[2Jb\u202ec
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(
+        sign if sign in keep or unicodedata.category(sign) not in _UNSEEN else _escaped(sign, pairs) for sign in text
+    )
+
+
+def _escaped(sign: str, pairs: bool) -> str:
+    code = ord(sign)
+    if code <= 0xFFFF:
+        return f"\\u{code:04x}"
+    if not pairs:
+        return f"\\U{code:08x}"
+    code -= 0x10000
+    return f"\\u{0xD800 + (code >> 10):04x}\\u{0xDC00 + (code & 0x3FF):04x}"
+
+
+class _Visible(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        return visible(super().format(record), keep="\n")
+
+
 def show_tracebacks() -> None:
     """Print the tracebacks of this process on stderr."""
     if not tracebacks_are_shown():
-        _log.addHandler(logging.StreamHandler())
+        handler = logging.StreamHandler()
+        handler.setFormatter(_Visible())
+        _log.addHandler(handler)
         _log.setLevel(logging.DEBUG)
 
 

@@ -1,10 +1,11 @@
-"""Files opened and decoded, and the one sentence that says why a file cannot be read."""
+"""Files opened and decoded, TOML parsed, and the one sentence that says why a file cannot be read."""
 
 from __future__ import annotations
 
 import gzip
 import os
 import sys
+import tomllib
 import zlib
 from contextlib import ExitStack
 from io import BufferedReader, RawIOBase
@@ -12,13 +13,23 @@ from typing import Any, Final, TypeAlias, cast
 
 from optsum.errors import InputError, OptsumError
 
-__all__ = ["READ_ERRORS", "PathLike", "describe_os_error", "name_of", "open_bytes", "read_text"]
+__all__ = [
+    "READ_ERRORS",
+    "PathLike",
+    "describe_os_error",
+    "is_deep",
+    "name_of",
+    "open_bytes",
+    "parse_toml",
+    "read_text",
+]
 
 PathLike: TypeAlias = str | os.PathLike[str]
 
 READ_ERRORS: Final = (OSError, EOFError, ValueError, zlib.error)
 """All that a file, compressed or not, raises while it is opened and read."""
 
+_DEEPEST = 64
 _GZIP = b"\x1f\x8b"
 _ZSTD = b"\x28\xb5\x2f\xfd"
 
@@ -102,6 +113,49 @@ def read_text(path: PathLike, what: str, *, error: type[OptsumError] = InputErro
         raise error(f"{name} is not UTF-8 ({reason.reason} at byte {reason.start + 1}); save it as UTF-8") from reason
     except READ_ERRORS as reason:
         raise error(f"{name} cannot be read: {describe_os_error(reason)}") from reason
+
+
+def parse_toml(text: str, what: str, *, error: type[OptsumError] = InputError) -> dict[str, Any]:
+    """Return the table that TOML text holds.
+
+    Parameters
+    ----------
+    text : str
+    what : str
+        What it is, for messages: "the configuration a.toml".
+    error : type
+        What is raised.
+
+    Raises
+    ------
+    error
+        If the text is no TOML, or tables lie in tables without end: whoever looks at them would fail.
+    """
+    try:
+        table = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as reason:
+        raise error(f"{what} is no TOML: {reason}") from reason
+    except RecursionError:
+        table = None
+    if table is None or is_deep(table):
+        raise error(f"{what} is nested too deeply; give values, lists and a table or two")
+    return table
+
+
+def is_deep(value: object) -> bool:
+    """Return whether lists and objects lie in one another deeper than anything that means something."""
+    level = [value]
+    for _ in range(_DEEPEST):
+        inner: list[object] = []
+        for each in level:
+            if isinstance(each, dict):
+                inner += each.values()
+            elif isinstance(each, list | tuple):
+                inner += each
+        if not inner:
+            return False
+        level = inner
+    return True
 
 
 def describe_os_error(error: Exception) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import fields
 from functools import cache
@@ -16,7 +15,7 @@ from optsum.chunks.patterns import Names, Pattern
 from optsum.chunks.reattach import STEPS, Step
 from optsum.chunks.rules import Action, Rule, Rules
 from optsum.errors import InputError, OptsumError, unknown_name
-from optsum.files import PathLike, read_text
+from optsum.files import PathLike, parse_toml, read_text
 
 __all__ = ["SCHEMES", "load_rules", "parse_rules", "rules_for"]
 
@@ -81,14 +80,13 @@ def parse_rules(text: str, name: str = "rules") -> Rules:
     >>> rules.rules[0].action.value, len(rules.rules) - len(load_rules("ud").rules)
     ('MERGE', 1)
     """
+    given = parse_toml(text, f"the file of chunk rules {name}")
     try:
-        table = _full(tomllib.loads(text))
+        table = _full(given)
         reader = _Reader(_lexicon(table["lexicon"]))
         known_by = reader.names(table["known_by"], "known_by")
         steps = tuple(_each("reattach", table["reattach"], reader.step))
         rules = tuple(_each("rule", table["rule"], reader.rule))
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"the chunk rules {name} are no TOML: {error}") from None
     except OptsumError as error:
         raise InputError(f"the chunk rules {name}: {error}") from None
     digest = sha256(json.dumps(table, sort_keys=True, default=str).encode()).hexdigest()
@@ -116,11 +114,11 @@ def _full(table: dict[str, Any]) -> dict[str, Any]:
     if "words" in own:
         if own["words"] not in _WORDS:
             raise unknown_name("list of words", own["words"], _WORDS)
-        own["lexicon"] = tomllib.loads(_shipped(f"words_{own['words']}")) | own["lexicon"]
+        own["lexicon"] = parse_toml(_shipped(f"words_{own['words']}"), own["words"]) | own["lexicon"]
     if "extends" in own:
         if own["extends"] not in SCHEMES:
             raise unknown_name("table of chunk rules to extend", own["extends"], SCHEMES)
-        base = _full(tomllib.loads(_shipped(f"rules_{own['extends']}")))
+        base = _full(parse_toml(_shipped(f"rules_{own['extends']}"), own["extends"]))
         own = base | {
             "reattach": own["reattach"] or base["reattach"],
             "rule": own["rule"] + base["rule"],

@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from optsum.cli.exits import DONE, FAILED, INTERRUPTED, tell
+from optsum.cli.exits import DONE, FAILED, INTERRUPTED, put, tell
 from optsum.cli.flags import Config, Flags, Output, Overwrite, existing, output_or_pipe
 from optsum.cli.topics import Map, Topics, open_topics
 from optsum.corpus.alignment import align
@@ -92,7 +92,7 @@ def run(
         table.caption = [*([f"... and {made - _SHOWN} more"] if made > _SHOWN else []), summary, "-o FILE writes them"]
         table.show()
     elif output != "-":
-        print(f"{summary}; topics in {output}")  # noqa: T201
+        put(f"{summary}; topics in {output}")
     if interrupted:
         return tell(f"interrupted; {counted(made, 'cover')} made", INTERRUPTED)
     if failed:

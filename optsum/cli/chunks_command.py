@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from optsum.cli.exits import DONE, FAILED, tell
+from optsum.cli.exits import DONE, FAILED, put, tell
 from optsum.errors import InputError
 from optsum.files import READ_ERRORS, open_bytes
 
@@ -48,18 +48,18 @@ def run(
     done, errors = 0, []
     for item in _items(file):
         if isinstance(item, str):
-            print(item)  # noqa: T201
+            put(item)
         elif isinstance(item, InputError):
             errors.append(item)
-            print(f"# error: {' '.join(str(item).split())}")  # noqa: T201
+            put(f"# error: {' '.join(str(item).split())}")
         else:
             done += 1
             chunks = chunk_tree(item, profile, rules)
-            print(bracketed(item, chunks))  # noqa: T201
+            put(bracketed(item, chunks))
             for part in [indented(item, chunks)] * tree + [explained(item, rules)] * why:
-                print(part)  # noqa: T201
+                put(part)
             if tree or why:
-                print()  # noqa: T201
+                put()
     if not errors:
         return DONE
     first = f"the first: {errors[0]}" if len(errors) > 1 else errors[0]

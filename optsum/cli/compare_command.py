@@ -47,7 +47,7 @@ def run(
 ) -> int:
     """Compare strategies on all topics of a file."""
     from optsum.cli.each_topic import EachTopic
-    from optsum.cli.exits import FAILED
+    from optsum.cli.exits import FAILED, put
     from optsum.report.comparison import Comparison
     from optsum.running.plan import Plan, by_problem, compare_topics
 
@@ -68,10 +68,10 @@ def run(
                 table.add(problem)
     except KeyboardInterrupt:
         interrupted = True
-    if table.problems or not interrupted:
+    if output != "-" and (table.problems or not interrupted):
         table.show()
         for more in table.details.tables() if details else []:
-            print()  # noqa: T201
+            put()
             more.show()
     if interrupted:
         return work.interrupted()

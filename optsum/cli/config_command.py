@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from typing import Any, Final
 
-from optsum.cli.exits import DONE
+from optsum.cli.exits import DONE, put
 from optsum.cli.flags import Config, Flags, command
 from optsum.options.options import Options
 
@@ -33,7 +33,7 @@ def _show(options: dict[str, Any], config: Config = None) -> int:
 
     resolved = resolve(options, config=config)
     fields = type(resolved).model_fields
-    print(toml_of(described(resolved), {name: fields[name].description or "" for name in fields}), end="")  # noqa: T201
+    put(toml_of(described(resolved), {name: fields[name].description or "" for name in fields}).rstrip("\n"))
     return DONE
 
 
@@ -41,5 +41,5 @@ def _schema() -> int:
     """Editors check a file against it; names may have underscores for hyphens."""
     from optsum.options.schema import schema
 
-    print(json.dumps(schema(), indent=2, ensure_ascii=False))  # noqa: T201
+    put(json.dumps(schema(), indent=2, ensure_ascii=False))
     return DONE

@@ -10,7 +10,7 @@ from itertools import groupby
 from time import perf_counter
 from typing import Any
 
-from optsum.cli.exits import DONE, FAILED, INTERRUPTED, tell
+from optsum.cli.exits import DONE, FAILED, INTERRUPTED, put, tell
 from optsum.cli.finished import Finished
 from optsum.cli.interrupts import Interrupts
 from optsum.cli.topics import open_topics
@@ -136,7 +136,7 @@ class EachTopic:
                 table.caption.insert(0, f"... and {more} more: -o FILE writes all")
             table.show()
         elif self._output != "-":
-            print(self.summary())  # noqa: T201
+            put(self.summary())
         return self.interrupted() if interrupted else self.status()
 
     def _note(self, result: Result) -> None:

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Final
 
-from optsum.errors import OptsumError, describe
+from optsum.errors import OptsumError, describe, visible
 
-__all__ = ["BROKEN_PIPE", "DONE", "FAILED", "INTERRUPTED", "UNUSABLE", "guarded", "tell"]
+__all__ = ["BROKEN_PIPE", "DONE", "FAILED", "INTERRUPTED", "UNUSABLE", "guarded", "put", "tell"]
 
 DONE: Final = 0
 FAILED: Final = 1
@@ -26,8 +26,13 @@ BROKEN_PIPE: Final = 141
 def tell(message: object, status: int) -> int:
     """Print one line on the standard error output, and return the status."""
     if sys.stderr is not None:
-        print("optsum:", " ".join(str(message).split()), file=sys.stderr, flush=True)  # noqa: T201
+        print("optsum:", visible(" ".join(str(message).split())), file=sys.stderr, flush=True)  # noqa: T201
     return status
+
+
+def put(text: str = "") -> None:
+    """Print lines on the standard output."""
+    print(visible(text, keep="\n"))  # noqa: T201
 
 
 def guarded(command: Callable[[], int]) -> int:

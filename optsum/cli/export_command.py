@@ -29,7 +29,7 @@ def run(
     config: Config = None,
 ) -> int:
     """Export all problems of a file."""
-    from optsum.cli.exits import DONE, FAILED, tell
+    from optsum.cli.exits import DONE, FAILED, put, tell
     from optsum.errors import OptionError
     from optsum.exchange.export import export_topics
     from optsum.options.options import resolve
@@ -42,7 +42,7 @@ def run(
     for made in export_topics(open_topics(topics, columns, resolved.flat), output, format, resolved):
         written += made.path is not None
         failures += [] if made.error is None else [f"{made.id or '?'}: {made.error}"]
-    print(f"{counted(written, 'file')} in {output}")  # noqa: T201
+    put(f"{counted(written, 'file')} in {output}")
     if failures:
         return tell(f"{counted(len(failures), 'problem')} could not be written; the first: {failures[0]}", FAILED)
     return DONE

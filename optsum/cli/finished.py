@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from optsum.contracts.result import Status, Termination
+from optsum.contracts.row_values import check_row
 from optsum.corpus.topic import BadTopic, Topic
 from optsum.errors import OptionError
 from optsum.options.options import Options
@@ -88,9 +89,10 @@ class Finished:
         return name or None
 
     def _check(self, row: Row) -> None:
-        way = self._ways.get(row.get("config_hash", ""))
         if "status" not in row or "config_hash" not in row:
             raise OptionError(f"the output {self._output} holds rows of another kind: name another output")
+        check_row(row, ())
+        way = self._ways.get(row["config_hash"])
         what = self._differing(row) if way is None else self._other(row) if self._other is not None else None
         if what is not None:
             raise OptionError(

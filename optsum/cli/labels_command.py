@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
+from optsum.cli.exits import put
 from optsum.cli.flags import Config, Flags, Output, Overwrite, existing
 from optsum.cli.topics import Map, Topics
 from optsum.options.options import Options
@@ -59,5 +60,5 @@ def run(
     except KeyboardInterrupt:
         return work.interrupted()
     if output != "-":
-        print(work.summary())  # noqa: T201
+        put(work.summary())
     return work.status()

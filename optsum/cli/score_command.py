@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from optsum.cli.exits import DONE, FAILED, INTERRUPTED, tell
+from optsum.cli.exits import DONE, FAILED, INTERRUPTED, put, tell
 from optsum.cli.flags import Config, Flags, Output, Overwrite, existing
 from optsum.cli.topics import Map, Topics, open_topics
 from optsum.options.options import ScoreOptions, resolve_score
@@ -58,9 +58,9 @@ def run(
                 advance()
     except KeyboardInterrupt:
         return tell(f"interrupted; {counted(scores.summaries, 'summary')} scored", INTERRUPTED)
-    for number, table in enumerate(scores.tables()):
+    for number, table in enumerate(scores.tables() if output != "-" else []):
         if number:
-            print()  # noqa: T201
+            put()
         table.show()
     if scores.failed:
         return tell(f"{scores.failed} could not be scored, the first: {first_error}", FAILED)

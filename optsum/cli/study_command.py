@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from optsum.cli.exits import DONE, FAILED, INTERRUPTED, tell
+from optsum.cli.exits import DONE, FAILED, INTERRUPTED, put, tell
 from optsum.cli.flags import Config, Flags, Output, Overwrite, command, existing
 from optsum.cli.topics import Map, open_topics
 from optsum.errors import OptionError
@@ -116,7 +116,7 @@ def _run(
     if output != "-":
         for number, table in enumerate(report.tables()):
             if number:
-                print()  # noqa: T201
+                put()
             table.show()
     if stopped:
         return tell(f"interrupted; {counted(stopping.done, 'topic')} done", INTERRUPTED)

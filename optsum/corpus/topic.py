@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeAlias
 
 from optsum.corpus.sentences import as_sentences, kind
 from optsum.errors import InputError
+from optsum.files import is_deep
 from optsum.text.tokenizers import Sentence
 
 __all__ = ["BadTopic", "Cover", "Flat", "Text", "Topic", "as_id", "as_topic", "topic_to_json"]
@@ -193,6 +194,8 @@ def _meta(value: object) -> Mapping[str, Any]:
         return {}
     if not isinstance(value, Mapping):
         raise InputError(f'"meta" is {kind(value)}; give an object')
+    if is_deep(dict(value)):
+        raise InputError('"meta" is nested too deeply; give values, lists and objects that somebody reads')
     return dict(value)
 
 

@@ -97,7 +97,7 @@ def coverage_of_json(text: str) -> Coverage:
             else:
                 values[field.name] = np.array(value, np.int64) if isinstance(value, list) else value
         return Coverage(**values)
-    except (AttributeError, KeyError, TypeError, ValueError, OverflowError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
         if isinstance(error, InputError):
             raise
         raise InputError(f"This is no instance of optsum: {error!r}.") from error

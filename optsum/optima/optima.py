@@ -279,7 +279,7 @@ class Optima:
                 about["termination"],
                 about["statistics"],
             )
-        except (KeyError, ValueError, EOFError, OSError, TypeError, BadZipFile) as error:
+        except (KeyError, ValueError, EOFError, OSError, TypeError, BadZipFile, RecursionError) as error:
             raise InputError(f"{path} does not hold optima that optsum saved ({type(error).__name__}).") from error
         if written != _FORMAT:
             raise InputError(f"{path} is of another version ({written}); save it again.")

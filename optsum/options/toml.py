@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tomllib
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel, ValidationError
 
 from optsum.errors import OptionError, unknown_name
-from optsum.files import read_text
+from optsum.files import parse_toml, read_text
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -36,12 +35,8 @@ def read_table(path: str | Path, known: Collection[str]) -> dict[str, Any]:
     OptionError
         If the file cannot be read, is no TOML, sets an option twice, or sets one that is not known.
     """
-    try:
-        table = tomllib.loads(read_text(path, "the configuration", error=OptionError))
-    except tomllib.TOMLDecodeError as error:
-        raise OptionError(f"the configuration {path} is no TOML: {error}") from error
-    except RecursionError:
-        raise OptionError(f"the configuration {path} is nested too deeply; give plain values") from None
+    text = read_text(path, "the configuration", error=OptionError)
+    table = parse_toml(text, f"the configuration {path}", error=OptionError)
     options: dict[str, Any] = {}
     for key, value in table.items():
         name = key.replace("-", "_")

@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from optsum.errors import visible
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -30,9 +32,9 @@ def on_terminal() -> bool:
 def say(message: str) -> None:
     """Tell people on a terminal, and nobody else; above a bar that is shown."""
     if _shown:
-        _shown[-1].print(message, markup=False, highlight=False, soft_wrap=True)
+        _shown[-1].print(visible(message), markup=False, highlight=False, soft_wrap=True)
     elif on_terminal():
-        print(message, file=sys.stderr, flush=True)  # noqa: T201 - that is what it is for
+        print(visible(message), file=sys.stderr, flush=True)  # noqa: T201 - that is what it is for
 
 
 @contextmanager
@@ -52,7 +54,7 @@ def telling() -> Iterator[None]:
 class _Saying(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         if record.levelno >= logging.WARNING and not on_terminal():  # a log should say it too
-            print(record.getMessage(), file=sys.stderr, flush=True)  # noqa: T201
+            print(visible(record.getMessage()), file=sys.stderr, flush=True)  # noqa: T201
         else:
             say(record.getMessage())
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from io import StringIO
 from typing import Any
 
+from optsum.errors import visible
+
 __all__ = [
     "Column",
     "TextTable",
@@ -66,8 +68,8 @@ class TextTable:
         console = Console(file=file, width=_WIDE, color_system=None, force_terminal=False, highlight=False)
         console.print(self._rich())
         lines = [line.rstrip() for line in file.getvalue().strip("\n").split("\n")]
-        above = [self.title, ""] if self.title else []
-        below = ["", *self.caption] if self.caption else []
+        above = [visible(self.title), ""] if self.title else []
+        below = ["", *map(visible, self.caption)] if self.caption else []
         return "\n".join([*above, *lines, *below])
 
     def __str__(self) -> str:
@@ -84,13 +86,13 @@ class TextTable:
 
         console = Console(highlight=False)
         for line in [self.title] if self.title else []:
-            console.print(line, style="bold", markup=False, soft_wrap=True)
+            console.print(visible(line), style="bold", markup=False, soft_wrap=True)
         table = self._rich()
         # Where the columns do not fit, lines are broken by the terminal: better than numbers that are cut.
         width = max(console.width, console.measure(table, options=console.options.update(max_width=_WIDE)).minimum)
         console.print(table, width=width, crop=False, soft_wrap=width > console.width)
         for line in self.caption:
-            console.print(line, style="dim", markup=False, soft_wrap=True)
+            console.print(visible(line), style="dim", markup=False, soft_wrap=True)
 
     def _rich(self) -> Any:
         from rich.box import SIMPLE_HEAD
@@ -99,11 +101,11 @@ class TextTable:
 
         table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
         for place, column in enumerate(self.columns):
-            cells = [column.heading, *(row[place] for row in self.rows if len(row) > place)]
+            cells = [visible(column.heading), *(visible(row[place]) for row in self.rows if len(row) > place)]
             longest = max(map(len, cells))
             # Text, not str: an id may hold what rich would read as markup.
             table.add_column(
-                Text(column.heading),
+                Text(cells[0]),
                 justify="right" if column.numeric else "left",
                 overflow="fold" if column.long else "ellipsis",
                 no_wrap=not column.long,
@@ -111,7 +113,7 @@ class TextTable:
                 min_width=None if column.long else longest if column.numeric else min(longest, _NAME),
             )
         for row in self.rows:
-            table.add_row(*map(Text, row))
+            table.add_row(*(Text(visible(cell)) for cell in row))
         return table
 
 

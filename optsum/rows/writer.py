@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeAlias
 
-from optsum.errors import OptionError
+from optsum.errors import OptionError, visible
 from optsum.files import PathLike, describe_os_error
 from optsum.rows.convert import convert
 from optsum.rows.formats import RowFormat, format_of
@@ -304,5 +304,5 @@ def _print(row: Mapping[str, Any]) -> None:
     # A console that has no UTF-8 gets escapes instead of an error.
     encoding = (sys.stdout.encoding or "utf-8").lower().replace("_", "-")
     text = to_bytes(row).decode() if encoding in {"utf-8", "utf8"} else to_ascii(row)
-    sys.stdout.write(text + "\n")
+    sys.stdout.write(visible(text, pairs=True) + "\n")
     sys.stdout.flush()

@@ -124,7 +124,7 @@ RULE = '[[rule]]\nrelation = ["obj"]\naction = "REQ"\n'
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("rule = [", "are no TOML"),
+        ("rule = [", "is no TOML"),
         ("", "there is no [[rule]]"),
         (RULE + "[other]\n", "there is no entry 'other'"),
         ('extends = "udd"\n' + RULE, "did you mean ud?"),

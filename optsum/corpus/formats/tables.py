@@ -124,7 +124,7 @@ def parquet_records(stream: BufferedReader, name: str, of_cells: OfCells) -> Ite
     try:
         file = parquet.ParquetFile(stream if stream.seekable() else pa.BufferReader(stream.read()))
         json_columns = set(json.loads((file.schema_arrow.metadata or {}).get(JSON_COLUMNS, b"[]")))
-    except (pa.ArrowException, *READ_ERRORS) as error:
+    except (pa.ArrowException, RecursionError, *READ_ERRORS) as error:
         raise InputError(f"{name} is Parquet and cannot be read: {' '.join(str(error).split()):.200}") from error
     return _parquet_rows(file, name, json_columns, of_cells)
 

@@ -129,7 +129,15 @@ def test_optima_of_fractions_survive_a_file(tmp_path: Path) -> None:
 def test_from_the_command_line(tmp_path: Path) -> None:
     topic = {"id": "t", "documents": [["a b c", "a b", "x y z", "c d", "c d"]], "references": [["a b c d"]]}
     (tmp_path / "topics.jsonl").write_text(json.dumps(topic) + "\n", encoding="utf-8")
-    command = ["enumerate", str(tmp_path / "topics.jsonl"), "--measure", "f1", "-o", str(tmp_path / "out.jsonl")]
+    command = [
+        "enumerate",
+        str(tmp_path / "topics.jsonl"),
+        "--measure",
+        "f1",
+        "--overwrite",
+        "-o",
+        str(tmp_path / "out.jsonl"),
+    ]
     for metric, optima in (("rouge-1", [[1, 3], [1, 4]]), ("rouge-1+rouge-2", [[0, 3], [0, 4]])):
         assert main([*command, "--metric", metric]) == 0
         row = json.loads((tmp_path / "out.jsonl").read_text(encoding="utf-8"))

@@ -13,6 +13,7 @@ from typing import Any, Final, TypeAlias
 from optsum.chunks.parse import Parse
 from optsum.chunks.patterns import Names, Pattern
 from optsum.chunks.reattach import STEPS, Step
+from optsum.chunks.relations import mistyped
 from optsum.chunks.rules import Action, Rule, Rules
 from optsum.errors import InputError, OptsumError, unknown_name
 from optsum.files import PathLike, parse_toml, read_text
@@ -83,7 +84,8 @@ def parse_rules(text: str, name: str = "rules") -> Rules:
     given = parse_toml(text, f"the file of chunk rules {name}")
     try:
         table = _full(given)
-        reader = _Reader(_lexicon(table["lexicon"]))
+        # Only where it says which scheme its rules are for; labels of another one are anybody's.
+        reader = _Reader(_lexicon(table["lexicon"]), given.get("extends"))
         known_by = reader.names(table["known_by"], "known_by")
         steps = tuple(_each("reattach", table["reattach"], reader.step))
         rules = tuple(_each("rule", table["rule"], reader.rule))
@@ -171,8 +173,8 @@ class _Reader:
     patterns: Final = ("head", "child", "no_child", "sibling", "no_sibling")
     conditions: Final = (*lists, *patterns, "takes", "hyphen", "side")
 
-    def __init__(self, lexicon: _Lexicon) -> None:
-        self._lexicon = lexicon
+    def __init__(self, lexicon: _Lexicon, scheme: str | None) -> None:
+        self._lexicon, self._scheme = lexicon, scheme
 
     def names(self, value: Any, where: str) -> Names:
         found: list[str] = []
@@ -183,6 +185,14 @@ class _Reader:
                 raise unknown_name("list in [lexicon]", each[1:], lists)
             found += words
         return Names.of(tuple(found))
+
+    def relations(self, value: Any, where: str) -> Names:
+        names = self.names(value, where)
+        if self._scheme is not None:
+            for name in sorted(names.wanted | names.refused):
+                if (error := mistyped(name, self._scheme)) is not None:
+                    raise error
+        return names
 
     def rule(self, table: dict[str, Any]) -> Rule:
         _check_keys(table, (*self.conditions, "action", "note"), "condition of a rule")
@@ -206,6 +216,8 @@ class _Reader:
         if (side := table.get("side")) not in {None, "left", "right"}:
             raise InputError(f'side is {side!r:.40}; give "left" or "right"')
         conditions: dict[str, Any] = {key: self.names(table[key], key) for key in self.lists if key in table}
+        if "relation" in table:
+            conditions["relation"] = self.relations(table["relation"], "relation")
         conditions |= {key: self._pattern(table[key], key) for key in self.patterns if key in table}
         return Pattern(**conditions, takes=self._takes(table.get("takes")), hyphen=hyphen, side=side)
 
@@ -232,7 +244,7 @@ class _Reader:
 
     def _entry(self, key: str, kind: str, value: Any) -> Names | str | dict[str, tuple[str, ...]]:
         if kind == "Names":
-            return self.names(value, key)
+            return self.relations(value, key)
         if kind == "str":
             if not isinstance(value, str):
                 raise InputError(f"{key} is {value!r:.40}; give one relation")

@@ -66,14 +66,14 @@ def test_a_file_can_extend_a_table(tmp_path: Path) -> None:
 
 def test_a_list_takes_the_place_of_the_one_it_extends() -> None:
     text = "end/NOUN/0/root of/ADP/3/case May/PROPN/1/nmod"
-    rule = '[[rule]]\nrelation = ["none"]\naction = "SEP"'
+    rule = '[[rule]]\nrelation = ["vocative"]\naction = "SEP"'
     assert cut(text, f'extends = "ud"\n{rule}') == "[end]1 [of May]2!"
     assert cut(text, f'extends = "ud"\n{rule}\n[lexicon]\npartitive = ["part"]') == "[end]1 [of May]2"
 
 
 def test_steps_take_the_place_of_those_it_extends() -> None:
     text = "It/PRON/2/nsubj rains/VERB/5/ccomp ,/PUNCT/2/punct he/PRON/5/nsubj said/VERB/0/root"
-    rule = '[[rule]]\nrelation = ["none"]\naction = "SEP"\n'
+    rule = '[[rule]]\nrelation = ["vocative"]\naction = "SEP"\n'
     step = '[[reattach]]\nstep = "preconjunction"\nrelation = ["cc:preconj"]\nconjunct = ["conj"]\n'
     assert cut(text, 'extends = "ud"\n' + rule) == "[It]1! [rains ,]2 [he]3! [said]4"
     assert cut(text, 'extends = "ud"\n' + step + rule) == "[It]1! [rains ,]2! [he]3! [said]4"
@@ -194,3 +194,37 @@ def test_the_tables_of_the_package(scheme: str) -> None:
     assert {rule.action for rule in rules.rules} == set(Action)
     assert pickle.loads(pickle.dumps(rules)) == rules  # noqa: S301 - our own
     assert len({rules, parse_rules('extends = "ud"\n' + RULE)}) == 2
+
+
+@pytest.mark.parametrize(
+    ("scheme", "entry", "message"),
+    [
+        ("ud", 'relation = ["nsbj"]', r"rule 1: there is no relation in the scheme ud 'nsbj'; did you mean nsubj"),
+        ("ud", 'relation = ["!obll:*"]', "'obll'; did you mean obl"),
+        ("ud", 'relation = ["nsubj:pas"]', "'nsubj:pas'; did you mean nsubj:pass"),
+        ("ud", 'relation = ["*"]\nhead = { relation = ["amood"] }', "'amood'; did you mean amod"),
+        ("ud", 'relation = ["@mine"]', "'advmodd'; did you mean advmod"),
+        ("clearnlp", 'relation = ["dobjj"]', "in the scheme clearnlp 'dobjj'; did you mean dobj"),
+    ],
+)
+def test_a_mistyped_relation_is_refused(scheme: str, entry: str, message: str) -> None:
+    text = f'extends = "{scheme}"\n[[rule]]\n{entry}\naction = "REQ"\n[lexicon]\nmine = ["advmodd"]\n'
+    with pytest.raises(InputError, match=message):
+        parse_rules(text)
+
+
+def test_a_mistyped_relation_of_a_step_is_refused() -> None:
+    text = 'extends = "ud"\n[[reattach]]\nstep = "preconjunction"\nrelation = ["cc:preconj"]\nconjunct = ["cnj"]\n'
+    with pytest.raises(InputError, match="reattach 1: there is no relation in the scheme ud 'cnj'; did you mean conj"):
+        parse_rules(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'extends = "ud"\n[[rule]]\nrelation = ["nsubj:lvc", "obl:*", "dobj", "!mwe", "*"]\naction = "REQ"\n',
+        '[[rule]]\nrelation = ["SB", "OA"]\naction = "MERGE"\n',  # a scheme of its own
+    ],
+)
+def test_relations_that_there_may_be(text: str) -> None:
+    assert parse_rules(text).rules

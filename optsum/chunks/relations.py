@@ -21,8 +21,8 @@ auxpass csubjpass dobj foreign mwe name neg nsubjpass remnant
 
 _CLEARNLP: Final = """
 acl acomp advcl advmod agent amod appos attr aux auxpass case cc ccomp compound conj cop csubj csubjpass dative dep det
-dobj expl intj iobj mark meta neg nmod npadvmod nsubj nsubjpass num number nummod oprd parataxis pcomp pobj poss possessive
-preconj predet prep prt punct quantmod relcl root ROOT xcomp
+dobj expl intj iobj mark meta neg nmod npadvmod nsubj nsubjpass num number nummod oprd parataxis pcomp pobj poss
+possessive preconj predet prep prt punct quantmod relcl root ROOT xcomp
 abbrev complm discourse fixed flat goeswith infmod mwe nn partmod purpcl rcmod tmod
 """
 """As spaCy's English models have them, and older ones."""

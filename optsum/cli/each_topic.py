@@ -21,6 +21,7 @@ from optsum.options.options import Options
 from optsum.report.progress import bar, count_lines
 from optsum.report.result_tables import headline
 from optsum.report.tables import TextTable, counted, number, seconds
+from optsum.rows.formats import RowFormat
 from optsum.rows.writer import Existing, RowWriter
 from optsum.running.warm import warm_up
 
@@ -49,8 +50,10 @@ class EachTopic:
         What becomes of rows that the output has.
     other : callable, optional
         As for `optsum.cli.finished.Finished`.
-    row_of : callable
-        What is written of a result.
+    row_of, result_of : callable
+        What is written of a result, and what a row that is kept says of it.
+    form : RowFormat, optional
+        Of the output, where its name does not say it.
 
     Raises
     ------
@@ -69,11 +72,13 @@ class EachTopic:
         existing: Existing,
         other: Callable[[Mapping[str, Any]], str | None] | None = None,
         row_of: Callable[[Result], dict[str, Any]] = Result.to_row,
+        result_of: Callable[[Mapping[str, Any]], Result] = Result.from_row,
+        form: RowFormat | None = None,
     ) -> None:
         if output is None and existing is Existing.RESUME:
             raise OptionError("There is no output to be resumed: give its file, -o FILE.")
         self._path, self._output, self._ways, self._existing = topics, output, ways, existing
-        self._row_of = row_of
+        self._row_of, self._result_of, self._form = row_of, result_of, form
         self._finished = Finished(output or "", ways, other)
         self._inputs = [topics, *(path for path in inputs if path)]
         self._read = open_topics(topics, columns, ways[0].flat)
@@ -90,9 +95,11 @@ class EachTopic:
         with ExitStack() as stack:
             rows = None
             if self._output:
-                rows = RowWriter(self._output, inputs=self._inputs, existing=self._existing, keep=self._finished)
+                rows = RowWriter(
+                    self._output, inputs=self._inputs, existing=self._existing, keep=self._finished, form=self._form
+                )
                 stack.enter_context(rows)
-                for results in _by_id(map(Result.from_row, rows.kept())):
+                for results in _by_id(map(self._result_of, rows.kept())):
                     self._kept += len(results)
                     for result in results:
                         self._note(result)

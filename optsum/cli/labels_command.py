@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from optsum.cli.exits import put
-from optsum.cli.flags import Config, Flags, Output, Overwrite, existing
+from optsum.cli.flags import Config, Flags, Overwrite, Resume, existing
 from optsum.cli.topics import Map, Topics
 from optsum.options.options import Options
 
@@ -33,26 +33,41 @@ def run(
     diverse: Annotated[
         bool, typer.Option("--diverse", help="of optima that differ much, instead of the first K")
     ] = False,
-    output: Output = None,
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "--output", "-o", metavar="FILE|DIR/", help="rows, as .jsonl, .csv or .parquet; a folder of datasets: DIR/"
+        ),
+    ] = None,
+    format_: Annotated[
+        str | None,
+        typer.Option("--format", metavar="bertsum|datasets", help="of the output, where its name does not say it"),
+    ] = None,
+    resume: Resume = False,
     overwrite: Overwrite = False,
     columns: Map = None,
     config: Config = None,
 ) -> int:
     """Label all topics of a file."""
     from optsum.cli.each_topic import EachTopic
-    from optsum.labelling.labels import Wanted, label_row, label_topics, resolve_labels
+    from optsum.labelling.labels import Wanted, label_result, label_row, label_topics, resolve_labels
+    from optsum.rows.formats import format_of_labels
 
-    wanted = Wanted(soft, all_, diverse)
-    resolved = resolve_labels({**options, "strategy": strategy}, wanted, config=config)
     output = output or "-"
+    form = format_of_labels(output, format_)
+    wanted = Wanted(soft, all_, diverse, references=form.kind == "bertsum")
+    resolved = resolve_labels({**options, "strategy": strategy}, wanted, config=config)
     work = EachTopic(
         topics,
         columns,
         output,
         inputs=[config, resolved.stopwords],
         ways=[resolved],
-        existing=existing(overwrite),
+        existing=existing(overwrite, resume),
+        other=wanted.differing,
         row_of=label_row,
+        result_of=label_result,
+        form=form if form.kind in {"bertsum", "datasets"} else None,
     )
     try:
         for _ in work.run(lambda source: label_topics(source, resolved, wanted)):

@@ -18,7 +18,7 @@ Topics: TypeAlias = Annotated[
     str,
     typer.Argument(
         metavar="TOPICS",
-        help="a file or folder of topics, of any format (docs/formats.md), or hf:NAME; - for standard input",
+        help="a file or folder of topics, of any format (docs/topics.md), or hf:NAME; - for standard input",
     ),
 ]
 

@@ -104,6 +104,8 @@ def _of_line(line: Line, number: int, columns: Columns | None, texts: _Texts) ->
     if isinstance(value, dict) and value.get("status") == "error":  # what could not be used before
         yield BadTopic(_id_of(value), line.source, str(value.get("error")))
         return
+    if columns is None and isinstance(value, dict) and "id" not in value and {"documents", "cover"} & value.keys():
+        value = {"id": str(number), **value}
     try:
         for record in [value] if columns is None else columns.topics(value, number, language):
             name = _id_of(record)

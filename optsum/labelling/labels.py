@@ -10,7 +10,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any, Final
 
-from optsum.contracts.result import Result, labels_of
+from optsum.contracts.result import Result, Status, Termination, labels_of
 from optsum.corpus.given import AnyTopics
 from optsum.corpus.topic import Topic
 from optsum.errors import OptionError, UnsupportedError
@@ -21,7 +21,7 @@ from optsum.running.each_topic import attempt, each_topic
 from optsum.running.one_problem import answer
 from optsum.running.oracles import Oracles, oracles_of, resolve_enumeration
 
-__all__ = ["Wanted", "label_row", "label_topics", "labels", "resolve_labels"]
+__all__ = ["Wanted", "label_result", "label_row", "label_topics", "labels", "resolve_labels"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +50,21 @@ class Wanted:
         """Whether one optimum is not enough."""
         return self.soft or self.optima > 0
 
+    def differing(self, row: Mapping[str, Any]) -> str | None:
+        """Return which flag an earlier row was made with, or without; None if none differs, as far as it tells."""
+        if row.get("labels") is None:
+            return None
+        listed, complete = row.get("all_labels"), row.get("complete", True)
+        differs = {
+            "--soft": complete and self.soft != (row.get("shares") is not None),
+            "--all": (self.optima > 0) != (listed is not None) or len(listed or ()) > self.optima,
+            "--format bertsum": self.references != (row.get("references") is not None),
+        }
+        return next((flag for flag, is_other in differs.items() if is_other), None)
+
 
 _FIRST: Final = ("id", "sentences", "labels")
-_LAST: Final = ("objective", "bound", "status", "strategy", "config_hash", "error")
+_LAST: Final = ("objective", "bound", "status", "termination", "strategy", "config_hash", "error")
 _OF_OPTIMA: Final = ("count", "complete")
 
 
@@ -137,6 +149,22 @@ def label_row(result: Result) -> dict[str, Any]:
     row = result.to_row()
     own = [name for name in result.extra if name in _OWN]
     return {name: row.get(name) for name in (*_FIRST, *own, *_LAST)}
+
+
+def label_result(row: Mapping[str, Any]) -> Result:
+    """Return what a row of labels says of the search.
+
+    Raises
+    ------
+    InputError
+        If it is none.
+    """
+    labels = row.get("labels")
+    chosen = None if labels is None else [unit for unit, label in enumerate(labels) if label]
+    known = {name: row.get(name) for name in _LAST if name != "error"}
+    if known["status"] in {Status.OPTIMAL, Status.INFEASIBLE}:  # with all optima a limit may have come after the proof
+        known["termination"] = Termination.COMPLETED
+    return Result.from_row({**known, "id": row.get("id"), "selection": chosen})
 
 
 _OWN: Final = {"shares", *_OF_OPTIMA, "all_labels", "references"}

@@ -14,6 +14,8 @@ from shutil import copyfileobj
 from typing import IO, Any, TypeAlias, cast
 
 from optsum.corpus.formats.tables import JSON_COLUMNS
+from optsum.rows.bertsum import to_bertsum
+from optsum.rows.datasets_folder import to_datasets_folder
 from optsum.rows.formats import RowFormat
 
 __all__ = ["convert"]
@@ -42,8 +44,9 @@ def convert(rows: Path, output: Path, form: RowFormat) -> None:
     OSError
         If the output cannot be written.
     """
-    if form.kind == "parquet":
-        _to_parquet(rows, output)
+    to_file = {"parquet": _to_parquet, "bertsum": to_bertsum, "datasets": _to_datasets}.get(form.kind)
+    if to_file is not None:
+        to_file(rows, output)
         return
     with ExitStack() as stack:
         stream = _packed(output, form.packing, stack)
@@ -51,6 +54,10 @@ def convert(rows: Path, output: Path, form: RowFormat) -> None:
             copyfileobj(stack.enter_context(rows.open("rb")), stream)
         else:
             _to_csv(rows, stream)
+
+
+def _to_datasets(rows: Path, output: Path) -> None:
+    to_datasets_folder(rows, output, _to_parquet)
 
 
 def _packed(output: Path, packing: str, stack: ExitStack) -> IO[bytes]:

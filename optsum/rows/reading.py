@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from optsum.corpus.formats.cells import row_record
+from optsum.corpus.formats.hf_datasets import folder_records, is_dataset_folder
 from optsum.corpus.formats.records import read_records
 from optsum.errors import InputError
 from optsum.files import PathLike
@@ -32,7 +34,10 @@ def read_rows(path: PathLike) -> Iterator[dict[str, Any]]:
     InputError
         At once if the file cannot be opened; at a line that is no row.
     """
-    records = read_records(path, what="row", empty=True, of_cells=row_record)
+    if path != "-" and is_dataset_folder(Path(path)):
+        records = folder_records(Path(path))
+    else:
+        records = read_records(path, what="row", empty=True, of_cells=row_record)
     return (record.value for record in records if _check(record.value, record.error, record.ended, record.source))
 
 

@@ -10,9 +10,11 @@ from contextlib import suppress
 from enum import StrEnum
 from io import FileIO
 from pathlib import Path
+from shutil import rmtree
 from types import TracebackType
 from typing import Any, Self, TypeAlias
 
+from optsum.corpus.formats.hf_datasets import is_dataset_folder
 from optsum.errors import OptionError, visible
 from optsum.files import PathLike, describe_os_error
 from optsum.rows.convert import convert
@@ -65,6 +67,8 @@ class RowWriter:
         What becomes of rows that are there already.
     keep : callable, optional
         For `Existing.RESUME`: which of them are finished; all of them, if not given.
+    form : RowFormat, optional
+        The format, where the name does not say it.
 
     Raises
     ------
@@ -88,8 +92,11 @@ class RowWriter:
         inputs: Iterable[PathLike] = (),
         existing: Existing = Existing.REFUSE,
         keep: Keeper | None = None,
+        form: RowFormat | None = None,
     ) -> None:
         self._name = "<stdout>" if path == "-" else os.fspath(path)
+        if form is not None and form.kind == "datasets":
+            self._name = self._name.rstrip(f"/{os.sep}")
         self._file: FileIO | None = None
         self._empty = True  # nothing is held that a failure must not lose
         self._resumed = False
@@ -105,8 +112,9 @@ class RowWriter:
         try:
             if not self._name:
                 raise FileNotFoundError
-            self._regular = _may_be_file(self._name)
-            self._form = format_of(self._name) if self._regular else RowFormat("jsonl")
+            self._regular = form is not None or _may_be_file(self._name)
+            self._form = form or (format_of(self._name) if self._regular else RowFormat("jsonl"))
+            _check_kind(Path(self._name), self._form)
             self._journal = Path(self._name if self._form.grows else self._name + _JOURNAL)
             self._open()
         except (OSError, ValueError) as error:
@@ -139,6 +147,8 @@ class RowWriter:
                 "--overwrite begins anew; or name another output"
             )
         if existing is Existing.RESUME:
+            if self._form.kind == "bertsum" and held[0] != self._journal:
+                raise OptionError(f"the output {self._name} is complete, and says nothing of options: give --overwrite")
             self._resume(held[0], keep)
             self._empty, self._resumed = False, True
 
@@ -231,8 +241,12 @@ class RowWriter:
         new = Path(f"{self._name}.new")
         try:
             convert(self._journal, new, self._form)
+            if Path(self._name).is_dir():
+                rmtree(self._name)  # rows that were to go, or are in the journal too
             new.replace(self._name)
         except OSError as error:
+            if new.is_dir():
+                rmtree(new, ignore_errors=True)
             new.unlink(missing_ok=True)
             raise OptionError(f"{self._unwritable(error)}; its rows are in {self._journal}") from error
         self._remove_journal()
@@ -273,6 +287,15 @@ def _may_be_file(name: str) -> bool:
         return stat.S_ISREG(Path(name).stat().st_mode)
     except FileNotFoundError:
         return True
+
+
+def _check_kind(output: Path, form: RowFormat) -> None:
+    """Refuse to put a file where a folder is, and a folder in the place of anything but one of its kind."""
+    if form.kind == "datasets":
+        if output.exists() and not is_dataset_folder(output):
+            raise OptionError(f"the output {output} is no folder that datasets saved; name another output")
+    elif output.is_dir():
+        raise IsADirectoryError
 
 
 def _holds_something(path: Path) -> bool:

@@ -191,7 +191,9 @@ def _labelled(part: Topic, options: Options, wanted: Wanted, began: float) -> Re
     found = result.labels()
     extra["labels"] = None if found is None else list(found)
     if wanted.references:
-        extra["references"] = [[_text(sentence) for sentence in reference] for reference in part.references]
+        best = result.extra.get("reference")  # where the best of several was wanted
+        references = part.references if best is None else part.references[best : best + 1]
+        extra["references"] = [[_text(sentence) for sentence in reference] for reference in references]
     return replace(result, extra={**result.extra, **extra})
 
 

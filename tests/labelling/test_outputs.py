@@ -83,6 +83,14 @@ def test_the_json_of_bertsum(run: Run, expected: list[dict[str, Any]]) -> None:
     assert [len(record["tgt"]) for record in records] == [len(topic["references"][0]) for topic in topics[:-1]]
 
 
+def test_the_summary_of_bertsum_is_the_reference_that_was_searched(run: Run, tmp_path: Path) -> None:
+    topic = {"id": "t", "documents": [["a b", "c d"]], "references": [["x"], ["c d"]]}
+    (tmp_path / "topics.jsonl").write_text(json.dumps(topic))
+    assert run("-o", "a.json", "--format", "bertsum", "--references", "best", "--max-length", "2")[0] == 0
+    (record,) = json.loads(Path("a.json").read_text(encoding="utf-8"))
+    assert (record["tgt"], record["labels"]) == ([["c", "d"]], [0, 1])
+
+
 def blocks() -> dict[str, str]:
     page = PAGE.read_text(encoding="utf-8")
     return dict(re.findall(r'^```python title="([^"]+)"\n(.*?)^```$', page, re.MULTILINE | re.DOTALL))

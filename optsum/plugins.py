@@ -8,10 +8,11 @@ from dataclasses import fields, is_dataclass
 from functools import cached_property
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Generic, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from optsum.errors import OptionError, unknown_name
+from optsum.errors import OptionError, UnsupportedError, unknown_name
 
 __all__ = ["Registry"]
 
@@ -121,7 +122,15 @@ def _derives(plugin: object, base: type) -> bool:
 
 def _attribute(path: str) -> Any:
     module, _, attribute = path.partition(":")
-    return getattr(import_module(module), attribute)
+    try:
+        return getattr(import_module(module), attribute)
+    except ModuleNotFoundError as error:
+        if error.name is None or not module.startswith(error.name) or error.name.count(".") != 1:
+            raise
+        raise UnsupportedError(
+            f"optsum is imported from {Path(__file__).parent}, a source tree without {error.name}: start it from "
+            "another folder, or install that tree (pip install -e .)."
+        ) from error
 
 
 _KINDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a text", NoneType: "nothing"}

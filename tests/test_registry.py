@@ -156,3 +156,16 @@ def test_only_fields_are_options() -> None:
     """A class variable is none, though dataclasses list it among their fields."""
     with pytest.raises(UnknownNameError, match="no option of the strategy milp 'about'"):
         STRATEGIES.create("milp", {"about": "x"})
+
+
+def test_a_source_tree_that_is_not_installed_says_so(tmp_path: Path) -> None:
+    """In a checkout the core is importable from the current folder, and the folders beside it are not parts of it."""
+    (tmp_path / "optsum").symlink_to(Path(importlib.import_module("optsum").__file__ or "").parent)
+    code = (
+        "import sys; sys.meta_path = [each for each in sys.meta_path if 'editable' not in repr(each)]\n"
+        "import optsum; optsum.solve({'documents': [['a b']], 'references': [['a']]}, max_length=3)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
+    said = done.stderr.splitlines()[-1]
+    assert "a source tree without optsum." in said
+    assert "start it from another folder, or install that tree" in said

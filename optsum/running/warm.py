@@ -42,6 +42,9 @@ SAMPLE: Final = as_topic(
 )
 """A tiny topic that every formulation can use."""
 
+_LIMIT_S: Final = 20.0
+"""Time limit of the search of that topic, if there is one: a solver that hangs shall not hang long."""
+
 _ready: set[Options] = set()
 
 
@@ -102,7 +105,7 @@ def _fitting(options: Options) -> Options:
         "max_length": options.max_length and 1000,
         "min_length": 0,
         # Whether there is a limit matters (not every solver takes each kind), its value does not.
-        "time_limit": None if options.time_limit is None else 600.0,
+        "time_limit": None if options.time_limit is None else _LIMIT_S,
         "node_limit": None if options.node_limit is None else 1000,
         "evaluation_limit": None if options.evaluation_limit is None else 1_000_000,
         "gap": None if options.gap is None else 0.0,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
-from types import TracebackType
+from types import FrameType, TracebackType
 from typing import Any, Final, Self
 
 from optsum.deadline import Deadline
@@ -13,6 +13,9 @@ __all__ = ["GRACE_S", "Alarm", "Overran"]
 
 GRACE_S: Final = 3.0
 """Seconds that a process may need beyond its time limit to say what it has; then it is killed."""
+
+
+_AGAIN_S: Final = 0.02
 
 
 class Overran(Exception):  # noqa: N818 - a signal to the one who set the limit, never an error
@@ -40,8 +43,13 @@ class Alarm:
             signal.setitimer(signal.ITIMER_REAL, max(left, 1e-3))
         return self
 
-    def _ring(self, *_: object) -> None:
-        if self._armed:
+    def _ring(self, number: int, frame: FrameType | None) -> None:
+        del number
+        if not self._armed:
+            return
+        if _importing(frame):  # a module that is left half-way is broken for the rest of the process
+            signal.setitimer(signal.ITIMER_REAL, _AGAIN_S)
+        else:
             self._armed = False
             raise Overran("the time limit was over before the solver had its program")
 
@@ -57,3 +65,11 @@ class Alarm:
             signal.setitimer(signal.ITIMER_REAL, 0)
             signal.signal(signal.SIGALRM, self._before)
             self._before = None
+
+
+def _importing(frame: FrameType | None) -> bool:
+    while frame is not None:
+        if frame.f_code.co_filename.startswith("<frozen importlib"):
+            return True
+        frame = frame.f_back
+    return False

@@ -88,7 +88,8 @@ def _write(path: Path, text: str) -> None:
 
 
 def first_on_path(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
-    """Let programs in a folder be found before all others, by Pyomo too."""
+    """Let programs in a folder be found before all others, by Pyomo too; no limit pays for loading that."""
+    import pyomo.environ  # noqa: F401
     from pyomo.common import Executable
 
     monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")

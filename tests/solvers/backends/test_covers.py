@@ -64,7 +64,10 @@ def test_a_time_limit(backend: Backend) -> None:
     usable(backend)
     rng = random.Random(0)  # noqa: S311
     clauses = random_clauses(rng, units=1000, clauses=300, alternatives=8)
-    outcome = backend.solve(CoverageProblem.of(cover_of(clauses, [1] * 1000)), Limits(time_s=0.5), 0)
+    problem = CoverageProblem.of(cover_of(clauses, [1] * 1000))
+    backend.solve(CoverageProblem.of(cover_of([[[0]]], [1])), Limits(), 0)  # it is started, and the program built,
+    assert problem.linear_model.rows  # before the clock starts
+    outcome = backend.solve(problem, Limits(time_s=1.0), 0)
     assert (outcome.termination, outcome.optimal) == (Termination.TIME_LIMIT, False)
     assert outcome.bound is not None
     assert outcome.objective is None or outcome.bound <= outcome.objective

@@ -16,6 +16,7 @@ import pytest
 from fake_solvers import fake_cbc, first_on_path
 from processes import living, wait_for
 
+import optsum
 from optsum.contracts.result import Status, Termination
 from optsum.contracts.run import Limits
 from optsum.coverage.instance import Coverage
@@ -61,8 +62,9 @@ def test_a_program_that_hangs_is_killed_after_its_limit(
     does: str, tmp_path: Path, temporary: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     install(monkeypatch, tmp_path, does)
+    search(PROBLEM, "greedy")  # compiled before the clock starts
     began = time.monotonic()
-    result = search(PROBLEM, "milp", Limits(time_s=0.3), backend="cbc")
+    result = search(PROBLEM, "milp", Limits(time_s=2.0), backend="cbc")
     assert time.monotonic() - began < 15
     assert (result.status, result.termination, result.objective) == (Status.FEASIBLE, Termination.TIME_LIMIT, 2 / 3)
     assert result.detail == "cbc went on 3 s after its time limit and was killed"
@@ -104,6 +106,15 @@ def test_a_program_that_does_not_even_tell_its_version_is_refused(
     with pytest.raises(BackendError, match=r"cbc cannot be used, because the program .*cbc does not answer"):
         search(PROBLEM, "milp", backend="cbc")
     assert time.monotonic() - began < 10
+
+
+@pytest.mark.slow
+def test_a_program_that_hangs_in_warming_up_does_not_hang_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    install(monkeypatch, tmp_path, HANGS)
+    monkeypatch.setattr("optsum.running.warm._LIMIT_S", 1.0)
+    (row,) = optsum.solve_all([TOPIC], max_length=4, backend="cbc", strategy="milp", time_limit=1)
+    assert (row.status, row.termination) == (Status.FEASIBLE, Termination.TIME_LIMIT)
+    assert row.detail == "cbc went on 3 s after its time limit and was killed"
 
 
 TOPIC = {"id": "t", "documents": [["a b", "b c", "c d", "d e"]], "references": [["a b c d e"]]}

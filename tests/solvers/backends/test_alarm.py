@@ -1,0 +1,41 @@
+"""Work in Python is left when its time is over, but never in the middle of an import."""
+
+from __future__ import annotations
+
+import importlib
+import signal
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from optsum.solvers.backends.alarm import Alarm, Overran
+
+from optsum.deadline import Deadline
+
+pytestmark = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers here")
+
+
+def test_work_is_left_at_the_deadline() -> None:
+    before = signal.getsignal(signal.SIGALRM)
+    with pytest.raises(Overran, match="the time limit was over"), Alarm(Deadline(0.05)):
+        time.sleep(10)
+    assert signal.getsignal(signal.SIGALRM) is before
+    assert signal.getitimer(signal.ITIMER_REAL)[0] == 0
+
+
+def test_what_is_silenced_takes_its_time() -> None:
+    with Alarm(Deadline(0.05)) as alarm:
+        alarm.silence()
+        time.sleep(0.1)
+    with Alarm(Deadline()):
+        assert signal.getitimer(signal.ITIMER_REAL)[0] == 0
+
+
+def test_an_import_is_finished_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A module that is left half-way stays broken for the whole process."""
+    (tmp_path / "slow_to_import.py").write_text("import time\ntime.sleep(0.3)\nready = True\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(Overran), Alarm(Deadline(0.05)):
+        time.sleep(len([importlib.import_module("slow_to_import")]))
+    assert sys.modules.pop("slow_to_import").ready

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -12,7 +13,7 @@ from optsum.corpus.given import AnyTopic, AnyTopics, topics_of
 from optsum.corpus.topic import BadTopic, Topic, as_topic
 from optsum.errors import OptionError, describe
 from optsum.options.options import Options
-from optsum.running.one_problem import unsolved
+from optsum.running.one_problem import spoilt, unsolved
 from optsum.running.warm import warm_up
 from optsum.running.workers import stream
 
@@ -26,12 +27,17 @@ __all__ = [
 ]
 
 
+_LOG = logging.getLogger("optsum")
+
+
 def problems(topic: Topic, options: Options) -> Iterator[Topic]:
-    """Yield a topic as the problems it makes.
+    """Yield a topic as the problems it makes, and warn of a text that the tokenizer spoils.
 
     That is itself, or ``id#r`` for each reference r (``references="each"``), or itself with its first reference alone
     ("first"). What is to be the best of several (`optsum.running.best_reference`) is one problem here.
     """
+    if (warning := spoilt(topic, options)) is not None:
+        _LOG.warning("topic %r: %s", topic.id, warning)
     if options.references == "each" and topic.references:
         for number, reference in enumerate(topic.references):
             yield replace(topic, id=f"{topic.id}#{number}", references=(reference,))

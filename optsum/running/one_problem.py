@@ -5,6 +5,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from itertools import chain
 from time import perf_counter
 from typing import Any
 
@@ -21,8 +22,9 @@ from optsum.options.options import Options
 from optsum.problem.formulation import Task
 from optsum.running.best_reference import best_result, each_reference, for_each_reference
 from optsum.running.search import exact, search
+from optsum.text.unfit import unfit
 
-__all__ = ["answer", "best_of_references", "build", "count_sentences", "finished", "run_task", "unsolved"]
+__all__ = ["answer", "best_of_references", "build", "count_sentences", "finished", "run_task", "spoilt", "unsolved"]
 
 _REPORTED = ("rouge-1", "rouge-2", "rouge-l")
 
@@ -42,7 +44,17 @@ def build(topic: Topic, options: Options, deadline: Deadline = NEVER) -> Task:
     spec = options.spec(pretokenized=_pretokenized(topic)).until(deadline)
     if options.searcher().all_units:
         spec = spec.with_all_units()
-    return options.formulated().task(topic, spec)
+    task = options.formulated().task(topic, spec)
+    warning = spoilt(topic, options)
+    return task if warning is None else replace(task, notes={**task.notes, "warning": warning})
+
+
+def spoilt(topic: Topic, options: Options) -> str | None:
+    """Return what is to be said of a topic whose text the tokenizer spoils (`optsum.text.unfit`)."""
+    if not options.formulated().has_metric:
+        return None
+    texts = chain(topic.sentences, chain.from_iterable(topic.references))
+    return unfit(texts, options.spec(pretokenized=_pretokenized(topic)).analyzer.tokenizer)
 
 
 def _pretokenized(topic: Topic) -> bool:

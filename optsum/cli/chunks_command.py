@@ -99,7 +99,7 @@ def _items(file: str) -> Iterator[Parse | InputError | str]:
 
 
 def _is_json(file: str) -> bool:
-    """Return whether the first character is the brace of a JSON object, or the bracket of a list of them."""
+    """Return whether the first character is the brace of a JSON object."""
     if file == "-":
         return False
     try:
@@ -107,4 +107,4 @@ def _is_json(file: str) -> bool:
             begin = open_bytes(file, stack).read(4096)
     except READ_ERRORS:
         return False  # whoever reads it says what is wrong
-    return begin.removeprefix(b"\xef\xbb\xbf").lstrip().startswith((b"{", b"["))
+    return begin.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import logging
 import os
 import stat
@@ -104,12 +103,12 @@ def bar(what: str, count: Callable[[], int | None]) -> Iterator[Callable[[], Non
 
 
 def count_lines(path: str) -> int | None:
-    """Return how many lines that are not blank a file of JSON Lines has; None where only reading it would tell."""
+    """Return how many lines that are not blank a plain file has; None where only reading it would tell."""
     try:
         if path == "-" or not stat.S_ISREG(os.stat(path).st_mode):  # noqa: PTH116
             return None
         with Path(path).open("rb") as file:
-            if not file.read(64).removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"{"):
+            if file.read(2) == b"\x1f\x8b":
                 return None
             file.seek(0)
             return sum(not line.isspace() for line in file)

@@ -42,10 +42,10 @@ class LinearProgram(NamedTuple):
     cost, lower, upper : (columns,)
     row_lower, row_upper : (rows,)
     start, place, value : the matrix
-    column : (n,)
-        Column of each unit; -1 for one without. The columns of units come first.
-    most : (rows,)
-        Largest multiplier of each row that makes sense, scaled.
+    units : (columns of units,)
+        The unit of each of the first columns; others have none.
+    most : (rows,) or None
+        Largest multiplier of each row that makes sense, scaled; None where any does.
     length_row : int
     """
 
@@ -58,8 +58,8 @@ class LinearProgram(NamedTuple):
     start: NDArray[np.int32]
     place: NDArray[np.int32]
     value: NDArray[np.float64]
-    column: IntArray
-    most: IntArray
+    units: NDArray[np.int32]
+    most: IntArray | None
     length_row: int
 
 
@@ -88,7 +88,6 @@ class Session:
     def load(self, program: LinearProgram, scale: int, owner: object) -> None:
         """Replace the model; `scale` is the fixed-point unit of the multipliers."""
         self.owner, self._program, self._scale = owner, program, scale
-        self._units = np.flatnonzero(program.column >= 0).astype(np.int32)
         self._highs.passModel(
             len(program.cost),
             len(program.row_lower),
@@ -109,7 +108,7 @@ class Session:
 
     def decide(self, state: States) -> None:
         """Fix the columns of the units that are taken or dropped, and free the others."""
-        chosen = state[self._units]
+        chosen = state[self._program.units]
         every = np.arange(len(chosen), dtype=np.int32)
         lower, upper = (chosen == TAKEN).astype(np.float64), (chosen != DROPPED).astype(np.float64)
         self._highs.changeColsBounds(len(every), every, lower, upper)
@@ -128,7 +127,8 @@ class Session:
             return None
         dual = np.abs(np.asarray(solution.row_dual)) * self._scale
         found: IntArray = np.rint(np.minimum(dual, _LARGEST)).astype(np.int64)
-        return np.minimum(found, self._program.most)
+        most = self._program.most
+        return found if most is None else np.minimum(found, most)
 
     def _run_here(self, deadline: Deadline) -> bool:
         """Run, and set the time limit only where there is one: small models take as long as the setting."""

@@ -71,7 +71,7 @@ def test_rules_of_ones_own(run: Any, tmp_path: Path) -> None:
     rules.write_text("x")
     status, out, err = run(PARSED, "--chunk-rules", rules)
     assert (status, out, err.count("\n")) == (2, "", 1)
-    assert "is no TOML" in err
+    assert "are no TOML" in err
 
 
 def test_topics(run: Any) -> None:
@@ -120,11 +120,3 @@ def test_files_that_cannot_be_used(run: Any, tmp_path: Path, name: str, text: st
     status, out, err = run(tmp_path / name)
     assert (status, out, err.count("\n")) == (2, "", 1)
     assert name in err
-
-
-def test_topics_in_an_array(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    parse = "1\tDogs\tdog\tNOUN\t_\t_\t2\tnsubj\t_\t_\n2\tbark\tbark\tVERB\t_\t_\t0\troot\t_\t_\n"
-    topic = {"id": "a", "documents": [["Dogs bark"]], "references": [["x"]], "parses": [parse]}
-    (tmp_path / "topics").write_text(json.dumps([topic]))
-    assert main(["chunks", str(tmp_path / "topics")]) == 0
-    assert capsys.readouterr().out.startswith("# a\n[Dogs")

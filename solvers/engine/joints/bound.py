@@ -74,19 +74,8 @@ def _decide(
     lengths,
     parent,
     skip,
-    start,
-    feature,
-    count,
-    table_start,
-    table,
-    price,
+    at,
     scale,
-    rising,
-    best,
-    left,
-    profit,
-    surplus,
-    slack,
     need_joint,
     need_unit,
     veto_joint,
@@ -96,6 +85,7 @@ def _decide(
     goal,
     state,
 ):
+    start, feature, count, table_start, table, price, rising, best, left, _alone, profit, surplus, slack = at
     n, room = len(lengths), len(last) - 1
     K = precedence_table(lengths, skip, profit, last, grain)
     total = slack + K[0, room]
@@ -168,26 +158,14 @@ def decide(core: Core, target: int) -> tuple[int, States, int]:
     moved : int
         How many units were decided.
     """
-    at = core.at
     grain = grain_of(core)
     state = np.full(core.size, np.int8(FREE))
     bound, moved = _decide(
         core.lengths,
         core.parent,
         core.skip,
-        at.start,
-        at.feature,
-        at.count,
-        at.table_start,
-        at.table,
-        at.price,
+        core.at,
         core.scale,
-        at.rising,
-        at.best,
-        at.left,
-        at.profit,
-        at.surplus,
-        at.slack,
         core.need_joint,
         core.need_unit,
         core.veto_joint,

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -74,13 +74,12 @@ class Rows:
     joint: IntArray
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Priced:
+class Priced(NamedTuple):
     """A core's entries with the fees behind them as features, and what the prices make of them.
 
     Attributes
     ----------
-    start, feature, count, table_start, table, price :
+    start, feature, copies, table_start, table, price :
         As in the core; features from number `rising` on are fees.
     best : (features,)
         The count that maximizes ``table - price * count`` without limits; unused for fees.
@@ -97,7 +96,7 @@ class Priced:
 
     start: IntArray
     feature: IntArray
-    count: IntArray
+    copies: IntArray
     table_start: IntArray
     table: IntArray
     price: IntArray

@@ -261,7 +261,7 @@ def good_set(core: Core) -> tuple[tuple[int, ...], int]:
             core.parent,
             at.start,
             at.feature,
-            at.count,
+            at.copies,
             at.table_start,
             at.table,
             core.mass,

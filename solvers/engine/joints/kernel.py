@@ -23,42 +23,58 @@ The kernel stops after a number of frames and can be called again: everything it
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
+
+from optsum.coverage.instance import IntArray
 
 from ..reduction import mix
 from ..store import make_node
 from .moves import drop_unit, take_unit, undo_unit
 
-__all__ = ["run_search"]
+__all__ = ["Order", "run_search"]
+
+
+class Order(NamedTuple):
+    """The units in the order of decision.
+
+    Attributes
+    ----------
+    lengths, skip, profit : (n,)
+        `skip` is the first place behind a unit's descendants.
+    never_less : (n + 1,)
+        What the gain can still lose, at worst, from a place on (<= 0).
+    K, reach : (n + 1, rooms)
+        Knapsack of the profits, largest totals; `reach` has no row if rooms are not merged.
+    leaf : (rooms,)
+        Diagram node of the fillers' sets for a room; -1 if it was not made yet.
+    """
+
+    ids: IntArray
+    lengths: IntArray
+    skip: IntArray
+    profit: IntArray
+    never_less: IntArray
+    K: IntArray
+    reach: NDArray[np.int32]
+    leaf: IntArray
 
 
 @njit(cache=True)
 def run_search(
-    ids,
-    lengths,
-    skip,
+    order,
     mass,
-    profit,
     tables,
     items,
     joints,
     units,
-    have,
-    left,
-    und,
-    killed,
-    alive,
-    on,
-    K,
-    reach,
-    never_less,
-    low,
-    high,
-    grain,
+    state,
+    limits,
     target,
     first_only,
-    leaf,
     place_of,
     frame,
     keys,
@@ -74,11 +90,8 @@ def run_search(
 
     Parameters
     ----------
-    K, reach : (n + 1, rooms) knapsack of the profits, largest totals; `reach` has no row if rooms are not merged
-    never_less : (n + 1,)
-        What the gain can still lose, at worst, from a place on (<= 0).
-    leaf : (rooms,) int64
-        Diagram node of the fillers' sets for a room; -1 if it was not made yet.
+    order, tables, items, joints, units, state : Order, and as in `moves`
+    limits : least and largest length, divisor of lengths in ``order.K``
     place_of : (n + 1,) int64
         Place of each open frame.
     frame : (n + 1, 6) int64
@@ -97,8 +110,11 @@ def run_search(
     DONE (the root node is ``counters[3]``), PAUSED (budget used), FULL (no room for nodes), FOUND (`first_only` and
     ``stage`` holds the way to a set), WANTED (``leaf[counters[6]]`` must be made first).
     """
+    ids, lengths, skip, profit, never_less, K, reach, leaf = order
+    have, left, und, killed, alive, on = state
+    low, high, grain = limits
     n = len(lengths)
-    scale = tables[6]
+    scale = tables.scale
     goal = target * scale
     sp = counters[1]
     result = counters[3]

@@ -15,12 +15,73 @@ The price of a row is worth having only while a member is alive: `slack` gives i
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
+
+from optsum.coverage.instance import IntArray
 
 from .core import term
 
-__all__ = ["drop_unit", "feature_word", "take_unit", "undo_unit"]
+__all__ = ["Items", "Joints", "State", "Tables", "Units", "drop_unit", "feature_word", "take_unit", "undo_unit"]
+
+
+class Tables(NamedTuple):
+    """The features, as in `core.Priced`, and what is looked up of them."""
+
+    start: IntArray
+    table: IntArray
+    price: IntArray
+    best: IntArray
+    words: NDArray[np.uint64]
+    ends: IntArray
+    scale: int
+    rising: int
+
+
+class Items(NamedTuple):
+    """Features of units (in the order of decision) and joints; ``alone`` as in `core.Priced`, n the number of units."""
+
+    start: IntArray
+    feature: IntArray
+    copies: IntArray
+    alone: IntArray
+    n: int
+
+
+class Joints(NamedTuple):
+    """Worth and words of the joints, and the rows that each is a member of: ``row[start[o]:start[o + 1]]``."""
+
+    surplus: IntArray
+    words: NDArray[np.uint64]
+    start: IntArray
+    row: IntArray
+    row_price: IntArray
+
+
+class Units(NamedTuple):
+    """Joints that a unit is needed by, joints that it vetoes, its rows; and of every row its sign."""
+
+    need_start: IntArray
+    need: IntArray
+    veto_start: IntArray
+    veto: IntArray
+    row_start: IntArray
+    row: IntArray
+    row_sign: IntArray
+
+
+class State(NamedTuple):
+    """The counters of the moment; see above."""
+
+    have: IntArray
+    left: IntArray
+    und: IntArray
+    killed: IntArray
+    alive: IntArray
+    on: IntArray
 
 
 @njit(cache=True)

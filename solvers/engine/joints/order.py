@@ -113,7 +113,7 @@ def branching_order(core: Core) -> tuple[IntArray, int]:
         core.parent,
         at.start,
         at.feature,
-        at.count,
+        at.copies,
         at.table_start,
         at.table,
         at.price,

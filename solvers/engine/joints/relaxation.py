@@ -96,7 +96,7 @@ def linear_program(core: Core) -> LinearProgram | None:
         row_start.astype(np.int32),
         row_column.astype(np.int32),
         row_value.astype(np.float64),
-        column,
+        np.flatnonzero(used).astype(np.int32),
         most,
         len(row_lower) - 1,
     )

@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numba import njit
 
@@ -19,8 +17,8 @@ from ..store import NodeStore
 from ..tables import random_words, segment_ends
 from .bound import grain_of, last_row, precedence_table
 from .core import NEED, Core
-from .kernel import run_search
-from .moves import feature_word
+from .kernel import Order, run_search
+from .moves import Items, Joints, State, Tables, Units, feature_word
 from .reduction import fillers
 
 __all__ = ["Search"]
@@ -126,10 +124,10 @@ class JointSearch(Search):
         tied_row = np.flatnonzero(tied)
         words, ends = random_words(len(at.table), 1), segment_ends(at.table_start, at.table)
         joint_words = _words(joints)
-        self._tables = (at.table_start, at.table, at.price, at.best, words, ends, core.scale, at.rising)
-        self._items = (start, at.feature[entries], at.count[entries], at.alone[items_in_order], n)
-        self._joints = (at.surplus, joint_words, *_lists(rows.joint, rows.row, joints), rows.price)
-        self._units = (
+        tables = Tables(at.table_start, at.table, at.price, at.best, words, ends, core.scale, at.rising)
+        items = Items(start, at.feature[entries], at.copies[entries], at.alone[items_in_order], n)
+        ties = Joints(at.surplus, joint_words, *_lists(rows.joint, rows.row, joints), rows.price)
+        units = Units(
             *_lists(place[core.need_unit], core.need_joint, n),
             *_lists(place[core.veto_unit], core.veto_joint, n),
             *_lists(place[rows.unit[tied_row]], tied_row, n),
@@ -144,31 +142,27 @@ class JointSearch(Search):
         keys[0, :2] = _first_key(words, ends, at.table_start, at.left, joint_words)
         stage = np.zeros(n + 2, np.int8)
         self._leaf = np.full(core.high + 1, -1, np.int64) if self._fillers else np.zeros(0, np.int64)
-        fixed: tuple[Any, ...] = (
-            ids,
-            lengths,
-            skip,
-            mass,
-            at.profit[order],
-            self._tables,
-            self._items,
-            self._joints,
-            self._units,
+        state = State(
             np.zeros(len(at.left), np.int64),
             at.left.copy(),
             und.astype(np.int64),
             np.zeros(joints, np.int64),
             np.bincount(rows.row, minlength=len(rows.unit)).astype(np.int64),
             np.where(tied, 0, 1).astype(np.int64),
-            K,
-            reach,
-            never_less,
-            core.low,
-            core.high,
-            grain,
+        )
+        decisions = Order(ids, lengths, skip, at.profit[order], never_less, K, reach, self._leaf)
+        limits = (core.low, core.high, grain)
+        fixed = (
+            decisions,
+            mass,
+            tables,
+            items,
+            ties,
+            units,
+            state,
+            limits,
             target,
             first_only,
-            self._leaf,
             self._place_of,
             frame,
             keys,

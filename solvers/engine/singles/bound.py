@@ -128,13 +128,9 @@ def _decide(
     target,
     bound_only,
     state,
-    fee_start,
-    fee,
-    fee_count,
-    fee_share,
-    fee_weight,
-    fee_step,
+    fees,
 ):
+    fee_start, fee, fee_count, fee_share, fee_weight, fee_step = fees
     n, m = len(lengths), len(price)
     profit = profits(mass, start, feature, count, price, scale, fee_start, fee_share)
     best = best_counts(table_start, table, price, scale)
@@ -243,11 +239,6 @@ def _decided(core: Core, target: int | None) -> tuple[int, States, int]:
         0 if target is None else target,
         target is None,
         state,
-        core.fee_start,
-        core.fee,
-        core.fee_count,
-        core.fee_share,
-        core.fee_weight,
-        core.fee_step,
+        core.fees,
     )
     return int(bound), state, int(moved)

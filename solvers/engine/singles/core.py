@@ -12,7 +12,7 @@ them either (`reduction`). Masses may be negative. Recall has no fees.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -23,13 +23,37 @@ from optsum.errors import UnsupportedError
 from ..program import Program
 from ..reduction import DROPPED, FREE, TAKEN, States, reduce_core, reduce_plain
 
-__all__ = ["Core", "core_of", "reduced"]
+__all__ = ["Core", "Fees", "core_of", "reduced"]
 
 _MAX_VALUE: Final = 2**56
 _MAX_SCALED: Final = 2**59
 _SCALE: Final = 1 << 16
 
 _NONE: Final = np.zeros(0, np.int64)
+
+
+class Fees(NamedTuple):
+    """What copies cost: row i, ``fee[start[i]:start[i + 1]]``, is the fees that unit i has copies of.
+
+    Attributes
+    ----------
+    start, fee, copies : (n + 1,), (entries,), (entries,)
+    share : (entries,)
+        What each unit pays of a fee in bounds, scaled: any value from 0 to weight * copies is valid.
+    weight, step : (fees,)
+    """
+
+    start: IntArray
+    fee: IntArray
+    copies: IntArray
+    share: IntArray
+    weight: IntArray
+    step: IntArray
+
+    @staticmethod
+    def none(units: int) -> Fees:
+        """Return no fees."""
+        return Fees(np.zeros(units + 1, np.int64), _NONE, _NONE, _NONE, _NONE, _NONE)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -48,11 +72,7 @@ class Core:
         Gain of c copies of f: ``table[table_start[f] + min(c, M_f)]``.
     price : (m,)
         Multipliers of the features, scaled by `scale`: any value >= 0 gives a valid bound.
-    fee_start, fee, fee_count : (n + 1,), (entries,), (entries,)
-        Row i: the fees that unit i has copies of.
-    fee_share : (entries,)
-        What each unit pays of a fee in bounds, scaled by `scale`: any value from 0 to weight * count is valid.
-    fee_weight, fee_step : (fees,)
+    fees : Fees
     base : int
         Value of the units taken already.
     low, high : int
@@ -70,12 +90,7 @@ class Core:
     table_start: IntArray
     table: IntArray
     price: IntArray
-    fee_start: IntArray
-    fee: IntArray
-    fee_count: IntArray
-    fee_share: IntArray
-    fee_weight: IntArray
-    fee_step: IntArray
+    fees: Fees
     base: int
     low: int
     high: int
@@ -103,25 +118,20 @@ def reduced(core: Core, state: States, *, concave: bool = True) -> Core:
         core.price,
         core.scale,
     )
-    if concave and not len(core.fee_weight):
+    if concave and not len(core.fees.weight):
         keep, mass, start, feature, count, table_start, table, price, gained = reduce_plain(state, *about)
-        fees = [np.zeros(len(keep) + 1, np.int64), _NONE, _NONE, _NONE, _NONE, _NONE]
+        fees = Fees.none(len(keep))
     else:
-        keep, mass, start, feature, count, table_start, table, price, gained, *fees = reduce_core(
+        keep, mass, start, feature, count, table_start, table, price, gained, *paid = reduce_core(
             state,
             *about,
-            core.fee_start,
-            core.fee,
-            core.fee_count,
-            core.fee_share,
-            core.fee_weight,
-            core.fee_step,
+            *core.fees,
         )
+        fees = Fees(*paid)
     used = int(core.lengths[state == TAKEN].sum())
     lengths, low, high = core.lengths[keep], core.low - used, core.high - used
     if low <= 0 <= high and int(lengths.sum()) <= high:
         lengths, low, high = np.zeros(len(keep), np.int64), 0, 0  # everything fits
-    fee_start, fee, fee_count, fee_share, fee_weight, fee_step = fees
     return Core(
         ids=core.ids[keep],
         lengths=lengths,
@@ -132,12 +142,7 @@ def reduced(core: Core, state: States, *, concave: bool = True) -> Core:
         table_start=table_start,
         table=table,
         price=price,
-        fee_start=fee_start,
-        fee=fee,
-        fee_count=fee_count,
-        fee_share=fee_share,
-        fee_weight=fee_weight,
-        fee_step=fee_step,
+        fees=fees,
         base=core.base + int(gained),
         low=low,
         high=high,
@@ -217,12 +222,7 @@ def core_of(program: Program, _deadline: Deadline = NEVER) -> tuple[Core, int]:
         table_start=program.table_start,
         table=table // divisor if divisor > 1 else table,
         price=np.zeros(len(program.table_start) - 1, np.int64),
-        fee_start=np.zeros(program.size + 1, np.int64),
-        fee=_NONE,
-        fee_count=_NONE,
-        fee_share=_NONE,
-        fee_weight=_NONE,
-        fee_step=_NONE,
+        fees=Fees.none(program.size),
         base=0,
         low=max(program.min_length, 0),
         high=high,

@@ -40,13 +40,10 @@ def _fill_greedily(
     table,
     high,
     state,
-    fee_start,
-    fee,
-    fee_count,
-    fee_weight,
-    fee_step,
+    fees,
 ):
     """Add the unit of most gain a length, as long as one fits and gains."""
+    fee_start, fee, fee_count, _fee_share, fee_weight, fee_step = fees
     n = len(lengths)
     have = np.zeros(len(table_start) - 1, np.int64)
     paid = np.zeros(len(fee_weight), np.int64)
@@ -92,7 +89,7 @@ def good_set(core: Core) -> tuple[tuple[int, ...], int]:
     has seen to it that some set is feasible and that the knapsack's grain is 1 wherever there is a least length.
     """
     profit = profits(
-        core.mass, core.start, core.feature, core.count, core.price, core.scale, core.fee_start, core.fee_share
+        core.mass, core.start, core.feature, core.count, core.price, core.scale, core.fees.start, core.fees.share
     )
     best: tuple[tuple[int, ...], int] = ((), core.base)
     for from_knapsack in (True, False):
@@ -111,11 +108,7 @@ def good_set(core: Core) -> tuple[tuple[int, ...], int]:
             core.table,
             core.high,
             state,
-            core.fee_start,
-            core.fee,
-            core.fee_count,
-            core.fee_weight,
-            core.fee_step,
+            core.fees,
         )
         value = reduced(core, state).base
         units = tuple(sorted(core.ids[state == TAKEN].tolist()))

@@ -30,14 +30,19 @@ The kernel stops after a number of frames and can be called again: everything it
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
+
+from optsum.coverage.instance import IntArray
 
 from ..reduction import mix
 from ..store import make_node
 from .bound import fee_term, net
 
-__all__ = ["run_search"]
+__all__ = ["FeeTables", "Tables", "Units", "run_search"]
 
 
 @njit(cache=True, inline="always")
@@ -62,43 +67,82 @@ def _fee_word(words, g, step, v, left, which):
     return mix(words[g, which] + np.uint64(v))
 
 
+class Units(NamedTuple):
+    """The units in search order, and what the rest of them can do.
+
+    Attributes
+    ----------
+    lengths, mass, profit : (n,)
+    start, feature, copies : (n + 1,), (entries,), (entries,)
+    worst : (n + 1,)
+        As `losses` returns it.
+    K, reach : (n + 1, rooms)
+        Knapsack of the profits; largest totals, without a row if rooms are not merged.
+    """
+
+    ids: IntArray
+    lengths: IntArray
+    mass: IntArray
+    profit: IntArray
+    start: IntArray
+    feature: IntArray
+    copies: IntArray
+    worst: IntArray
+    K: IntArray
+    reach: NDArray[np.int32]
+
+
+class Tables(NamedTuple):
+    """The features: tables and prices as in a core, what is looked up of them, and the copies of the moment.
+
+    Attributes
+    ----------
+    best : (m,) as `best_counts` returns it
+    words, ends : as `random_words` and `segment_ends` return them
+    have, left : (m,)
+        Copies in units taken and undecided.
+    """
+
+    start: IntArray
+    table: IntArray
+    price: IntArray
+    best: IntArray
+    words: NDArray[np.uint64]
+    ends: IntArray
+    have: IntArray
+    left: IntArray
+
+
+class FeeTables(NamedTuple):
+    """The fees as in a core, and those of the moment.
+
+    Attributes
+    ----------
+    have, left, paid, open : (fees,)
+        Copies in units taken and undecided, shares of units taken and undecided.
+    """
+
+    start: IntArray
+    fee: IntArray
+    copies: IntArray
+    share: IntArray
+    weight: IntArray
+    step: IntArray
+    words: NDArray[np.uint64]
+    have: IntArray
+    left: IntArray
+    paid: IntArray
+    open: IntArray
+
+
 @njit(cache=True)
 def run_search(
-    ids,
-    lengths,
-    start,
-    feature,
-    count,
-    mass,
-    table_start,
-    table,
-    price,
-    profit,
-    best,
-    scale,
-    low,
-    high,
-    grain,
-    K,
-    reach,
-    words,
-    ends,
-    fee_start,
-    fee,
-    fee_count,
-    fee_share,
-    fee_weight,
-    fee_step,
-    fee_words,
-    worst,
+    units,
+    tables,
+    fees,
+    limits,
     target,
     first_only,
-    have,
-    left,
-    fee_have,
-    fee_left,
-    fee_paid,
-    fee_open,
     frame,
     keys,
     stage,
@@ -113,10 +157,8 @@ def run_search(
 
     Parameters
     ----------
-    worst : (n + 1,)
-        As `losses` returns it.
-    fee_have, fee_left, fee_paid, fee_open : (fees,)
-        Copies in units taken and undecided, shares of units taken and undecided.
+    units, tables, fees : Units, Tables, FeeTables
+    limits : scale, least and largest length, divisor of lengths in ``units.K``
     frame : (n + 1, 6) int64
         room, slack, gain, open (0/1), result of the `with` branch, memo slot.
     keys : (n + 1, 4) uint64
@@ -134,6 +176,10 @@ def run_search(
     DONE (the root node is ``counters[3]``), PAUSED (budget used), FULL (no room for nodes), FOUND (`first_only` and
     ``stage`` holds the way to a set).
     """
+    ids, lengths, mass, profit, start, feature, count, worst, K, reach = units
+    table_start, table, price, best, words, ends, have, left = tables
+    fee_start, fee, fee_count, fee_share, fee_weight, fee_step, fee_words, fee_have, fee_left, fee_paid, fee_open = fees
+    scale, low, high, grain = limits
     n = len(lengths)
     goal = target * scale
     d = counters[1]

@@ -25,12 +25,9 @@ def _weights(
     table,
     price,
     scale,
-    fee_start,
-    fee,
-    fee_count,
-    fee_share,
-    fee_weight,
+    fees,
 ):
+    fee_start, fee, fee_count, fee_share, fee_weight, _fee_step = fees
     n, m = len(lengths), len(price)
     copies = np.zeros(m, np.int64)
     for k in range(len(feature)):
@@ -81,11 +78,7 @@ def branching_order(core: Core) -> tuple[IntArray, int]:
         core.table,
         core.price,
         core.scale,
-        core.fee_start,
-        core.fee,
-        core.fee_count,
-        core.fee_share,
-        core.fee_weight,
+        core.fees,
     )
     order = np.argsort(weights, kind="stable")
     return order, int(order[0]) if core.size else -1

@@ -32,8 +32,9 @@ _ANY: Final = 2**62
 
 
 @njit(cache=True)
-def _model(lengths, mass, start, feature, count, table_start, table, fee_start, fee, fee_count, fee_weight, fee_step):
+def _model(lengths, mass, start, feature, count, table_start, table, paid):
     """Columns x, z, y, t, stored column by column; rows: features, the length, units of fees."""
+    fee_start, fee, fee_count, _fee_share, fee_weight, fee_step = paid
     n, m = len(lengths), len(table_start) - 1
     fees = len(fee_weight)
     lone = 0
@@ -112,8 +113,8 @@ def _model(lengths, mass, start, feature, count, table_start, table, fee_start, 
 
 def linear_program(core: Core) -> LinearProgram | None:
     """Return the relaxation of a core; None if nothing in it has a price."""
-    m = len(core.price)
-    if not m and not len(core.fee_weight):
+    m, fees = len(core.price), core.fees
+    if not m and not len(fees.weight):
         return None
     cost, upper, first, index, value = _model(
         core.lengths,
@@ -123,20 +124,18 @@ def linear_program(core: Core) -> LinearProgram | None:
         core.count,
         core.table_start,
         core.table,
-        core.fee_start,
-        core.fee,
-        core.fee_count,
-        core.fee_weight,
-        core.fee_step,
+        core.fees,
     )
-    rows = m + 1 + len(core.fee)
+    rows = m + 1 + len(fees.fee)
     row_lower, row_upper = np.zeros(rows), np.full(rows, HUGE)
     row_lower[m + 1 :] = -HUGE
     row_upper[m + 1 :] = 0.0
     row_lower[m] = core.low if core.low > 0 else -HUGE
     row_upper[m] = core.high
-    most = np.full(rows, _ANY)
-    most[m + 1 :] = core.fee_weight[core.fee] * core.fee_count * core.scale
+    most = None
+    if len(fees.fee):
+        most = np.full(rows, _ANY)
+        most[m + 1 :] = fees.weight[fees.fee] * fees.copies * core.scale
     return LinearProgram(
         BY_COLUMN,
         cost,
@@ -147,7 +146,7 @@ def linear_program(core: Core) -> LinearProgram | None:
         first,
         index,
         value,
-        np.arange(core.size),
+        np.arange(core.size, dtype=np.int32),
         most,
         m,
     )
@@ -156,4 +155,4 @@ def linear_program(core: Core) -> LinearProgram | None:
 def priced(core: Core, multipliers: IntArray) -> Core:
     """Return a core with the multipliers of its relaxation as prices and shares."""
     m = len(core.price)
-    return replace(core, price=multipliers[:m], fee_share=multipliers[m + 1 :])
+    return replace(core, price=multipliers[:m], fees=core.fees._replace(share=multipliers[m + 1 :]))

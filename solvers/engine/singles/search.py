@@ -15,7 +15,7 @@ from ..store import NodeStore
 from ..tables import fill_reach, losses, random_words, segment_ends
 from .bound import best_counts, fee_term, grain_of, net, profits, suffix_table
 from .core import Core
-from .kernel import run_search
+from .kernel import FeeTables, Tables, Units, run_search
 
 __all__ = ["search_of"]
 
@@ -37,14 +37,10 @@ def _prepare(
     low,
     high,
     grain,
-    fee_start,
-    fee,
-    fee_count,
-    fee_share,
-    fee_weight,
-    fee_step,
+    paid,
 ):
     """Bring the units into search order and make every table of the kernel."""
+    fee_start, fee, fee_count, fee_share, fee_weight, fee_step = paid
     n, m = len(order), len(price)
     new_start = np.zeros(n + 1, np.int64)
     for d in range(n):
@@ -95,30 +91,22 @@ def _prepare(
     fee_words = random_words(fees, 2**40)
     worst = losses(new_mass, new_fee_start, new_fee_count, new_fee, fee_weight, fee_step)
     ends = segment_ends(table_start, table)
-    return (
-        new_ids,
-        new_lengths,
-        new_start,
-        new_feature,
-        new_count,
-        new_mass,
-        profit,
-        best,
-        K,
-        reach,
-        words,
-        ends,
-        left,
-        frame,
+    units = Units(new_ids, new_lengths, new_mass, profit, new_start, new_feature, new_count, worst, K, reach)
+    tables = Tables(table_start, table, price, best, words, ends, np.zeros(m, np.int64), left)
+    found = FeeTables(
         new_fee_start,
         new_fee,
         new_fee_count,
         new_fee_share,
+        fee_weight,
+        fee_step,
         fee_words,
-        worst,
+        np.zeros(fees, np.int64),
         fee_left,
+        np.zeros(fees, np.int64),
         fee_open,
     )
+    return units, tables, found, frame
 
 
 def search_of(core: Core, order: IntArray, target: int, store: NodeStore, first_only: bool) -> Search:
@@ -135,30 +123,7 @@ def search_of(core: Core, order: IntArray, target: int, store: NodeStore, first_
         Stop at the first of them.
     """
     grain = grain_of(core)
-    (
-        ids,
-        lengths,
-        start,
-        feature,
-        count,
-        mass,
-        profit,
-        best,
-        K,
-        reach,
-        words,
-        ends,
-        left,
-        frame,
-        fee_start,
-        fee,
-        fee_count,
-        fee_share,
-        fee_words,
-        worst,
-        fee_left,
-        fee_open,
-    ) = _prepare(
+    units, tables, fees, frame = _prepare(
         order,
         core.ids,
         core.lengths,
@@ -174,52 +139,9 @@ def search_of(core: Core, order: IntArray, target: int, store: NodeStore, first_
         core.low,
         core.high,
         grain,
-        core.fee_start,
-        core.fee,
-        core.fee_count,
-        core.fee_share,
-        core.fee_weight,
-        core.fee_step,
+        core.fees,
     )
     keys, stage = np.zeros((core.size + 1, 4), np.uint64), np.zeros(core.size + 1, np.int8)
-    fixed = (
-        ids,
-        lengths,
-        start,
-        feature,
-        count,
-        mass,
-        core.table_start,
-        core.table,
-        core.price,
-        profit,
-        best,
-        core.scale,
-        core.low,
-        core.high,
-        grain,
-        K,
-        reach,
-        words,
-        ends,
-        fee_start,
-        fee,
-        fee_count,
-        fee_share,
-        core.fee_weight,
-        core.fee_step,
-        fee_words,
-        worst,
-        target,
-        first_only,
-        np.zeros(len(left), np.int64),
-        left,
-        np.zeros(len(fee_left), np.int64),
-        fee_left,
-        np.zeros(len(fee_left), np.int64),
-        fee_open,
-        frame,
-        keys,
-        stage,
-    )
-    return Search(run_search, fixed, store, ids, frame, keys, stage)
+    limits = (core.scale, core.low, core.high, grain)
+    fixed = (units, tables, fees, limits, target, first_only, frame, keys, stage)
+    return Search(run_search, fixed, store, units.ids, frame, keys, stage)

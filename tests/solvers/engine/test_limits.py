@@ -63,6 +63,7 @@ def test_prices_of_an_unfinished_relaxation_give_a_valid_bound() -> None:
     core, _ = JOINTS.root(program, NEVER)
     relaxation = JOINTS.relaxation(core)
     assert relaxation is not None
+    assert relaxation.most is not None
     rng = np.random.default_rng(2)
     best = JOINTS.guess(core)[1]
     for _ in range(5):

@@ -23,6 +23,7 @@ from optsum.report.result_tables import headline
 from optsum.report.tables import TextTable, counted, number, seconds
 from optsum.rows.formats import RowFormat
 from optsum.rows.writer import Existing, RowWriter
+from optsum.running.each_topic import charged
 from optsum.running.warm import warm_up
 
 __all__ = ["EachTopic"]
@@ -109,9 +110,10 @@ class EachTopic:
             interrupts = stack.enter_context(Interrupts())
             advance = stack.enter_context(bar("topics", lambda: count_lines(self._path)))
             began = perf_counter()
-            for results in interrupts.pull(
-                start(self._finished.pending(self._read, advance)), parallel=self._ways[0].workers > 1
-            ):
+            parallel = self._ways[0].workers > 1  # then each process has its own time to report
+            unpaid = 0.0 if parallel else self._warm
+            for results in interrupts.pull(start(self._finished.pending(self._read, advance)), parallel=parallel):
+                results[0], unpaid = charged(results[0], unpaid), 0.0
                 for result in results:
                     if rows is not None:
                         rows.write(self._row_of(result))

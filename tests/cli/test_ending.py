@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from processes import children_of, living, wait_for
+from spoken import spoken
 
 OPTSUM = [sys.executable, "-c", "import sys; from optsum.cli import main; sys.exit(main())"]
 
@@ -80,7 +81,7 @@ def test_nobody_is_left_behind(tmp_path: Path, number: signal.Signals, workers: 
     assert [row["termination"] for row in rows_of(out)[:2]] == ["completed"] * 2
     if number is signal.SIGTERM:
         assert process.returncode == 143
-        assert err == f"optsum: interrupted; {len(rows_of(out))} rows done in {out}\n"
+        assert spoken(err) == f"optsum: interrupted; {len(rows_of(out))} rows done in {out}\n"
         assert {row["termination"] for row in rows_of(out)[2:]} <= {"interrupted"}
 
 

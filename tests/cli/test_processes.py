@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from processes import children_of, living, wait_for
+from spoken import spoken
 
 OPTSUM = [sys.executable, "-c", "import sys; from optsum.cli import main; sys.exit(main())"]
 NEWS = str(Path(__file__).parents[2] / "examples" / "data" / "news.jsonl")
@@ -63,7 +64,7 @@ def test_ctrl_c_keeps_what_was_done_and_leaves_nobody_behind(tmp_path: Path, wor
     _, err = process.communicate(timeout=30)
     rows = rows_of(out)
     assert process.returncode == 130
-    assert err == f"optsum: interrupted; {len(rows)} rows done in {out}\n"
+    assert spoken(err) == f"optsum: interrupted; {len(rows)} rows done in {out}\n"
     assert [row["termination"] for row in rows] == ["completed"] * 2 + ["interrupted"] * workers
     assert [row["id"] for row in rows] == [f"t{number}" for number in range(2 + workers)]
     # A process that is late to begin may hold the empty selection yet.
@@ -91,7 +92,7 @@ def test_ctrl_c_in_compare_shows_what_was_done(tmp_path: Path) -> None:
     process.send_signal(signal.SIGINT)
     shown, err = process.communicate(timeout=30)
     assert process.returncode == 130
-    assert err == f"optsum: interrupted; 6 rows done in {out}\n"
+    assert spoken(err) == f"optsum: interrupted; 6 rows done in {out}\n"
     assert shown.startswith("1 problem: ")
     assert [(row["strategy"], row["termination"]) for row in rows_of(out)[3:]] == [
         ("milp", "completed"), ("greedy", "completed"), ("exhaustive", "interrupted"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+
 import numpy as np
 import pytest
 
@@ -22,3 +24,11 @@ def test_what_a_search_tells_is_shown_on_a_terminal_alone(
         assert capsys.readouterr().err == shown
     run.tell("nobody listens")
     assert capsys.readouterr() == ("", "")
+
+
+def test_warnings_are_for_a_log_too(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    for terminal in (True, False):
+        monkeypatch.setattr(progress, "on_terminal", lambda terminal=terminal: terminal)
+        with progress.telling():
+            logging.getLogger("optsum").warning("Compiling kernels")
+        assert capsys.readouterr().err == "Compiling kernels\n"

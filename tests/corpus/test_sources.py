@@ -150,6 +150,7 @@ def test_bad_records_cost_themselves(tmp_path: Path) -> None:
     assert [reason for reason, error in zip(reasons, bad, strict=True) if reason not in error] == []
 
 
+@pytest.mark.slow
 def test_every_command_maps_columns(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "a.jsonl").write_text('{"body": "One came. Two left.", "tldr": "Two left."}\n')
     where = ["--map", "documents=body,references=tldr"]

@@ -85,7 +85,7 @@ def test_at_most_so_many_optima_are_listed() -> None:
     assert (len(row["all_labels"]), row["count"], "shares" in row) == (2, 3, False)
 
 
-@pytest.mark.parametrize("count", [12, 40])
+@pytest.mark.parametrize("count", [6, 12])
 def test_diverse_optima_lie_far_apart(count: int) -> None:
     # One of each two twins: two to the power of their number.
     twins = [[f"a{pair} b{pair}", f"b{pair} a{pair}"] for pair in range(count)]
@@ -171,6 +171,7 @@ def test_the_command_writes_what_python_yields(run: Any, tmp_path: Path) -> None
     assert rows == list(optsum.labels(optsum.read_topics(NEWS), max_length=30, soft=True, all_=2, diverse=True))
 
 
+@pytest.mark.slow
 def test_workers_and_each_reference(run: Any, tmp_path: Path) -> None:
     topics = tmp_path / "topics.jsonl"
     two = {**TOPIC, "references": [["x y"], ["c d e f"]]}
@@ -189,6 +190,15 @@ def test_labels_on_real_topics(shared_data: Path) -> None:
         assert len(row["labels"]) == len(row["shares"]) == len(topic.sentences)
         assert all(share == 1 or share < 1 for share in row["shares"])
         assert all(not label or share > 0 for label, share in zip(row["labels"], row["shares"], strict=True))
+
+
+def test_the_published_labels_of_scitldr(shared_data: Path) -> None:
+    topics = _head(shared_data / "scitldr" / "topics.jsonl", 80)
+    rows = list(optsum.labels(topics, preset="scitldr", strategy="exhaustive"))
+    published = {topic.id: topic.meta["source_labels"] for topic in topics if topic.meta["complete_scores"]}
+    same = [row["labels"] == published[row["id"]] for row in rows if row["id"] in published]
+    # The few others: they kept blanks at the ends of sentences as words, or two sentences are equally good.
+    assert sum(same) / len(same) > 0.97
 
 
 def _head(path: Path, count: int) -> list[Any]:

@@ -32,7 +32,9 @@ def run(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.
     (tmp_path / "topics.jsonl").write_text(topics, encoding="utf-8")
 
     def run(*arguments: object) -> tuple[int, str]:
-        status = main(["labels", "topics.jsonl", "--max-length", "30", *map(str, arguments)])
+        limit = [] if "--max-length" in arguments else ["--max-length", "30"]
+        search = [] if "--soft" in arguments else ["--strategy", "greedy"]
+        status = main(["labels", "topics.jsonl", *limit, *search, *map(str, arguments)])
         return status, capsys.readouterr().err
 
     return run

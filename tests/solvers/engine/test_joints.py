@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import replace
-from itertools import combinations
 
 import numpy as np
 import pytest
@@ -14,6 +13,7 @@ from optsum.solvers.engine.effort import Effort
 from optsum.solvers.engine.joints.core import Core
 from optsum.solvers.engine.joints.kind import JOINTS
 from optsum.solvers.engine.program import Program, program_of
+from programs import feasible_sets, value_of
 
 from optsum.contracts.run import Limits, Stopped
 from optsum.coverage.instance import NO_LIMIT, Coverage, Joint
@@ -23,34 +23,6 @@ from optsum.optima.diagram import Diagram
 from optsum.testing import random_coverage
 
 CASES = ("compressive", "joined", "closed window", "negative", "ratio", "sum", "weighted", "coarse")
-
-
-def value_of(program: Program, chosen: tuple[int, ...]) -> int:
-    """Value of a set of units, from the definition."""
-    copies: dict[int, int] = {}
-    total = program.base + sum(int(program.mass[unit]) for unit in chosen)
-    for unit in chosen:
-        for k in range(program.unit_start[unit], program.unit_start[unit + 1]):
-            feature = int(program.unit_feature[k])
-            copies[feature] = copies.get(feature, 0) + int(program.unit_count[k])
-    for joint in program.joints:
-        if set(joint.needs) <= set(chosen) and not set(joint.vetoes) & set(chosen):
-            copies[joint.feature] = copies.get(joint.feature, 0) + joint.count
-    for feature, count in copies.items():
-        table = program.table[program.table_start[feature] : program.table_start[feature + 1]].tolist()
-        total += table[min(count, len(table) - 1)]
-    return total
-
-
-def feasible_sets(program: Program) -> list[tuple[int, ...]]:
-    """Every set of units that is closed under parents and within the limits."""
-    return [
-        chosen
-        for size in range(program.size + 1)
-        for chosen in combinations(range(program.size), size)
-        if program.min_length <= sum(int(program.lengths[unit]) for unit in chosen) <= program.max_length
-        and all(program.parents[unit] in {-1, *chosen} for unit in chosen)
-    ]
 
 
 def solved(program: Program) -> tuple[int, Diagram, Driver[Core]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from itertools import combinations
 
 import numpy as np
 import pytest
@@ -12,6 +11,7 @@ from optsum.solvers.engine.driver import Driver
 from optsum.solvers.engine.effort import Effort
 from optsum.solvers.engine.program import Program
 from optsum.solvers.engine.singles.kind import SINGLES
+from programs import feasible_sets, value_of
 
 from optsum.contracts.run import Limits
 from optsum.coverage.instance import NO_LIMIT, pack
@@ -59,27 +59,8 @@ def random_program(rng: random.Random) -> Program:
     )
 
 
-def brute_force(program: Program) -> dict[tuple[int, ...], int]:
-    """Every feasible set and its value."""
-    found = {}
-    for size in range(program.size + 1):
-        for chosen in combinations(range(program.size), size):
-            if not program.min_length <= sum(program.lengths[list(chosen)].tolist()) <= program.max_length:
-                continue
-            copies = [0] * (len(program.table_start) - 1)
-            for unit in chosen:
-                for k in range(program.unit_start[unit], program.unit_start[unit + 1]):
-                    copies[program.unit_feature[k]] += int(program.unit_count[k])
-            value = program.base + sum(program.mass[list(chosen)].tolist())
-            for f, c in enumerate(copies):
-                table = program.table[program.table_start[f] : program.table_start[f + 1]].tolist()
-                value += table[min(c, len(table) - 1)]
-            found[chosen] = value
-    return found
-
-
 def assert_same_as_brute_force(program: Program, name: object) -> int:
-    values = brute_force(program)
+    values = {chosen: value_of(program, chosen) for chosen in feasible_sets(program)}
     solver = Driver(program, SINGLES, Limits())
     assert solver.feasible == bool(values), name
     if not values:

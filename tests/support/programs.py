@@ -1,0 +1,35 @@
+"""What a program of the exact engines means: the value of a set of units, and which sets may be chosen."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+from optsum.solvers.engine.program import Program
+
+
+def value_of(program: Program, chosen: tuple[int, ...]) -> int:
+    """Value of a set of units, from the definition."""
+    copies: dict[int, int] = {}
+    total = program.base + sum(int(program.mass[unit]) for unit in chosen)
+    for unit in chosen:
+        for k in range(program.unit_start[unit], program.unit_start[unit + 1]):
+            feature = int(program.unit_feature[k])
+            copies[feature] = copies.get(feature, 0) + int(program.unit_count[k])
+    for joint in program.joints:
+        if set(joint.needs) <= set(chosen) and not set(joint.vetoes) & set(chosen):
+            copies[joint.feature] = copies.get(joint.feature, 0) + joint.count
+    for feature, count in copies.items():
+        table = program.table[program.table_start[feature] : program.table_start[feature + 1]].tolist()
+        total += table[min(count, len(table) - 1)]
+    return total
+
+
+def feasible_sets(program: Program) -> list[tuple[int, ...]]:
+    """Every set of units that is closed under parents and within the limits."""
+    return [
+        chosen
+        for size in range(program.size + 1)
+        for chosen in combinations(range(program.size), size)
+        if program.min_length <= sum(int(program.lengths[unit]) for unit in chosen) <= program.max_length
+        and all(program.parents[unit] in {-1, *chosen} for unit in chosen)
+    ]

@@ -9,24 +9,21 @@ from itertools import chain
 from time import perf_counter
 from typing import Any
 
-from optsum._version import __version__
 from optsum.contracts.result import Result, Status, Termination, Timing
 from optsum.contracts.run import CERTIFICATE_S
 from optsum.corpus.topic import Topic
 from optsum.coverage.instance import Key
 from optsum.deadline import NEVER, Deadline, TimeOver
 from optsum.errors import OptionError
-from optsum.metrics.names import parse_metric
 from optsum.metrics.rouge import rouge_all
 from optsum.options.options import Options
 from optsum.problem.formulation import Task
 from optsum.running.best_reference import best_result, each_reference, for_each_reference
 from optsum.running.search import exact, search
+from optsum.running.way import Way, way_of
 from optsum.text.unfit import unfit
 
 __all__ = ["answer", "best_of_references", "build", "count_sentences", "finished", "run_task", "spoilt", "unsolved"]
-
-_REPORTED = ("rouge-1", "rouge-2", "rouge-l")
 
 
 def build(topic: Topic, options: Options, deadline: Deadline = NEVER) -> Task:
@@ -39,26 +36,28 @@ def build(topic: Topic, options: Options, deadline: Deadline = NEVER) -> Task:
     OptsumError
         If the topic cannot be a problem, or the formulation does not serve the options.
     """
-    if options.references == "best" and len(topic.references) > 1:
+    way = way_of(options)
+    if way.best_of_references and len(topic.references) > 1:
         raise OptionError('A topic with several references is several problems with references="best": give one.')
-    spec = options.spec(pretokenized=_pretokenized(topic)).until(deadline)
-    if options.searcher().all_units:
-        spec = spec.with_all_units()
-    task = options.formulated().task(topic, spec)
-    warning = spoilt(topic, options)
-    return task if warning is None else replace(task, notes={**task.notes, "warning": warning})
+    return _task_of(topic, way, deadline)
 
 
 def spoilt(topic: Topic, options: Options) -> str | None:
     """Return what is to be said of a topic whose text the tokenizer spoils (`optsum.text.unfit`)."""
-    if not options.formulated().has_metric:
+    return _spoilt(topic, way_of(options))
+
+
+def _spoilt(topic: Topic, way: Way) -> str | None:
+    if not way.formulation.has_metric:
         return None
     texts = chain(topic.sentences, chain.from_iterable(topic.references))
-    return unfit(texts, options.spec(pretokenized=_pretokenized(topic)).analyzer.tokenizer)
+    return unfit(texts, way.spec_for(topic).analyzer.tokenizer)
 
 
-def _pretokenized(topic: Topic) -> bool:
-    return bool(topic.sentences) and all(isinstance(sentence, tuple) for sentence in topic.sentences)
+def _task_of(topic: Topic, way: Way, deadline: Deadline) -> Task:
+    task = way.formulation.task(topic, way.spec_for(topic).until(deadline))
+    warning = _spoilt(topic, way)
+    return task if warning is None else replace(task, notes={**task.notes, "warning": warning})
 
 
 def answer(topic: Topic, options: Options, *, began: float) -> Result:
@@ -69,7 +68,9 @@ def answer(topic: Topic, options: Options, *, began: float) -> Result:
     began : float
         `time.perf_counter` at which the work on the topic began.
     """
-    return replace(_answer(topic, options, began), sentence_count=count_sentences(topic))
+    way = way_of(options)
+    found = _of_best_reference(topic, way, began) if way.best_of_references else _built_and_run(topic, way, began)
+    return replace(found, sentence_count=count_sentences(topic))
 
 
 def count_sentences(topic: Topic) -> int | None:
@@ -77,19 +78,17 @@ def count_sentences(topic: Topic) -> int | None:
     return None if topic.cover is not None and "sentence_ids" in topic.meta else len(topic.sentences)
 
 
-def _answer(topic: Topic, options: Options, began: float) -> Result:
-    if options.references != "best":
-        return _built_and_run(topic, options, began)
+def _of_best_reference(topic: Topic, way: Way, began: float) -> Result:
     starts = iter([began])  # the time of reading is that of the first reference
 
     def single(part: Topic) -> Result:
         start = next(starts, perf_counter())
-        return _built_and_run(part, options, start)
+        return _built_and_run(part, way, start)
 
-    return best_of_references(topic, options, single)
+    return best_of_references(topic, way, single)
 
 
-def best_of_references(topic: Topic, options: Options, single: Callable[[Topic], Result]) -> Result:
+def best_of_references(topic: Topic, way: Way, single: Callable[[Topic], Result]) -> Result:
     """Return the result of the reference that gives most.
 
     What was found for one reference may be worth more on another, where the search for that one missed it: every
@@ -110,15 +109,14 @@ def best_of_references(topic: Topic, options: Options, single: Callable[[Topic],
         return best
     found = [result.selection for _, result in results if result.selection is not None]
     parts = dict(each_reference(topic))
-    return best_result([(number, _with_best(parts[number], options, old, found)) for number, old in results])
+    return best_result([(number, _with_best(parts[number], way, old, found)) for number, old in results])
 
 
-def _with_best(part: Topic, options: Options, old: Result, found: Iterable[tuple[Any, ...]]) -> Result:
+def _with_best(part: Topic, way: Way, old: Result, found: Iterable[tuple[Any, ...]]) -> Result:
     """Return a result with the best of the selections, as the input numbers them, that were found for any reference."""
-    spec = options.spec(pretokenized=_pretokenized(part)).with_all_units()
+    deadline = NEVER if way.limits.time_s is None else Deadline(CERTIFICATE_S)
     try:
-        deadline = NEVER if options.time_limit is None else Deadline(CERTIFICATE_S)
-        task = options.formulated().task(part, spec.until(deadline))
+        task = way.formulation.task(part, way.spec_for(part).with_all_units().until(deadline))
     except TimeOver:
         return old
     number_of = {name: unit for unit, name in enumerate(task.units)}
@@ -141,34 +139,26 @@ def _with_best(part: Topic, options: Options, old: Result, found: Iterable[tuple
         selection=selection,
     )
     now = perf_counter()
-    result = finished(task, options, held, began=now, built=now)
+    result = _finished(task, way, held, began=now, built=now)
     return replace(result, seconds=old.seconds, timing=old.timing, statistics=old.statistics)
 
 
-def _built_and_run(topic: Topic, options: Options, began: float) -> Result:
+def _built_and_run(topic: Topic, way: Way, began: float) -> Result:
     try:
-        task = build(topic, options, Deadline(options.time_limit))
+        task = _task_of(topic, way, Deadline(way.limits.time_s))
     except TimeOver:
-        return unsolved(topic.id, options, Termination.TIME_LIMIT, seconds=perf_counter() - began)
-    return run_task(task, options, began=began)
+        return _unsolved(topic.id, way, Termination.TIME_LIMIT, perf_counter() - began)
+    return _run(task, way, began, None)
 
 
 def unsolved(name: str | None, options: Options, termination: Termination, *, seconds: float = 0.0) -> Result:
     """Return the result of a problem whose search has not begun."""
-    return Result(
-        id=name,
-        formulation=options.formulation,
-        strategy=options.strategy,
-        backend=options.searcher().backend_name,
-        metric=options.reported_metric,
-        status=Status.NO_SOLUTION,
-        termination=termination,
-        seconds=seconds,
-        timing=Timing(text_s=seconds, search_s=0.0),
-        seed=options.seed,
-        version=__version__,
-        config_hash=options.config_hash,
-    )
+    return _unsolved(name, way_of(options), termination, seconds)
+
+
+def _unsolved(name: str | None, way: Way, termination: Termination, seconds: float) -> Result:
+    timing = Timing(text_s=seconds, search_s=0.0)
+    return replace(way.blank, id=name, termination=termination, seconds=seconds, timing=timing)
 
 
 def run_task(task: Task, options: Options, *, began: float | None = None, root_bound: Key | None = None) -> Result:
@@ -181,13 +171,16 @@ def run_task(task: Task, options: Options, *, began: float | None = None, root_b
     root_bound : Key, optional
         The problem's, if it is known already.
     """
-    began = perf_counter() if began is None else began
+    return _run(task, way_of(options), perf_counter() if began is None else began, root_bound)
+
+
+def _run(task: Task, way: Way, began: float, root_bound: Key | None) -> Result:
     # A topic's randomness depends on its id, not on its place in the file or on the worker that gets it.
-    seed = options.seed + zlib.crc32(task.id.encode("utf-8", "surrogatepass"))
+    seed = way.seed + zlib.crc32(task.id.encode("utf-8", "surrogatepass"))
     built = perf_counter()
-    limits = options.limits().after(built - began)
-    result = search(task.problem, options.searcher(), limits, seed, root_bound=root_bound)
-    return finished(task, options, result, began=began, built=built)
+    limits = way.limits.after(built - began)
+    result = search(task.problem, way.strategy, limits, seed, root_bound=root_bound)
+    return _finished(task, way, result, began=began, built=built)
 
 
 def finished(task: Task, options: Options, result: Result, *, began: float, built: float) -> Result:
@@ -198,6 +191,10 @@ def finished(task: Task, options: Options, result: Result, *, began: float, buil
     began, built : float
         `time.perf_counter` when the work on the topic began, and when its problem was there.
     """
+    return _finished(task, way_of(options), result, began=began, built=built)
+
+
+def _finished(task: Task, way: Way, result: Result, *, began: float, built: float) -> Result:
     found: dict[str, Any] = {}
     if result.selection is not None:
         found["selection"] = task.name_units(result.selection)
@@ -207,30 +204,25 @@ def finished(task: Task, options: Options, result: Result, *, began: float, buil
             shown = task.display(result.selection) or ()
             found["summary"] = tuple(text if isinstance(text, str) else " ".join(text) for text in shown)
         if sentences is not None and task.references:
-            scores = rouge_all(
-                sentences,
-                task.references,
-                dict.fromkeys([*(part.name for part in parse_metric(options.metric).components), *_REPORTED]),
-                analyzer=task.analyzer,
-            )
+            scores = rouge_all(sentences, task.references, way.scores, analyzer=task.analyzer)
             found["rouge"] = {
                 name: {"recall": score.recall, "precision": score.precision, "f1": score.f1}
                 for name, score in scores.items()
             }
         totals = task.problem.totals(result.selection)
-        if len(totals) == 2 and options.reported_metric is not None:
+        if len(totals) == 2 and way.blank.metric is not None:
             found["numerator"], found["denominator"] = totals
     ended = perf_counter()
     return replace(
         result,
         id=task.id,
-        formulation=options.formulation,
-        metric=options.reported_metric,
-        seed=options.seed,
+        formulation=way.blank.formulation,
+        metric=way.blank.metric,
+        seed=way.seed,
         seconds=ended - began,
         timing=replace(result.timing, text_s=built - began, search_s=result.seconds),
         statistics={**result.statistics, **task.notes},
-        config_hash=options.config_hash,
+        config_hash=way.blank.config_hash,
         extra={
             **result.extra,
             **{name: result.statistics[name] for name in ("feasible",) if name in result.statistics},

@@ -22,6 +22,7 @@ from optsum.registry import STRATEGIES
 from optsum.running.each_topic import attempt, each_topic
 from optsum.running.one_problem import best_of_references, build, run_task, unsolved
 from optsum.running.warm import refused
+from optsum.running.way import way_of
 
 if TYPE_CHECKING:
     from optsum.corpus.topic import Topic
@@ -180,7 +181,7 @@ class _SharedBest:
         def single(part: Topic) -> Result:
             return self._parts.setdefault(next(numbers), _Shared(part)).run(options)
 
-        return best_of_references(self._topic, options, single)
+        return best_of_references(self._topic, way_of(options), single)
 
 
 class _Shared:

@@ -39,7 +39,7 @@ def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp
         (b"[1, 2]", "an object"),
         (b'{"id": "b"}', 'no "documents"'),
         (b'{"id": "b", "documents": [["x"]]}', 'no "references"'),
-        (b'{"documents": [["x"]], "references": [["x"]]}', 'no "id"'),
+        (line(id=["b"]), "the id of a topic is a list"),
         (line(id="b", references=[]), "empty list"),
         (line(id="b", references=[[]]), "no rouge-1 n-gram"),
         (line(id="b", references=[["", "  "]]), "no rouge-1 n-gram"),

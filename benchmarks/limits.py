@@ -1,6 +1,7 @@
-"""Does every strategy keep a time limit, whatever the objective? The largest topic of each file, and a synthetic one.
+"""Does every strategy keep a time limit, whatever the objective? The largest topic of each set, and a synthetic one.
 
-    python benchmarks/limits.py FILE.jsonl ... [--limit 1] [--strategies a,b] [--synthetic 3000] [--worst 20]
+    python benchmarks/limits.py DATA_FOLDER [--sets squality,dbs,gum] [--limit 1] [--strategies a,b]
+        [--synthetic 3000] [--worst 20]
 
 Each search has a process of its own, which is killed after 20 limits; kernels are compiled beforehand and do not count.
 Prints the cases that took longest, from the topic to the result, and what bound they had.
@@ -12,6 +13,7 @@ import argparse
 import multiprocessing
 from collections.abc import Iterable, Iterator
 from itertools import product
+from pathlib import Path
 from random import Random
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -34,7 +36,7 @@ class Case(NamedTuple):
     outcome: str
 
 
-def largest(path: str) -> Topic:
+def largest(path: Path) -> Topic:
     """Return the topic of a file that has most sentences."""
     topics = (topic for topic in optsum.read_topics(path) if isinstance(topic, Topic))
     return max(topics, key=lambda topic: len(topic.sentences))
@@ -92,13 +94,14 @@ def cases(topics: Iterable[Topic], strategies: Iterable[str], limit: float) -> I
 def main() -> None:
     """Run all cases and print the worst."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("files", nargs="+")
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--sets", default="squality,dbs,gum")
     parser.add_argument("--limit", type=float, default=1.0)
     parser.add_argument("--strategies", default=",".join(STRATEGIES))
     parser.add_argument("--synthetic", type=int, default=3000, help="sentences of the synthetic topic; 0 for none")
     parser.add_argument("--worst", type=int, default=20)
     given = parser.parse_args()
-    topics = [largest(path) for path in given.files]
+    topics = [largest(given.folder / name / "topics.jsonl") for name in given.sets.split(",")]
     if given.synthetic:
         topics.append(synthetic(topics, given.synthetic))
     done: list[Case] = []

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import optsum
+from optsum.registry import FACE
 
 HEAVY = ("deap", "highspy", "loky", "networkx", "nltk", "numba", "numpy", "pandas", "pyomo", "scipy", "sentencex")
 
@@ -71,4 +72,4 @@ def test_type_checkers_see_the_same_names() -> None:
         alias.name: node.module for node in guarded.body if isinstance(node, ast.ImportFrom) for alias in node.names
     }
     assert seen == optsum._HOME
-    assert sorted([*seen, "__version__"]) == sorted(optsum.__all__)
+    assert sorted([*seen, *FACE, "__version__"]) == sorted(optsum.__all__)

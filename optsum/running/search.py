@@ -95,7 +95,8 @@ def search(
     searched, bound_s = run.elapsed, None
     if bounded and not run.proven:
         try:
-            run.raise_root_bound(Deadline(max(run.remaining_s, CERTIFICATE_S)))
+            left = 0.0 if termination is Termination.INTERRUPTED else run.remaining_s
+            run.raise_root_bound(Deadline(max(left, CERTIFICATE_S)))
         except Stopped:
             pass  # good enough by now, but the search has ended already
         except KeyboardInterrupt:

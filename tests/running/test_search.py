@@ -240,3 +240,16 @@ def test_the_bound_of_a_search_that_used_up_its_limit_is_held_to_half_a_second()
 
     result = search(Slow(instance=INSTANCE, lengths=(3, 3, 3), max_length=8), "greedy", time_limit=0)
     assert (result.bound, result.gap, result.termination) == (None, None, Termination.TIME_LIMIT)
+
+
+def test_after_ctrl_c_a_bound_is_held_to_half_a_second_without_a_limit_too() -> None:
+    class Slow(CoverageProblem):
+        def root_bound(self, deadline: Deadline = NEVER) -> None:
+            assert 0.4 < deadline.left_s <= 0.5
+
+    def interrupted(run: Run) -> None:
+        run.see((0,))
+        raise KeyboardInterrupt
+
+    result = search(Slow(instance=INSTANCE, lengths=(3, 3, 3), max_length=8), ScriptedExact(interrupted))
+    assert (result.termination, result.selection, result.bound) == (Termination.INTERRUPTED, (0,), None)

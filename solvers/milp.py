@@ -64,16 +64,19 @@ class Milp(Strategy):
         Of the solver.
     backend_options : tuple of (name, value)
         The solver's own options.
+    verify : bool
+        Whether what the solver calls proven is proven again by our own means, where they can (`verify`).
     """
 
     backend: str = "highs"
     threads: int = 1
     backend_options: tuple[tuple[str, Any], ...] = ()
+    verify: bool = False
 
     name: ClassVar[str] = "milp"
     about: ClassVar[str] = "integer linear programming on any solver (Hirao et al. 2017, eq. 3-8)"
     exact: ClassVar[bool] = True
-    flags: ClassVar[tuple[str, ...]] = ("backend", "threads", "backend_options")
+    flags: ClassVar[tuple[str, ...]] = ("backend", "threads", "backend_options", "verify")
 
     @property
     def backend_name(self) -> str | None:
@@ -92,13 +95,24 @@ class Milp(Strategy):
 
         if problem is None or Capability.COVERAGE in problem.capabilities:
             climb.prepare()
+            if self.verify:
+                from .verify import prepare
+
+                prepare(problem)
 
     def solver(self) -> Backend:
         """Return the solver, with its options set."""
         return backend_of(self.backend, threads=self.threads, options=dict(self.backend_options))
 
     def search(self, run: Run) -> None:
-        """Solve, re-score, prove."""
+        """Solve, re-score, prove; and prove again, if that is asked for."""
+        self._search(run)
+        if self.verify and run.proven and Capability.COVERAGE in run.problem.capabilities:
+            from .verify import verify
+
+            verify(run, self.backend)
+
+    def _search(self, run: Run) -> None:
         problem, solver, limits = run.problem, self.solver(), run.limits
         solver.accept(limits)
         run.statistics["access"] = solver.access

@@ -75,6 +75,7 @@ class Options(_Model):
         (), description="the solver's own options as they are; they win over what optsum sets"
     )
     threads: int = Field(1, ge=1, description="threads of the solver, where it has them")
+    verify: bool = Field(False, description="prove by our own means what the solver calls proven, where they can")
     strategy_options: Annotated[OwnOptions, WithJsonSchema(OWN_OPTIONS_SCHEMA)] = Field(
         (), description="the strategy's own options; in a comparison of all that have it, or of one as vns.k_max=3"
     )

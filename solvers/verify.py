@@ -1,0 +1,65 @@
+"""Prove again, by our own means, what a solver calls proven."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Final
+
+from optsum.contracts.run import Limits, Run, Stopped
+from optsum.deadline import Deadline
+from optsum.errors import BackendError, UnsupportedError
+from optsum.problem.problem import Capability, Problem
+
+from .branch_and_bound import BranchAndBound
+
+__all__ = ["prepare", "verify"]
+
+_LONGEST_S: Final = 60.0
+"""Seconds that are spent where there is no time limit."""
+
+
+def prepare(problem: Problem | None) -> None:
+    """Compile what `verify` needs."""
+    BranchAndBound().prepare(problem)
+
+
+def verify(run: Run, name: str) -> None:
+    """Prove that nothing beats what a run holds, or that nothing is feasible where it holds nothing.
+
+    The root bound is enough where it is attained; otherwise branch-and-bound searches, in what is left of the time
+    limit, and in no more than a minute. The statistic ``verified`` says whether it succeeded, and if it did not, the
+    run's detail says why.
+
+    Raises
+    ------
+    BackendError
+        If the claim is refuted.
+    """
+    seconds = min(_LONGEST_S, run.remaining_s)
+    run.statistics["verified"] = True
+    if run.evaluation is not None and Capability.BOUND in run.problem.capabilities:
+        if run.problem.root_bound(Deadline(seconds)) == run.evaluation.key:
+            return
+        seconds = min(seconds, run.remaining_s)
+    strategy = BranchAndBound()
+    try:
+        strategy.accept(run.problem)
+    except UnsupportedError as error:
+        _leave(run, name, str(error))
+        return
+    own = Run(run.problem, Limits(time_s=seconds), run.rng, run.seed)
+    with suppress(Stopped):
+        strategy.search(own)
+    found, held = own.evaluation, run.evaluation
+    if found is not None and (held is None or run.problem.sense.better(found.key, held.key)):
+        claimed = "the problem infeasible" if held is None else f"{float(held.value):.6g} optimal"
+        raise BackendError(
+            f"{name} calls {claimed}, but branch-and-bound finds {float(found.value):.6g}: its answer is no result."
+        )
+    if not own.proven and (held is None or own.bound != held.key):
+        _leave(run, name, f"branch-and-bound did not end within {seconds:.3g} s")
+
+
+def _leave(run: Run, name: str, why: str) -> None:
+    run.statistics["verified"] = False
+    run.detail = f"not verified, as {name} claims it: {why}"

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
-from optsum.corpus.formats.conllu_folder import read_conllu_folder
-from optsum.corpus.formats.duc_folder import duc_files, duc_topics, is_duc_file
+from optsum.corpus.folders.conllu import read_conllu_folder
+from optsum.corpus.folders.duc import duc_files, duc_topics, is_duc_file
+from optsum.corpus.folders.line_pairs import line_pair, pair_topics
+from optsum.corpus.folders.texts import parallel_folders, parallel_topics, stories_in, story_topics
 from optsum.corpus.formats.hf_datasets import PREFIX, folder_records, hub_records, is_dataset_folder
-from optsum.corpus.formats.line_pairs import line_pair, pair_topics
 from optsum.corpus.formats.lines import Line
 from optsum.corpus.formats.records import read_records
-from optsum.corpus.formats.text_folder import parallel_folders, parallel_topics, stories_in, story_topics
 from optsum.corpus.topic import BadTopic, Topic
 from optsum.errors import InputError
 from optsum.files import PathLike, describe_os_error

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from optsum.corpus.formats.duc_folder import duc_topics, is_duc_file
+from optsum.corpus.folders.duc import duc_topics, is_duc_file
 from optsum.corpus.formats.sgml import is_sgml, parse_documents, parse_summaries, summary_of_name
 from optsum.corpus.topic import as_topic
 

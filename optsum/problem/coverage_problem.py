@@ -101,7 +101,10 @@ class CoverageProblem(Problem):
         return Evaluation(key, violation, value_of(self.instance, key))
 
     def prepare(self) -> None:
-        """Compile the kernel that a bound of ratios starts with."""
+        """Load the solver of the root relaxation, and compile the kernel that a bound of ratios starts with."""
+        from optsum.program import highs
+
+        highs.load()
         if Capability.LINEAR not in self.capabilities:
             from optsum.coverage import climb
 
@@ -166,12 +169,13 @@ class CoverageProblem(Problem):
         the relaxation has no optimum (nothing is feasible), or the deadline comes first, what is proven by then
         stands in; None where not even the program can be made in time.
         """
-        from optsum.program.dual_bound import model_bound
-        from optsum.program.ratio_bound import value_bound
-
         if not affordable(self.instance, deadline):
             return None
         if self.instance.goal is Sense.MAXIMIZE and not self.instance.constant_denominator:
+            from optsum.program.ratio_bound import value_bound  # loads the kernels' compiler
+
             return value_bound(self.instance, deadline)
+        from optsum.program.dual_bound import model_bound
+
         model = self.linear_model
         return Fraction(model_bound(model, deadline) + model.offset, model.denominator)

@@ -14,7 +14,7 @@ from optsum.coverage.instance import Sense
 from optsum.deadline import NEVER, Deadline
 from optsum.program.model import LinearModel
 
-__all__ = ["Relaxation", "new_highs", "pass_model", "relax", "run"]
+__all__ = ["Relaxation", "load", "new_highs", "pass_model", "relax", "run"]
 
 _ROW_WISE = 2
 
@@ -27,6 +27,11 @@ _DEAF: Final = 500_000
 _ASK_S: Final = 0.05
 _HEARS_S: Final = 0.5
 """How often the deadline is asked, and how long HiGHS may take to hear that it has passed."""
+
+
+def load() -> None:
+    """Import the solver, which takes too long to be part of a time limit."""
+    import highspy  # noqa: F401
 
 
 def new_highs() -> Any:

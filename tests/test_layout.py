@@ -18,6 +18,7 @@ FOLDERS = ("formulations", "heuristics", "solvers")
 CORE = "optsum"
 REGISTRY = "optsum/registry.py"
 LONGEST = 400
+MOST = 20
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -78,6 +79,20 @@ def _core_faults(path: str, tree: ast.AST) -> Iterator[tuple[int, str]]:
                 yield node.lineno, f"{node.value!r} belongs into {REGISTRY}"
 
 
+def kernel_faults(path: str, source: str) -> list[str]:
+    """Return a complaint about each compiled function with more parameters than anyone can keep apart."""
+    kernels = (
+        node
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.FunctionDef) and any("njit" in ast.dump(mark) for mark in node.decorator_list)
+    )
+    return [
+        f"{path}: {kernel.name} has {len(kernel.args.args)} parameters, more than {MOST}: use named tuples"
+        for kernel in kernels
+        if len(kernel.args.args) > MOST
+    ]
+
+
 def length_faults(path: str, source: str) -> list[str]:
     """Return a complaint about a file that is too long."""
     lines = len(source.splitlines())
@@ -118,6 +133,11 @@ def test_imports_follow_the_rule() -> None:
 def test_no_file_is_too_long() -> None:
     sources = _sources(CORE, *FOLDERS, "tests", "benchmarks", "examples")
     assert [fault for path, source in sources for fault in length_faults(path, source)] == []
+
+
+def test_no_kernel_has_too_many_parameters() -> None:
+    sources = _sources(CORE, *FOLDERS)
+    assert [fault for path, source in sources for fault in kernel_faults(path, source)] == []
 
 
 def test_public_modules_say_what_is_public() -> None:
@@ -183,3 +203,10 @@ def test_a_missing_all_is_found() -> None:
     assert not all_faults("optsum/a.py", "def _private(): ...")
     assert not all_faults("optsum/_a.py", "def public(): ...")
     assert not all_faults("optsum/__init__.py", '"""Nothing here."""')
+
+
+def test_a_kernel_with_too_many_parameters_is_found() -> None:
+    many = ", ".join(f"a{number}" for number in range(MOST + 1))
+    assert kernel_faults("solvers/a.py", f"@njit(cache=True)\ndef run({many}): ...")
+    assert not kernel_faults("solvers/a.py", f"def run({many}): ...")
+    assert not kernel_faults("solvers/a.py", "@njit\ndef run(a, b): ...")

@@ -268,7 +268,7 @@ def reduce_core(
         for c in range(columns):
             first, last = out_table_start[c], out_table_start[c + 1]
             top = 0
-            found = terms_of(out_table, first, last, 0, scale, steps, weights, prices)
+            found = terms_of(out_table, first, last, np.int64(0), scale, steps, weights, prices)
             for s in range(found):
                 if weights[s] > 0:
                     top = max(top, steps[s])

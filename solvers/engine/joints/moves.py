@@ -125,7 +125,7 @@ def _die(tables, items, joints, have, left, alive, on, acc, key, o):
     key[0] ^= joint_word[o, 0]
     key[1] ^= joint_word[o, 1]
     for k in range(start[n + o], start[n + o + 1]):
-        _change(tables, have, left, acc, key, feature[k], 0, count[k])
+        _change(tables, have, left, acc, key, feature[k], np.int64(0), count[k])
     for k in range(jr_start[o], jr_start[o + 1]):
         r = jr_row[k]
         alive[r] -= 1
@@ -184,7 +184,7 @@ def drop_unit(tables, items, joints, units, mass, have, left, und, killed, alive
     nj_start, nj, vj_start, vj, ur_start, ur_row, row_sign = units
     row_price = joints[4]
     for k in range(start[d], start[d + 1]):
-        _change(tables, have, left, acc, key, feature[k], 0, count[k])
+        _change(tables, have, left, acc, key, feature[k], np.int64(0), count[k])
     for k in range(ur_start[d], ur_start[d + 1]):
         r = ur_row[k]
         if row_sign[r] == 1:

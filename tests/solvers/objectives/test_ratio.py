@@ -150,7 +150,7 @@ def test_the_joined_text_and_its_f1() -> None:
         given = {"metric": metric, "measure": "f1", "boundaries": "joined"}
         truth = optsum.solve(topic, strategy="exhaustive", **given)
         found = optsum.enumerate_optima(topic, **given)
-        assert found.optima.value == truth.key, metric
+        assert found.value == truth.key, metric
         assert found.result.status is optsum.Status.OPTIMAL
 
 

@@ -21,11 +21,12 @@ def quick_ones(instance: Coverage, moves: Sequence[Sequence[int]]) -> IntArray:
         if joint.seam:
             joined[joint.needs[0]] += 1
             joined[joint.needs[1] + 1] -= 1
-    joined = np.cumsum(joined)
+    apart = (np.cumsum(joined) == 0).tolist()
     for joint in instance.joints:
         if not joint.seam:
-            joined[[*joint.needs, *joint.vetoes]] = 1
-    return np.array([simple and len(move) == 1 and joined[move[0]] == 0 for move in moves], np.int64)
+            for unit in (*joint.needs, *joint.vetoes):
+                apart[unit] = False
+    return np.array([simple and len(move) == 1 and apart[move[0]] for move in moves], np.int64)
 
 
 @njit(cache=True)

@@ -101,6 +101,8 @@ class State(NamedTuple):
 
 def kernel_array(values: object) -> IntArray:
     """Return an array as kernels take it: they are compiled again for one that is laid out in another way."""
+    if isinstance(values, np.ndarray) and values.dtype == np.int64 and values.flags.carray:
+        return values
     return np.require(values, np.int64, ["C", "A", "W"])
 
 

@@ -25,6 +25,7 @@ from optsum.contracts.run import Limits
 from optsum.coverage.instance import Coverage
 from optsum.errors import BackendError, OptionError, UnsupportedError
 from optsum.problem.coverage_problem import CoverageProblem
+from optsum.running import warm
 from optsum.running.search import search
 from optsum.testing.backends import hard_instance
 
@@ -68,6 +69,7 @@ def test_a_missing_solver_is_one_sentence_and_status_2(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", "")
+    monkeypatch.setattr(warm, "_ready", set())  # an earlier test may have found glpsol
     topics = tmp_path / "topics.jsonl"
     topics.write_text(json.dumps(TOPIC) + "\n")
     for arguments in (

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from math import fsum
+from time import perf_counter
 from typing import Any, TypeVar
 
 from optsum.contracts.result import Result, Status, Termination, Timing
@@ -17,7 +18,7 @@ from optsum.errors import InputError
 from optsum.optima.algebra import union
 from optsum.optima.diagram import Diagram
 
-__all__ = ["best_result", "each_reference", "for_each_reference", "reaches", "union_of"]
+__all__ = ["best_result", "each_reference", "for_each_reference", "reaches", "shares", "union_of"]
 
 T = TypeVar("T")
 
@@ -57,6 +58,19 @@ def for_each_reference(
     if not found and refused is not None:
         raise refused
     return found
+
+
+def shares(seconds: float | None, topic: Topic) -> Iterator[float | None]:
+    """Yield the time limit of each reference's problem in turn: the limit is of all, and what is left is split evenly.
+
+    Parameters
+    ----------
+    seconds : float, optional
+        The limit of all, from the first that is asked for; None for no limit.
+    """
+    began = perf_counter()
+    for left in range(max(1, len(topic.references)), 0, -1):
+        yield None if seconds is None else max(0.0, seconds - (perf_counter() - began)) / left
 
 
 def best_result(results: Sequence[tuple[int, Result]]) -> Result:

@@ -18,7 +18,7 @@ from optsum.errors import OptionError
 from optsum.metrics.rouge import rouge_all
 from optsum.options.options import Options
 from optsum.problem.formulation import Task
-from optsum.running.best_reference import best_result, each_reference, for_each_reference
+from optsum.running.best_reference import best_result, each_reference, for_each_reference, shares
 from optsum.running.search import exact, search
 from optsum.running.way import Way, way_of
 from optsum.text.unfit import unfit
@@ -80,10 +80,11 @@ def count_sentences(topic: Topic) -> int | None:
 
 def _of_best_reference(topic: Topic, way: Way, began: float) -> Result:
     starts = iter([began])  # the time of reading is that of the first reference
+    limits = shares(way.limits.time_s, topic)
 
     def single(part: Topic) -> Result:
         start = next(starts, perf_counter())
-        return _built_and_run(part, way, start)
+        return _built_and_run(part, replace(way, limits=replace(way.limits, time_s=next(limits))), start)
 
     return best_of_references(topic, way, single)
 
@@ -101,7 +102,8 @@ def best_of_references(topic: Topic, way: Way, single: Callable[[Topic], Result]
 
     Notes
     -----
-    Under a time limit each reference gets half a second more for it; what is not built by then stays as it was found.
+    A time limit is shared by the references. Each gets half a second more to be held against all selections; what is
+    not built by then stays as it was found.
     """
     results = for_each_reference(topic, single, result_of=lambda result: result)
     best = best_result(results)

@@ -19,7 +19,7 @@ from optsum.optima.counting import count_feasible, count_feasible_forest
 from optsum.optima.optima import Names, Optima
 from optsum.options.options import Options, resolve
 from optsum.registry import STRATEGIES
-from optsum.running.best_reference import best_result, for_each_reference, reaches, union_of
+from optsum.running.best_reference import best_result, for_each_reference, reaches, shares, union_of
 from optsum.running.each_topic import attempt, charged, each_topic, single_problem
 from optsum.running.one_problem import build, count_sentences, finished, unsolved
 from optsum.running.search import result_of_sets
@@ -175,14 +175,14 @@ def oracles_of(part: Topic, options: Options, *, began: float) -> Oracles:
 def _oracles(part: Topic, options: Options, began: float) -> Oracles:
     if options.references != "best":
         return _enumerate(part, options, began)
-    starts = iter([began])
-    return _best(
-        for_each_reference(
-            part,
-            lambda one: _enumerate(one, options, next(starts, perf_counter())),
-            result_of=lambda oracles: oracles.result,
-        )
-    )
+    starts, limits = iter([began]), shares(options.time_limit, part)
+
+    def single(one: Topic) -> Oracles:
+        limited = options.model_copy(update={"time_limit": next(limits)})
+        oracles = _enumerate(one, limited, next(starts, perf_counter()))
+        return replace(oracles, result=replace(oracles.result, config_hash=options.config_hash))
+
+    return _best(for_each_reference(part, single, result_of=lambda oracles: oracles.result))
 
 
 def _best(found: Sequence[tuple[int, Oracles]]) -> Oracles:

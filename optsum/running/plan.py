@@ -19,6 +19,7 @@ from optsum.options.of_strategies import shared_out
 from optsum.options.options import Options, read_config, resolve
 from optsum.problem.formulation import Task
 from optsum.registry import STRATEGIES
+from optsum.running.best_reference import shares
 from optsum.running.each_topic import attempt, each_topic
 from optsum.running.one_problem import best_of_references, build, run_task, unsolved
 from optsum.running.warm import refused
@@ -177,9 +178,12 @@ class _SharedBest:
     def run(self, options: Options) -> Result:
         """Search with one strategy."""
         numbers = iter(range(len(self._topic.references)))
+        limits = shares(options.time_limit, self._topic)
 
         def single(part: Topic) -> Result:
-            return self._parts.setdefault(next(numbers), _Shared(part)).run(options)
+            limited = options.model_copy(update={"time_limit": next(limits)})
+            result = self._parts.setdefault(next(numbers), _Shared(part)).run(limited)
+            return replace(result, config_hash=options.config_hash)
 
         return best_of_references(self._topic, way_of(options), single)
 

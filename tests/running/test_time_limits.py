@@ -15,6 +15,7 @@ from optsum.corpus.topic import Topic, as_topic
 from optsum.deadline import Deadline, TimeOver
 from optsum.options.options import resolve
 from optsum.running.one_problem import build
+from optsum.running.oracles import resolve_enumeration
 from optsum.running.plan import Plan, compare_topics
 
 
@@ -80,3 +81,35 @@ def test_building_counts_against_the_limit(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(one_problem, "search", noted)
     optsum.solve(topic, max_length=4, strategy="greedy", time_limit=60)
     assert given[-1] < 60
+
+
+def test_references_share_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    from optsum.running import one_problem, oracles
+
+    given: list[float] = []
+    search, build_one = one_problem.search, oracles.build
+
+    def searched(problem: Any, strategy: Any, limits: optsum.Limits, *others: Any, **named: Any) -> Any:
+        assert limits.time_s is not None
+        given.append(limits.time_s)
+        return search(problem, strategy, limits, *others, **named)
+
+    def built(topic: Any, options: Any, *others: Any) -> Any:
+        given.append(options.time_limit)
+        return build_one(topic, options, *others)
+
+    monkeypatch.setattr(one_problem, "search", searched)
+    monkeypatch.setattr(oracles, "build", built)
+    topic = {"id": "t", "documents": [["a b", "b c", "c d"]], "references": [["a b c"], ["c d"], ["a d"]]}
+    options: dict[str, Any] = {"max_length": 4, "references": "best", "time_limit": 60}
+    optsum.enumerate_optima(topic, **options)  # compiled from here on
+    given.clear()
+    solved = optsum.solve(topic, strategy="greedy", **options)
+    plan = Plan.of(["greedy"], "none", **options)
+    compared = [result for batch in compare_topics([topic], plan) for result in batch]
+    listed = optsum.enumerate_optima(topic, **options)
+    assert given[-9:] == pytest.approx(
+        [20, 30, 60] * 3, abs=5
+    )  # what one leaves is for the others; warming up is first
+    assert compared[0].config_hash == solved.config_hash
+    assert listed.result.config_hash == resolve_enumeration(options).config_hash

@@ -103,11 +103,11 @@ class Extractive(Formulation):
         joining = {sentence for i, j, _ in seams for sentence in (i, j)}
         kept = [
             sentence
-            for sentence in range(len(sentences))
+            for sentence, counters in enumerate(zip(*found, strict=True))
             if spec.keep_unmatched
             or spec.min_length > 0
             or sentence in joining
-            or not all(wanted.isdisjoint(part[sentence]) for wanted, part in zip(counted.wanted, found, strict=True))
+            or not all(map(frozenset.isdisjoint, counted.wanted, counters))
         ]
         components = [
             _component(counted, part, [of[one] for one in kept], [texts[one] for one in kept], _renumbered(seams, kept))

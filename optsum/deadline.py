@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain, islice
 from math import inf
 from time import perf_counter
 from typing import Final, Literal, TypeVar
@@ -71,10 +72,13 @@ class Deadline:
         ------
         TimeOver
         """
-        for place, item in enumerate(items):
-            if not place % _BETWEEN_LOOKS and self.passed:
+        return chain.from_iterable(self._batches(iter(items))) if self.limited else iter(items)
+
+    def _batches(self, items: Iterator[Item]) -> Iterator[list[Item]]:
+        while batch := list(islice(items, _BETWEEN_LOOKS)):
+            if self.passed:
                 raise TimeOver
-            yield item
+            yield batch
 
     def or_when(self, should_stop: Callable[[], bool]) -> Deadline:
         """Return a deadline that also passes when a function says so."""

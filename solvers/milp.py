@@ -211,7 +211,10 @@ def _neighbours(problem: Problem, model: LinearModel, selection: Selection) -> l
     """Return the selections with one unit more, or less, as `judge` takes them."""
 
     def worth(unit: int) -> Fraction | None:
-        evaluation = problem.evaluate(tuple(sorted(set(selection) ^ {unit})))
+        other = tuple(sorted(set(selection) ^ {unit}))
+        if problem.excess(other):
+            return None  # most are too long, which takes no evaluation to see
+        evaluation = problem.evaluate(other)
         return Fraction(evaluation.key) * model.denominator - model.offset if evaluation.feasible else None
 
     return [partial(worth, unit) for unit in range(problem.size)]

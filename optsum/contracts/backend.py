@@ -50,10 +50,7 @@ def _probe(module: str, program: str, distribution: str, arguments: tuple[str, .
     if module:
         if find_spec(module) is None:
             return Availability(usable=False, reason=f"the package {distribution or module} is not installed")
-        try:
-            return Availability(usable=True, version=version(distribution or module))
-        except PackageNotFoundError:
-            return Availability(usable=True)
+        return Availability(usable=True, version=_version_of_package(distribution or module))
     if program:
         path = shutil.which(program)
         if path is None:
@@ -65,6 +62,15 @@ def _probe(module: str, program: str, distribution: str, arguments: tuple[str, .
             return Availability(usable=False, reason=f"the program {path} does not answer when asked for its version")
         return Availability(usable=True, version=said)
     return Availability(usable=True)
+
+
+@lru_cache(maxsize=32)
+def _version_of_package(distribution: str) -> str:
+    """Return a package's version, "" if it has none; kept, because metadata are slow to read and rows are many."""
+    try:
+        return version(distribution)
+    except PackageNotFoundError:
+        return ""
 
 
 @lru_cache(maxsize=32)

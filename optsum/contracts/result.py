@@ -352,7 +352,7 @@ def _listed(unit: Any) -> Any:
 
 
 def _measured(timing: Timing) -> dict[str, float]:
-    return {name: value for name, value in dataclasses.asdict(timing).items() if value is not None}
+    return {name: value for name in _TIMES if (value := getattr(timing, name)) is not None}
 
 
 _NO_COLUMN = {"timing", "enumeration", "extra"}

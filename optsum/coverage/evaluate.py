@@ -32,15 +32,17 @@ def score(instance: Coverage, selection: Iterable[int]) -> tuple[tuple[int, ...]
     chosen = set(selection)
     copies: Counter[int] = Counter()
     for unit in chosen:
-        for entry in range(int(instance.unit_start[unit]), int(instance.unit_start[unit + 1])):
-            copies[int(instance.unit_feature[entry])] += int(instance.unit_count[entry])
+        entries = slice(int(instance.unit_start[unit]), int(instance.unit_start[unit + 1]))
+        found = zip(instance.unit_feature[entries].tolist(), instance.unit_count[entries].tolist(), strict=True)
+        for feature, count in found:
+            copies[feature] += count
     for joint in instance.joints:
         if chosen.issuperset(joint.needs) and chosen.isdisjoint(joint.vetoes):
             copies[joint.feature] += joint.count
 
     totals = [int(constant) for constant in instance.constants]
-    for total, row in enumerate(instance.mass):
-        totals[total] += sum(int(row[unit]) for unit in chosen)
+    for total, row in enumerate(instance.mass[:, list(chosen)].tolist()):
+        totals[total] += sum(row)
     for feature, count in copies.items():
         start, stop = int(instance.level_start[feature]), int(instance.level_start[feature + 1])
         totals[int(instance.slot[feature])] += int(instance.level[min(start + count, stop - 1)])

@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
+from itertools import chain
 from typing import ClassVar, NamedTuple, TypeAlias
 
 from optsum.errors import UnsupportedError
@@ -160,8 +161,9 @@ class Metric(ABC):
         def counted(tokens: Sequence[str]) -> Counts:
             return self.count(tokens, distinct=tally.distinct, official=tally.official)
 
-        of_summary: Counts = Counter()
-        for tokens in [_flat(summary)] if tally.across else summary:
+        first, *others = [_flat(summary)] if tally.across else summary or [[]]
+        of_summary = counted(first)
+        for tokens in others:
             if tally.distinct:
                 of_summary |= counted(tokens)
             else:
@@ -182,7 +184,7 @@ class Metric(ABC):
 
 
 def _flat(sentences: Texts) -> list[str]:
-    return [token for sentence in sentences for token in sentence]
+    return list(chain.from_iterable(sentences))
 
 
 def overlap(left: Counts, right: Counts) -> int:

@@ -80,7 +80,7 @@ class Objective:
     """Ratios under construction: features by total, what each unit has of them, constants and masses."""
 
     def __init__(self, units: int, ratios: int) -> None:
-        self.number: dict[tuple[int, int, Gram], int] = {}
+        self.numbers: dict[tuple[int, int], dict[Gram, int]] = {}
         self.gains: list[tuple[int, ...]] = []
         self.slots: list[int] = []
         self.available: list[int] = []
@@ -100,22 +100,32 @@ class Objective:
             if key in gains:
                 feature = self.feature(slot, part, key, gains[key], copies)
                 self.joints.append(Joint(feature, needs, vetoes, copies))
+        # Without a call and a hash of three parts for each, because most of the time of building goes here.
+        numbers, available = self.numbers.setdefault((slot, part), {}), self.available
         for entries, found in zip(self.entries, component.units, strict=True):
             for key, copies in found.items():
-                if key in gains:
-                    entries[self.feature(slot, part, key, gains[key], copies)] = copies
+                number = numbers.get(key)
+                if number is None:
+                    if key not in gains:
+                        continue
+                    number = numbers[key] = self._new(slot, gains[key])
+                available[number] += copies
+                entries[number] = copies
 
     def feature(self, slot: int, part: int, key: Gram, gains: tuple[int, ...], copies: int) -> int:
         """Return the number of a feature, and note that so many more copies of it exist."""
-        name = (slot, part, key)
-        number = self.number.get(name)
+        numbers = self.numbers.setdefault((slot, part), {})
+        number = numbers.get(key)
         if number is None:
-            number = self.number[name] = len(self.gains)
-            self.gains.append(gains)
-            self.slots.append(slot)
-            self.available.append(0)
+            number = numbers[key] = self._new(slot, gains)
         self.available[number] += copies
         return number
+
+    def _new(self, slot: int, gains: tuple[int, ...]) -> int:
+        self.gains.append(gains)
+        self.slots.append(slot)
+        self.available.append(0)
+        return len(self.gains) - 1
 
     def coverage(self, lengths: Sequence[int], weights: tuple[int, ...], **others: Any) -> Coverage:
         """Return the instance; n-grams of no unit, and steps beyond all copies there are, are left out."""
@@ -153,9 +163,15 @@ def gains_of(references: Sequence[Counts], weights: Sequence[int]) -> dict[Gram,
         for reference in references:
             for key, copies in reference.items():
                 held.setdefault(key, []).append(copies)
+        weight = weights[0]
         for key, found in held.items():
             found.sort()
-            gains[key] = tuple(weights[0] * (len(found) - bisect_left(found, copy)) for copy in range(1, found[-1] + 1))
+            holders = len(found)
+            gains[key] = (
+                (weight * holders,)  # most n-grams occur once wherever they occur
+                if found[-1] == 1
+                else tuple(weight * (holders - bisect_left(found, copy)) for copy in range(1, found[-1] + 1))
+            )
         return gains
     for key in set().union(*references):
         counts = [reference[key] for reference in references]

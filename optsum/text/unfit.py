@@ -41,20 +41,24 @@ def unfit(sentences: Iterable[Sentence], tokenizer: str) -> str | None:
     """
     if tokenizer == "tokens":
         return None
-    texts = [raw_text(sentence) for sentence in sentences]
+    texts = list(map(raw_text, sentences))
+    # No tokenizer spoils a word of ASCII, and most texts have few others.
+    foreign = [word for text in texts if not text.isascii() for word in text.split() if not word.isascii()]
+    if not foreign:
+        return None
+    joined = "".join(texts)
+    whole = len(joined) - joined.count(" ")
+    if sum(map(len, foreign)) <= _MOST * whole:
+        return None
     torn = unparted = 0
     example = ""
-    # No tokenizer spoils a word of ASCII, and most texts have few others.
-    for word in [word for text in texts if not text.isascii() for word in text.split() if not word.isascii()]:
+    for word in foreign:
         plain = unicodedata.normalize("NFC", word).lower()
         unparted += len(word) if tokenizer in _OF_WORDS and _NO_BLANKS.search(word) else 0
         kept = TOKENIZERS[tokenizer].split(plain)
         if _letters("".join(kept)) < _letters(plain):
             torn += len(word)
             example = example or f"{word[:20]} becomes {' '.join(kept)[:20] or 'nothing'}"
-    if not torn + unparted:
-        return None
-    whole = sum(len(text) - text.count(" ") for text in texts)
     if torn > _MOST * whole:
         return (
             f"the tokenizer {tokenizer} throws letters away: {torn / whole:.0%} of the text is words that it tears or "

@@ -7,6 +7,7 @@ import sys
 from functools import cached_property
 from time import process_time
 
+import numpy as np
 import pytest
 from cover_instances import brute_force, cover_of, random_clauses, random_lengths
 from optsum.solvers.covers.bound import Relaxer
@@ -185,15 +186,14 @@ def test_all_covers_cut_short_keep_the_proven_minimum() -> None:
     truth = enumerate_covers(instance)
     asked = 0
 
-    def stop() -> bool:
+    def ask(_: object = None) -> bool:
         nonlocal asked
         asked += 1
-        return asked > nodes_of_one
+        return True
 
-    run = Run(CoverageProblem.of(instance), Limits(), rng=None)  # type: ignore[arg-type]
-    solve_cover(run)
-    nodes_of_one = run.nodes
-    stopped = enumerate_covers(instance, should_stop=stop)
+    solve_cover(Run(CoverageProblem.of(instance), Limits(), np.random.default_rng(0), on_progress=ask))
+    asked_for_one, asked = asked, 0
+    stopped = enumerate_covers(instance, should_stop=lambda: ask() and asked > asked_for_one)
     assert (stopped.complete, stopped.termination) == (False, "interrupted")
     assert stopped.value == stopped.bound == truth.value
     assert next(iter(stopped)) in set(truth)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 import threading
 from types import FrameType, TracebackType
@@ -16,6 +17,8 @@ GRACE_S: Final = 3.0
 
 
 _AGAIN_S: Final = 0.02
+_SWALLOWED_S: Final = 0.5
+"""When it is raised again, should a finalizer have swallowed it."""
 
 
 class Overran(Exception):  # noqa: N818 - a signal to the one who set the limit, never an error
@@ -33,12 +36,15 @@ class Alarm:
         self._deadline = deadline
         self._armed = False
         self._before: Any = None
+        self._collecting = False
 
     def __enter__(self) -> Self:
         left = self._deadline.left_s
         main = threading.current_thread() is threading.main_thread()
         if left < float("inf") and main and hasattr(signal, "setitimer"):
             self._armed = True
+            self._collecting = gc.isenabled()
+            gc.disable()  # what is raised in the middle of a collection is lost
             self._before = signal.signal(signal.SIGALRM, self._ring)
             signal.setitimer(signal.ITIMER_REAL, max(left, 1e-3))
         return self
@@ -50,17 +56,19 @@ class Alarm:
         if _importing(frame):  # a module that is left half-way is broken for the rest of the process
             signal.setitimer(signal.ITIMER_REAL, _AGAIN_S)
         else:
-            self._armed = False
+            signal.setitimer(signal.ITIMER_REAL, _SWALLOWED_S)
             raise Overran("the time limit was over before the solver had its program")
 
     def silence(self) -> None:
         """Let what follows take its time."""
         self._armed = False
+        if self._collecting:
+            gc.enable()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._armed = False
+        self.silence()
         if self._before is not None:
             signal.setitimer(signal.ITIMER_REAL, 0)
             signal.signal(signal.SIGALRM, self._before)

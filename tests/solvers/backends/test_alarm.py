@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import signal
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -39,3 +41,17 @@ def test_an_import_is_finished_first(tmp_path: Path, monkeypatch: pytest.MonkeyP
     with pytest.raises(Overran), Alarm(Deadline(0.05)):
         time.sleep(len([importlib.import_module("slow_to_import")]))
     assert sys.modules.pop("slow_to_import").ready
+
+
+def swallowed() -> None:
+    assert not gc.isenabled()
+    with suppress(Overran):
+        time.sleep(10)
+    time.sleep(10)
+
+
+def test_what_a_finalizer_swallows_is_raised_again() -> None:
+    was = gc.isenabled()
+    with pytest.raises(Overran), Alarm(Deadline(0.05)):
+        swallowed()
+    assert gc.isenabled() == was

@@ -83,8 +83,8 @@ test: $(TEST)/.installed
 	$(TEST)/bin/pip install --quiet --no-deps --force-reinstall dist/optsum-*.whl
 	$(call lint,$(TEST))
 	$(TEST)/bin/mkdocs build --strict
-	$(TEST)/bin/pytest -m "not slow"
-	$(TEST)/bin/pytest -m slow
+	$(TEST)/bin/pytest -n auto -m "not slow"
+	$(TEST)/bin/pytest -n auto -m slow
 
 demo: $(DEV)/.installed
 	$(DEV)/bin/optsum compare $(DEMO)

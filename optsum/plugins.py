@@ -94,26 +94,39 @@ class Registry(Generic[T]):
         cls = self.load(name)
         return [item.name for item in fields(cls)] if is_dataclass(cls) else []
 
-    def create(self, name: str, options: Mapping[str, Any]) -> T:
+    def create(self, name: str, options: Mapping[str, Any], flags: Mapping[str, Any] | None = None) -> T:
         """Return one with its options set.
+
+        Parameters
+        ----------
+        name : str
+        options : mapping
+            Its own.
+        flags : mapping, optional
+            All options of a run, of which it takes those that it names as its flags.
 
         Raises
         ------
         UnknownNameError
             For a name or an option that does not exist, with the nearest ones.
         OptionError
-            For a value of another kind than the field's.
+            For a value of another kind than the field's, or an option of its own that has a flag.
         """
-        known = self.options_of(name)
+        cls, known = self.load(name), self.options_of(name)
+        flagged = {} if flags is None else {flag: flags[flag] for flag in getattr(cls, "flags", ())}
         for option in options:
+            if option in flagged:
+                flag = f"--{option.replace('_', '-')}"
+                raise OptionError(f"The option {option} of {name} has a flag of its own: give {flag}.")
+        values = {**flagged, **options}
+        for option in values:
             if option not in known:
                 raise unknown_name(f"option of the {self.kind} {name}", option, known)
-        cls = self.load(name)
-        hints = get_type_hints(cls) if options else {}
-        for option, value in options.items():
+        hints = get_type_hints(cls) if values else {}
+        for option, value in values.items():
             if (wanted := _kind_wanted(value, hints[option])) is not None:
                 raise OptionError(f"The option {option} is {value!r:.80}; give {wanted}.")
-        return cls(**options)
+        return cls(**values)
 
 
 def _derives(plugin: object, base: type) -> bool:

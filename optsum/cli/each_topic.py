@@ -25,6 +25,7 @@ from optsum.rows.formats import RowFormat
 from optsum.rows.writer import Existing, RowWriter
 from optsum.running.each_topic import charged
 from optsum.running.warm import warm_up
+from optsum.running.way import way_of
 
 __all__ = ["EachTopic"]
 
@@ -106,7 +107,7 @@ class EachTopic:
                         self._note(result)
                     yield results
             for way in self._ways:
-                self._warm += warm_up(way)
+                self._warm += warm_up(way_of(way))
             interrupts = stack.enter_context(Interrupts())
             advance = stack.enter_context(bar("topics", lambda: count_lines(self._path)))
             began = perf_counter()

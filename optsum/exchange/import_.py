@@ -22,8 +22,9 @@ from optsum.options.options import Options, resolve
 from optsum.problem.formulation import Task
 from optsum.problem.problem import Capability
 from optsum.running.each_topic import error_result
-from optsum.running.one_problem import finished
+from optsum.running.results import finished
 from optsum.running.search import search
+from optsum.running.way import Way, way_of
 
 __all__ = ["import_solutions", "import_topics"]
 
@@ -86,20 +87,21 @@ def import_topics(topics: AnyTopics, solutions: str | Path, options: Options) ->
     place = Path(solutions)
     if not place.exists():
         raise InputError(f"There is no file or folder {solutions} of solutions.")
-    for number, (name, task) in enumerate(tasks_of(topics, options)):
+    way = way_of(options)
+    for number, (name, task) in enumerate(tasks_of(topics, way)):
         try:
-            row = _row(task, options, place, first=not number)
+            row = _row(task, way, place, first=not number)
         except Exception as error:  # noqa: BLE001 - whatever it is, it costs the other topics nothing
-            row = error_result(name, describe(error), options)
+            row = error_result(name, describe(error), way)
         yield replace(row, strategy=_Imported.name, backend=row.backend if row.error is None else None)
 
 
-def _row(task: Task | str, options: Options, place: Path, *, first: bool) -> Result:
+def _row(task: Task | str, way: Way, place: Path, *, first: bool) -> Result:
     if isinstance(task, str):
         raise InputError(task)
     if place.is_file() and not first:
         raise InputError(f"{place} is one file, for the first problem: give a folder with a file for each.")
-    return _imported(task, options, _file_of(place, task.id), perf_counter())
+    return _imported(task, way, _file_of(place, task.id), perf_counter())
 
 
 def _file_of(place: Path, name: str) -> Path:
@@ -112,14 +114,14 @@ def _file_of(place: Path, name: str) -> Path:
     raise InputError(f"There is no solution of {name}: it should be {place / file_stem(name)}.sol.")
 
 
-def _imported(task: Task, options: Options, path: Path, began: float) -> Result:
+def _imported(task: Task, way: Way, path: Path, began: float) -> Result:
     labels = unit_labels(task)
     found = read_solution(path, labels)
     given = _selection(found, labels, path)
     built = perf_counter()
-    result = search(task.problem, _Imported(given), seed=options.seed)
+    result = search(task.problem, _Imported(given), seed=way.options.seed)
     _check_claim(task, result, found, path)
-    done = finished(task, options, result, began=began, built=built)
+    done = finished(task, way, result, began=began, built=built)
     words = f"{found.program}: {found.words}" if found.words else found.program
     return replace(done, backend=found.program, detail=words)
 

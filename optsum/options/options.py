@@ -32,7 +32,6 @@ from optsum.options.of_strategies import shared_out
 from optsum.options.own import OWN_OPTIONS_SCHEMA, OwnOptions, own_options
 from optsum.options.presets import PRESETS
 from optsum.options.toml import check_kinds, read_table, sentence_of
-from optsum.plugins import Registry
 from optsum.registry import FORMULATIONS, STRATEGIES
 
 if TYPE_CHECKING:
@@ -139,16 +138,8 @@ class Options(_Model):
         """Return the text analysis that the objective counts with."""
         return _analyzer(self.tokenizer or "rouge", self.stem, self.stopwords)
 
-    def spec(self, *, pretokenized: bool = False) -> Spec:
-        """Return what is optimized.
-
-        Parameters
-        ----------
-        pretokenized : bool
-            The topic comes as lists of tokens, which are used as they are unless a tokenizer was asked for.
-        """
-        if pretokenized and self.tokenizer is None:
-            return self.model_copy(update={"tokenizer": "tokens"}).spec()
+    def spec(self) -> Spec:
+        """Return what is optimized, but for the tokens that a topic may come as."""
         return _spec(self)
 
     def limits(self) -> Limits:
@@ -159,42 +150,18 @@ class Options(_Model):
 
     def formulated(self) -> Formulation:
         """Return the formulation, with its own options set."""
-        given = tuple((option.replace("-", "_"), value) for option, value in self.formulation_options)
-        return _formulated(self.formulation, *self._own(FORMULATIONS, self.formulation, given))
-
-    @property
-    def reported_metric(self) -> str | None:
-        """The metric's name; None where it is no metric that is optimized."""
-        return self.metric if self.formulated().has_metric else None
+        own = {option.replace("-", "_"): value for option, value in self.formulation_options}
+        return FORMULATIONS.create(self.formulation, own, vars(self))
 
     def searcher(self) -> Strategy:
         """Return the strategy, with its own options set."""
         own = shared_out(self.strategy_options, [self.strategy])[self.strategy]
-        return _searcher(self.strategy, *self._own(STRATEGIES, self.strategy, own))
-
-    def _own(self, names: Registry[Any], name: str, given: OwnOptions) -> tuple[OwnOptions, OwnOptions]:
-        """Return the values of the flags that a strategy or formulation takes, and what was given to it besides."""
-        flags = names.load(name).flags
-        for option, _ in given:
-            if option in flags:
-                flag = f"--{option.replace('_', '-')}"
-                raise OptionError(f"The option {option} of {name} has a flag of its own: give {flag}.")
-        return tuple((flag, getattr(self, flag)) for flag in flags), given
+        return STRATEGIES.create(self.strategy, dict(own), vars(self))
 
     @property
     def config_hash(self) -> str:
         """Twelve hexadecimal digits that differ when an option that can change a result does."""
         return _hash(self)
-
-
-@lru_cache(maxsize=64)
-def _formulated(name: str, flags: OwnOptions, given: OwnOptions) -> Formulation:
-    return FORMULATIONS.create(name, {**dict(flags), **dict(given)})
-
-
-@lru_cache(maxsize=64)
-def _searcher(name: str, flags: OwnOptions, given: OwnOptions) -> Strategy:
-    return STRATEGIES.create(name, {**dict(flags), **dict(given)})
 
 
 class ScoreOptions(_Model):

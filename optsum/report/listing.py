@@ -15,6 +15,7 @@ from optsum.registry import BACKENDS, FORMULATIONS, STRATEGIES
 from optsum.report.tables import Column, TextTable
 from optsum.running.one_problem import build
 from optsum.running.warm import SAMPLE, warm_up
+from optsum.running.way import way_of
 
 __all__ = ["LISTS"]
 
@@ -58,8 +59,8 @@ def _strategies() -> TextTable:
 
 
 def _accept(strategy: str, case: Mapping[str, Any]) -> None:
-    options = resolve({"strategy": strategy, **case})
-    options.searcher().accept(build(SAMPLE, options).problem)
+    way = way_of(resolve({"strategy": strategy, **case}))
+    way.strategy.accept(build(SAMPLE, way).problem)
 
 
 def _formulations() -> TextTable:
@@ -109,7 +110,7 @@ def _tried(backend: str) -> str:
     """Return why a backend does not solve a tiny problem, or nothing; some are for covers alone."""
     recall: Options = resolve({"strategy": "milp", "backend": backend, "max_length": 100})
     cover: Options = resolve({"strategy": "milp", "backend": backend, "formulation": "cover"})
-    return _failure(lambda: warm_up(recall)) and _failure(lambda: warm_up(cover))
+    return _failure(lambda: warm_up(way_of(recall))) and _failure(lambda: warm_up(way_of(cover)))
 
 
 def _metrics() -> TextTable:

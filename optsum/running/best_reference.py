@@ -5,24 +5,54 @@ Lin & Hovy 2003, section 5, hold oracles against one human summary, the one of b
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from math import fsum
 from time import perf_counter
 from typing import Any, TypeVar
 
 from optsum.contracts.result import Result, Status, Termination, Timing
+from optsum.contracts.run import CERTIFICATE_S
 from optsum.corpus.topic import Topic
 from optsum.coverage.instance import Key
+from optsum.deadline import NEVER, Deadline, TimeOver
 from optsum.errors import InputError
 from optsum.optima.algebra import union
 from optsum.optima.diagram import Diagram
+from optsum.running.results import finished
+from optsum.running.search import exact
+from optsum.running.way import Way
 
-__all__ = ["best_result", "each_reference", "for_each_reference", "reaches", "shares", "union_of"]
+__all__ = ["best_of_references", "best_result", "each_reference", "for_each_reference", "reaches", "shares", "union_of"]
 
 T = TypeVar("T")
 
 _PROVEN = {Status.OPTIMAL, Status.INFEASIBLE}
+
+
+def best_of_references(topic: Topic, way: Way, single: Callable[[Topic], Result]) -> Result:
+    """Return the result of the reference that gives most.
+
+    What was found for one reference may be worth more on another, where the search for that one missed it: every
+    selection is held against all references, unless the best is proven.
+
+    Parameters
+    ----------
+    single : callable
+        Searches the topic with one of its references.
+
+    Notes
+    -----
+    A time limit is shared by the references. Each gets half a second more to be held against all selections; what is
+    not built by then stays as it was found.
+    """
+    results = for_each_reference(topic, single, result_of=lambda result: result)
+    best = best_result(results)
+    if best.status in {Status.OPTIMAL, Status.INFEASIBLE}:
+        return best
+    found = [result.selection for _, result in results if result.selection is not None]
+    parts = dict(each_reference(topic))
+    return best_result([(number, _with_best(parts[number], way, old, found)) for number, old in results])
 
 
 def each_reference(topic: Topic) -> Iterator[tuple[int, Topic]]:
@@ -60,17 +90,15 @@ def for_each_reference(
     return found
 
 
-def shares(seconds: float | None, topic: Topic) -> Iterator[float | None]:
-    """Yield the time limit of each reference's problem in turn: the limit is of all, and what is left is split evenly.
+def shares(way: Way, topic: Topic) -> Iterator[Way]:
+    """Yield the way of each reference's problem in turn: a time limit is of all, and what is left is split evenly.
 
-    Parameters
-    ----------
-    seconds : float, optional
-        The limit of all, from the first that is asked for; None for no limit.
+    It is counted from when the first is asked for.
     """
     began = perf_counter()
     for left in range(max(1, len(topic.references)), 0, -1):
-        yield None if seconds is None else max(0.0, seconds - (perf_counter() - began)) / left
+        limits = way.limits.after(perf_counter() - began)
+        yield replace(way, limits=replace(limits, time_s=limits.time_s and limits.time_s / left))
 
 
 def best_result(results: Sequence[tuple[int, Result]]) -> Result:
@@ -134,6 +162,37 @@ def _why(best: Result, others: Sequence[Result]) -> Termination:
     if Termination.INTERRUPTED in stopped:
         return Termination.INTERRUPTED
     return stopped[0] if stopped else Termination.COMPLETED
+
+
+def _with_best(part: Topic, way: Way, old: Result, found: Iterable[tuple[Any, ...]]) -> Result:
+    """Return a result with the best of the selections, as the input numbers them, that were found for any reference."""
+    deadline = NEVER if way.limits.time_s is None else Deadline(CERTIFICATE_S)
+    try:
+        task = way.formulation.task(part, way.spec_for(part).with_all_units().until(deadline))
+    except TimeOver:
+        return old
+    number_of = {name: unit for unit, name in enumerate(task.units)}
+    key, better = old.key, None
+    for names in dict.fromkeys(found):
+        if not number_of.keys() >= set(names):
+            continue
+        selection = tuple(sorted(number_of[name] for name in names))
+        evaluation = task.problem.evaluate(selection)
+        if evaluation.feasible and (key is None or task.problem.sense.better(evaluation.key, key)):
+            key, better = evaluation.key, (selection, evaluation)
+    if better is None:
+        return old
+    selection, evaluation = better
+    held = replace(
+        old,
+        status=Status.FEASIBLE,
+        objective=float(evaluation.value),
+        objective_exact=exact(evaluation.key),
+        selection=selection,
+    )
+    now = perf_counter()
+    result = finished(task, way, held, began=now, built=now)
+    return replace(result, seconds=old.seconds, timing=old.timing, statistics=old.statistics)
 
 
 def union_of(families: Sequence[tuple[Diagram, Sequence[Any]]]) -> tuple[Diagram, tuple[Any, ...]]:

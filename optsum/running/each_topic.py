@@ -12,9 +12,9 @@ from optsum.contracts.result import Result, Status, Termination
 from optsum.corpus.given import AnyTopic, AnyTopics, topics_of
 from optsum.corpus.topic import BadTopic, Topic, as_topic
 from optsum.errors import OptionError, describe
-from optsum.options.options import Options
-from optsum.running.one_problem import spoilt, unsolved
+from optsum.running.results import unsolved
 from optsum.running.warm import warm_up
+from optsum.running.way import Way
 from optsum.running.workers import stream
 
 __all__ = [
@@ -30,24 +30,24 @@ __all__ = [
 _LOG = logging.getLogger("optsum")
 
 
-def problems(topic: Topic, options: Options) -> Iterator[Topic]:
+def problems(topic: Topic, way: Way) -> Iterator[Topic]:
     """Yield a topic as the problems it makes, and warn of a text that the tokenizer spoils.
 
     That is itself, or ``id#r`` for each reference r (``references="each"``), or itself with its first reference alone
     ("first"). What is to be the best of several (`optsum.running.best_reference`) is one problem here.
     """
-    if (warning := spoilt(topic, options)) is not None:
+    if (warning := way.warning_of(topic)) is not None:
         _LOG.warning("topic %r: %s", topic.id, warning)
-    if options.references == "each" and topic.references:
+    if way.options.references == "each" and topic.references:
         for number, reference in enumerate(topic.references):
             yield replace(topic, id=f"{topic.id}#{number}", references=(reference,))
-    elif options.references == "first":
+    elif way.options.references == "first":
         yield replace(topic, references=topic.references[:1])
     else:
         yield topic
 
 
-def single_problem(topic: Topic | Mapping[str, object], options: Options) -> Topic:
+def single_problem(topic: Topic | Mapping[str, object], way: Way) -> Topic:
     """Return the one problem that a topic is.
 
     Raises
@@ -55,7 +55,7 @@ def single_problem(topic: Topic | Mapping[str, object], options: Options) -> Top
     OptionError
         If it is several problems.
     """
-    parts = list(problems(as_topic(topic, flat=options.flat), options))
+    parts = list(problems(as_topic(topic, flat=way.options.flat), way))
     if len(parts) != 1:
         raise OptionError(
             'A topic with several references is several problems with references="each": use solve_all for them, or '
@@ -70,7 +70,7 @@ def charged(result: Result, ready: float) -> Result:
 
 
 def each_topic(
-    topics: AnyTopics, ways: Sequence[Options], solve_part: Callable[[Topic], list[Result]]
+    topics: AnyTopics, ways: Sequence[Way], solve_part: Callable[[Topic], list[Result]]
 ) -> Generator[list[Result], None, None]:
     """Yield the results of each topic together, whatever happens to it.
 
@@ -78,7 +78,7 @@ def each_topic(
     ----------
     topics : iterable, path or data frame
         As for `optsum.corpus.given.topics_of`.
-    ways : sequence of Options
+    ways : sequence of Way
         All ways in which a topic is searched; they make the same problems of it, and share the number of workers.
     solve_part : callable
         Returns the results of a topic as one problem: one for each way, or fewer of which the last is interrupted.
@@ -91,9 +91,9 @@ def each_topic(
     KeyboardInterrupt
         As `optsum.running.workers.stream` does.
     """
-    given = topics_of(topics, ways[0].flat)
+    given = topics_of(topics, ways[0].options.flat)
     ready = fsum(map(warm_up, ways))
-    workers = ways[0].workers
+    workers = ways[0].options.workers
     work = partial(_solve_topic, ways=ways, solve_part=solve_part)
     batches = stream(work, given, workers, partial(_failed, reason=_DIED, ways=ways))
     return batches if workers > 1 else _first_charged(batches, ready)  # each process has its own to report
@@ -110,20 +110,20 @@ _DIED = (
 )
 
 
-def _failed(topic: AnyTopic, reason: str, ways: Sequence[Options]) -> list[Result]:
+def _failed(topic: AnyTopic, reason: str, ways: Sequence[Way]) -> list[Result]:
     """Return the rows of a topic that cannot be searched: one for each way it was to be."""
     name = topic.get("id") if isinstance(topic, Mapping) else getattr(topic, "id", None)
     reason = f"{source}: {reason}" if (source := getattr(topic, "source", "")) else reason
     return [error_result(name if isinstance(name, str) else None, reason, way) for way in ways]
 
 
-def _solve_topic(topic: AnyTopic, ways: Sequence[Options], solve_part: Callable[[Topic], list[Result]]) -> list[Result]:
+def _solve_topic(topic: AnyTopic, ways: Sequence[Way], solve_part: Callable[[Topic], list[Result]]) -> list[Result]:
     ready = fsum(map(warm_up, ways))
     if isinstance(topic, BadTopic):
         return _failed(topic, topic.error, ways)
     results: list[Result] = []
     try:
-        for part in problems(as_topic(topic, flat=ways[0].flat), ways[0]):
+        for part in problems(as_topic(topic, flat=ways[0].options.flat), ways[0]):
             results += solve_part(part)
             if results[-1].termination is Termination.INTERRUPTED:
                 break
@@ -132,17 +132,17 @@ def _solve_topic(topic: AnyTopic, ways: Sequence[Options], solve_part: Callable[
     return [charged(results[0], ready), *results[1:]]
 
 
-def attempt(part: Topic, options: Options, run: Callable[[], Result]) -> Result:
+def attempt(part: Topic, way: Way, run: Callable[[], Result]) -> Result:
     """Return what `run` does, or an error or interrupted result in its place."""
     try:
         return run()
     except KeyboardInterrupt:  # outside the search, which knows what to do with it
-        return unsolved(part.id, options, Termination.INTERRUPTED)
+        return unsolved(part.id, way, Termination.INTERRUPTED)
     except Exception as error:  # noqa: BLE001 - whatever it is, it costs the other topics nothing
-        return _failed(part, describe(error), [options])[0]
+        return _failed(part, describe(error), [way])[0]
 
 
-def error_result(name: str | None, reason: str, options: Options) -> Result:
+def error_result(name: str | None, reason: str, way: Way) -> Result:
     """Return the row of a topic that could not be searched."""
-    empty = unsolved(name, options, Termination.INTERRUPTED)
+    empty = unsolved(name, way, Termination.INTERRUPTED)
     return replace(empty, status=Status.ERROR, termination=Termination.FAILED, error=reason)

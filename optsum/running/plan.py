@@ -19,11 +19,12 @@ from optsum.options.of_strategies import shared_out
 from optsum.options.options import Options, read_config, resolve
 from optsum.problem.formulation import Task
 from optsum.registry import STRATEGIES
-from optsum.running.best_reference import shares
+from optsum.running.best_reference import best_of_references, shares
 from optsum.running.each_topic import attempt, each_topic
-from optsum.running.one_problem import best_of_references, build, run_task, unsolved
+from optsum.running.one_problem import build, run_task
+from optsum.running.results import unsolved
 from optsum.running.warm import refused
-from optsum.running.way import way_of
+from optsum.running.way import Way, way_of
 
 if TYPE_CHECKING:
     from optsum.corpus.topic import Topic
@@ -151,10 +152,11 @@ def compare_topics(topics: AnyTopics, plan: Plan) -> Generator[list[Result], Non
     What strategies have in common is computed once (the problem, for each set of units; the root bound), but what a
     strategy needs for its answer is always its own work, so that times can be compared.
     """
-    return each_topic(topics, plan.ways, partial(_solve_part, ways=plan.ways))
+    ways = [way_of(options) for options in plan.ways]
+    return each_topic(topics, ways, partial(_solve_part, ways=ways))
 
 
-def _solve_part(part: Topic, ways: Sequence[Options]) -> list[Result]:
+def _solve_part(part: Topic, ways: Sequence[Way]) -> list[Result]:
     shared = _shared(part, ways[0])
     results: list[Result] = []
     for way in ways:
@@ -164,8 +166,8 @@ def _solve_part(part: Topic, ways: Sequence[Options]) -> list[Result]:
     return results
 
 
-def _shared(part: Topic, options: Options) -> _Shared | _SharedBest:
-    return _SharedBest(part) if options.references == "best" else _Shared(part)
+def _shared(part: Topic, way: Way) -> _Shared | _SharedBest:
+    return _SharedBest(part) if way.best_of_references else _Shared(part)
 
 
 class _SharedBest:
@@ -175,17 +177,15 @@ class _SharedBest:
         self._topic = topic
         self._parts: dict[int, _Shared] = {}
 
-    def run(self, options: Options) -> Result:
+    def run(self, way: Way) -> Result:
         """Search with one strategy."""
         numbers = iter(range(len(self._topic.references)))
-        limits = shares(options.time_limit, self._topic)
+        ways = shares(way, self._topic)
 
         def single(part: Topic) -> Result:
-            limited = options.model_copy(update={"time_limit": next(limits)})
-            result = self._parts.setdefault(next(numbers), _Shared(part)).run(limited)
-            return replace(result, config_hash=options.config_hash)
+            return self._parts.setdefault(next(numbers), _Shared(part)).run(next(ways))
 
-        return best_of_references(self._topic, way_of(options), single)
+        return best_of_references(self._topic, way, single)
 
 
 class _Shared:
@@ -196,22 +196,22 @@ class _Shared:
         self._tasks: dict[bool, tuple[Task, float]] = {}
         self._bounds: dict[bool, Key] = {}
 
-    def run(self, options: Options) -> Result:
+    def run(self, way: Way) -> Result:
         """Search with one strategy; the time of building counts for each."""
-        strategy = options.searcher()
+        strategy = way.strategy
         units = strategy.all_units
         if units not in self._tasks:
             began = perf_counter()
             try:
-                task = build(self._topic, options, Deadline(options.time_limit))
+                task = build(self._topic, way, Deadline(way.limits.time_s))
             except TimeOver:
-                return unsolved(self._topic.id, options, Termination.TIME_LIMIT, seconds=perf_counter() - began)
+                return unsolved(self._topic.id, way, Termination.TIME_LIMIT, seconds=perf_counter() - began)
             self._tasks[units] = task, perf_counter() - began
         task, seconds = self._tasks[units]
         fresh = replace(task, problem=replace(task.problem))  # without what earlier searches computed on it
         # A certificate is no part of a search, unless it decides when that ends.
-        known = None if strategy.exact or options.gap is not None else self._bounds.get(units)
-        result = run_task(fresh, options, began=perf_counter() - seconds, root_bound=known)
+        known = None if strategy.exact or way.limits.gap is not None else self._bounds.get(units)
+        result = run_task(fresh, way, began=perf_counter() - seconds, root_bound=known)
         if not strategy.exact and result.bound_key is not None:
             self._bounds[units] = result.bound_key
         return result

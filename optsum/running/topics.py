@@ -15,6 +15,7 @@ from optsum.options.options import Options, resolve
 from optsum.running.each_topic import attempt, charged, each_topic, single_problem
 from optsum.running.one_problem import answer
 from optsum.running.warm import warm_up
+from optsum.running.way import Way, way_of
 
 __all__ = ["solve", "solve_all", "solve_topics"]
 
@@ -50,8 +51,10 @@ def solve(topic: Topic | Mapping[str, Any], *, config: str | Path | None = None,
     ((1,), 2, 3)
     """
     resolved = resolve(options, config=config)
-    ready, began = warm_up(resolved), perf_counter()
-    return charged(answer(single_problem(topic, resolved), resolved, began=began), ready)
+    way = way_of(resolved)
+    ready, began = warm_up(way), perf_counter()
+    problem = single_problem(topic, way)
+    return charged(answer(problem, way, began=began), ready)
 
 
 def solve_all(
@@ -86,9 +89,10 @@ def solve_all(
 
 def solve_topics(topics: AnyTopics, options: Options) -> Generator[list[Result], None, None]:
     """Solve topics as `solve_all` does, but yield the results of each topic together."""
-    return each_topic(topics, [options], partial(_solve_part, options=options))
+    way = way_of(options)
+    return each_topic(topics, [way], partial(_solve_part, way=way))
 
 
-def _solve_part(part: Topic, options: Options) -> list[Result]:
+def _solve_part(part: Topic, way: Way) -> list[Result]:
     began = perf_counter()
-    return [attempt(part, options, lambda: answer(part, options, began=began))]
+    return [attempt(part, way, lambda: answer(part, way, began=began))]

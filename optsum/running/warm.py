@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 from optsum.contracts.result import Termination
 from optsum.corpus.topic import as_topic
 from optsum.errors import InputError, OptsumError, UnsupportedError
+from optsum.running.way import Way, way_of
 
 if TYPE_CHECKING:
     from optsum.options.options import Options
@@ -48,12 +49,12 @@ _LIMIT_S: Final = 20.0
 _ready: set[Options] = set()
 
 
-def warm_up(options: Options) -> float:
+def warm_up(way: Way) -> float:
     """Make a process ready for a search; a second time costs nothing.
 
     Parameters
     ----------
-    options : Options
+    way : Way
 
     Returns
     -------
@@ -66,16 +67,17 @@ def warm_up(options: Options) -> float:
         If the options cannot work on any topic: a solver that cannot be used, a combination that is not served.
     """
     began = perf_counter()
-    small = _fitting(options)
+    small = _fitting(way.options)
     if small in _ready:
         return 0.0
-    from optsum.running.one_problem import build, run_task
+    from optsum.running.one_problem import answer
 
     interrupted = False
     try:
-        interrupted = run_task(build(SAMPLE, small), small).termination is Termination.INTERRUPTED
+        way = way_of(small)
+        interrupted = answer(SAMPLE, way, began=began).termination is Termination.INTERRUPTED
     except InputError:  # this formulation wants topics of another kind
-        options.searcher().prepare()
+        way.strategy.prepare()
     except OptsumError:
         raise
     except Exception:  # noqa: BLE001, S110 - whatever it is will be the row of each topic that it concerns
@@ -91,7 +93,8 @@ def refused(options: Options) -> bool:
     from optsum.running.one_problem import build
 
     try:
-        options.searcher().accept(build(SAMPLE, _fitting(options)).problem)
+        small = way_of(_fitting(options))
+        small.strategy.accept(build(SAMPLE, small).problem)
     except UnsupportedError:
         return True
     except OptsumError:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from itertools import chain
+from typing import TYPE_CHECKING, Any
 
 from optsum._version import __version__
 from optsum.contracts.result import Result, Status, Termination
 from optsum.metrics.names import parse_metric
+from optsum.text.unfit import unfit
 
 if TYPE_CHECKING:
     from optsum.contracts.run import Limits
     from optsum.contracts.strategy import Strategy
     from optsum.corpus.topic import Topic
+    from optsum.metrics.metric import Metric
     from optsum.options.options import Options
     from optsum.problem.formulation import Formulation
     from optsum.problem.spec import Spec
@@ -25,38 +28,52 @@ _REPORTED = ("rouge-1", "rouge-2", "rouge-l")
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Way:
-    """One way to work on topics.
+    """One way to work on topics. A process that it is sent to makes it anew from its options.
 
     Attributes
     ----------
+    options : Options
+        What it was made from.
     formulation : Formulation
     spec, spec_of_tokens : Spec
         What is optimized, with all units if the strategy must see them; the latter for topics that come as tokens.
     strategy : Strategy
     limits : Limits
-    seed : int
-    best_of_references : bool
-        Whether each reference is a problem, of which the best counts.
-    scores : tuple of str
+    scores : tuple of Metric
         Metrics that the finished text is scored by.
     blank : Result
         What a result says whatever is found: nothing is searched yet.
     """
 
+    options: Options
     formulation: Formulation
     spec: Spec
     spec_of_tokens: Spec
     strategy: Strategy
     limits: Limits
-    seed: int
-    best_of_references: bool
-    scores: tuple[str, ...]
+    scores: tuple[Metric, ...]
     blank: Result
+
+    @property
+    def best_of_references(self) -> bool:
+        """Whether each reference is a problem, of which the best counts."""
+        return self.options.references == "best"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Be sent as the options, which are small, and kept there as long as here."""
+        return way_of, (self.options,)
 
     def spec_for(self, topic: Topic) -> Spec:
         """Return what is optimized on a topic."""
         tokens = bool(topic.sentences) and all(isinstance(sentence, tuple) for sentence in topic.sentences)
         return self.spec_of_tokens if tokens else self.spec
+
+    def warning_of(self, topic: Topic) -> str | None:
+        """Return what is to be said of a topic whose text the tokenizer spoils (`optsum.text.unfit`)."""
+        if not self.formulation.has_metric:
+            return None
+        texts = chain(topic.sentences, chain.from_iterable(topic.references))
+        return unfit(texts, self.spec_for(topic).analyzer.tokenizer)
 
 
 @lru_cache(maxsize=64)
@@ -68,23 +85,26 @@ def way_of(options: Options) -> Way:
     OptsumError
         If a name is unknown, or an option of a strategy or formulation cannot be.
     """
-    strategy = options.searcher()
-    specs = [options.spec(pretokenized=tokens) for tokens in (False, True)]
-    plain, of_tokens = [spec.with_all_units() for spec in specs] if strategy.all_units else specs
+    strategy, formulation, spec = options.searcher(), options.formulated(), options.spec()
+    if strategy.all_units:
+        spec = spec.with_all_units()
+    of_tokens = spec
+    if options.tokenizer is None:
+        of_tokens = replace(spec, analyzer=replace(spec.analyzer, tokenizer="tokens"))
+    reported = map(parse_metric, _REPORTED)
     return Way(
-        formulation=options.formulated(),
-        spec=plain,
+        options=options,
+        formulation=formulation,
+        spec=spec,
         spec_of_tokens=of_tokens,
         strategy=strategy,
         limits=options.limits(),
-        seed=options.seed,
-        best_of_references=options.references == "best",
-        scores=tuple(dict.fromkeys([*(part.name for part in parse_metric(options.metric).components), *_REPORTED])),
+        scores=tuple(dict.fromkeys([*parse_metric(options.metric).components, *reported])),
         blank=Result(
             formulation=options.formulation,
             strategy=options.strategy,
             backend=strategy.backend_name,
-            metric=options.reported_metric,
+            metric=options.metric if formulation.has_metric else None,
             status=Status.NO_SOLUTION,
             termination=Termination.INTERRUPTED,
             seed=options.seed,

@@ -20,6 +20,7 @@ from optsum.options.options import Options, resolve
 from optsum.running.each_topic import problems
 from optsum.running.oracles import enumerate_optima
 from optsum.running.topics import solve
+from optsum.running.way import way_of
 from optsum.studies.report import Study, study_table
 from optsum.studies.topics import over_topics, with_references, without_interruption
 
@@ -259,7 +260,7 @@ def _all_problems(topic: Topic, ways: Mapping[tuple[str, str], Options]) -> list
     return [
         _compared(part, metric, setting, way)
         for (metric, setting), way in ways.items()
-        for part in problems(topic, way)
+        for part in problems(topic, way_of(way))
     ]
 
 

@@ -14,7 +14,8 @@ from optsum.corpus.topic import Topic
 from optsum.errors import InputError
 from optsum.options.options import Options
 from optsum.running.each_topic import each_topic
-from optsum.running.one_problem import unsolved
+from optsum.running.results import unsolved
+from optsum.running.way import Way, way_of
 from optsum.studies.report import Study
 
 __all__ = ["over_topics", "with_references", "without_interruption"]
@@ -49,7 +50,8 @@ def over_topics(
     OptsumError
         At once, if one of the ways cannot work on any topic.
     """
-    with closing(each_topic(topics, ways, partial(_outcome, work=work, way=ways[0]))) as batches:
+    made = [way_of(options) for options in ways]
+    with closing(each_topic(topics, made, partial(_outcome, work=work, way=made[0]))) as batches:
         try:
             for batch in batches:
                 if errors := [result.error for result in batch if result.error is not None]:
@@ -60,7 +62,7 @@ def over_topics(
             study.interrupted = True
 
 
-def _outcome(part: Topic, work: Callable[[Topic], Any], way: Options) -> list[Result]:
+def _outcome(part: Topic, work: Callable[[Topic], Any], way: Way) -> list[Result]:
     try:
         found = work(part)
     except KeyboardInterrupt:
@@ -68,7 +70,7 @@ def _outcome(part: Topic, work: Callable[[Topic], Any], way: Options) -> list[Re
     return [
         _Outcome(
             id=part.id,
-            strategy=way.strategy,
+            strategy=way.blank.strategy,
             status=Status.NO_SOLUTION,
             termination=Termination.COMPLETED,
             found=found,

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import pkgutil
 import time
 from collections.abc import Iterator
 from itertools import count, islice
@@ -23,8 +24,9 @@ from optsum.errors import (
 )
 from optsum.options.options import resolve
 from optsum.running import one_problem
-from optsum.running.one_problem import unsolved
+from optsum.running.results import unsolved
 from optsum.running.warm import warm_up
+from optsum.running.way import way_of
 
 
 def topic(name: str = "t", **more: Any) -> dict[str, Any]:
@@ -142,14 +144,14 @@ def test_each_reference_is_a_problem() -> None:
 def test_an_unexpected_exception_is_the_row_of_its_topic(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    real = one_problem._task_of
+    real = one_problem.build
 
     def fails(part: Any, options: Any, *others: Any) -> Any:
         if part.id == "t1":
             raise ZeroDivisionError("division\nby zero")
         return real(part, options, *others)
 
-    monkeypatch.setattr(one_problem, "_task_of", fails)
+    monkeypatch.setattr(one_problem, "build", fails)
     with caplog.at_level("DEBUG", logger="optsum"):
         results = list(optsum.solve_all([topic("t0"), topic("t1"), topic("t2")], max_length=3))
     assert [result.status.value for result in results] == ["optimal", "error", "optimal"]
@@ -190,7 +192,8 @@ def test_getting_ready_is_reported_apart(monkeypatch: pytest.MonkeyPatch) -> Non
     assert [result.status for result in results] == [Status.OPTIMAL] * 3
     assert results[0].timing.warm_up_s
     assert all(result.timing.warm_up_s is None for result in results[1:])
-    assert warm_up(resolve({**options, "max_length": 3, "seed": 7, "workers": 2})) == 0.0  # nothing new to get ready
+    same = resolve({**options, "max_length": 3, "seed": 7, "workers": 2})
+    assert warm_up(way_of(same)) == 0.0  # nothing new to get ready
 
 
 def test_seconds_are_text_and_search_but_not_getting_ready(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -239,9 +242,9 @@ def test_interrupted_searches_that_hold_a_selection_are_kept(monkeypatch: pytest
         next(results)
 
 
-@pytest.mark.parametrize("where", ["_task_of", "rouge_all"])
+@pytest.mark.parametrize("where", ["one_problem.build", "results.rouge_all"])
 def test_an_interruption_outside_the_search_leaves_what_was_done(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = getattr(one_problem, where)
+    real = pkgutil.resolve_name(f"optsum.running.{where}")
     calls = count()
 
     def interrupted(*given: Any, **named: Any) -> Any:
@@ -249,8 +252,8 @@ def test_an_interruption_outside_the_search_leaves_what_was_done(where: str, mon
             raise KeyboardInterrupt
         return real(*given, **named)
 
-    warm_up(resolve({"max_length": 4, "references": "each"}))
-    monkeypatch.setattr(one_problem, where, interrupted)
+    warm_up(way_of(resolve({"max_length": 4, "references": "each"})))
+    monkeypatch.setattr(f"optsum.running.{where}", interrupted)
     results = optsum.solve_all([topic("s"), topic("t"), topic("u")], max_length=4, references="each")
     assert [result.id for result in islice(results, 3)] == ["s#0", "s#1", "t#0"]
     with pytest.raises(KeyboardInterrupt):
@@ -260,8 +263,8 @@ def test_an_interruption_outside_the_search_leaves_what_was_done(where: str, mon
 def test_an_interruption_while_getting_ready_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("optsum.running.warm._ready", set())
 
-    def interrupted(task: Any, options: Any) -> Result:
-        return unsolved(task.id, options, Termination.INTERRUPTED)
+    def interrupted(task: Any, way: Any, **_: Any) -> Result:
+        return unsolved(task.id, way, Termination.INTERRUPTED)
 
     monkeypatch.setattr(one_problem, "run_task", interrupted)
     with pytest.raises(KeyboardInterrupt):

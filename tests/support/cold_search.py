@@ -19,6 +19,7 @@ import optsum
 from optsum.errors import UnsupportedError
 from optsum.options.options import resolve
 from optsum.running.warm import warm_up
+from optsum.running.way import way_of
 
 
 def kernels() -> set[str]:
@@ -54,7 +55,7 @@ def reached(strategy: str, options: dict[str, Any]) -> list[str]:
     """Return what a search compiles or loads after its warm-up."""
     given = {"time_limit": 1.0, **options, "strategy": strategy}
     try:
-        warm_up(resolve(given))
+        warm_up(way_of(resolve(given)))
         before = kernels()
         optsum.solve(topic(), **given)
     except UnsupportedError:

@@ -1,0 +1,70 @@
+"""What a result says beside the search: the topic's names for the units, the text, its scores, what was asked for."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from time import perf_counter
+from typing import Any
+
+from optsum.contracts.result import Result, Termination, Timing
+from optsum.corpus.topic import Topic
+from optsum.metrics.rouge import rouge_all
+from optsum.problem.formulation import Task
+from optsum.running.way import Way
+
+__all__ = ["count_sentences", "finished", "unsolved"]
+
+
+def unsolved(name: str | None, way: Way, termination: Termination, *, seconds: float = 0.0) -> Result:
+    """Return the result of a problem whose search has not begun."""
+    timing = Timing(text_s=seconds, search_s=0.0)
+    return replace(way.blank, id=name, termination=termination, seconds=seconds, timing=timing)
+
+
+def finished(task: Task, way: Way, result: Result, *, began: float, built: float) -> Result:
+    """Return the result of a search with all that the topic adds: the units' names, the text and its scores.
+
+    Parameters
+    ----------
+    began, built : float
+        `time.perf_counter` when the work on the topic began, and when its problem was there.
+    """
+    found: dict[str, Any] = {}
+    if result.selection is not None:
+        found["selection"] = task.name_units(result.selection)
+        found["length"] = task.length(result.selection)
+        sentences = task.decode(result.selection)
+        if sentences is not None:
+            shown = task.display(result.selection) or ()
+            found["summary"] = tuple(text if isinstance(text, str) else " ".join(text) for text in shown)
+        if sentences is not None and task.references:
+            scores = rouge_all(sentences, task.references, way.scores, analyzer=task.analyzer)
+            found["rouge"] = {
+                name: {"recall": score.recall, "precision": score.precision, "f1": score.f1}
+                for name, score in scores.items()
+            }
+        totals = task.problem.totals(result.selection)
+        if len(totals) == 2 and way.blank.metric is not None:
+            found["numerator"], found["denominator"] = totals
+    ended = perf_counter()
+    return replace(
+        result,
+        id=task.id,
+        formulation=way.blank.formulation,
+        metric=way.blank.metric,
+        seed=way.options.seed,
+        seconds=ended - began,
+        timing=replace(result.timing, text_s=built - began, search_s=result.seconds),
+        statistics={**result.statistics, **task.notes},
+        config_hash=way.blank.config_hash,
+        extra={
+            **result.extra,
+            **{name: result.statistics[name] for name in ("feasible",) if name in result.statistics},
+        },
+        **found,
+    )
+
+
+def count_sentences(topic: Topic) -> int | None:
+    """Return how many sentences a topic has, if they are called by their numbers."""
+    return None if topic.cover is not None and "sentence_ids" in topic.meta else len(topic.sentences)

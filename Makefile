@@ -50,7 +50,7 @@ define lint
 	$(1)/bin/ruff check .
 	$(1)/bin/ruff format --check .
 	$(1)/bin/mypy
-	$(1)/bin/pytest -q tests/test_layout.py tests/test_packaging.py
+	$(1)/bin/pytest -q tests/test_layers.py tests/test_layout.py tests/test_packaging.py
 endef
 
 $(DEV)/.installed: pyproject.toml

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
 from math import fsum
+from sys import float_info
 from typing import Any
 
 from optsum.contracts.row_values import check_row
@@ -145,10 +146,10 @@ def _row_of(units: Sequence[Any] | None) -> list[Any] | None:
 
 
 def relative_gap(objective: float | None, bound: float | None) -> float | None:
-    """Return ``|bound - objective| / max(1e-10, |objective|)``; None where either is missing."""
+    """Return ``|bound - objective| / max(1e-10, |objective|)``, a finite number; None where either is missing."""
     if objective is None or bound is None:
         return None
-    return abs(bound - objective) / max(1e-10, abs(objective))
+    return min(abs(bound - objective) / max(1e-10, abs(objective)), float_info.max)
 
 
 def labels_of(selection: Collection[Any], sentence_count: int | None) -> tuple[int, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 from dataclasses import dataclass
 from math import inf
 from threading import Event, Thread
@@ -27,6 +28,10 @@ _DEAF: Final = 500_000
 _ASK_S: Final = 0.05
 _HEARS_S: Final = 0.5
 """How often the deadline is asked, and how long HiGHS may take to hear that it has passed."""
+
+_LEAVES_S: Final = 10.0
+"""How long the process waits in the end for a HiGHS that has not heard: its next question to an interpreter that is
+gone would abort the process."""
 
 
 def load() -> None:
@@ -119,6 +124,8 @@ def run(highs: Any, deadline: Deadline = NEVER, *, apart: bool = True, keeps: bo
     finally:
         stop.set()
         ended = done.wait(_HEARS_S)
+        if not ended:
+            atexit.register(done.wait, _LEAVES_S)
     if ended:
         for place in places:
             place.unsubscribe(hear)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from fractions import Fraction
+from sys import float_info
 from typing import Any
 
 import pytest
@@ -173,3 +174,8 @@ def test_rows_that_lack_a_field_are_refused(field: str) -> None:
 def test_unknown_fields_of_a_later_version_are_passed_over() -> None:
     row = {**result(Status.OPTIMAL, **HELD).to_row(), "count": 3}
     assert Result.from_row(row).selection == (0, 2)
+
+
+def test_a_gap_is_a_number_however_far_the_bound() -> None:
+    assert relative_gap(0.0, 1.8e298) == float_info.max
+    assert relative_gap(2.0, 3.0) == 0.5

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -158,14 +159,17 @@ def test_only_fields_are_options() -> None:
         STRATEGIES.create("milp", {"about": "x"})
 
 
-def test_a_source_tree_that_is_not_installed_says_so(tmp_path: Path) -> None:
+def test_a_source_tree_that_is_not_installed_says_so(project_root: Path) -> None:
     """In a checkout the core is importable from the current folder, and the folders beside it are not parts of it."""
-    (tmp_path / "optsum").symlink_to(Path(importlib.import_module("optsum").__file__ or "").parent)
     code = (
         "import sys; sys.meta_path = [each for each in sys.meta_path if 'editable' not in repr(each)]\n"
-        "import optsum; optsum.solve({'documents': [['a b']], 'references': [['a']]}, max_length=3)"
+        "import optsum\n"
+        "optsum.solve({'id': 't', 'documents': [['a b']], 'references': [['a']]}, max_length=3, flat='sentences')"
     )
-    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONSAFEPATH"}
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=project_root, capture_output=True, text=True, check=False, env=environment
+    )
     said = done.stderr.splitlines()[-1]
     assert "a source tree without optsum." in said
     assert "start it from another folder, or install that tree" in said

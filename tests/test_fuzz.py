@@ -33,8 +33,8 @@ HEURISTIC: dict[str, tuple[str, ...]] = {
     "vns-paper": ("iterations=20",),
 }
 BLOCK = 10
-QUICK, ALL = 30, 330
-"""Blocks of cases: 300 in every run of the tests, 3,000 more among the slow ones."""
+QUICK, ALL = 30, 130
+"""Blocks of cases: 300 in every run of the tests, 1,000 more among the slow ones."""
 
 blocks = [pytest.param(block, marks=[pytest.mark.slow] if block >= QUICK else []) for block in range(ALL)]
 

@@ -39,6 +39,10 @@ def _number(value: Any) -> bool:
     return _whole(value) and value.bit_length() < 1024  # as floating point it is finite
 
 
+def _positive(value: Any) -> bool:
+    return _number(value) and bool(value >= 0)
+
+
 def _fraction(value: Any) -> bool:
     return _text(value) and bool(_FRACTION.fullmatch(value))
 
@@ -72,7 +76,8 @@ _UNITS: Final = (_list_of(_unit), "a list of units")
 _FIELDS: Final[dict[str, tuple[Test, str]]] = {
     **dict.fromkeys(("id", "formulation", "strategy", "backend", "metric", "status", "termination"), _TEXT),
     **dict.fromkeys(("detail", "version", "config_hash", "error"), _TEXT),
-    **dict.fromkeys(("objective", "bound", "gap", "seconds"), _NUMBER),
+    **dict.fromkeys(("objective", "bound", "seconds"), _NUMBER),
+    "gap": (_positive, "a finite number from 0"),
     **dict.fromkeys(("objective_exact", "bound_exact"), (_fraction, 'a fraction such as "3/7"')),
     **dict.fromkeys(("numerator", "denominator", "length", "seed"), _WHOLE),
     **dict.fromkeys(("evaluations", "nodes", "sentence_count", "units"), _AMOUNT),

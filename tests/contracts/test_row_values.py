@@ -21,6 +21,7 @@ WHOLE = Result(
 ).to_row()  # fmt: skip
 
 BAD: list[tuple[str, Any]] = [
+    ("gap", -0.5),
     ("objective_exact", "1e999999999"),
     ("objective_exact", "1/0"),
     ("objective_exact", "nan"),

@@ -13,8 +13,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["CoverModel"]
-
 
 @dataclass(frozen=True, eq=False)
 class CoverModel:

@@ -12,8 +12,6 @@ from typing import Any
 from optsum.coverage.instance import NO_LIMIT
 from optsum.metrics.metric import Counts
 
-__all__ = ["ReferenceModel"]
-
 
 @dataclass(frozen=True, eq=False)
 class ReferenceModel:

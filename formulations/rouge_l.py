@@ -32,8 +32,6 @@ from optsum.program.dual_bound import model_bound
 from optsum.program.model import LinearModel
 from optsum.program.rows import Rows
 
-__all__ = ["LongestProblem", "Positions", "longest_model", "longest_problem"]
-
 
 @dataclass(frozen=True, eq=False)
 class Positions:

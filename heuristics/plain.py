@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from optsum.contracts.run import Run
 from optsum.problem.problem import Evaluation, Selection
 
-__all__ = ["Plain"]
-
 _REMEMBERED = 200_000
 
 

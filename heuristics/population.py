@@ -12,8 +12,6 @@ from optsum.coverage.compiling import compiles
 from .moves.descent import EVALUATIONS, descend, restart, settle, start, tiny
 from .moves.neighbourhood import become, overwrite, rank
 
-__all__ = ["polish", "prepare"]
-
 
 @compiles
 def prepare() -> None:

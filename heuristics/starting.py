@@ -15,17 +15,6 @@ from optsum.problem.problem import Capability, Move, Problem, Selection
 
 from .greedy import Greedy
 
-__all__ = [
-    "Slices",
-    "at_least",
-    "decisions",
-    "greedy_start",
-    "is_certified",
-    "raise_cheap_bound",
-    "random_start",
-    "seconds_of",
-]
-
 _SLICE_S = 0.01
 _LARGEST = 10**15
 """Options and slices; kernels add several of them, in 64 bits."""

@@ -14,8 +14,6 @@ from optsum.coverage.state import CHOSEN, Arrays
 from .moves.descent import EVALUATIONS, Descent, descend, refill, restart, start, tiny
 from .moves.neighbourhood import add, ahead, become, below, drop, overwrite, rank
 
-__all__ = ["IDLE", "ITERATIONS", "SHAKE", "Vns", "begin", "go_on", "prepare"]
-
 SHAKE, IDLE, ITERATIONS, _SEARCHED = 0, 1, 2, 3
 _NOISE = 0.3
 _SETTLED = 10

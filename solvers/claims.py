@@ -17,8 +17,6 @@ from optsum.coverage.instance import Sense
 from optsum.errors import BackendError
 from optsum.program.model import LinearModel
 
-__all__ = ["RELATIVE", "Verdict", "judge", "slack_of"]
-
 _TOLERANCE: Final = 1e-6
 """How far a solver's integer objective, and its bound, may be off,"""
 RELATIVE: Final = 1e-9

@@ -20,8 +20,6 @@ from optsum.program.model import LinearModel, coverage_model
 
 from .claims import judge
 
-__all__ = ["maximize_ratio", "see_greedy"]
-
 
 @dataclass(frozen=True, eq=False)
 class _Round:

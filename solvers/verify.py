@@ -12,8 +12,6 @@ from optsum.problem.problem import Capability, Problem
 
 from .branch_and_bound import BranchAndBound
 
-__all__ = ["prepare", "verify"]
-
 _LONGEST_S: Final = 60.0
 """Seconds that are spent where there is no time limit."""
 

@@ -46,6 +46,12 @@ def name_of(path: str) -> str:
     return ".".join(parts if parts[0] == "optsum" else ["optsum", *parts])
 
 
+def home_of(path: str) -> str:
+    """Return the dotted name of the folder that a file of the project stands in."""
+    name = name_of(path)
+    return name if path.endswith("__init__.py") else name.rpartition(".")[0]
+
+
 def package_of(name: str) -> str:
     """Return the package, or the module beside the packages, that a dotted name of the project is of."""
     return [*name.split("."), "optsum"][1]
@@ -53,8 +59,7 @@ def package_of(name: str) -> str:
 
 def imports_of(path: str, source: str, modules: set[str]) -> Iterator[tuple[int, str]]:
     """Yield line and module of all that a file imports of the project, wherever the import stands."""
-    here = name_of(path)
-    home = here if path.endswith("__init__.py") else here.rpartition(".")[0]
+    home = home_of(path)
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
@@ -85,6 +90,38 @@ def layer_faults(path: str, source: str, modules: set[str]) -> list[str]:
     ]
 
 
+def all_faults(sources: dict[str, str]) -> list[str]:
+    """Return the modules that others import from outside their package and that do not say what is for them."""
+    modules = set(map(name_of, sources))
+    wanted = {
+        name
+        for path, source in sources.items()
+        for _, name in imports_of(path, source, modules)
+        if name.rpartition(".")[0] != home_of(path)
+    }
+    return [
+        f"{path}: other packages import it, and it has no __all__"
+        for path, source in sources.items()
+        if name_of(path) in wanted and _defines(source) and "__all__" not in _names(source)
+    ]
+
+
+def _defines(source: str) -> bool:
+    return any(not name.startswith("_") for name in _names(source))
+
+
+def _names(source: str) -> set[str]:
+    """Return the names that a module defines; what it imports is the business of other modules."""
+    names: set[str] = set()
+    for statement in ast.parse(source).body:
+        if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            names.add(statement.name)
+        elif isinstance(statement, ast.Assign | ast.AnnAssign):
+            targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+            names |= {target.id for target in targets if isinstance(target, ast.Name)}
+    return names
+
+
 @pytest.fixture(scope="module")
 def sources() -> dict[str, str]:
     """Path -> text of every module of the project."""
@@ -108,6 +145,17 @@ def test_no_module_imports_itself_by_way_of_others(sources: dict[str, str]) -> N
         for path, source in sources.items()
     }
     graphlib.TopologicalSorter(graph).prepare()  # a CycleError names the circle
+
+
+def test_modules_that_other_packages_import_say_what_is_for_them(sources: dict[str, str]) -> None:
+    assert all_faults(sources) == []
+
+
+def test_a_missing_all_is_found() -> None:
+    sources = {"optsum/text/a.py": "def public(): ...", "optsum/report/b.py": "from optsum.text.a import public"}
+    assert all_faults(sources)
+    assert not all_faults(sources | {"optsum/text/a.py": "__all__ = ['public']\ndef public(): ..."})
+    assert not all_faults(sources | {"optsum/report/b.py": "", "optsum/text/c.py": "from .a import public"})
 
 
 @pytest.mark.parametrize(

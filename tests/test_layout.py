@@ -99,26 +99,6 @@ def length_faults(path: str, source: str) -> list[str]:
     return [f"{path}: {lines} lines, more than {LONGEST}: split it by job"] if lines > LONGEST else []
 
 
-def all_faults(path: str, source: str) -> list[str]:
-    """Return a complaint about a public module with public names but no ``__all__``."""
-    name = path.rsplit("/", 1)[-1].removesuffix(".py")
-    if name.startswith("_") and name != "__init__":
-        return []
-    names = {name for statement in ast.parse(source).body for name in _bound(statement)}
-    public = sorted(name for name in names if not name.startswith("_"))
-    return [f"{path}: no __all__ for {', '.join(public)}"] if public and "__all__" not in names else []
-
-
-def _bound(statement: ast.stmt) -> Iterator[str]:
-    """Yield the names that a statement of a module defines; what it imports is the business of other modules."""
-    if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-        yield statement.name
-    elif isinstance(statement, ast.Assign):
-        yield from (target.id for target in statement.targets if isinstance(target, ast.Name))
-    elif isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
-        yield statement.target.id
-
-
 def _sources(*folders: str) -> list[tuple[str, str]]:
     files = sorted(file for folder in folders for file in (ROOT / folder).rglob("*.py"))
     return [(file.relative_to(ROOT).as_posix(), file.read_text(encoding="utf-8")) for file in files]
@@ -138,11 +118,6 @@ def test_no_file_is_too_long() -> None:
 def test_no_kernel_has_too_many_parameters() -> None:
     sources = _sources(CORE, *FOLDERS)
     assert [fault for path, source in sources for fault in kernel_faults(path, source)] == []
-
-
-def test_public_modules_say_what_is_public() -> None:
-    sources = _sources(CORE, *FOLDERS)
-    assert [fault for path, source in sources for fault in all_faults(path, source)] == []
 
 
 @pytest.mark.parametrize(
@@ -193,16 +168,6 @@ def test_an_allowed_import_passes(path: str, source: str) -> None:
 def test_a_long_file_is_found() -> None:
     assert length_faults("optsum/a.py", "\n" * (LONGEST + 1))
     assert not length_faults("optsum/a.py", "\n" * LONGEST)
-
-
-def test_a_missing_all_is_found() -> None:
-    assert all_faults("optsum/a.py", "def public(): ...")
-    assert all_faults("optsum/a.py", "NAME: int = 1")
-    assert all_faults("optsum/__init__.py", "NAME = 1")
-    assert not all_faults("optsum/a.py", "__all__ = ['public']\ndef public(): ...")
-    assert not all_faults("optsum/a.py", "def _private(): ...")
-    assert not all_faults("optsum/_a.py", "def public(): ...")
-    assert not all_faults("optsum/__init__.py", '"""Nothing here."""')
 
 
 def test_a_kernel_with_too_many_parameters_is_found() -> None:

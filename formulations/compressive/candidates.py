@@ -15,8 +15,6 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-__all__ = ["Candidate", "candidates", "members"]
-
 
 @dataclass(frozen=True, slots=True)
 class Candidate:

@@ -12,8 +12,6 @@ from optsum.text.tokenizers import Sentence
 from .display_marks import ends_pair, kept_marks, opens, sticks_to_left
 from .trimming import TrimmableSentence
 
-__all__ = ["bare_text", "readable_text"]
-
 _SAID_WITH_A_VOWEL = ("a", "e", "i", "o", "heir", "honest", "honor", "honour", "hour", "8", "11", "18", "80")
 _YET_NOT = ("eu", "one", "once", "ouija")
 _U_AS_IN_USE = ("ubi", "uk", "uni", "ura", "ure", "uri", "us", "ut")

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from optsum.chunks.parse import Parse
 from optsum.chunks.working import is_punctuation
 
-__all__ = ["ends_pair", "kept_marks", "opens", "sticks_to_left"]
-
 _CLOSER_OF = {
     "(": ")",
     "[": "]",

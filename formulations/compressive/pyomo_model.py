@@ -19,8 +19,6 @@ from optsum.text.analyzer import Analyzer
 
 from .trimming import TrimmableSentence
 
-__all__ = ["CompressiveModel"]
-
 
 @dataclass(frozen=True, eq=False)
 class CompressiveModel:

@@ -12,8 +12,6 @@ from optsum.metrics.metric import Counts, Gram, Metric
 from .candidates import candidates, members
 from .trimming import TrimmableSentence
 
-__all__ = ["TrimmedCounts", "trimmed_counts"]
-
 _Joint = tuple[Gram, tuple[int, ...], tuple[int, ...]]
 
 

@@ -20,8 +20,6 @@ from optsum.text.analyzer import Analyzer
 from optsum.text.lengths import character_count, word_starts
 from optsum.text.tokenizers import Sentence
 
-__all__ = ["LENGTHS", "TrimmableSentence", "trimmable"]
-
 
 @dataclass(frozen=True, eq=False)
 class TrimmableSentence:

@@ -12,8 +12,6 @@ from optsum.coverage.state import COVER, MISSING
 
 from .neighbourhood import ahead, below, improves, look_at_all, rank, violation_of
 
-__all__ = ["best_add", "best_drop"]
-
 
 @njit(cache=True)
 def best_add(arrays: Any, moves: Any, state: Any, barred: Any, draws: Any, dense: bool, noise: float) -> Any:

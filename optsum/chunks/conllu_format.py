@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from optsum.chunks.parse import Parse, Token
 
-__all__ = ["format_conllu"]
-
 
 def format_conllu(parse: Parse) -> str:
     r"""Return the CoNLL-U text of a sentence, such as a topic has in ``"parses"``.

@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 
 from optsum.chunks.working import WorkingTree
 
-__all__ = ["Names", "Pattern"]
-
 
 @dataclass(frozen=True, slots=True)
 class Names:

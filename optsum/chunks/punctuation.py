@@ -7,8 +7,6 @@ from collections.abc import Sequence
 
 from optsum.chunks.parse import Parse
 
-__all__ = ["owners"]
-
 _OPENERS = {"(", "[", "{", "“", "‘", "„", "‚", "«", "‹", "¿", "¡", "``", "`", "-LRB-", "-LSB-", "-LCB-"}
 _EITHER = {'"', "'"}
 """Marks that open and close."""

@@ -10,8 +10,6 @@ from typing import Any, Final, Protocol
 from optsum.chunks.patterns import Names
 from optsum.chunks.working import WorkingTree
 
-__all__ = ["STEPS", "Attribution", "Chain", "Coordinator", "Degree", "MiddleConjunct", "Preconjunction", "Step"]
-
 
 class Step(Protocol):
     """One step; its fields are lists of relations, other than said."""

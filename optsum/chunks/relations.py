@@ -8,8 +8,6 @@ from typing import Final
 
 from optsum.errors import UnknownNameError, unknown_name
 
-__all__ = ["RELATIONS", "mistyped"]
-
 _UD: Final = """
 acl advcl advmod amod appos aux case cc ccomp clf compound conj cop csubj dep det discourse dislocated expl fixed flat
 goeswith iobj list mark nmod nsubj nummod obj obl orphan parataxis punct reparandum root vocative xcomp

@@ -8,8 +8,6 @@ from typing import Any
 from optsum.chunks.parse import Parse, Token
 from optsum.errors import InputError
 
-__all__ = ["parses_of_spacy"]
-
 
 def parses_of_spacy(doc: Any, source: str = "") -> tuple[Parse, ...]:
     """Return the parses of the sentences of a document that spaCy has parsed.

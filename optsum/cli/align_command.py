@@ -15,8 +15,6 @@ from optsum.cli.topics import Map, Topics, open_topics
 from optsum.corpus.alignment import align
 from optsum.options.options import options_of, resolve_as
 
-__all__ = ["FLAGS", "run"]
-
 _OPTIONS = options_of(align)
 FLAGS = Flags(_OPTIONS)
 

@@ -18,8 +18,6 @@ from optsum.cli.signals import Signals
 from optsum.errors import describe
 from optsum.report.progress import telling
 
-__all__ = ["main"]
-
 _COMMANDS: Final = {
     "solve": "Find the best summary of each topic, and prove it.",
     "enumerate": "Find all best summaries of each topic, and count them.",

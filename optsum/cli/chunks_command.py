@@ -18,8 +18,6 @@ from optsum.files import READ_ERRORS, open_bytes
 if TYPE_CHECKING:
     from optsum.chunks.parse import Parse
 
-__all__ = ["FLAGS", "run"]
-
 FLAGS = None
 
 

@@ -10,8 +10,6 @@ from optsum.cli.exits import DONE, put
 from optsum.cli.flags import Config, Flags, command
 from optsum.options.options import Options
 
-__all__ = ["SUBCOMMANDS", "subcommand"]
-
 SUBCOMMANDS: Final = {
     "show": "Print the options that a search would have, as a file that reads back to the same.",
     "schema": "Print the JSON schema of a file of options.",

@@ -10,8 +10,6 @@ from typing import Final
 
 from optsum.errors import OptsumError, describe, visible
 
-__all__ = ["BROKEN_PIPE", "DONE", "FAILED", "INTERRUPTED", "UNUSABLE", "guarded", "put", "tell"]
-
 DONE: Final = 0
 FAILED: Final = 1
 """A topic became an error row, or something unexpected happened."""

@@ -15,8 +15,6 @@ from optsum.cli.flags import OF_SEARCHES, Config, Flags
 from optsum.cli.topics import Map, Topics, open_topics
 from optsum.options.options import Options
 
-__all__ = ["FLAGS", "run"]
-
 FLAGS = Flags(Options, without=OF_SEARCHES)
 
 

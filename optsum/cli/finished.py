@@ -12,8 +12,6 @@ from optsum.corpus.topic import BadTopic, Topic
 from optsum.errors import OptionError
 from optsum.options.options import Options
 
-__all__ = ["Finished"]
-
 Row: TypeAlias = Mapping[str, Any]
 
 

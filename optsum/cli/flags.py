@@ -21,19 +21,6 @@ if TYPE_CHECKING:
 
     from optsum.rows.writer import Existing
 
-__all__ = [
-    "OF_SEARCHES",
-    "Config",
-    "Debug",
-    "Flags",
-    "Output",
-    "Overwrite",
-    "Resume",
-    "command",
-    "existing",
-    "output_or_pipe",
-]
-
 OF_SEARCHES: Final = {
     *("strategy", "strategy_options", "bound", "backend", "backend_options", "threads", "seed", "workers"),
     *("time_limit", "node_limit", "evaluation_limit", "gap", "target"),

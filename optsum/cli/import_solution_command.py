@@ -17,8 +17,6 @@ from optsum.cli.flags import OF_SEARCHES, Config, Flags, Output, Overwrite, Resu
 from optsum.cli.topics import Map, Topics
 from optsum.options.options import Options
 
-__all__ = ["FLAGS", "run"]
-
 FLAGS = Flags(Options, without=OF_SEARCHES)
 
 

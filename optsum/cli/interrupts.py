@@ -7,8 +7,6 @@ from typing import TypeVar
 
 from optsum.cli.signals import Signals
 
-__all__ = ["Interrupts"]
-
 T = TypeVar("T")
 
 

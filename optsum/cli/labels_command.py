@@ -15,8 +15,6 @@ from optsum.cli.flags import Config, Flags, Overwrite, Resume, existing
 from optsum.cli.topics import Map, Topics
 from optsum.options.options import Options
 
-__all__ = ["FLAGS", "run"]
-
 FLAGS = Flags(Options, without={"strategy"})
 
 

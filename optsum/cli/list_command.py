@@ -8,8 +8,6 @@ import typer
 
 from optsum.cli.exits import DONE
 
-__all__ = ["FLAGS", "run"]
-
 FLAGS = None
 
 

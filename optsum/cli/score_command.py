@@ -16,8 +16,6 @@ from optsum.cli.flags import Config, Flags, Output, Overwrite, existing
 from optsum.cli.topics import Map, Topics, open_topics
 from optsum.options.options import ScoreOptions, resolve_score
 
-__all__ = ["FLAGS", "run"]
-
 FLAGS = Flags(ScoreOptions)
 
 

@@ -9,8 +9,6 @@ from typing import Any, Final, Self
 
 from optsum.cli.exits import INTERRUPTED
 
-__all__ = ["Signals"]
-
 _HEARD: Final = (signal.SIGINT, signal.SIGTERM)
 
 

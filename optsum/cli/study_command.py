@@ -17,8 +17,6 @@ from optsum.options.options import options_of, resolve_as
 from optsum.rows.writer import Existing
 from optsum.studies import STUDIES, load_study
 
-__all__ = ["SUBCOMMANDS", "subcommand"]
-
 SUBCOMMANDS: Final = {name: entry.about for name, entry in STUDIES.items()}
 
 _INPUTS: Final = {

@@ -7,8 +7,6 @@ from typing import TypeVar
 
 from optsum.corpus.topic import BadTopic, Topic
 
-__all__ = ["each_once", "topics_once"]
-
 T = TypeVar("T")
 
 

@@ -8,8 +8,6 @@ from math import ceil, floor, isinf
 from optsum.coverage.instance import Sense
 from optsum.program.model import LinearModel
 
-__all__ = ["column_names", "lp_text", "mps_text"]
-
 _PER_LINE = 8
 """Terms in a line: some readers stop at 255 characters."""
 

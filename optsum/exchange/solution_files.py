@@ -9,8 +9,6 @@ from re import findall, search
 from optsum.errors import InputError
 from optsum.files import PathLike, read_text
 
-__all__ = ["SolutionFile", "read_solution"]
-
 
 @dataclass(frozen=True)
 class SolutionFile:

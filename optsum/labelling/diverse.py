@@ -7,8 +7,6 @@ from typing import Any
 
 from optsum.running.oracles import Oracles
 
-__all__ = ["diverse"]
-
 _CANDIDATES = 512
 """Optima among which those that differ are sought; all of them, where there are no more."""
 

@@ -17,8 +17,6 @@ import signal
 import sys
 import time
 
-__all__ = ["main"]
-
 _TO_GO_S = 1.0
 """Seconds between SIGTERM and SIGKILL."""
 

@@ -17,8 +17,6 @@ import numpy as np
 from optsum.coverage.instance import IntArray, Joint
 from optsum.program.rows import Rows
 
-__all__ = ["JointColumns"]
-
 
 class JointColumns:
     """Columns of the joint occurrences, from number `first` on.

@@ -13,8 +13,6 @@ from optsum.coverage.instance import Key, Sense
 from optsum.report.statistics import INTERVALS, quantiles, spread_of
 from optsum.report.tables import Column, TextTable, number, seconds
 
-__all__ = ["TARGETS", "Details", "Pair", "time_to_target"]
-
 TARGETS: Final = (0.95, 0.99, 1.0)
 """Shares of the optimum whose times are reported."""
 

@@ -12,8 +12,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-__all__ = ["bertsum_record", "to_bertsum"]
-
 
 def bertsum_record(row: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return the record of a row of labels, None for one without any.

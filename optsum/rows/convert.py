@@ -18,8 +18,6 @@ from optsum.rows.bertsum import to_bertsum
 from optsum.rows.datasets_folder import to_datasets_folder
 from optsum.rows.formats import RowFormat
 
-__all__ = ["convert"]
-
 _BATCH = 256
 _EXACT = 1 << 53
 """Whole numbers up to here are exact as floating point."""

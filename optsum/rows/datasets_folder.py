@@ -6,8 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-__all__ = ["to_datasets_folder"]
-
 
 def to_datasets_folder(rows: Path, output: Path, to_parquet: Callable[[Path, Path], None]) -> None:
     """Write the rows of a JSON Lines file as a folder of Arrow files.

@@ -12,8 +12,6 @@ from optsum.corpus.formats.records import read_records
 from optsum.errors import InputError
 from optsum.files import PathLike
 
-__all__ = ["read_rows"]
-
 
 def read_rows(path: PathLike) -> Iterator[dict[str, Any]]:
     """Open a file of rows and iterate over them.

@@ -23,8 +23,6 @@ from optsum.running.results import finished
 from optsum.running.search import exact
 from optsum.running.way import Way
 
-__all__ = ["best_of_references", "best_result", "each_reference", "for_each_reference", "reaches", "shares", "union_of"]
-
 T = TypeVar("T")
 
 _PROVEN = {Status.OPTIMAL, Status.INFEASIBLE}

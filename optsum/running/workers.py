@@ -22,8 +22,6 @@ from optsum.contracts.result import Result, Termination
 from optsum.errors import show_tracebacks, tracebacks_are_shown
 from optsum.processes.children import SAFE_PATH, end_with, imports_from_here
 
-__all__ = ["stream"]
-
 Item = TypeVar("Item")
 Work: TypeAlias = Callable[[Item], list[Result]]
 

@@ -24,8 +24,6 @@ from optsum.text.lengths import word_count
 if TYPE_CHECKING:
     from optsum.report.tables import TextTable
 
-__all__ = ["METHODS", "METRICS", "AkhmetovStudy", "Found", "study_akhmetov"]
-
 METHODS: Final = {
     "vns-paper": "VNS",
     "greedy-rows": "Greedy",

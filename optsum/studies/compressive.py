@@ -23,8 +23,6 @@ from optsum.text.lengths import joined
 if TYPE_CHECKING:
     from optsum.report.tables import TextTable
 
-__all__ = ["FORMULATIONS", "VARIANTS", "CompressiveStudy", "Oracle", "study_compressive"]
-
 VARIANTS: Final[Mapping[str, Mapping[str, str]]] = {
     "R1": {"metric": "rouge-1", "stopwords": "drop"},
     "R2": {"metric": "rouge-2", "stopwords": "keep"},

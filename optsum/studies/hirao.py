@@ -27,8 +27,6 @@ from optsum.studies.topics import over_topics, with_references, without_interrup
 if TYPE_CHECKING:
     from optsum.report.tables import TextTable
 
-__all__ = ["Compared", "HiraoStudy", "study_hirao"]
-
 _METRICS: Final = {"rouge-1": "hirao-r1", "rouge-2": "hirao-r2"}
 _SETTINGS: Final = {"multi": "pooled", "single": "each"}
 """Oracles of a set of references, and of each reference in it."""

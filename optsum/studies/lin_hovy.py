@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from optsum.corpus.topic import Text
     from optsum.report.tables import TextTable
 
-__all__ = ["Agreement", "LinHovyStudy", "study_lin_hovy"]
-
 _WINDOWS: Final = {"E100": "lin-hovy-100", "E150": "lin-hovy-150"}
 _SETS: Final = {
     "all": (0.0, 2.0),

@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from optsum.report.tables import TextTable
 
-__all__ = ["Report", "Study", "study_table"]
-
 
 class Report(ABC):
     """Tables for people, rows for programs, and what could not be done."""

@@ -18,8 +18,6 @@ from optsum.running.results import unsolved
 from optsum.running.way import Way, way_of
 from optsum.studies.report import Study
 
-__all__ = ["over_topics", "with_references", "without_interruption"]
-
 T = TypeVar("T")
 
 

@@ -26,8 +26,6 @@ from optsum.studies.tsc3_measures import Answers, ExtractScore, answers, score_e
 if TYPE_CHECKING:
     from optsum.report.tables import TextTable
 
-__all__ = ["BEST", "LEAD", "Tsc3Score", "Tsc3Study", "lead_extract", "study_tsc3"]
-
 LEAD = "LEAD"
 """The baseline: as many sentences as the minimum cover has, from the beginnings of the documents."""
 BEST = "minimum cover"

@@ -22,8 +22,6 @@ from optsum.testing.enumeration import brute_force
 from optsum.testing.failure import expect
 from optsum.testing.instances import random_coverage
 
-__all__ = ["check_backend", "hard_instance"]
-
 _LINEAR = ("recall", "window", "compressive", "cover")
 _SLACK = 1e-4
 _TIED = "units that are all alike"

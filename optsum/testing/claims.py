@@ -12,8 +12,6 @@ from optsum.problem.problem import Capability, Problem
 from optsum.testing.enumeration import Enumeration
 from optsum.testing.failure import expect
 
-__all__ = ["check_claims"]
-
 
 def check_claims(strategy: Strategy, problem: Problem, result: Result, truth: Enumeration, where: str) -> None:
     """Check everything that a result of `search` says against the enumerated truth."""

@@ -10,8 +10,6 @@ from optsum.coverage.instance import Key
 from optsum.errors import OptionError
 from optsum.problem.problem import Problem, Selection
 
-__all__ = ["Enumeration", "brute_force", "selections"]
-
 _MOST_UNITS = 20
 
 

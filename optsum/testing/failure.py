@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["ConformanceError", "expect"]
-
 
 class ConformanceError(AssertionError):
     """A problem or a strategy that does not keep its contract; the message names the instance."""

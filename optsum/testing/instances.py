@@ -13,8 +13,6 @@ from optsum.coverage.instance import NO_LIMIT, Combination, Coverage, Joint, Sen
 from optsum.errors import OptionError
 from optsum.problem.problem import Evaluation, Problem, Selection
 
-__all__ = ["KINDS", "OwnMetric", "random_coverage", "random_topic"]
-
 KINDS: Final = (
     "recall",  # extracts: several references, clipped, no minimum length
     "window",  # the same with a minimum length, which may be out of reach

@@ -12,8 +12,6 @@ from optsum.program.model import LinearModel
 from optsum.testing.enumeration import Enumeration
 from optsum.testing.failure import expect
 
-__all__ = ["check_linear_model"]
-
 _TOLERANCE = 1e-5
 _NEGLIGIBLE = 1e-9
 """Relative; floating point is all that separates the two sides."""

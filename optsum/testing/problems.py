@@ -18,8 +18,6 @@ from optsum.testing.failure import expect
 from optsum.testing.models import check_linear_model
 from optsum.testing.states import check_states
 
-__all__ = ["check_problem"]
-
 _ENUMERABLE = 12
 _SAMPLES = 24
 

@@ -10,8 +10,6 @@ from optsum.coverage.instance import Sense
 from optsum.problem.problem import Problem
 from optsum.testing.failure import expect
 
-__all__ = ["check_states"]
-
 _FLIPS = 60
 
 

@@ -21,8 +21,6 @@ from optsum.testing.failure import ConformanceError, expect
 from optsum.testing.instances import KINDS, OwnMetric, random_coverage
 from optsum.testing.watched import Watched, fingerprint, watched
 
-__all__ = ["check_strategy"]
-
 _ENUMERABLE = 14
 _FAR = 1e300
 

@@ -11,8 +11,6 @@ from optsum.coverage.instance import Coverage
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.problem import Evaluation, Problem, Selection
 
-__all__ = ["Watched", "fingerprint", "watched"]
-
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Watched(CoverageProblem):

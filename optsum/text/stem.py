@@ -20,8 +20,6 @@ from functools import cache
 
 from optsum.text.resources import wordnet_exceptions
 
-__all__ = ["stem"]
-
 _LONGEST_UNSTEMMED = 3
 
 # Step 4, first round: the longest that ends the word counts, so the longest come first.

@@ -16,8 +16,6 @@ import numpy as np
 
 from optsum.processes.children import end_with
 
-__all__ = ["main"]
-
 
 def main(parent: int) -> None:
     """Answer requests until there are no more: eight bytes of length, then NumPy arrays; one line of JSON back."""

@@ -11,8 +11,6 @@ from optsum.coverage.instance import Sense
 from optsum.errors import BackendError
 from optsum.program.model import LinearModel
 
-__all__ = ["chosen_units", "pyomo_model"]
-
 _INTEGRAL = 0.01
 """How far a value may be from 0 or 1 and still be meant as one of them."""
 

@@ -16,8 +16,6 @@ from optsum.processes.supervised import run_supervised
 
 from .alarm import GRACE_S, Alarm, Overran
 
-__all__ = ["Watch"]
-
 
 @dataclass(frozen=True, slots=True)
 class Watch:

@@ -25,9 +25,6 @@ from optsum.program.cover import cover_program
 from optsum.program.dual_bound import SCALE
 from optsum.program.highs import new_highs, pass_model, run
 
-__all__ = ["Fixed", "Relaxer", "Shares"]
-
-
 _SMALL: Final = 10_000
 """Entries of a linear program that takes less than a tenth of a second: it is solved here, others apart."""
 

@@ -8,8 +8,6 @@ import numpy as np
 
 from optsum.optima.diagram import EMPTY_FAMILY, EMPTY_SET, Diagram
 
-__all__ = ["Families"]
-
 
 class Families:
     """Nodes (unit, without, with) as in `optsum.optima.diagram.Diagram`; a family is the number of its root."""

@@ -16,8 +16,6 @@ from operator import and_
 
 from optsum.coverage.clauses import Bits, Clause, Clauses, contains_one, support
 
-__all__ = ["parts", "reduced", "take"]
-
 _QUADRATIC = 600
 """Alternatives up to which clauses are compared pair by pair."""
 

@@ -43,8 +43,6 @@ from .bound import Relaxer, Shares
 from .families import Families
 from .reduction import parts, reduced, take
 
-__all__ = ["CoverSearch", "MinimumCovers", "minimum_covers"]
-
 _SHARES_KEPT = 1000
 """Shares are asked for twice, soon after one another."""
 _DEPTH = 50_000

@@ -16,8 +16,6 @@ from dataclasses import dataclass
 
 from .search import PAUSED, Search
 
-__all__ = ["Effort"]
-
 _SMALL_MEMO = 1 << 15
 _MEMO = 1 << 18
 _PATIENT_MEMO = 1 << 16

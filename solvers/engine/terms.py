@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from numba import njit
 
-__all__ = ["gcd", "terms_of"]
-
 
 @njit(cache=True)
 def terms_of(gains, first, last, price, scale, steps, weights, prices):

@@ -8,8 +8,6 @@ import numpy as np
 from numba import njit, types
 from numba.extending import intrinsic
 
-__all__ = ["field_bits", "ones"]
-
 _LOW, _FIRST, _WIDTH, _BITS = 1, 2, 3, 4
 
 

@@ -14,8 +14,6 @@ from numba import njit
 from optsum.coverage.instance import IntArray
 from optsum.coverage.state import LENGTH, MISSING, Arrays, State, empty_state, flip, value_pair
 
-__all__ = ["BEST_CHANGED", "DONE", "FEASIBLE", "LISTED", "TIES", "VISITED", "Walk", "advance", "start"]
-
 DONE, VISITED, FEASIBLE, TIES, BEST_CHANGED = 0, 1, 2, 3, 4
 _DEPTH, _UNIT, _TOP, _BOTTOM, _HELD, LISTED = 5, 6, 7, 8, 9, 10
 

@@ -12,8 +12,6 @@ from optsum.coverage.instance import IntArray
 from .bits import field_bits, ones
 from .halves import Halves
 
-__all__ = ["Shorts", "push", "shorts_of"]
-
 _LONGEST_TABLE: Final = 1 << 16
 
 

@@ -7,8 +7,6 @@ from typing import Any, Final
 import numpy as np
 from numba import njit
 
-__all__ = ["MOST_SHORT", "cut_of"]
-
 MOST_SHORT: Final = 62
 """Units of the short half, whose sets are bits of one integer."""
 _MOST_SETS: Final = 1 << 15

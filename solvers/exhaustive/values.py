@@ -7,8 +7,6 @@ from typing import Any, Final
 import numpy as np
 from numba import njit
 
-__all__ = ["INTEGER", "PRODUCT", "RATIO", "SUM", "pair_at", "value_at"]
-
 INTEGER: Final = 0
 """The first total alone decides: the denominator is a constant."""
 RATIO: Final = 1

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     from .halves import Halves
 
-__all__ = ["Flips", "OneByOne", "Pairs", "Walker", "prepare", "walker_of"]
-
 _SAFE: Final = 2**62
 _CANDIDATES: Final = 4096
 _POWERS: Final = 1e290

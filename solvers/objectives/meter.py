@@ -16,8 +16,6 @@ from ..engine.joints.kind import JOINTS
 from ..engine.program import Program
 from ..engine.singles.kind import SINGLES
 
-__all__ = ["Engine", "Leash", "Meter", "engine_of", "least"]
-
 Engine: TypeAlias = Driver[Any]
 
 

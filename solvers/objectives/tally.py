@@ -13,8 +13,6 @@ from optsum.coverage.instance import IntArray
 from optsum.coverage.state import Arrays, empty_state, flip
 from optsum.optima.diagram import Diagram
 
-__all__ = ["chosen_sets", "totals_of_sets"]
-
 
 @njit(cache=True)
 def _walk(arrays, state, nodes, root, longest, found):

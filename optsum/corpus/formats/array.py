@@ -9,8 +9,6 @@ from collections.abc import Iterator
 from optsum.corpus.formats.lines import DECODER, Line, NotJSONError, broken_off
 from optsum.files import READ_ERRORS
 
-__all__ = ["array_records"]
-
 _BLANK = " \t\r\n"
 
 

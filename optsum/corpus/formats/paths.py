@@ -9,8 +9,6 @@ from typing import Any
 from optsum.corpus.sentences import kind
 from optsum.errors import InputError, OptionError
 
-__all__ = ["Path", "parse_path", "split_at", "value_at"]
-
 Path = tuple[str, ...]
 """Names, and ``"[]"`` for "a topic of each item", ``"[*]"`` for "all items"."""
 

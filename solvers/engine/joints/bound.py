@@ -25,8 +25,6 @@ from numba import njit
 from ..reduction import FREE, States
 from .core import Core, term
 
-__all__ = ["IMPOSSIBLE", "decide", "grain_of", "last_row", "precedence_table", "upper_bound"]
-
 IMPOSSIBLE: Final = -(2**61)
 """Profit of a knapsack that cannot be filled to the least length."""
 

@@ -24,8 +24,6 @@ from numba import njit
 
 from optsum.coverage.instance import IntArray
 
-__all__ = ["NEED", "VETO", "Core", "Fees", "Priced", "Rows", "term"]
-
 NEED: Final = 0
 VETO: Final = 1
 

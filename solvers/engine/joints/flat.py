@@ -14,8 +14,6 @@ from optsum.coverage.instance import IntArray
 
 from .core import Core
 
-__all__ = ["frontier_order", "is_flat"]
-
 
 def is_flat(core: Core) -> bool:
     """Whether no unit is worth more than it pays for, so that the bound is the same for every length."""

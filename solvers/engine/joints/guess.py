@@ -13,8 +13,6 @@ from .bound import grain_of, last_row, precedence_table
 from .core import Core
 from .reduction import reduced
 
-__all__ = ["good_set"]
-
 
 @njit(cache=True)
 def _knapsack_set(lengths, skip, profit, last, grain, high, state):

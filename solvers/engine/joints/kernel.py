@@ -35,8 +35,6 @@ from ..reduction import mix
 from ..store import make_node
 from .moves import drop_unit, take_unit, undo_unit
 
-__all__ = ["Order", "run_search"]
-
 
 class Order(NamedTuple):
     """The units in the order of decision.

@@ -25,8 +25,6 @@ from optsum.coverage.instance import IntArray
 
 from .core import term
 
-__all__ = ["Items", "Joints", "State", "Tables", "Units", "drop_unit", "feature_word", "take_unit", "undo_unit"]
-
 
 class Tables(NamedTuple):
     """The features, as in `core.Priced`, and what is looked up of them."""

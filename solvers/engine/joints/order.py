@@ -14,8 +14,6 @@ from optsum.coverage.instance import IntArray
 
 from .core import Core
 
-__all__ = ["branching_order"]
-
 _CLOSE: Final = 24
 """Trees that joints tie together stay together if they have no more units than this."""
 

@@ -17,8 +17,6 @@ from optsum.coverage.instance import IntArray
 from ..reduction import DROPPED, FREE, TAKEN, States, reduce_core
 from .core import Core, Fees, Rows
 
-__all__ = ["above", "below", "effective", "fillers", "lean", "reduced"]
-
 
 @njit(cache=True)
 def _pass_up(parent, found):

@@ -27,8 +27,6 @@ from ..relaxation import BY_ROW, HUGE, LinearProgram
 from .core import NEED, VETO, Core
 from .reduction import effective
 
-__all__ = ["linear_program", "with_prices"]
-
 _ANY: Final = 2**62
 _LONG: Final = 12
 """Members of an average vetoing row from which on rows are written as differences."""

@@ -21,8 +21,6 @@ from .kernel import Order, run_search
 from .moves import Items, Joints, State, Tables, Units, feature_word
 from .reduction import fillers
 
-__all__ = ["Search"]
-
 
 @njit(cache=True)
 def _reach(lengths, skip, last):

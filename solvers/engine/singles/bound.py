@@ -31,8 +31,6 @@ from numpy.typing import NDArray
 from ..reduction import States
 from .core import Core
 
-__all__ = ["IMPOSSIBLE", "decide", "grain_of", "suffix_table", "upper_bound"]
-
 IMPOSSIBLE: Final = -(2**61)
 """Profit of a knapsack that cannot be filled to the least length."""
 

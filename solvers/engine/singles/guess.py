@@ -12,8 +12,6 @@ from ..reduction import TAKEN
 from .bound import grain_of, profits, suffix_table
 from .core import Core, reduced
 
-__all__ = ["good_set"]
-
 
 @njit(cache=True)
 def _knapsack_set(lengths, profit, low, high, grain, state):

@@ -42,8 +42,6 @@ from ..reduction import mix
 from ..store import make_node
 from .bound import fee_term, net
 
-__all__ = ["FeeTables", "Tables", "Units", "run_search"]
-
 
 @njit(cache=True, inline="always")
 def _word(words, ends, table_start, f, v, left, which):

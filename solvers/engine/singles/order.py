@@ -12,8 +12,6 @@ from optsum.coverage.instance import IntArray
 
 from .core import Core
 
-__all__ = ["branching_order"]
-
 
 @njit(cache=True)
 def _weights(

@@ -26,8 +26,6 @@ from optsum.coverage.instance import IntArray
 from ..relaxation import BY_COLUMN, HUGE, LinearProgram
 from .core import Core
 
-__all__ = ["linear_program", "priced"]
-
 _ANY: Final = 2**62
 
 

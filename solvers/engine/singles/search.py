@@ -17,8 +17,6 @@ from .bound import best_counts, fee_term, grain_of, net, profits, suffix_table
 from .core import Core
 from .kernel import FeeTables, Tables, Units, run_search
 
-__all__ = ["search_of"]
-
 
 @njit(cache=True)
 def _prepare(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import signal
 import threading
+from pathlib import PurePath
 from types import FrameType, TracebackType
 from typing import Any, Final, Self
 
@@ -17,6 +18,8 @@ GRACE_S: Final = 3.0
 _AGAIN_S: Final = 0.02
 _SWALLOWED_S: Final = 0.5
 """When it is raised again, should a finalizer have swallowed it."""
+_WHOLE: Final = frozenset({"tee.py", "tempfile.py", "tempfiles.py", "shutil.py"})
+"""Files of the standard library and of Pyomo that open and put away."""
 
 
 class Overran(Exception):  # noqa: N818 - a signal to the one who set the limit, never an error
@@ -51,7 +54,7 @@ class Alarm:
         del number
         if not self._armed:
             return
-        if _importing(frame):  # a module that is left half-way is broken for the rest of the process
+        if _amid(frame):
             signal.setitimer(signal.ITIMER_REAL, _AGAIN_S)
         else:
             signal.setitimer(signal.ITIMER_REAL, _SWALLOWED_S)
@@ -73,9 +76,15 @@ class Alarm:
             self._before = None
 
 
-def _importing(frame: FrameType | None) -> bool:
+def _amid(frame: FrameType | None) -> bool:
+    """Say whether what runs must not be left half-way.
+
+    A module would be broken for the rest of the process, a folder would stay behind, and Pyomo's capture of what is
+    printed would close its descriptors a second time, when others may have them.
+    """
     while frame is not None:
-        if frame.f_code.co_filename.startswith("<frozen importlib"):
+        name = frame.f_code.co_filename
+        if name.startswith("<frozen importlib") or PurePath(name).name in _WHOLE:
             return True
         frame = frame.f_back
     return False

@@ -6,8 +6,10 @@ import gc
 import importlib
 import signal
 import sys
+import threading
 import time
 from contextlib import suppress
+from io import StringIO
 from pathlib import Path
 
 import pytest
@@ -55,3 +57,31 @@ def test_what_a_finalizer_swallows_is_raised_again() -> None:
     with pytest.raises(Overran), Alarm(Deadline(0.05)):
         swallowed()
     assert gc.isenabled() == was
+
+
+def descriptors() -> int:
+    return len([*Path("/dev/fd").iterdir()])
+
+
+def captured(stream: StringIO) -> None:
+    from pyomo.common.tee import capture_output
+
+    with capture_output(stream, capture_fd=True):
+        print("words")
+    time.sleep(5)
+
+
+def test_what_captures_output_is_put_away_whole() -> None:
+    class Slow(StringIO):
+        """Has the one who closes the capture wait until the deadline is over."""
+
+        def write(self, text: str) -> int:
+            time.sleep(0.3)
+            return super().write(text)
+
+    before, threads, printed = descriptors(), threading.active_count(), Slow()
+    with pytest.raises(Overran), Alarm(Deadline(0.1)):
+        captured(printed)
+    assert printed.getvalue() == "words\n"
+    assert descriptors() == before
+    assert threading.active_count() == threads

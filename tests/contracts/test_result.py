@@ -126,7 +126,7 @@ def results(draw: st.DrawFn) -> Result:
         length=draw(st.integers(0)) if holds else None,
         summary=draw(st.lists(st.text(max_size=5), max_size=3).map(tuple)) if holds else None,
         rouge={"rouge-1": {"recall": draw(finite)}} if holds and draw(st.booleans()) else None,
-        seconds=draw(finite),
+        seconds=abs(draw(finite)),
         seed=draw(st.one_of(st.none(), st.integers())),
         evaluations=draw(st.integers(0)),
         nodes=draw(st.integers(0)),

@@ -45,6 +45,10 @@ BAD: list[tuple[str, Any]] = [
     ("nodes", 1.0),
     ("seconds", float("nan")),
     ("seconds", "1"),
+    ("seconds", -1.0),
+    ("objective", 0.25),  # the exact one is 1/2
+    ("objective_exact", "1/3"),
+    ("bound_exact", "9" * 400),  # nothing finite
     ("id", 3),
     ("strategy", ["vns"]),
     ("strategy", None),
@@ -65,6 +69,7 @@ BAD: list[tuple[str, Any]] = [
     ("statistics", [1]),
     ("statistics", {"text_s": "1"}),
     ("statistics", {"search_s": float("nan")}),
+    ("statistics", {"search_s": -1}),
     ("config_hash", 1),
     ("error", 1),
     ("version", {}),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from array import array
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
-from fractions import Fraction
 from importlib import import_module
 from math import fsum
 from pathlib import Path
@@ -14,9 +13,9 @@ from typing import Any
 
 from optsum.contracts.result import Result, Status, Termination
 from optsum.corpus.given import AnyTopics
-from optsum.coverage.instance import Key
 from optsum.errors import OptsumError
 from optsum.report.details import Details
+from optsum.report.ratios import claims, ratio_to_best
 from optsum.report.result_tables import headline
 from optsum.report.tables import Column, TextTable, counted, number, seconds
 from optsum.running.plan import Plan, by_problem, compare_topics
@@ -120,7 +119,7 @@ class Comparison:
         ):
             return
         self.problems += 1
-        optimum, bounds, consistent = _claims(results)
+        optimum, bounds, consistent = claims(results)
         self.optima += optimum is not None
         if not consistent:
             self.contradictions.append(results[0].id or "?")
@@ -139,11 +138,8 @@ class Comparison:
                 continue
             tally.objectives.append(result.objective)
             tally.reached += key == optimum
-            if optimum is not None:
-                ratios[-1] = _ratio(key, optimum)
-            elif bounds:
-                ratios[-1] = max(_ratio(key, bound) for bound in bounds)
-                tally.guaranteed += 1
+            ratios[-1], guaranteed = ratio_to_best(key, optimum, bounds)
+            tally.guaranteed += guaranteed
             if (ratio := ratios[-1]) is not None:
                 tally.ratios.append(ratio)
         self.details.add(results, optimum, ratios)
@@ -194,30 +190,8 @@ class Comparison:
         return pandas.DataFrame([asdict(row) for row in self.rows])
 
 
-def _claims(results: Sequence[Result]) -> tuple[Key | None, list[Key], bool]:
-    """Return the optimum, if it is known, all bounds, and whether all that is claimed can be true together."""
-    keys = [key for result in results if (key := result.key) is not None]
-    bounds = [bound for result in results if (bound := result.bound_key) is not None]
-    optima = {key for result in results if result.status is Status.OPTIMAL and (key := result.key) is not None}
-    # A selection that attains a bound is optimal, whichever strategies found the two.
-    optima |= {key for key in keys if key in bounds}
-    # Bounds lie above all selections when maximizing, below when minimizing.
-    sides = {bound > key for key in keys for bound in bounds if bound != key}
-    infeasible = any(result.status is Status.INFEASIBLE for result in results)
-    consistent = len(optima) <= 1 and len(sides) <= 1 and not (infeasible and keys)
-    return (optima.pop() if len(optima) == 1 else None), bounds, consistent
-
-
 def _mean(values: array[float]) -> float | None:
     return fsum(values) / len(values) if values else None
-
-
-def _ratio(key: Key, best: Key) -> float:
-    """Return how close a value is to one that is at least as good: the smaller over the larger, whatever the sense."""
-    small, large = min(key, best), max(key, best)
-    if large == 0:
-        return 1.0
-    return float(Fraction(small) / Fraction(large)) if small > 0 else 0.0
 
 
 def compare(

@@ -36,7 +36,7 @@ def run(
     from optsum.corpus.parses import rebased
     from optsum.corpus.topic import BadTopic, topic_to_json
     from optsum.report.progress import bar, count_lines
-    from optsum.report.tables import Column, TextTable, counted
+    from optsum.report.tables import Column, Table, counted
     from optsum.rows.writer import RowWriter
 
     given, mode = resolve_as(_OPTIONS, options, config=config).model_dump(), existing(overwrite)
@@ -56,7 +56,7 @@ def run(
     source = open_topics(topics, columns, given["flat"])
     aligned = align(counting(), **given)
     inputs = [topics, *filter(None, [config]), given["stopwords"]]
-    table = TextTable([Column("id"), *(Column(name, numeric=True) for name in ("sentences", "sets", "uncovered"))])
+    table = Table([Column("id"), *(Column(name, numeric=True) for name in ("sentences", "sets", "uncovered"))])
     made = failed = sentences = uncovered = cut = 0
     first_error, interrupted = "", False
     try:

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from optsum.cli.flags import Config, Flags, Output, Overwrite, Resume, existing
+from optsum.cli.flags import Config, Flags, Format, Output, Overwrite, Resume, existing
 from optsum.cli.topics import Map, Topics
 from optsum.options.options import Options
 
@@ -37,6 +37,7 @@ def run(
         str | None,
         typer.Option(metavar="NAME,NAME", help="solvers to compare (optsum list backends); milp is run on each"),
     ] = None,
+    format_: Format = "text",
     output: Output = None,
     resume: Resume = False,
     overwrite: Overwrite = False,
@@ -45,10 +46,13 @@ def run(
 ) -> int:
     """Compare strategies on all topics of a file."""
     from optsum.cli.each_topic import EachTopic
-    from optsum.cli.exits import FAILED, put
+    from optsum.cli.exits import FAILED
     from optsum.report.comparison import Comparison
+    from optsum.report.table_formats import table_format
+    from optsum.report.tables import put_tables
     from optsum.running.plan import Plan, by_problem, compare_topics
 
+    form = table_format(format_)
     plan = Plan.of(strategies, exact, backends, config=config, **options)
     work = EachTopic(
         topics,
@@ -67,10 +71,7 @@ def run(
     except KeyboardInterrupt:
         interrupted = True
     if output != "-" and (table.problems or not interrupted):
-        table.show()
-        for more in table.details.tables() if details else []:
-            put()
-            more.show()
+        put_tables([*table.tables(), *(table.details.tables() if details else [])], form)
     if interrupted:
         return work.interrupted()
     return max(work.status(), FAILED if table.contradictions else 0)

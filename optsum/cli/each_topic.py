@@ -20,7 +20,7 @@ from optsum.errors import OptionError
 from optsum.options.options import Options
 from optsum.report.progress import bar, count_lines
 from optsum.report.result_tables import headline
-from optsum.report.tables import TextTable, counted, number, seconds
+from optsum.report.tables import Table, counted, number, seconds
 from optsum.rows.formats import RowFormat
 from optsum.rows.writer import Existing, RowWriter
 from optsum.running.each_topic import charged
@@ -124,7 +124,7 @@ class EachTopic:
     def show(
         self,
         start: Callable[[Iterator[Topic | BadTopic]], Generator[list[Result], None, None]],
-        table_of: Callable[[list[Result]], TextTable],
+        table_of: Callable[[list[Result]], Table],
     ) -> int:
         """Do all topics, show a table on a terminal or one line beside a file, and return the exit status."""
         terminal = sys.stdout is not None and sys.stdout.isatty()

@@ -59,6 +59,18 @@ Resume: TypeAlias = Annotated[
 Overwrite: TypeAlias = Annotated[bool, typer.Option("--overwrite", help="replace an output that exists")]
 
 
+Format: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        "--format", metavar="text|markdown|csv|latex", help="of the tables; latex needs the package booktabs [text]"
+    ),
+]
+
+Plot: TypeAlias = Annotated[
+    str | None, typer.Option("--plot", metavar="FILE.svg|png", help="draw it too (extra plots)")
+]
+
+
 def existing(overwrite: bool, resume: bool = False) -> Existing:
     """Return what becomes of the rows that an output has.
 

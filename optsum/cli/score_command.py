@@ -11,10 +11,11 @@ from typing import Annotated, Any
 
 import typer
 
-from optsum.cli.exits import DONE, FAILED, INTERRUPTED, put, tell
-from optsum.cli.flags import Config, Flags, Output, Overwrite, existing
+from optsum.cli.exits import DONE, FAILED, INTERRUPTED, tell
+from optsum.cli.flags import Config, Flags, Format, Output, Overwrite, existing
 from optsum.cli.topics import Map, Topics, open_topics
 from optsum.options.options import ScoreOptions, resolve_score
+from optsum.report.table_formats import table_format
 
 FLAGS = Flags(ScoreOptions)
 
@@ -23,19 +24,20 @@ def run(
     topics: Topics,
     systems: Annotated[str, typer.Argument(metavar="SYSTEMS", help="JSON Lines file of summaries")],
     options: dict[str, Any],
+    format_: Format = "text",
     output: Output = None,
     overwrite: Overwrite = False,
     columns: Map = None,
     config: Config = None,
 ) -> int:
     """Score all summaries of a file."""
-    resolved, mode = resolve_score(options, config=config), existing(overwrite)
+    resolved, mode, form = resolve_score(options, config=config), existing(overwrite), table_format(format_)
 
     from optsum.cli.interrupts import Interrupts
     from optsum.corpus.systems import read_systems
     from optsum.report.progress import bar, count_lines
     from optsum.report.system_scores import SystemScores, score_rows
-    from optsum.report.tables import counted
+    from optsum.report.tables import counted, put_tables
     from optsum.rows.writer import RowWriter
 
     scores = SystemScores(resolved)
@@ -56,10 +58,8 @@ def run(
                 advance()
     except KeyboardInterrupt:
         return tell(f"interrupted; {counted(scores.summaries, 'summary')} scored", INTERRUPTED)
-    for number, table in enumerate(scores.tables() if output != "-" else []):
-        if number:
-            put()
-        table.show()
+    if output != "-":
+        put_tables(scores, form)
     if scores.failed:
         return tell(f"{scores.failed} could not be scored, the first: {first_error}", FAILED)
     return DONE

@@ -9,11 +9,12 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from optsum.cli.exits import DONE, FAILED, INTERRUPTED, put, tell
-from optsum.cli.flags import Config, Flags, Output, Overwrite, command, existing
+from optsum.cli.exits import DONE, FAILED, INTERRUPTED, tell
+from optsum.cli.flags import Config, Flags, Format, Output, Overwrite, command, existing
 from optsum.cli.topics import Map, open_topics
 from optsum.errors import OptionError
 from optsum.options.options import options_of, resolve_as
+from optsum.report.table_formats import TableFormat, table_format
 from optsum.rows.writer import Existing
 from optsum.studies import STUDIES, load_study
 
@@ -40,15 +41,18 @@ def subcommand(name: str) -> tuple[Callable[..., int], str]:
         overwrite: bool,
         columns: str | None,
         config: str | None,
+        format_: str,
         **paths: str | None,
     ) -> int:
-        return _run(name, paths, options, (output, existing(overwrite)), config, columns)
+        form = table_format(format_)
+        return _run(name, paths, options, (output, existing(overwrite)), config, columns, form)
 
     run.__annotations__ = {}
     run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
         [
             *map(_argument, inputs),
             _keyword("options", dict),
+            _keyword("format_", Format, default="text"),
             _keyword("output", Output),
             _keyword("overwrite", Overwrite, default=False),
             _keyword("columns", Map),
@@ -78,12 +82,13 @@ def _run(
     to: tuple[str | None, Existing],
     config: str | None,
     columns: str | None,
+    form: TableFormat,
 ) -> int:
     output, mode = to
     from optsum.cli.stopping import Stopping
     from optsum.corpus.systems import read_systems
     from optsum.report.progress import bar, count_lines
-    from optsum.report.tables import counted
+    from optsum.report.tables import counted, put_tables
     from optsum.rows.writer import RowWriter
 
     if len([path for path in paths.values() if path == "-"]) > 1:
@@ -112,10 +117,7 @@ def _run(
             for error in errors:
                 rows.write({"id": None, "status": "error", "error": error})
     if output != "-":
-        for number, table in enumerate(report.tables()):
-            if number:
-                put()
-            table.show()
+        put_tables(report, form)
     if stopped:
         return tell(f"interrupted; {counted(stopping.done, 'topic')} done", INTERRUPTED)
     if errors:

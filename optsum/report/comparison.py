@@ -5,7 +5,6 @@ from __future__ import annotations
 from array import array
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
-from importlib import import_module
 from math import fsum
 from pathlib import Path
 from statistics import median
@@ -13,11 +12,11 @@ from typing import Any
 
 from optsum.contracts.result import Result, Status, Termination
 from optsum.corpus.given import AnyTopics
-from optsum.errors import OptsumError
 from optsum.report.details import Details
 from optsum.report.ratios import claims, ratio_to_best
 from optsum.report.result_tables import headline
-from optsum.report.tables import Column, TextTable, counted, number, seconds
+from optsum.report.table_formats import data_frame
+from optsum.report.tables import Cell, Column, Table, Tabular, counted, number, seconds
 from optsum.running.plan import Plan, by_problem, compare_topics
 
 __all__ = ["Comparison", "ComparisonRow", "compare"]
@@ -82,7 +81,7 @@ class _Tally:
     nodes: array[float] = field(default_factory=lambda: array("d"))
 
 
-class Comparison:
+class Comparison(Tabular):
     """The table that `compare` returns; ``print(table)`` shows it.
 
     Attributes
@@ -168,26 +167,19 @@ class Comparison:
             for name, tally in self._tallies.items()
         ]
 
-    def __str__(self) -> str:
-        return _table(self).text()
-
-    def show(self) -> None:
-        """Print the table, fitted to the terminal if there is one."""
-        _table(self).show()
+    def tables(self) -> list[Table]:
+        """Return the table; those of `details` are more."""
+        return [_table(self)]
 
     def to_pandas(self) -> Any:
-        """Return the rows as a `pandas.DataFrame`.
+        """Return the rows as a `pandas.DataFrame`, with all that they hold.
 
         Raises
         ------
         OptsumError
             If pandas is not installed.
         """
-        try:
-            pandas = import_module("pandas")
-        except ImportError:
-            raise OptsumError("A data frame needs pandas: pip install 'optsum[report]'.") from None
-        return pandas.DataFrame([asdict(row) for row in self.rows])
+        return data_frame(list(map(asdict, self.rows)))
 
 
 def _mean(values: array[float]) -> float | None:
@@ -249,7 +241,7 @@ def compare(
     return table
 
 
-def _table(comparison: Comparison) -> TextTable:
+def _table(comparison: Comparison) -> Table:
     """Return one line a strategy."""
     rows = comparison.rows
     guaranteed = max((row.guaranteed for row in rows), default=0)
@@ -257,7 +249,7 @@ def _table(comparison: Comparison) -> TextTable:
     solvers = bool(comparison.plan.backends)
     headings = ["objective", f"{mark}ratio", f"{mark}lowest", "optimal", "mean time", "median", "solved", "failed"]
     headings += ["bound", "nodes"] if solvers else []
-    table = TextTable([Column("strategy"), *(Column(heading, numeric=True) for heading in headings)])
+    table = Table([Column("strategy"), *(Column(heading, numeric=True) for heading in headings)])
     for row in rows:
         table.rows.append(
             [
@@ -265,11 +257,11 @@ def _table(comparison: Comparison) -> TextTable:
                 number(row.mean_objective),
                 number(row.mean_ratio),
                 number(row.min_ratio),
-                f"{row.reached}/{row.optima}" if row.optima else "-",
+                Cell(f"{row.reached}/{row.optima}" if row.optima else "-", row.reached if row.optima else None),
                 seconds(row.mean_seconds),
                 seconds(row.median_seconds),
-                str(row.solved),
-                str(row.failed),
+                number(row.solved, 0),
+                number(row.failed, 0),
                 *([number(row.mean_bound), number(row.mean_nodes, 1)] if solvers else []),
             ]
         )

@@ -11,7 +11,7 @@ from typing import Final
 from optsum.contracts.result import Result
 from optsum.coverage.instance import Key, Sense
 from optsum.report.statistics import INTERVALS, quantiles, spread_of
-from optsum.report.tables import Column, TextTable, number, seconds
+from optsum.report.tables import Cell, Column, Table, Tabular, number, seconds, share
 
 TARGETS: Final = (0.95, 0.99, 1.0)
 """Shares of the optimum whose times are reported."""
@@ -51,7 +51,7 @@ def time_to_target(result: Result, target: float, sense: Sense) -> float | None:
 
 
 @dataclass
-class Details:
+class Details(Tabular):
     """Numbers of every strategy, problem by problem.
 
     Attributes
@@ -69,7 +69,7 @@ class Details:
     def __post_init__(self) -> None:
         self._keys = {name: [] for name in self.strategies}
         self._ratios = {name: [] for name in self.strategies}
-        self._times = {(name, share): [] for name in self.strategies for share in TARGETS}
+        self._times = {(name, target): [] for name in self.strategies for target in TARGETS}
 
     def add(self, results: Sequence[Result], optimum: Key | None, ratios: Sequence[float | None]) -> None:
         """Take in the results of a problem by all strategies, and their ratios to the optimum or the best bound."""
@@ -79,9 +79,9 @@ class Details:
                 self._ratios[name].append(ratio)
             if optimum is None:
                 continue
-            for share in TARGETS:
-                reach = float(optimum) * share if self.sense is Sense.MAXIMIZE else float(optimum) / share
-                self._times[name, share].append(time_to_target(result, reach, self.sense))
+            for target in TARGETS:
+                reach = float(optimum) * target if self.sense is Sense.MAXIMIZE else float(optimum) / target
+                self._times[name, target].append(time_to_target(result, reach, self.sense))
 
     def pairs(self) -> list[Pair]:
         """Return every two strategies side by side."""
@@ -98,11 +98,11 @@ class Details:
         apart = [float(left - right) for left, right in both if left != right]
         return Pair(first, second, wins, ties, len(both) - wins - ties, _wilcoxon(apart))
 
-    def tables(self) -> list[TextTable]:
+    def tables(self) -> list[Table]:
         """Return the tables: spread of objectives, quantiles of ratios, pairs, times to targets."""
         return [self.objectives(), self.ratios(), self.pairwise(), self.times()]
 
-    def objectives(self) -> TextTable:
+    def objectives(self) -> Table:
         """Return mean, deviation, coefficient of variation and confidence interval (Akhmetov et al. 2022, Table 4)."""
         table = _table("Spread of the objective", "mean", "std", "CV", "CI +/- mean", "CI lower", "CI upper")
         for name in self.strategies:
@@ -112,40 +112,39 @@ class Details:
         table.caption.append(f"CI: {INTERVALS['student']}.")
         return table
 
-    def ratios(self) -> TextTable:
+    def ratios(self) -> Table:
         """Return quantiles of the ratios."""
         table = _table("Distribution of the ratio", *_SHARES, "at 1")
         for name in self.strategies:
             if found := self._ratios[name]:
-                share = sum(ratio == 1.0 for ratio in found) / len(found)
-                table.rows.append([name, *map(number, quantiles(found, list(_SHARES.values()))), f"{share:.0%}"])
+                at_one = sum(ratio == 1.0 for ratio in found) / len(found)
+                table.rows.append([name, *map(number, quantiles(found, list(_SHARES.values()))), share(at_one)])
         return table
 
-    def pairwise(self) -> TextTable:
+    def pairwise(self) -> Table:
         """Return wins, ties, losses and significance of every two strategies."""
         headings = ("wins", "ties", "losses", "p")
-        table = TextTable(
+        table = Table(
             [Column("strategy"), Column("against"), *(Column(heading, numeric=True) for heading in headings)],
             title="Every two strategies",
         )
         for pair in self.pairs():
-            counts = map(str, (pair.wins, pair.ties, pair.losses))
-            significance = "-" if pair.p_value is None else f"{pair.p_value:.2g}"
+            counts = (number(count, 0) for count in (pair.wins, pair.ties, pair.losses))
+            significance = Cell("-" if pair.p_value is None else f"{pair.p_value:.2g}", pair.p_value)
             table.rows.append([pair.first, pair.second, *counts, significance])
         table.caption.append("p: Wilcoxon's signed-rank test, two-sided; - where fewer than six problems differ.")
         return table
 
-    def times(self) -> TextTable:
+    def times(self) -> Table:
         """Return the median time to each share of the optimum, and how often it was reached."""
-        table = _table("Time to a share of the optimum", *(f"{share:.0%}" for share in TARGETS))
+        table = _table("Time to a share of the optimum", *(f"{target:.0%}" for target in TARGETS))
         for name in self.strategies:
             cells = []
-            for share in TARGETS:
-                found = self._times[name, share]
+            for target in TARGETS:
+                found = self._times[name, target]
                 reached = [one for one in found if one is not None]
-                cells.append(
-                    f"{seconds(median(reached))} ({len(reached)}/{len(found)})" if reached else f"- (0/{len(found)})"
-                )
+                middle = median(reached) if reached else None
+                cells.append(Cell(f"{seconds(middle)} ({len(reached)}/{len(found)})", middle))
             table.rows.append([name, *cells])
         table.caption.append(
             "Median seconds of search where it was reached (how often, of problems with a known optimum)."
@@ -153,8 +152,8 @@ class Details:
         return table
 
 
-def _table(title: str, *headings: str) -> TextTable:
-    return TextTable([Column("strategy"), *(Column(heading, numeric=True) for heading in headings)], title=title)
+def _table(title: str, *headings: str) -> Table:
+    return Table([Column("strategy"), *(Column(heading, numeric=True) for heading in headings)], title=title)
 
 
 def _wilcoxon(differences: Sequence[float]) -> float | None:

@@ -12,7 +12,7 @@ from optsum.options.options import Options, resolve
 from optsum.options.presets import PRESETS
 from optsum.problem.serves import ASPECTS
 from optsum.registry import BACKENDS, FORMULATIONS, STRATEGIES
-from optsum.report.tables import Column, TextTable
+from optsum.report.tables import Column, Table
 from optsum.running.one_problem import build
 from optsum.running.warm import SAMPLE, warm_up
 from optsum.running.way import way_of
@@ -40,9 +40,9 @@ def _failure(work: Callable[[], object]) -> str:
     return ""
 
 
-def _strategies() -> TextTable:
+def _strategies() -> Table:
     columns = [Column("strategy"), Column("proves"), *map(Column, _OBJECTIVES), Column("about", long=True)]
-    table = TextTable(columns)
+    table = Table(columns)
     for name in STRATEGIES:
         if reason := _failure(lambda name=name: STRATEGIES.load(name)):  # type: ignore[misc]
             table.rows.append([name, "-", *("-" for _ in _OBJECTIVES), reason])
@@ -63,8 +63,8 @@ def _accept(strategy: str, case: Mapping[str, Any]) -> None:
     way.strategy.accept(build(SAMPLE, way).problem)
 
 
-def _formulations() -> TextTable:
-    table = TextTable([*map(Column, ["formulation", "metrics", *map(_heading, ASPECTS)]), Column("about", long=True)])
+def _formulations() -> Table:
+    table = Table([*map(Column, ["formulation", "metrics", *map(_heading, ASPECTS)]), Column("about", long=True)])
     for name in FORMULATIONS:
         if reason := _failure(lambda name=name: FORMULATIONS.load(name)):  # type: ignore[misc]
             table.rows.append([name, *("-" for _ in ("metrics", *ASPECTS)), reason])
@@ -82,9 +82,9 @@ def _heading(aspect: str) -> str:
     return aspect.replace("_", " ")
 
 
-def _backends() -> TextTable:
+def _backends() -> Table:
     columns = ["backend", "installed", "works", "version", "licence", "reached by"]
-    table = TextTable([*map(Column, columns), Column("about, or why not and what installs it", long=True)])
+    table = Table([*map(Column, columns), Column("about, or why not and what installs it", long=True)])
     for name in BACKENDS:
         if reason := _failure(lambda name=name: BACKENDS.load(name)):  # type: ignore[misc]
             table.rows.append([name, "no", "no", "", "", "", reason])
@@ -113,8 +113,8 @@ def _tried(backend: str) -> str:
     return _failure(lambda: warm_up(way_of(recall))) and _failure(lambda: warm_up(way_of(cover)))
 
 
-def _metrics() -> TextTable:
-    table = TextTable([Column("metric"), Column("about", long=True)])
+def _metrics() -> Table:
+    table = Table([Column("metric"), Column("about", long=True)])
     for form in METRICS:
         reason = _failure(lambda form=form: METRICS.load(form))  # type: ignore[misc]
         table.rows.append([form, reason or METRICS.load(form).about])
@@ -122,15 +122,15 @@ def _metrics() -> TextTable:
     return table
 
 
-def _presets() -> TextTable:
-    table = TextTable([Column("preset"), Column("about", long=True), Column("options", long=True)])
+def _presets() -> Table:
+    table = Table([Column("preset"), Column("about", long=True), Column("options", long=True)])
     for name, preset in PRESETS.items():
         options = " ".join(f"{option}={value}" for option, value in preset.options.items())
         table.rows.append([name, preset.about, options])
     return table
 
 
-LISTS: Final[Mapping[str, Callable[[], TextTable]]] = {
+LISTS: Final[Mapping[str, Callable[[], Table]]] = {
     "strategies": _strategies,
     "formulations": _formulations,
     "backends": _backends,

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from optsum.contracts.result import Result, Status
 from optsum.options.options import Options
-from optsum.report.tables import Column, TextTable, number, seconds
+from optsum.report.tables import Cell, Column, Table, number, seconds, share
 
 __all__ = ["headline", "optima_table", "results_table"]
 
@@ -15,10 +15,10 @@ _MOST_UNITS = 25
 """Units of a selection that a table shows."""
 
 
-def results_table(results: Iterable[Result]) -> TextTable:
+def results_table(results: Iterable[Result]) -> Table:
     """Return one line a result."""
     names = ["id", "objective", "bound", "gap", "status", "length", "units", "time"]
-    table = TextTable([Column(name, name not in {"id", "status", "units"}, name == "units") for name in names])
+    table = Table([Column(name, name not in {"id", "status", "units"}, name == "units") for name in names])
     for result in results:
         if result.status is Status.ERROR:
             table.rows.append([result.id or "?", "-", "-", "-", "error", "-", result.error or ""])
@@ -30,9 +30,9 @@ def results_table(results: Iterable[Result]) -> TextTable:
                 result.id or "?",
                 _value(result.objective, result),
                 _value(result.bound, result),
-                "-" if gap is None else f"{gap:.1%}",
+                share(gap, 1),
                 result.status.value.replace("_", " ") + early,
-                "-" if result.length is None else str(result.length),
+                number(result.length, 0),
                 _units(result.selection or ()),
                 seconds(result.seconds),
             ]
@@ -40,25 +40,25 @@ def results_table(results: Iterable[Result]) -> TextTable:
     return table
 
 
-def optima_table(results: Iterable[Result]) -> TextTable:
+def optima_table(results: Iterable[Result]) -> Table:
     """Return one line an enumeration."""
     names = ["id", "objective", "optima", "always", "some", "never", "time"]
-    table = TextTable([Column(name, name != "id") for name in names])
+    table = Table([Column(name, name != "id") for name in names])
     for result in results:
         all_ = result.enumeration
         if all_ is None:
             table.rows.append([result.id or "?", "-", "-", "-", "-", "-", result.error or result.status.value])
             continue
         count, least = all_.count, "" if all_.complete else "at least "
-        shares = ["-", "-", "-"]
+        shares = [number(None), number(None), number(None)]
         if all_.always is not None and all_.never is not None and all_.units is not None:
             always, never = len(all_.always), len(all_.never)
-            shares = [str(always), str(all_.units - never - always), str(never)]
+            shares = [number(count, 0) for count in (always, all_.units - never - always, never)]
         table.rows.append(
             [
                 result.id or "?",
                 _value(result.objective, result),
-                least + (f"{count:,}" if count < 10**9 else f"{Decimal(count):.3e}"),
+                Cell(least + (f"{count:,}" if count < 10**9 else f"{Decimal(count):.3e}"), count),
                 *shares,
                 seconds(result.seconds),
             ]

@@ -18,7 +18,7 @@ from optsum.metrics.names import parse_metric
 from optsum.metrics.rouge import Score, rouge_all
 from optsum.options.options import ScoreOptions, resolve_score
 from optsum.report.statistics import pearson, spearman
-from optsum.report.tables import Column, TextTable, counted, number
+from optsum.report.tables import Column, Table, Tabular, counted, number
 from optsum.text.tokenizers import Sentence
 
 __all__ = ["MEASURES", "Agreement", "SystemRow", "SystemScores", "score", "score_rows"]
@@ -99,7 +99,7 @@ class _Sums:
     beside: defaultdict[tuple[str, Point], _Mean] = field(default_factory=lambda: defaultdict(_Mean))
 
 
-class SystemScores:
+class SystemScores(Tabular):
     """The tables that `score` returns; ``print(scores)`` shows them.
 
     Attributes
@@ -180,12 +180,9 @@ class SystemScores:
             )
         return found
 
-    def tables(self) -> list[TextTable]:
+    def tables(self) -> list[Table]:
         """Return the table of systems, and the table of correlations if there are human scores."""
         return [_systems(self), *([_agreements(self)] if self.agreements else [])]
-
-    def __str__(self) -> str:
-        return "\n\n".join(table.text() for table in self.tables())
 
 
 def score(
@@ -287,17 +284,17 @@ def _where(system: System) -> str:
     return f"{system.source}: " if system.source else ""
 
 
-def _systems(scores: SystemScores) -> TextTable:
+def _systems(scores: SystemScores) -> Table:
     rows = scores.rows
     humans = list(dict.fromkeys(name for row in rows for name in row.human))
     points = list(product(scores.metrics, MEASURES))
     headings = ["topics", *(f"{metric} {_SHORT[measure]}" for metric, measure in points), *humans]
-    table = TextTable([Column("system"), *(Column(heading, numeric=True) for heading in headings)])
+    table = Table([Column("system"), *(Column(heading, numeric=True) for heading in headings)])
     for row in rows:
         table.rows.append(
             [
                 row.system,
-                str(row.topics),
+                number(row.topics, 0),
                 *(number(row.rouge[metric][measure]) for metric, measure in points),
                 *(number(row.human.get(name)) for name in humans),
             ]
@@ -308,9 +305,9 @@ def _systems(scores: SystemScores) -> TextTable:
     return table
 
 
-def _agreements(scores: SystemScores) -> TextTable:
+def _agreements(scores: SystemScores) -> Table:
     headings = ["system r", "system rho", "summary r", "summary rho"]
-    table = TextTable(
+    table = Table(
         [Column("human score"), Column("metric"), Column("measure"), *(Column(name, numeric=True) for name in headings)]
     )
     for found in scores.agreements:

@@ -1,25 +1,40 @@
-"""Tables for people: one description, shown in a terminal or as aligned text."""
+"""Tables: one description, shown on a terminal, in a notebook, in a paper, or as data."""
 
 from __future__ import annotations
 
 import sys
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from io import StringIO
-from typing import Any
+from typing import Any, Self
 
 from optsum.errors import visible
+from optsum.report.table_formats import TableFormat, as_csv, as_html, as_latex, as_markdown, as_pandas, in_format
 
-__all__ = [
-    "Column",
-    "TextTable",
-    "counted",
-    "number",
-    "seconds",
-]
+__all__ = ["Cell", "Column", "Table", "Tabular", "counted", "number", "put_tables", "seconds", "share"]
 
 _WIDE = 10_000
 _NAME = 24
 """Letters of a name that a narrow terminal shows at least."""
+
+
+class Cell(str):
+    """What a table shows of a value: a text that knows the value, which is what files and data frames get.
+
+    Attributes
+    ----------
+    value : object
+    """
+
+    __slots__ = ("value",)
+    value: Any
+
+    def __new__(cls, text: str, value: object) -> Self:
+        """Make the text."""
+        cell = super().__new__(cls, text)
+        cell.value = value
+        return cell
 
 
 @dataclass(frozen=True)
@@ -40,15 +55,55 @@ class Column:
     long: bool = False
 
 
+class Tabular(ABC):
+    """What is shown as tables, one or several, in every form that a table has."""
+
+    @abstractmethod
+    def tables(self) -> list[Table]:
+        """Return the tables."""
+
+    def text(self) -> str:
+        """Return lines of aligned text, each as long as it must be."""
+        return "\n\n".join(table.text() for table in self.tables())
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def _repr_html_(self) -> str:
+        return "\n".join(as_html(table) for table in self.tables())
+
+    def to_markdown(self) -> str:
+        """Return tables of Markdown, as GitHub and most others read them."""
+        return "\n".join(as_markdown(table) for table in self.tables())
+
+    def to_csv(self) -> str:
+        """Return comma-separated values (RFC 4180): headings and numbers as they are; a blank line between tables."""
+        return "\n".join(as_csv(table) for table in self.tables())
+
+    def to_latex(self) -> str:
+        r"""Return LaTeX ``table`` environments; they need ``\usepackage{booktabs}``."""
+        return "\n".join(as_latex(table) for table in self.tables())
+
+    def to_pandas(self) -> Any:
+        """Return the first of the tables as a `pandas.DataFrame`: the values, not the texts that show them.
+
+        Raises
+        ------
+        OptsumError
+            If pandas is not installed.
+        """
+        return as_pandas(self.tables()[0])
+
+
 @dataclass
-class TextTable:
-    """Cells as text, under headings, with a caption of sentences.
+class Table(Tabular):
+    """Cells under headings, with a caption of sentences.
 
     Attributes
     ----------
     columns : list of Column
     rows : list of lists of str
-        A row may be shorter than the headings.
+        A row may be shorter than the headings. A `Cell` knows the value that its text shows.
     title : str
         A line above.
     caption : list of str
@@ -59,6 +114,12 @@ class TextTable:
     rows: list[list[str]] = field(default_factory=list)
     title: str = ""
     caption: list[str] = field(default_factory=list)
+
+    __str__ = Tabular.__str__
+
+    def tables(self) -> list[Table]:
+        """Return the table itself."""
+        return [self]
 
     def text(self) -> str:
         """Return the table as lines of aligned text, each as long as it must be."""
@@ -71,9 +132,6 @@ class TextTable:
         above = [visible(self.title), ""] if self.title else []
         below = ["", *map(visible, self.caption)] if self.caption else []
         return "\n".join([*above, *lines, *below])
-
-    def __str__(self) -> str:
-        return self.text()
 
     def show(self) -> None:
         """Print the table: fitted to the terminal if the standard output is one, else as `text` has it."""
@@ -95,16 +153,16 @@ class TextTable:
             console.print(visible(line), style="dim", markup=False, soft_wrap=True)
 
     def _rich(self) -> Any:
-        from rich.box import SIMPLE_HEAD
-        from rich.table import Table
+        from rich import box, table
         from rich.text import Text
 
-        table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
+        made = table.Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
+        made.header_style = "bold"
         for place, column in enumerate(self.columns):
             cells = [visible(column.heading), *(visible(row[place]) for row in self.rows if len(row) > place)]
             longest = max(map(len, cells))
             # Text, not str: an id may hold what rich would read as markup.
-            table.add_column(
+            made.add_column(
                 Text(cells[0]),
                 justify="right" if column.numeric else "left",
                 overflow="fold" if column.long else "ellipsis",
@@ -113,22 +171,41 @@ class TextTable:
                 min_width=None if column.long else longest if column.numeric else min(longest, _NAME),
             )
         for row in self.rows:
-            table.add_row(*(Text(visible(cell)) for cell in row))
-        return table
+            made.add_row(*(Text(visible(cell)) for cell in row))
+        return made
 
 
-def number(value: float | None, digits: int = 4) -> str:
+def put_tables(shown: Tabular | Iterable[Table], form: TableFormat = "text") -> None:
+    """Print tables: fitted to the terminal if there is one, or as data for other programs."""
+    tables = shown if isinstance(shown, Iterable) else shown.tables()
+    for place, table in enumerate(tables):
+        if sys.stdout is None:
+            return
+        if place:
+            sys.stdout.write("\n")
+        if form == "text":
+            table.show()
+        else:
+            sys.stdout.write(in_format(table, form))
+
+
+def number(value: float | None, digits: int = 4) -> Cell:
     """Return a number with so many decimals; a dash for none."""
-    return "-" if value is None else f"{value:.{digits}f}"
+    return Cell("-" if value is None else f"{value:.{digits}f}", value)
 
 
-def seconds(value: float | None) -> str:
+def share(value: float | None, digits: int = 0) -> Cell:
+    """Return a share of 1 in per cent; a dash for none."""
+    return Cell("-" if value is None else f"{value:.{digits}%}", value)
+
+
+def seconds(value: float | None) -> Cell:
     """Return a duration with a unit that suits it."""
     if value is None:
-        return "-"
+        return Cell("-", None)
     if value < 0.9995:
-        return f"{value * 1e3:.1f} ms" if value < 0.09995 else f"{value * 1e3:.0f} ms"
-    return f"{value:.1f} s" if value < 99.95 else f"{value:.0f} s"
+        return Cell(f"{value * 1e3:.1f} ms" if value < 0.09995 else f"{value * 1e3:.0f} ms", value)
+    return Cell(f"{value:.1f} s" if value < 99.95 else f"{value:.0f} s", value)
 
 
 def counted(number: int, noun: str) -> str:

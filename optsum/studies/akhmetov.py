@@ -22,7 +22,7 @@ from optsum.studies.topics import over_topics, with_references, without_interrup
 from optsum.text.lengths import word_count
 
 if TYPE_CHECKING:
-    from optsum.report.tables import TextTable
+    from optsum.report.tables import Table
 
 METHODS: Final = {
     "vns-paper": "VNS",
@@ -104,7 +104,7 @@ class AkhmetovStudy(Study):
         """Return mean, deviation and confidence interval of a method."""
         return spread_of([one.f1 for one in self.found[strategy, metric]], self.interval)
 
-    def tables(self) -> list[TextTable]:
+    def tables(self) -> list[Table]:
         """Return Table 2 with the number of sentences, and Tables 4 and 5."""
         return [self.upper_bounds(), *(self.error_analysis(metric) for metric in METRICS)]
 
@@ -127,7 +127,7 @@ class AkhmetovStudy(Study):
             if (spread := self.spread(strategy, metric)) is not None
         ]
 
-    def upper_bounds(self) -> TextTable:
+    def upper_bounds(self) -> Table:
         """Return the mean F1 of each method, the mean number of sentences and the mean time (Table 2)."""
         from optsum.report.tables import counted, number
 
@@ -151,7 +151,7 @@ class AkhmetovStudy(Study):
             )
         return table
 
-    def error_analysis(self, metric: str) -> TextTable:
+    def error_analysis(self, metric: str) -> Table:
         """Return mean, standard deviation, coefficient of variation and confidence interval (Tables 4 and 5)."""
         from optsum.report.tables import number
 

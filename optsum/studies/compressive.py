@@ -21,7 +21,7 @@ from optsum.studies.topics import over_topics, without_interruption
 from optsum.text.lengths import joined
 
 if TYPE_CHECKING:
-    from optsum.report.tables import TextTable
+    from optsum.report.tables import Table
 
 VARIANTS: Final[Mapping[str, Mapping[str, str]]] = {
     "R1": {"metric": "rouge-1", "stopwords": "drop"},
@@ -75,7 +75,7 @@ class CompressiveStudy(Study):
         values = [of[formulation, optimized].evaluated[evaluated] for of in self.oracles]
         return fmean(values) if values else None
 
-    def tables(self) -> list[TextTable]:
+    def tables(self) -> list[Table]:
         """Return Table 1 with what the oracles consist of, what compression gains, and summaries side by side."""
         return [self.recall(), self.gains(), *map(self.summaries, range(min(self.show, len(self.oracles))))]
 
@@ -99,7 +99,7 @@ class CompressiveStudy(Study):
             for (formulation, optimized), oracle in of.items()
         ]
 
-    def recall(self) -> TextTable:
+    def recall(self) -> Table:
         """Return the mean recall of the oracles, which sentences they have, and how long they are (Table 1)."""
         from optsum.report.tables import counted, number
 
@@ -129,7 +129,7 @@ class CompressiveStudy(Study):
             table.caption.append(f"{counted(unproven, 'oracle')} not proven within the limits: best found.")
         return table
 
-    def gains(self) -> TextTable:
+    def gains(self) -> Table:
         """Return how much higher the recall of compressive oracles is, in points."""
         table = study_table("What compression gains over extraction, in points", ["best in"], list(VARIANTS))
         for optimized in VARIANTS:
@@ -142,13 +142,13 @@ class CompressiveStudy(Study):
             )
         return table
 
-    def summaries(self, topic: int) -> TextTable:
+    def summaries(self, topic: int) -> Table:
         """Return the references and the oracles of one topic."""
-        from optsum.report.tables import Column, TextTable
+        from optsum.report.tables import Column, Table
 
         found = self.oracles[topic]
         name = next(iter(found.values())).result.id
-        table = TextTable([Column("summary"), Column("best in"), Column("text", long=True)], title=f"Topic {name}")
+        table = Table([Column("summary"), Column("best in"), Column("text", long=True)], title=f"Topic {name}")
         table.rows += [["reference", "", text] for text in self.references[topic]]
         for (formulation, optimized), oracle in found.items():
             table.rows.append([formulation, optimized, " ".join(oracle.result.summary or ())])

@@ -25,7 +25,7 @@ from optsum.studies.report import Study, study_table
 from optsum.studies.topics import over_topics, with_references, without_interruption
 
 if TYPE_CHECKING:
-    from optsum.report.tables import TextTable
+    from optsum.report.tables import Table
 
 _METRICS: Final = {"rouge-1": "hirao-r1", "rouge-2": "hirao-r2"}
 _SETTINGS: Final = {"multi": "pooled", "single": "each"}
@@ -109,11 +109,11 @@ class HiraoStudy(Study):
         """Return all comparisons as JSON."""
         return [one.to_row() for one in self.compared]
 
-    def tables(self) -> list[TextTable]:
+    def tables(self) -> list[Table]:
         """Return Tables 2, 4, 5 and 7."""
         return [self.scores(), self.overlaps(), self.numbers(), self.efficiency()]
 
-    def scores(self) -> TextTable:
+    def scores(self) -> Table:
         """Return mean ROUGE of oracle and greedy extracts, and the approximation ratio (Table 2)."""
         from optsum.report.tables import number
 
@@ -133,7 +133,7 @@ class HiraoStudy(Study):
         table.caption.append("ratio: mean of greedy / oracle; least: the worst; optimal: greedy found an oracle.")
         return table
 
-    def overlaps(self) -> TextTable:
+    def overlaps(self) -> Table:
         """Return the mean Jaccard index of greedy extracts and oracles (Table 4), and among oracles."""
         from optsum.report.tables import number
 
@@ -157,7 +157,7 @@ class HiraoStudy(Study):
             )
         return table
 
-    def numbers(self) -> TextTable:
+    def numbers(self) -> Table:
         """Return the median number of oracles, and the rate of problems with several (Table 5)."""
         from optsum.report.tables import number
 
@@ -169,7 +169,7 @@ class HiraoStudy(Study):
         table.caption.append("several: rate of problems with more than one oracle.")
         return table
 
-    def efficiency(self) -> TextTable:
+    def efficiency(self) -> Table:
         """Return the median numbers of feasible selections and of nodes (Table 7)."""
         table = self._table("Search effort (Table 7)", "feasible", "nodes")
         for cells, found in self._groups():
@@ -184,7 +184,7 @@ class HiraoStudy(Study):
                 if found := self.of(metric, setting):
                     yield [metric, setting], found
 
-    def _table(self, title: str, *headings: str) -> TextTable:
+    def _table(self, title: str, *headings: str) -> Table:
         from optsum.report.tables import counted
 
         table = study_table(title, ["metric", "references"], headings)

@@ -22,7 +22,7 @@ from optsum.studies.topics import over_topics, with_references, without_interrup
 
 if TYPE_CHECKING:
     from optsum.corpus.topic import Text
-    from optsum.report.tables import TextTable
+    from optsum.report.tables import Table
 
 _WINDOWS: Final = {"E100": "lin-hovy-100", "E150": "lin-hovy-150"}
 _SETS: Final = {
@@ -87,11 +87,11 @@ class LinHovyStudy(Study):
         """Return all documents as JSON."""
         return [document.to_row() for document in self.documents]
 
-    def tables(self) -> list[TextTable]:
+    def tables(self) -> list[Table]:
         """Return the mean scores by human agreement (Figures 5-8), and the sizes of the search."""
         return [self.scores(), self.sizes()]
 
-    def scores(self) -> TextTable:
+    def scores(self) -> Table:
         """Return mean unigram co-occurrence, over all documents and by the agreement of humans."""
         from optsum.report.tables import counted, number
 
@@ -118,7 +118,7 @@ class LinHovyStudy(Study):
             table.caption.append(f"{counted(self.too_long, 'document')} left out: too many sentences.")
         return table
 
-    def sizes(self) -> TextTable:
+    def sizes(self) -> Table:
         """Return how many extracts have the words of each window."""
         table = study_table("Extracts within each window", ["window"], ("documents", "median", "largest", "all"))
         for name in _WINDOWS:

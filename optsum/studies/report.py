@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from optsum.report.tables import TextTable
+from optsum.report.tables import Column, Table, Tabular
 
 
-class Report(ABC):
+class Report(Tabular):
     """Tables for people, rows for programs, and what could not be done."""
 
     interrupted: bool = False
@@ -28,16 +27,17 @@ class Report(ABC):
         return ()
 
     @abstractmethod
-    def tables(self) -> list[TextTable]:
+    def tables(self) -> list[Table]:
         """Return the paper's tables; what a table lacks, its caption says."""
 
     @abstractmethod
     def to_rows(self) -> list[dict[str, Any]]:
         """Return what the tables are made of, as JSON."""
 
-    def __str__(self) -> str:
+    def text(self) -> str:
+        """Return the tables as lines of aligned text, and whether there should be more in them."""
         said = ["Interrupted: these are the topics that were done by then."] if self.interrupted else []
-        return "\n\n".join([*(table.text() for table in self.tables()), *said])
+        return "\n\n".join([super().text(), *said])
 
 
 @dataclass(kw_only=True)
@@ -60,9 +60,7 @@ class Study(Report):
         return tuple(self.failures)
 
 
-def study_table(title: str, names: Sequence[str], numbers: Sequence[str]) -> TextTable:
+def study_table(title: str, names: Sequence[str], numbers: Sequence[str]) -> Table:
     """Return an empty table: columns of names on the left, columns of numbers on the right."""
-    from optsum.report.tables import Column, TextTable
-
     columns = [Column(name) for name in names]
-    return TextTable([*columns, *(Column(number, numeric=True) for number in numbers)], title=title)
+    return Table([*columns, *(Column(number, numeric=True) for number in numbers)], title=title)

@@ -24,7 +24,7 @@ from optsum.studies.topics import over_topics, without_interruption
 from optsum.studies.tsc3_measures import Answers, ExtractScore, answers, score_extract
 
 if TYPE_CHECKING:
-    from optsum.report.tables import TextTable
+    from optsum.report.tables import Table
 
 LEAD = "LEAD"
 """The baseline: as many sentences as the minimum cover has, from the beginnings of the documents."""
@@ -123,7 +123,7 @@ class Tsc3Study(Study):
         ]
         return float(sum(values, Fraction(0)) / len(values)) if values else None
 
-    def tables(self) -> list[TextTable]:
+    def tables(self) -> list[Table]:
         """Return Tables 4 and 7."""
         return [self.extraction(), self.question_answering()]
 
@@ -131,7 +131,7 @@ class Tsc3Study(Study):
         """Return all scores as JSON."""
         return [score.to_row() for score in self.scores]
 
-    def extraction(self) -> TextTable:
+    def extraction(self) -> Table:
         """Return Coverage and Precision by system and condition (Table 4)."""
         table = self._table("Extracts (Table 4)", [("Cov.", "coverage"), ("Prec.", "precision")])
         extracts = [score.extract for score in self.scores if score.extract is not None]
@@ -152,7 +152,7 @@ class Tsc3Study(Study):
         table.caption += self._left_out("coverage", "has no extract (selection)")
         return table
 
-    def question_answering(self) -> TextTable:
+    def question_answering(self) -> Table:
         """Return exact match and edit distance by system and condition (Table 7)."""
         table = self._table("Pseudo question answering (Table 7)", [("exact", "exact"), ("edit", "edit")])
         if not any(score.answers is not None for score in self.scores):
@@ -177,7 +177,7 @@ class Tsc3Study(Study):
             said.append("Not every system is scored on every topic; each mean is over the topics it is scored on.")
         return said
 
-    def _table(self, title: str, measures: Sequence[tuple[str, str]]) -> TextTable:
+    def _table(self, title: str, measures: Sequence[tuple[str, str]]) -> Table:
         from optsum.report.tables import number
 
         conditions = self.conditions

@@ -22,7 +22,7 @@ import optsum.studies
 from optsum.cli import main
 from optsum.cli.stopping import Stopping
 from optsum.errors import OptionError, UnknownNameError
-from optsum.report.tables import Column, TextTable
+from optsum.report.tables import Column, Table
 from optsum.studies import STUDIES, Entry, Report, load_study
 from optsum.studies.tsc3 import BEST, LEAD
 
@@ -44,8 +44,8 @@ class Counted(Report):
     def __init__(self, ids: list[str], options: dict[str, Any]) -> None:
         self.ids, self.options = ids, options
 
-    def tables(self) -> list[TextTable]:
-        return [TextTable([Column("id")], [[name] for name in self.ids], title="Topics")]
+    def tables(self) -> list[Table]:
+        return [Table([Column("id")], [[name] for name in self.ids], title="Topics")]
 
     def to_rows(self) -> list[dict[str, Any]]:
         return [{"id": name, **self.options} for name in self.ids]

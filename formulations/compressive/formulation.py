@@ -109,6 +109,10 @@ class Compression(Task):
         """Return what is kept of each sentence, with punctuation, articles and capitals in order, for people."""
         return tuple(readable_text(sentence, groups) for sentence, groups in self._kept(selection))
 
+    def parts(self) -> list[list[tuple[int, int]]]:
+        """Return where the chunks of each sentence begin; those that live and die together go by the topmost."""
+        return [[(start, sentence.top[group]) for start, group in sentence.pieces()] for sentence in self.sentences]
+
     def _kept(self, selection: Selection) -> list[tuple[TrimmableSentence, set[int]]]:
         kept: dict[int, set[int]] = {}
         for unit in selection:

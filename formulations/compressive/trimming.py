@@ -66,6 +66,12 @@ class TrimmableSentence:
         starts, groups = self._borders
         return groups[max(0, bisect_right(starts, place) - 1)] if groups else 0
 
+    def pieces(self) -> list[tuple[int, int]]:
+        """Return where the text passes from one group to another: the first character of each piece, and its group."""
+        starts, groups = self._borders
+        changes = zip([0, *starts[1:]], groups, [None, *groups], strict=False)
+        return [(start, group) for start, group, before in changes if group != before]
+
     @cached_property
     def needs(self) -> tuple[int, ...]:
         """Each group with its ancestors, as bits."""

@@ -31,7 +31,10 @@ def run(
     ] = None,
     details: Annotated[
         bool,
-        typer.Option("--details", help="also spread, ratio quantiles, wins and ties with significance, time to target"),
+        typer.Option(
+            "--details",
+            help="spread, quantiles, wins and times; rows with texts and optima, for optsum report",
+        ),
     ] = False,
     backends: Annotated[
         str | None,
@@ -64,8 +67,9 @@ def run(
     )
     table = Comparison(plan, keep_results=False)
     interrupted = False
+    looked_at = details and output is not None
     try:
-        for results in work.run(lambda source: compare_topics(source, plan)):
+        for results in work.run(lambda source: compare_topics(source, plan, details=looked_at)):
             for problem in by_problem(results):
                 table.add(problem)
     except KeyboardInterrupt:

@@ -58,6 +58,10 @@ Resume: TypeAlias = Annotated[
 
 Overwrite: TypeAlias = Annotated[bool, typer.Option("--overwrite", help="replace an output that exists")]
 
+Details: TypeAlias = Annotated[
+    bool, typer.Option("--details", help="rows with the texts and all optima, for optsum report")
+]
+
 
 Format: TypeAlias = Annotated[
     str,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from optsum.cli.flags import Config, Flags, Output, Overwrite, Resume, existing, output_or_pipe
+from optsum.cli.flags import Config, Details, Flags, Output, Overwrite, Resume, existing, output_or_pipe
 from optsum.cli.topics import Map, Topics
 from optsum.options.options import Options
 
@@ -21,6 +21,7 @@ def run(
     output: Output = None,
     resume: Resume = False,
     overwrite: Overwrite = False,
+    details: Details = False,
     columns: Map = None,
     config: Config = None,
 ) -> int:
@@ -30,13 +31,14 @@ def run(
     from optsum.report.result_tables import results_table
     from optsum.running.topics import solve_topics
 
-    resolved = resolve(options, config=config)
+    resolved, output = resolve(options, config=config), output_or_pipe(output)
+    looked_at = details and output is not None
     work = EachTopic(
         topics,
         columns,
-        output_or_pipe(output),
+        output,
         inputs=[config, resolved.stopwords],
         ways=[resolved],
         existing=existing(overwrite, resume),
     )
-    return work.show(lambda source: solve_topics(source, resolved), results_table)
+    return work.show(lambda source: solve_topics(source, resolved, details=looked_at), results_table)

@@ -65,6 +65,13 @@ class Task(ABC):
         """Return the text of a selection for people, where that differs from what is scored."""
         return self.decode(selection)
 
+    def parts(self) -> list[list[tuple[int, int]]] | None:
+        """Return for each sentence of the topic where its parts begin, each with its number in a selection.
+
+        Places count characters, of tokens joined by blanks. None where sentences are chosen as a whole.
+        """
+        return None
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Extract(Task):

@@ -20,6 +20,7 @@ from optsum.options.options import Options, read_config, resolve
 from optsum.problem.formulation import Task
 from optsum.registry import STRATEGIES
 from optsum.running.best_reference import best_of_references, shares
+from optsum.running.details import detailed
 from optsum.running.each_topic import attempt, each_topic
 from optsum.running.one_problem import build, run_task
 from optsum.running.results import unsolved
@@ -146,14 +147,15 @@ def by_problem(results: Iterable[Result]) -> Iterator[list[Result]]:
         yield list(group)
 
 
-def compare_topics(topics: AnyTopics, plan: Plan) -> Generator[list[Result], None, None]:
+def compare_topics(topics: AnyTopics, plan: Plan, *, details: bool = False) -> Generator[list[Result], None, None]:
     """Run all strategies on each topic, and yield the results of each topic together.
 
     What strategies have in common is computed once (the problem, for each set of units; the root bound), but what a
-    strategy needs for its answer is always its own work, so that times can be compared.
+    strategy needs for its answer is always its own work, so that times can be compared. With `details` the first
+    result of each problem carries them (`optsum.running.details`).
     """
     ways = [way_of(options) for options in plan.ways]
-    return each_topic(topics, ways, partial(_solve_part, ways=ways))
+    return each_topic(topics, ways, detailed(partial(_solve_part, ways=ways), ways, details))
 
 
 def _solve_part(part: Topic, ways: Sequence[Way]) -> list[Result]:

@@ -12,6 +12,7 @@ from optsum.contracts.result import Result
 from optsum.corpus.given import AnyTopics
 from optsum.corpus.topic import Topic
 from optsum.options.options import Options, resolve
+from optsum.running.details import detailed
 from optsum.running.each_topic import attempt, charged, each_topic, single_problem
 from optsum.running.one_problem import answer
 from optsum.running.warm import warm_up
@@ -87,10 +88,10 @@ def solve_all(
     return (result for batch in batches for result in batch)
 
 
-def solve_topics(topics: AnyTopics, options: Options) -> Generator[list[Result], None, None]:
-    """Solve topics as `solve_all` does, but yield the results of each topic together."""
+def solve_topics(topics: AnyTopics, options: Options, *, details: bool = False) -> Generator[list[Result], None, None]:
+    """Solve topics as `solve_all` does, but yield the results of each topic together; `details` as in a comparison."""
     way = way_of(options)
-    return each_topic(topics, [way], partial(_solve_part, way=way))
+    return each_topic(topics, [way], detailed(partial(_solve_part, way=way), [way], details))
 
 
 def _solve_part(part: Topic, way: Way) -> list[Result]:

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from optsum.cli.flags import Config, Flags, Format, Output, Overwrite, Resume, existing
+from optsum.cli.flags import Config, Flags, Format, Output, Overwrite, Plot, Resume, existing
 from optsum.cli.topics import Map, Topics
 from optsum.options.options import Options
 
@@ -40,7 +40,16 @@ def run(
         str | None,
         typer.Option(metavar="NAME,NAME", help="solvers to compare (optsum list backends); milp is run on each"),
     ] = None,
+    seeds: Annotated[
+        str | None,
+        typer.Option(metavar="FIRST:END|N,N", help="run what proves nothing with each; 0:10 are ten [that of --seed]"),
+    ] = None,
+    exact_time_limit: Annotated[
+        float | None,
+        typer.Option(metavar="X", help="seconds of search per problem for --exact, instead of --time-limit"),
+    ] = None,
     format_: Format = "text",
+    plot: Plot = None,
     output: Output = None,
     resume: Resume = False,
     overwrite: Overwrite = False,
@@ -51,12 +60,16 @@ def run(
     from optsum.cli.each_topic import EachTopic
     from optsum.cli.exits import FAILED
     from optsum.report.comparison import Comparison
+    from optsum.report.plots import checked_plot, plot_comparison
     from optsum.report.table_formats import table_format
     from optsum.report.tables import put_tables
     from optsum.running.plan import Plan, by_problem, compare_topics
 
     form = table_format(format_)
-    plan = Plan.of(strategies, exact, backends, config=config, **options)
+    plot_path = None if plot is None else checked_plot(plot)
+    plan = Plan.of(
+        strategies, exact, backends, seeds=seeds, exact_time_limit=exact_time_limit, config=config, **options
+    )
     work = EachTopic(
         topics,
         columns,
@@ -76,6 +89,8 @@ def run(
         interrupted = True
     if output != "-" and (table.problems or not interrupted):
         put_tables([*table.tables(), *(table.details.tables() if details else [])], form)
+    if plot_path is not None and table.problems:
+        plot_comparison(table, plot_path)
     if interrupted:
         return work.interrupted()
     return max(work.status(), FAILED if table.contradictions else 0)

@@ -227,6 +227,8 @@ _ONLY_IN: Final = {
     "strategies": "compare",
     "exact": "compare",
     "backends": "compare",
+    "seeds": "compare",
+    "exact_time_limit": "compare",
     "threshold": "align",
     "max_sentences": "align",
 }

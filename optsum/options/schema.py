@@ -15,6 +15,8 @@ _KINDS: Final[dict[str, dict[str, Any]]] = {
     "strategies": _NAMES,
     "backends": _NAMES,
     "exact": {"type": "string"},
+    "seeds": {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "integer", "minimum": 0}}]},
+    "exact_time_limit": {"type": "number", "minimum": 0},
     "threshold": {"type": "number"},
     "max_sentences": {"type": "integer"},
 }

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from math import fsum
 from pathlib import Path
-from statistics import median
+from statistics import median, stdev
 from typing import Any
 
 from optsum.contracts.result import Result, Status, Termination
@@ -31,8 +31,13 @@ class ComparisonRow:
     strategy : str
     problems, solved, failed : int
         A problem is solved by a selection within the limits, or by the proof that there is none.
+    seeds : int
+        With how many seeds each problem was searched; `problems`, `solved`, `failed`, `ratios`, `reached` and `optima`
+        count each of these runs.
     mean_objective : float or None
         Over the problems for which there is a selection.
+    std_over_seeds : float or None
+        Standard deviation, over the seeds, of the mean objective of a seed; None for fewer than two seeds.
     mean_ratio, min_ratio : float or None
         Approximation ratio: objective / optimum when maximizing, optimum / objective when minimizing; 1 where both
         are 0.
@@ -53,7 +58,9 @@ class ComparisonRow:
     problems: int
     solved: int
     failed: int
+    seeds: int
     mean_objective: float | None
+    std_over_seeds: float | None
     mean_ratio: float | None
     min_ratio: float | None
     ratios: int
@@ -75,6 +82,7 @@ class _Tally:
     guaranteed: int = 0
     reached: int = 0
     objectives: array[float] = field(default_factory=lambda: array("d"))
+    by_seed: dict[int, array[float]] = field(default_factory=dict)
     ratios: array[float] = field(default_factory=lambda: array("d"))
     seconds: array[float] = field(default_factory=lambda: array("d"))
     bounds: array[float] = field(default_factory=lambda: array("d"))
@@ -123,7 +131,7 @@ class Comparison(Tabular):
         if not consistent:
             self.contradictions.append(results[0].id or "?")
         ratios: list[float | None] = []
-        for name, result in zip(self.plan.strategies, results, strict=True):
+        for name, way, result in zip(self.plan.names, self.plan.ways, results, strict=True):
             ratios.append(None)
             tally = self._tallies[name]
             tally.problems += 1
@@ -136,29 +144,33 @@ class Comparison(Tabular):
             if result.objective is None or (key := result.key) is None:
                 continue
             tally.objectives.append(result.objective)
+            tally.by_seed.setdefault(way.seed, array("d")).append(result.objective)
             tally.reached += key == optimum
             ratios[-1], guaranteed = ratio_to_best(key, optimum, bounds)
             tally.guaranteed += guaranteed
             if (ratio := ratios[-1]) is not None:
                 tally.ratios.append(ratio)
-        self.details.add(results, optimum, ratios)
+        self.details.add(self.plan.names, results, optimum, ratios)
 
     @property
     def rows(self) -> list[ComparisonRow]:
         """One row a strategy."""
+        names = self.plan.names
         return [
             ComparisonRow(
                 strategy=name,
                 problems=tally.problems,
                 solved=tally.solved,
                 failed=tally.problems - tally.solved,
+                seeds=names.count(name),
                 mean_objective=_mean(tally.objectives),
+                std_over_seeds=_spread(tally.by_seed.values()),
                 mean_ratio=_mean(tally.ratios),
                 min_ratio=min(tally.ratios, default=None),
                 ratios=len(tally.ratios),
                 guaranteed=tally.guaranteed,
                 reached=tally.reached,
-                optima=self.optima,
+                optima=self.optima * names.count(name),
                 mean_seconds=_mean(tally.seconds),
                 median_seconds=median(tally.seconds) if tally.seconds else None,
                 mean_bound=_mean(tally.bounds),
@@ -186,12 +198,19 @@ def _mean(values: array[float]) -> float | None:
     return fsum(values) / len(values) if values else None
 
 
+def _spread(values: Iterable[array[float]]) -> float | None:
+    means = [mean for each in values if (mean := _mean(each)) is not None]
+    return stdev(means) if len(means) > 1 else None
+
+
 def compare(
     topics: AnyTopics,
     strategies: Sequence[str] | str | None = None,
     exact: str | None = None,
     backends: Sequence[str] | str | None = None,
     *,
+    seeds: Iterable[int] | str | None = None,
+    exact_time_limit: float | None = None,
     config: str | Path | None = None,
     keep_results: bool = True,
     **options: Any,
@@ -210,8 +229,12 @@ def compare(
         serves what is maximized.
     backends : sequence of str, or str
         Solvers that "milp" is run on, side by side; then "milp" is the only strategy if none are given.
+    seeds : iterable of int, or str
+        Each strategy that proves nothing is run with every one of them: ``range(10)``, "0:10" or "1,2,3".
+    exact_time_limit : float, optional
+        Seconds a problem for the strategy of `exact`, where it may take longer, or less long, than ``time_limit``.
     config : path, optional
-        A TOML file of options, `strategies`, `exact` and `backends` among them.
+        A TOML file of options, `strategies`, `exact`, `backends` and `seeds` among them.
     keep_results : bool
         Whether every result stays in memory, as ``table.results``.
     **options
@@ -233,7 +256,9 @@ def compare(
     >>> [(row.strategy, row.mean_objective, row.mean_ratio, row.reached) for row in table.rows]
     [('exhaustive', 1.0, 1.0, 1), ('greedy', 1.0, 1.0, 1)]
     """
-    plan = Plan.of(strategies, exact, backends, config=config, **options)
+    plan = Plan.of(
+        strategies, exact, backends, seeds=seeds, exact_time_limit=exact_time_limit, config=config, **options
+    )
     table = Comparison(plan, keep_results=keep_results)
     for results in compare_topics(topics, plan):
         for problem in by_problem(results):
@@ -247,7 +272,18 @@ def _table(comparison: Comparison) -> Table:
     guaranteed = max((row.guaranteed for row in rows), default=0)
     mark = "≥ " if guaranteed else ""
     solvers = bool(comparison.plan.backends)
-    headings = ["objective", f"{mark}ratio", f"{mark}lowest", "optimal", "mean time", "median", "solved", "failed"]
+    seeds = len(comparison.plan.seeds) > 1
+    headings = [
+        "objective",
+        *(["± seeds"] if seeds else []),
+        f"{mark}ratio",
+        f"{mark}lowest",
+        "optimal",
+        "mean time",
+        "median",
+        "solved",
+        "failed",
+    ]
     headings += ["bound", "nodes"] if solvers else []
     table = Table([Column("strategy"), *(Column(heading, numeric=True) for heading in headings)])
     for row in rows:
@@ -255,6 +291,7 @@ def _table(comparison: Comparison) -> Table:
             [
                 row.strategy,
                 number(row.mean_objective),
+                *([number(row.std_over_seeds)] if seeds else []),
                 number(row.mean_ratio),
                 number(row.min_ratio),
                 Cell(f"{row.reached}/{row.optima}" if row.optima else "-", row.reached if row.optima else None),
@@ -278,6 +315,11 @@ def _table(comparison: Comparison) -> Table:
             "so it is a guaranteed lower limit."
         )
     table.caption.append("time: from text to answer; a bound that is only a certificate is not counted.")
+    if seeds:
+        table.caption.append(
+            f"± seeds: standard deviation of the mean objective over {len(comparison.plan.seeds)} seeds; what proves "
+            "is run once."
+        )
     if solvers:
         table.caption.append("bound, nodes: means; each solver counts nodes in its own way, and some do not say.")
     if any(row.failed for row in rows):

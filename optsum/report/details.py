@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from itertools import combinations
 from statistics import median
 from typing import Final
@@ -71,10 +72,16 @@ class Details(Tabular):
         self._ratios = {name: [] for name in self.strategies}
         self._times = {(name, target): [] for name in self.strategies for target in TARGETS}
 
-    def add(self, results: Sequence[Result], optimum: Key | None, ratios: Sequence[float | None]) -> None:
-        """Take in the results of a problem by all strategies, and their ratios to the optimum or the best bound."""
-        for name, result, ratio in zip(self.strategies, results, ratios, strict=True):
-            self._keys[name].append(result.key)
+    def add(
+        self, names: Sequence[str], results: Sequence[Result], optimum: Key | None, ratios: Sequence[float | None]
+    ) -> None:
+        """Take in the results of a problem by all strategies, and their ratios to the optimum or the best bound.
+
+        `names` says whose each result is; of a strategy that was run with several seeds the mean objective counts.
+        """
+        keys: dict[str, list[Key | None]] = {}
+        for name, result, ratio in zip(names, results, ratios, strict=True):
+            keys.setdefault(name, []).append(result.key)
             if ratio is not None:
                 self._ratios[name].append(ratio)
             if optimum is None:
@@ -82,6 +89,13 @@ class Details(Tabular):
             for target in TARGETS:
                 reach = float(optimum) * target if self.sense is Sense.MAXIMIZE else float(optimum) / target
                 self._times[name, target].append(time_to_target(result, reach, self.sense))
+
+        for name, found in keys.items():
+            self._keys[name].append(_mean_key(found))
+
+    def ratios_of(self, strategy: str) -> Sequence[float]:
+        """Return the ratios of a strategy, run by run."""
+        return self._ratios[strategy]
 
     def pairs(self) -> list[Pair]:
         """Return every two strategies side by side."""
@@ -154,6 +168,14 @@ class Details(Tabular):
 
 def _table(title: str, *headings: str) -> Table:
     return Table([Column("strategy"), *(Column(heading, numeric=True) for heading in headings)], title=title)
+
+
+def _mean_key(keys: Sequence[Key | None]) -> Key | None:
+    """Return the mean of values as they are compared, exact where they are; None where one is missing."""
+    held = [key for key in keys if key is not None]
+    if len(held) < len(keys):
+        return None
+    return held[0] if len(held) == 1 else sum(held) / Fraction(len(held))
 
 
 def _wilcoxon(differences: Sequence[float]) -> float | None:

@@ -108,7 +108,7 @@ def as_csv(table: _Table) -> str:
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow([column.heading for column in table.columns])
     for row in _full(table):
-        writer.writerow([_value(cell) for cell in row])
+        writer.writerow(_values(table, row))
     return file.getvalue()
 
 
@@ -158,7 +158,7 @@ def _html(text: str) -> str:
 def as_pandas(table: _Table) -> Any:
     """Return a `pandas.DataFrame` of the values, as `data_frame` does."""
     return data_frame(
-        [[_value(cell) for cell in row] for row in _full(table)], columns=[column.heading for column in table.columns]
+        [_values(table, row) for row in _full(table)], columns=[column.heading for column in table.columns]
     )
 
 
@@ -182,8 +182,21 @@ def _full(table: _Table) -> list[list[str]]:
     return [[*row, *("" for _ in table.columns[len(row) :])] for row in table.rows]
 
 
-def _value(cell: str) -> Any:
-    return getattr(cell, "value", str(cell))
+def _values(table: _Table, row: Sequence[str]) -> list[Any]:
+    """Return the values of a row: of a column of numbers never the text that shows one."""
+    return [
+        getattr(cell, "value", _read(cell) if column.numeric else str(cell))
+        for cell, column in zip(row, table.columns, strict=True)
+    ]
+
+
+def _read(text: str) -> Any:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return None if text in {"", "-"} else str(text)
 
 
 _FORMATS: Final[dict[str, Callable[[_Table], str]]] = {"markdown": as_markdown, "csv": as_csv, "latex": as_latex}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import groupby
+from itertools import groupby, islice
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["Plan", "by_problem", "compare_topics"]
 
 _DEFAULT = ("greedy", "lead", "random")
+_MOST_SEEDS = 10_000
 
 
 @dataclass(frozen=True)
@@ -47,15 +48,23 @@ class Plan:
         The strategy whose proven optimum the others are held against.
     backends : tuple of str
         Solvers that a strategy with a backend is run on, one way each; empty where it is run on one.
+    seeds : tuple of int
+        Each strategy that proves nothing is run once with each; empty where all are run once.
     """
 
     ways: tuple[Options, ...]
     exact: str | None
     backends: tuple[str, ...] = ()
+    seeds: tuple[int, ...] = ()
 
     @property
     def strategies(self) -> list[str]:
         """Names in the order of the table: of the strategies, and of the solvers where several are compared."""
+        return list(dict.fromkeys(self.names))
+
+    @property
+    def names(self) -> list[str]:
+        """The line of the table that each way belongs to."""
         return [
             f"{way.strategy} on {way.backend}" if self.backends and _takes_backend(way.strategy) else way.strategy
             for way in self.ways
@@ -68,11 +77,18 @@ class Plan:
         exact: str | None = None,
         backends: Sequence[str] | str | None = None,
         *,
+        seeds: Iterable[int] | str | None = None,
+        exact_time_limit: float | None = None,
         config: str | Path | None = None,
         **options: Any,
     ) -> Plan:
         """Resolve the options; see `compare`."""
         file = read_config(config) if config is not None else {}
+        seeds = file.get("seeds") if seeds is None and options.get("seed") is None else seeds
+        exact_time_limit = file.get("exact_time_limit") if exact_time_limit is None else exact_time_limit
+        each_seed = () if seeds is None else _seeds(seeds)
+        if each_seed and options.get("seed") is not None:
+            raise OptionError("One seed is named by --seed, and several by --seeds: leave one of the two.")
         if options.get("backend") is not None:
             if backends is not None:
                 raise OptionError("One solver is named by --backend, and several by --backends: leave one of the two.")
@@ -92,9 +108,18 @@ class Plan:
             raise OptionError(f"The strategy {exact} proves nothing: for --exact choose {able}, or none.")
         names = [*([exact] if exact else []), *(name for name in strategies if name != exact)]
         own = shared_out(base.strategy_options, names)
-        ways = (base.model_copy(update={"strategy": name, "strategy_options": own[name]}) for name in names)
+        ways = [base.model_copy(update={"strategy": name, "strategy_options": own[name]}) for name in names]
+        if exact_time_limit is not None:
+            if exact is None:
+                raise OptionError("A time limit of the exact strategy needs one: name it by --exact.")
+            ways[0] = resolve({**ways[0].model_dump(), "time_limit": exact_time_limit})
+        ways = [
+            way.model_copy(update={"seed": seed})
+            for way in ways
+            for seed in (each_seed if each_seed and not STRATEGIES.load(way.strategy).exact else (way.seed,))
+        ]
         if not solvers:
-            return cls(tuple(ways), exact)
+            return cls(tuple(ways), exact, seeds=each_seed)
         if base.backend_options:
             raise OptionError("Options of one solver cannot be those of several: leave --backend-option or --backends.")
         if not any(map(_takes_backend, names)):
@@ -106,7 +131,7 @@ class Plan:
             for way in ways
             for solver in (solvers if _takes_backend(way.strategy) else (way.backend,))
         )
-        return cls(tuple(each), exact, solvers)
+        return cls(tuple(each), exact, solvers, each_seed)
 
 
 def _serving(base: Options) -> str:
@@ -139,6 +164,31 @@ def _names(given: object, kind: str = "strategy") -> list[str]:
         if names.count(name) > 1:
             raise OptionError(f"The {kind} {name} is named twice: name each once.")
     return names
+
+
+def _seeds(given: object) -> tuple[int, ...]:
+    """Return seeds given as numbers, or as text: "0:10" for the ten from 0, "1,2,3" for these.
+
+    Raises
+    ------
+    OptionError
+        If they are something else, or one comes twice.
+    """
+    wrong = OptionError(f"The seeds {given!r:.80} are no list of whole numbers from 0: give them as 0:10, or as 1,2,3.")
+    if isinstance(given, str):
+        first, colon, last = given.partition(":")
+        try:
+            given = range(int(first), int(last)) if colon else [int(one) for one in given.split(",")]
+        except ValueError:
+            raise wrong from None
+    if not isinstance(given, Iterable):
+        raise wrong
+    found = tuple(islice(given, _MOST_SEEDS + 1))
+    if not found or not all(isinstance(seed, int) and not isinstance(seed, bool) and seed >= 0 for seed in found):
+        raise wrong
+    if len(found) > _MOST_SEEDS or len(set(found)) < len(found):
+        raise OptionError(f"Seeds are at most {_MOST_SEEDS}, and each is given once.")
+    return found
 
 
 def by_problem(results: Iterable[Result]) -> Iterator[list[Result]]:

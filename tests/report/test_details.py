@@ -30,7 +30,7 @@ def result(strategy: str, value: int | None, trace: tuple[tuple[float, float], .
 def details(first: list[int | None], second: list[int | None], sense: Sense = Sense.MAXIMIZE) -> Details:
     found = Details(["a", "b"], sense)
     for left, right in zip(first, second, strict=True):
-        found.add([result("a", left), result("b", right)], Fraction(10), [None, 1.0])
+        found.add(["a", "b"], [result("a", left), result("b", right)], Fraction(10), [None, 1.0])
     return found
 
 

@@ -1,0 +1,99 @@
+"""Comparisons drawn, as SVG or PDF for a page or paper and as PNG for everything else."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from optsum.errors import OptionError, visible
+from optsum.files import describe_os_error
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from optsum.report.comparison import Comparison
+
+__all__ = ["checked_plot", "plot_comparison"]
+
+_ENDINGS: Final = (".svg", ".png", ".pdf")
+
+
+def checked_plot(path: str | Path) -> Path:
+    """Return where a plot is to be written, before any work is done for it.
+
+    Raises
+    ------
+    OptionError
+        If nothing can be drawn there: another ending, no folder, no matplotlib.
+    """
+    place = Path(path)
+    if place.suffix.lower() not in _ENDINGS:
+        raise OptionError(f"The plot {path} is of no format that optsum draws: name it .svg, .png or .pdf.")
+    if not place.parent.is_dir():
+        raise OptionError(f"The plot {path} cannot be written: there is no folder {place.parent}; make it first.")
+    if find_spec("matplotlib") is None:
+        raise OptionError("A plot needs matplotlib: pip install 'optsum[plots]'.")
+    return place
+
+
+def plot_comparison(comparison: Comparison, path: Path) -> None:
+    """Draw a comparison: how the ratios of each strategy are distributed, and what they cost in time.
+
+    Left a curve for each strategy: the share of its runs with at least that ratio. Right a point for each: mean ratio
+    against median time, with the middle half of its ratios.
+
+    Raises
+    ------
+    OptionError
+        If the file cannot be written.
+    """
+    import numpy as np
+
+    with _figure(path, 2) as (figure, axes):
+        shares, times = axes
+        for place, row in enumerate(comparison.rows):
+            ratios = np.sort(np.asarray(comparison.details.ratios_of(row.strategy), np.float64))
+            if not len(ratios):
+                continue
+            look = {"color": f"C{place % 10}", "label": _plain(row.strategy)}
+            at_least = 1 - np.arange(len(ratios)) / len(ratios)
+            # From ratio 0, which all reach, down to none beyond the best.
+            shares.step([0, *ratios, ratios[-1]], [1, *at_least, 0], where="pre", linewidth=1.6, **look)
+            if row.median_seconds:
+                low, high = np.quantile(ratios, [0.25, 0.75])
+                middle = float(row.mean_ratio or 0)
+                reach = [[max(middle - low, 0)], [max(high - middle, 0)]]
+                times.errorbar([row.median_seconds], [middle], yerr=reach, fmt="o", capsize=3, **look)
+        found = [float(min(comparison.details.ratios_of(row.strategy), default=1)) for row in comparison.rows]
+        shares.set(xlabel="ratio to the optimum", ylabel="share of runs with at least this ratio", ylim=(0, 1.03))
+        shares.set_xlim(max(0.0, min(found, default=0) - 0.02), 1.005)
+        times.set(xlabel="median seconds", ylabel="mean ratio, and the middle half", xscale="log")
+        for one in axes:
+            one.grid(visible=True, alpha=0.3)
+        if any(row.guaranteed for row in comparison.rows):
+            shares.set_xlabel("ratio to the optimum, or to the best bound (a lower limit)")
+        if shares.lines:
+            shares.legend(loc="lower left", frameon=False)
+        figure.suptitle(_plain(comparison.tables()[0].title))
+
+
+def _plain(text: str) -> str:
+    """Return text that matplotlib draws as it is: a dollar would begin a formula."""
+    return visible(text, keep="\n").replace("$", r"\$")
+
+
+@contextmanager
+def _figure(path: Path, panels: int) -> Iterator[tuple[Any, list[Any]]]:
+    """Give a figure and its panels side by side, and write it; the same data make the same file."""
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    with rc_context({"svg.hashsalt": "optsum", "svg.fonttype": "none"}):
+        figure = Figure(figsize=(4.4 * panels + 1, 4.2), layout="constrained")
+        yield figure, list(figure.subplots(1, panels, squeeze=False).flat)
+        try:
+            figure.savefig(path, dpi=150, metadata={"Date": None} if path.suffix.lower() == ".svg" else None)
+        except OSError as error:
+            raise OptionError(f"The plot {path} cannot be written: {describe_os_error(error)}.") from error

@@ -1,0 +1,91 @@
+"""Comparisons over several seeds: who is run how often, and what is said of the spread."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from statistics import fmean, stdev
+from typing import Any
+
+import pytest
+
+import optsum
+from optsum.errors import OptionError
+from optsum.options.schema import schema
+from optsum.running.plan import Plan
+
+TOPICS: list[dict[str, Any]] = [
+    {
+        "id": f"t{number}",
+        "documents": [[f"{a} {b} w{a}{b}" for a in "abcdef" for b in "abcdef" if a < b]],
+        "references": [["a b c d e f"]],
+    }
+    for number in range(3)
+]
+
+
+def test_what_proves_runs_once_and_the_rest_with_each_seed() -> None:
+    plan = Plan.of(["random", "greedy", "branch-and-bound"], "exhaustive", seeds="3:6", max_length=6)
+    assert plan.strategies == ["exhaustive", "random", "greedy", "branch-and-bound"]
+    assert plan.names == ["exhaustive", *["random"] * 3, *["greedy"] * 3, "branch-and-bound"]
+    assert [way.seed for way in plan.ways] == [0, 3, 4, 5, 3, 4, 5, 0]
+    assert len({way.config_hash for way in plan.ways}) == len(plan.ways)
+
+
+def test_the_spread_is_that_of_single_runs() -> None:
+    table = optsum.compare(TOPICS, ["random"], "exhaustive", seeds=range(4), max_length=6)
+    alone = [list(optsum.solve_all(TOPICS, strategy="random", seed=seed, max_length=6)) for seed in range(4)]
+    means = [fmean(one.objective or 0 for one in run) for run in alone]
+    exact, row = table.rows
+    assert row.mean_objective == pytest.approx(fmean(means))
+    assert row.std_over_seeds == pytest.approx(stdev(means))
+    assert row.std_over_seeds
+    assert (row.seeds, row.problems, row.solved, row.optima) == (4, 12, 12, 12)
+    assert (exact.seeds, exact.problems, exact.optima, exact.std_over_seeds) == (1, 3, 3, None)
+    assert "± seeds" in str(table)
+    assert "4 seeds" in str(table)
+    (pair,) = table.details.pairs()
+    assert pair.wins + pair.ties == 3  # problems, not runs
+    assert len(table.details.ratios_of("random")) == 12
+
+
+def test_one_seed_has_no_spread() -> None:
+    table = optsum.compare(TOPICS, ["random"], "exhaustive", seeds="7", max_length=6)
+    assert "seeds" not in str(table)
+    assert {result.seed for result in table.results if result.strategy == "random"} == {
+        result.seed for result in optsum.solve_all(TOPICS, strategy="random", seed=7, max_length=6)
+    }
+
+
+@pytest.mark.parametrize("given", ["", "3:3", "a", "1,,2", "-1", [1.5], [True], 7, "1:2:3", []])
+def test_what_are_no_seeds_is_refused(given: Any) -> None:
+    with pytest.raises(OptionError, match="give them as 0:10, or as 1,2,3"):
+        Plan.of(["random"], seeds=given, max_length=6)
+
+
+@pytest.mark.parametrize(
+    ("given", "reason"),
+    [
+        ({"seeds": "1,1"}, "each is given once"),
+        ({"seeds": "0:99999999999"}, "at most 10000"),
+        ({"seeds": "0:2", "seed": 3}, "leave one of the two"),
+        ({"exact_time_limit": 3, "exact": "none"}, "name it by --exact"),
+        ({"exact_time_limit": -1}, "greater than or equal to 0"),
+    ],
+)
+def test_what_contradicts_itself_is_refused(given: dict[str, Any], reason: str) -> None:
+    with pytest.raises(OptionError, match=reason):
+        Plan.of(["random"], **{"max_length": 6, **given})
+
+
+def test_the_exact_strategy_has_a_limit_of_its_own(tmp_path: Path) -> None:
+    plan = Plan.of(["greedy"], "exhaustive", exact_time_limit=60, time_limit=1, max_length=6)
+    assert [way.time_limit for way in plan.ways] == [60, 1]
+    file = tmp_path / "options.toml"
+    file.write_text('seeds = "0:3"\nexact-time-limit = 9.0\nmax-length = 6')
+    plan = Plan.of(["greedy"], config=file)
+    assert [(way.seed, way.time_limit) for way in plan.ways] == [(0, 9.0), (0, None), (1, None), (2, None)]
+    assert [way.seed for way in Plan.of(["greedy"], config=file, seed=5).ways] == [5, 5]
+
+
+def test_both_stand_in_the_schema_of_a_file() -> None:
+    assert {"seeds", "exact-time-limit"} <= schema()["properties"].keys()

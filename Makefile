@@ -59,7 +59,7 @@ $(DEV)/.installed: pyproject.toml
 	@touch $@
 
 $(DEV)/.developer: $(DEV)/.installed
-	@$(DEV)/bin/pip install --quiet --editable '.[dev,docs,hf,plots,report,solvers]'
+	@$(DEV)/bin/pip install --quiet --editable '.[cluster,dev,docs,hf,plots,report,solvers]'
 	@touch $@
 
 $(TEST)/.created: pyproject.toml
@@ -72,7 +72,7 @@ wheel: $(TEST)/.created
 	$(TEST)/bin/pip wheel --quiet --no-deps --wheel-dir dist .
 
 $(TEST)/.installed: $(TEST)/.created | wheel
-	$(TEST)/bin/pip install --quiet "$$(echo dist/optsum-*.whl)[dev,docs,hf,plots,report,solvers]"
+	$(TEST)/bin/pip install --quiet "$$(echo dist/optsum-*.whl)[cluster,dev,docs,hf,plots,report,solvers]"
 	@touch $@
 
 # The packages around optsum are installed afresh when pyproject.toml changes, optsum itself every time.

@@ -15,6 +15,7 @@ from collections.abc import Iterable
 
 __all__ = [
     "BackendError",
+    "ExecutorError",
     "InputError",
     "OptionError",
     "OptsumError",
@@ -54,6 +55,10 @@ class BackendError(OptsumError, RuntimeError):
     """A solver that is missing, unlicensed, too small for the instance, or whose answer does not survive re-scoring."""
 
 
+class ExecutorError(OptsumError, RuntimeError):
+    """Processes, or a cluster, that cannot be had or are there no more."""
+
+
 def unknown_name(kind: str, name: object, known: Iterable[str]) -> UnknownNameError:
     """Build (not raise) the error for an unknown name.
 
@@ -89,6 +94,8 @@ def describe(error: BaseException) -> str:
     _log.debug("%s", error, exc_info=error)
     if isinstance(error, OptsumError):
         return str(error)
+    if isinstance(error, MemoryError):
+        return "memory ran out; give a process more, run fewer of them, or search it alone"
     text = " ".join(str(error).split())
     return (
         f"unexpected {type(error).__name__}{f' ({text:.300})' if text else ''}: this is a fault of optsum or of a "

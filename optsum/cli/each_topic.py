@@ -109,7 +109,7 @@ class EachTopic:
             interrupts = stack.enter_context(Interrupts())
             advance = stack.enter_context(bar("topics", lambda: count_lines(self._path)))
             began = perf_counter()
-            parallel = self._ways[0].workers > 1  # then each process has its own time to report
+            parallel = self._ways[0].elsewhere  # then each process has its own time to report
             unpaid = 0.0 if parallel else self._warm
             for results in interrupts.pull(start(self._finished.pending(self._read, advance)), parallel=parallel):
                 results[0], unpaid = charged(results[0], unpaid), 0.0

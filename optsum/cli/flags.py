@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from optsum.rows.writer import Existing
 
 OF_SEARCHES: Final = {
-    *("strategy", "strategy_options", "bound", "backend", "backend_options", "threads", "seed", "workers"),
+    *("strategy", "strategy_options", "bound", "backend", "backend_options", "threads", "seed"),
+    *("workers", "executor", "scheduler", "memory_per_worker"),
     *("time_limit", "node_limit", "evaluation_limit", "gap", "target"),
 }
 """Options that say how to search, and nothing of what the problem is."""

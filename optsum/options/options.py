@@ -31,6 +31,7 @@ from optsum.metrics.names import parse_metric
 from optsum.options.of_strategies import shared_out
 from optsum.options.own import OWN_OPTIONS_SCHEMA, OwnOptions, own_options
 from optsum.options.presets import PRESETS
+from optsum.options.sizes import LEAST_MEMORY, parse_size
 from optsum.options.toml import check_kinds, read_table, sentence_of
 from optsum.registry import FORMULATIONS, STRATEGIES
 
@@ -41,9 +42,21 @@ if TYPE_CHECKING:
     from optsum.problem.spec import Spec
     from optsum.text.analyzer import Analyzer
 
-__all__ = ["Options", "ScoreOptions", "options_of", "read_config", "resolve", "resolve_as", "resolve_score"]
+__all__ = [
+    "OF_WORKERS",
+    "Options",
+    "ScoreOptions",
+    "options_of",
+    "read_config",
+    "resolve",
+    "resolve_as",
+    "resolve_score",
+]
 
-_NOT_IN_HASH = {"preset", "workers"}
+OF_WORKERS: Final = ("workers", "executor", "scheduler", "memory_per_worker")
+"""Who does the work."""
+
+_NOT_IN_HASH = {"preset", *OF_WORKERS}
 """Options that cannot change a result; what a preset sets is in the options themselves."""
 
 _LONGEST: Final = 10**12
@@ -128,6 +141,16 @@ class Options(_Model):
     target: float | None = Field(None, description="objective that is good enough")
     seed: int = Field(0, ge=0, description="the same seed gives the same result")
     workers: int = Field(1, ge=1, description="processes")
+    executor: Literal["local", "dask"] = Field("local", description="whose processes: of this machine, or a cluster's")
+    scheduler: str | None = Field(None, description="of dask, such as tcp://HOST:8786 [one of this machine]")
+    memory_per_worker: str | None = Field(None, description="what a process may take, such as 2GB (Linux)")
+
+    @field_validator("memory_per_worker")
+    @classmethod
+    def _size(cls, value: str | None) -> str | None:
+        if value is not None and parse_size(value) < LEAST_MEMORY:
+            raise ValueError("a process needs 500MB to get ready")
+        return value
 
     @field_validator("backend_options", "strategy_options", "formulation_options", mode="before")
     @classmethod
@@ -152,6 +175,16 @@ class Options(_Model):
         """Return the formulation, with its own options set."""
         own = {option.replace("-", "_"): value for option, value in self.formulation_options}
         return FORMULATIONS.create(self.formulation, own, vars(self))
+
+    @property
+    def memory(self) -> int | None:
+        """Bytes that a process may take."""
+        return None if self.memory_per_worker is None else parse_size(self.memory_per_worker)
+
+    @property
+    def elsewhere(self) -> bool:
+        """Whether other processes do the work."""
+        return self.workers > 1 or self.executor != "local" or self.memory_per_worker is not None
 
     def searcher(self) -> Strategy:
         """Return the strategy, with its own options set."""

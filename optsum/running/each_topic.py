@@ -12,17 +12,20 @@ from optsum.contracts.result import Result, Status, Termination
 from optsum.corpus.given import AnyTopic, AnyTopics, topics_of
 from optsum.corpus.topic import BadTopic, Topic, as_topic
 from optsum.errors import OptionError, describe
+from optsum.running.executors.choice import AnyExecutor, crew_of
 from optsum.running.results import unsolved
 from optsum.running.warm import warm_up
 from optsum.running.way import Way
-from optsum.running.workers import stream
+from optsum.running.workers import in_order
 
 __all__ = [
     "attempt",
     "charged",
     "each_topic",
     "error_result",
+    "lost_topic",
     "problems",
+    "search_topic",
     "single_problem",
 ]
 
@@ -70,7 +73,10 @@ def charged(result: Result, ready: float) -> Result:
 
 
 def each_topic(
-    topics: AnyTopics, ways: Sequence[Way], solve_part: Callable[[Topic], list[Result]]
+    topics: AnyTopics,
+    ways: Sequence[Way],
+    solve_part: Callable[[Topic], list[Result]],
+    executor: AnyExecutor | None = None,
 ) -> Generator[list[Result], None, None]:
     """Yield the results of each topic together, whatever happens to it.
 
@@ -79,24 +85,26 @@ def each_topic(
     topics : iterable, path or data frame
         As for `optsum.corpus.given.topics_of`.
     ways : sequence of Way
-        All ways in which a topic is searched; they make the same problems of it, and share the number of workers.
+        All ways in which a topic is searched; they make the same problems of it, and share what is said of workers.
     solve_part : callable
         Returns the results of a topic as one problem: one for each way, or fewer of which the last is interrupted.
-        Pickled if there are several workers.
+        Pickled if other processes work.
+    executor : Executor or callable, optional
+        The caller's own (`optsum.running.executors.choice.crew_of`).
 
     Raises
     ------
     OptsumError
         At once, if one of the ways cannot work on any topic.
-    KeyboardInterrupt
-        As `optsum.running.workers.stream` does.
+    KeyboardInterrupt, ExecutorError
+        As `optsum.running.workers.in_order` does.
     """
     given = topics_of(topics, ways[0].options.flat)
     ready = fsum(map(warm_up, ways))
-    workers = ways[0].options.workers
-    work = partial(_solve_topic, ways=ways, solve_part=solve_part)
-    batches = stream(work, given, workers, partial(_failed, reason=_DIED, ways=ways))
-    return batches if workers > 1 else _first_charged(batches, ready)  # each process has its own to report
+    crew = crew_of(ways[0].options, executor)
+    work = partial(search_topic, ways=ways, solve_part=solve_part)
+    batches = in_order(work, given, crew, partial(lost_topic, ways=ways))
+    return batches if crew is not None else _first_charged(batches, ready)  # each process has its own to report
 
 
 def _first_charged(batches: Iterable[list[Result]], ready: float) -> Generator[list[Result], None, None]:
@@ -104,9 +112,14 @@ def _first_charged(batches: Iterable[list[Result]], ready: float) -> Generator[l
         yield results if number else [charged(results[0], ready), *results[1:]]
 
 
+def lost_topic(topic: AnyTopic, ways: Sequence[Way]) -> list[Result]:
+    """Return the rows of a topic that no process survives."""
+    return _failed(topic, _DIED, ways)
+
+
 _DIED = (
-    "the process that searched it died: a solver crashed, or memory ran out; search it alone, with fewer workers or "
-    "another backend"
+    "it killed its process twice: a solver crashed, or memory ran out; search it by itself, with another backend, or "
+    "where there is more memory"
 )
 
 
@@ -117,7 +130,8 @@ def _failed(topic: AnyTopic, reason: str, ways: Sequence[Way]) -> list[Result]:
     return [error_result(name if isinstance(name, str) else None, reason, way) for way in ways]
 
 
-def _solve_topic(topic: AnyTopic, ways: Sequence[Way], solve_part: Callable[[Topic], list[Result]]) -> list[Result]:
+def search_topic(topic: AnyTopic, ways: Sequence[Way], solve_part: Callable[[Topic], list[Result]]) -> list[Result]:
+    """Return the results of a topic, whatever happens to it, with what it took to get this process ready."""
     ready = fsum(map(warm_up, ways))
     if isinstance(topic, BadTopic):
         return _failed(topic, topic.error, ways)

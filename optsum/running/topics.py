@@ -6,7 +6,7 @@ from collections.abc import Generator, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, Literal
 
 from optsum.contracts.result import Result
 from optsum.corpus.given import AnyTopics
@@ -14,6 +14,7 @@ from optsum.corpus.topic import Topic
 from optsum.options.options import Options, resolve
 from optsum.running.details import detailed
 from optsum.running.each_topic import attempt, charged, each_topic, single_problem
+from optsum.running.executors.choice import AnyExecutor
 from optsum.running.one_problem import answer
 from optsum.running.warm import warm_up
 from optsum.running.way import Way, way_of
@@ -62,6 +63,7 @@ def solve_all(
     topics: AnyTopics,
     *,
     config: str | Path | None = None,
+    executor: Literal["local", "dask"] | AnyExecutor | None = None,
     **options: Any,
 ) -> Iterator[Result]:
     """Solve topics one after another, lazily, in the order of the input.
@@ -72,6 +74,8 @@ def solve_all(
         Topics, their JSON form, or what `optsum.read_topics` yields; or the path of a file of them, or a data frame.
     config, **options
         As in `solve`; ``workers=2`` uses two processes.
+    executor : {"local", "dask"}, `concurrent.futures.Executor`, or a function that makes one
+        Who works: processes of this machine, a cluster, or whatever you have. Results are the same.
 
     Yields
     ------
@@ -84,14 +88,18 @@ def solve_all(
     OptsumError
         At once, if the options cannot be used, or the solver is missing.
     """
-    batches = solve_topics(topics, resolve(options, config=config))
+    own = None if executor is None or isinstance(executor, str) else executor
+    named = {"executor": executor} if own is None else {}
+    batches = solve_topics(topics, resolve({**options, **named}, config=config), executor=own)
     return (result for batch in batches for result in batch)
 
 
-def solve_topics(topics: AnyTopics, options: Options, *, details: bool = False) -> Generator[list[Result], None, None]:
+def solve_topics(
+    topics: AnyTopics, options: Options, *, details: bool = False, executor: AnyExecutor | None = None
+) -> Generator[list[Result], None, None]:
     """Solve topics as `solve_all` does, but yield the results of each topic together; `details` as in a comparison."""
     way = way_of(options)
-    return each_topic(topics, [way], detailed(partial(_solve_part, way=way), [way], details))
+    return each_topic(topics, [way], detailed(partial(_solve_part, way=way), [way], details), executor)
 
 
 def _solve_part(part: Topic, way: Way) -> list[Result]:

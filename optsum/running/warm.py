@@ -116,6 +116,9 @@ def _fitting(options: Options) -> Options:
         "references": "pooled" if options.references == "best" else options.references,
         "seed": 0,
         "workers": 1,
+        "executor": "local",
+        "scheduler": None,
+        "memory_per_worker": None,
         "preset": None,
     }
     return options.model_copy(update=limits)

@@ -1,45 +1,42 @@
-"""Work on one topic after another, or on several by processes: in the order of the input, and Ctrl-C loses nothing.
+"""Work on one item after another, or on several elsewhere: Ctrl-C loses nothing, and no process is left behind.
 
-Processes stop at Ctrl-C too, and hand over what they have; none is left behind. A process that dies (a solver that
-crashes, memory that runs out) costs the topic that it died of, and no other.
+Processes stop at Ctrl-C too, and hand over what they have. A process that dies (a solver that crashes, memory that runs
+out) costs the item that it died of, after a second attempt alone, and no other.
 """
 
 from __future__ import annotations
 
-import os
-import signal
-import warnings
-from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
-from concurrent.futures import BrokenExecutor, CancelledError, Future
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Future, wait
 from concurrent.futures import TimeoutError as NotYetError
-from contextlib import contextmanager
-from itertools import islice
+from itertools import chain, count, islice
 from time import perf_counter
-from typing import Any, Final, Generic, TypeAlias, TypeVar
+from typing import Generic, TypeAlias, TypeVar
+from uuid import uuid4
 
-from optsum.contracts.result import Result, Termination
-from optsum.errors import show_tracebacks, tracebacks_are_shown
-from optsum.processes.children import SAFE_PATH, end_with, imports_from_here
+from optsum.contracts.result import Result
+from optsum.errors import ExecutorError
+from optsum.running.executors.crew import Crew
+from optsum.running.executors.work import Done, Job, is_interrupted, results_alone, work_on, worth_keeping
+
+__all__ = ["as_done", "in_order"]
 
 Item = TypeVar("Item")
+Answer = TypeVar("Answer")
 Work: TypeAlias = Callable[[Item], list[Result]]
 
 _AHEAD = 4
 """Batches under way, for each process: enough to keep all busy, few enough that memory does not grow."""
 
-_BATCH_S, _LARGEST_BATCH = 0.1, 16
-"""Work that is worth being sent at once; what is sent costs about a millisecond."""
-
-_IDLE_S = 60
-"""How long processes wait for more work, so that a next call need not start new ones."""
+_BATCH_S, _LARGEST_BATCH = 0.2, 32
+"""Work that is worth being sent at once; what is sent costs a few milliseconds."""
 
 _GRACE_S = 5.0
 """How long processes may take to hand over what they have after Ctrl-C."""
 
 
-def stream(
-    work: Work[Item], items: Iterable[Item], workers: int, lost: Callable[[Item], list[Result]]
+def in_order(
+    work: Work[Item], items: Iterable[Item], crew: Crew | None, lost: Callable[[Item], list[Result]]
 ) -> Generator[list[Result], None, None]:
     """Yield ``work(item)`` for each item, in order.
 
@@ -50,198 +47,157 @@ def stream(
         place, if Ctrl-C ended a search. Pickled for processes.
     items : iterable
         Read as far as is needed: memory does not grow with it.
-    workers : int
-        1 works in this process.
+    crew : Crew or None
+        Who works; None is this process.
     lost : callable
-        What to yield for an item whose process died.
+        What to yield for an item whose process died twice.
 
     Raises
     ------
     KeyboardInterrupt
         After Ctrl-C, and after everything that was done by then has been yielded; interrupted searches that hold a
         selection are among it.
+    ExecutorError
+        If there is nobody left to work.
     """
-    if workers > 1:
-        yield from _Pool(work, workers, lost).stream(items)
+    if crew is not None:
+        yield from chain.from_iterable(_Stream(Job(work, results_alone, uuid4().hex), crew, lost, True).rounds(items))
         return
     for item in items:
         results = work(item)
-        if _interrupted(results):
-            if kept := _worth_keeping(results):
+        if is_interrupted(results):
+            if kept := worth_keeping(results):
                 yield kept
             raise KeyboardInterrupt
         yield results
 
 
-def _interrupted(results: list[Result]) -> bool:
-    return bool(results) and results[-1].termination is Termination.INTERRUPTED
+def as_done(
+    work: Work[Item],
+    items: Iterable[Item],
+    crew: Crew,
+    lost: Callable[[Item], list[Result]],
+    answer: Callable[[Item, list[Result]], Answer],
+) -> Generator[list[Answer], None, None]:
+    """Yield what there is whenever something is: answers in the order in which they come.
+
+    Parameters
+    ----------
+    work, items, crew, lost
+        As for `in_order`.
+    answer : callable
+        Makes of an item and its results what is yielded; it runs where the work is done.
+
+    Raises
+    ------
+    KeyboardInterrupt, ExecutorError
+        As `in_order` does.
+    """
+    yield from _Stream(Job(work, answer, uuid4().hex), crew, lost, False).rounds(items)
 
 
-def _worth_keeping(results: list[Result]) -> list[Result]:
-    return results if results[-1].selection is not None else results[:-1]
+class _Stream(Generic[Item, Answer]):
+    """Batches of items under way."""
 
-
-class _Pool(Generic[Item]):
-    """Processes that work on batches of items."""
-
-    def __init__(self, work: Work[Item], workers: int, lost: Callable[[Item], list[Result]]) -> None:
-        self._work, self._workers, self._lost = work, workers, lost
-        self._under_way: deque[tuple[list[Item], Future[_Done]]] = deque()
-        self._executor: Any = None
+    def __init__(self, job: Job[Item, Answer], crew: Crew, lost: Callable[[Item], list[Result]], ordered: bool) -> None:
+        self._job, self._crew, self._lost, self._ordered = job, crew, lost, ordered
+        self._under_way: dict[int, tuple[list[Item], Future[Done[Answer]]]] = {}
+        self._number = count()
         self._size = 1
 
-    def stream(self, items: Iterable[Item]) -> Iterator[list[Result]]:
+    def rounds(self, items: Iterable[Item]) -> Iterator[list[Answer]]:
+        """Yield lists of answers."""
         source = iter(items)
         ended = False
         try:
             while True:
-                while len(self._under_way) < _AHEAD * self._workers and (batch := list(islice(source, self._size))):
+                while len(self._under_way) < _AHEAD * self._crew.width and (batch := list(islice(source, self._size))):
                     self._submit(batch)
                 if not self._under_way:
                     break
-                batch, future = self._under_way[0]
-                try:
-                    done = future.result()
-                except BrokenExecutor:
-                    yield from self._one_by_one()
-                    continue
-                self._under_way.popleft()
-                yield from _answers(done)
-                self._size = max(1, min(_LARGEST_BATCH, int(_BATCH_S * len(batch) / max(done.seconds, 1e-6))))
+                for number in self._ready():
+                    if number in self._under_way:  # a crash empties it
+                        yield from self._take(number)
             ended = True
         except KeyboardInterrupt:
             yield from self._wind_up()
             raise
         finally:
-            if not ended:
-                self._kill()
+            if ended:
+                self._crew.close()
+            else:
+                for _, future in self._under_way.values():
+                    future.cancel()
+                self._crew.end()
 
-    def _submit(self, batch: list[Item]) -> None:
-        from loky import get_reusable_executor
+    def _submit(self, batch: list[Item]) -> int:
+        number = next(self._number)
+        self._under_way[number] = batch, self._crew.submit(work_on, self._job, batch)
+        return number
 
-        with _signals_held(), imports_from_here():
-            self._executor = get_reusable_executor(
-                self._workers,
-                timeout=_IDLE_S,
-                initializer=_start,
-                initargs=(os.getpid(), tracebacks_are_shown()),
-                env=SAFE_PATH,
-            )
-            self._under_way.append((batch, self._executor.submit(_work_on, self._work, batch)))
+    def _ready(self) -> list[int]:
+        """Wait, and return the batches to be taken now: the first if the order counts, otherwise all that are done."""
+        if self._ordered:
+            first = next(iter(self._under_way))
+            wait([self._under_way[first][1]])
+            return [first]
+        wait([future for _, future in self._under_way.values()], return_when=FIRST_COMPLETED)
+        return [number for number, (_, future) in self._under_way.items() if future.done()]
 
-    def _one_by_one(self) -> Iterator[list[Result]]:
-        """Work on what was under way when a process died, so that only the item it dies of is lost."""
-        items = [item for batch, _ in self._under_way for item in batch]
-        self._under_way.clear()
-        for item in items:
-            self._submit([item])
-            try:
-                done = self._under_way[0][1].result()
-            except BrokenExecutor:
-                self._under_way.clear()
-                yield self._lost(item)
+    def _take(self, number: int) -> Iterator[list[Answer]]:
+        """Yield the answers of a batch that is done."""
+        batch, future = self._under_way[number]
+        try:
+            done = future.result()
+        except BrokenExecutor:
+            yield from self._once_more(list(self._under_way) if self._crew.falls_together else [number])
+            return
+        except CancelledError:
+            raise ExecutorError("The executor has cancelled what it was given: look whether it still runs.") from None
+        del self._under_way[number]
+        self._size = max(1, min(_LARGEST_BATCH, int(_BATCH_S * len(batch) / max(done.seconds, 1e-6))))
+        yield from self._answers(done)
+
+    def _answers(self, done: Done[Answer]) -> Iterator[list[Answer]]:
+        yield done.answers
+        if done.interrupted:
+            raise KeyboardInterrupt
+
+    def _once_more(self, numbers: list[int]) -> Iterator[list[Answer]]:
+        """Work on what a crash has cost, item by item alone, so that only the one that dies again is lost."""
+        for number in numbers:
+            if self._has_answers(number):
+                yield from self._take(number)
                 continue
-            self._under_way.clear()
-            yield from _answers(done)
+            batch, _ = self._under_way.pop(number)
+            for item in batch:
+                yield from self._alone(item)
 
-    def _wind_up(self) -> Iterator[list[Result]]:
-        """Stop the processes and yield what they have."""
-        for _, future in self._under_way:
+    def _alone(self, item: Item) -> Iterator[list[Answer]]:
+        number = self._submit([item])
+        try:
+            done = self._under_way[number][1].result()
+        except BrokenExecutor:
+            del self._under_way[number]
+            yield [self._job.answer(item, self._lost(item))]
+            return
+        del self._under_way[number]
+        yield from self._answers(done)
+
+    def _has_answers(self, number: int) -> bool:
+        _, future = self._under_way[number]
+        return future.done() and not future.cancelled() and future.exception() is None
+
+    def _wind_up(self) -> Iterator[list[Answer]]:
+        """Stop the work and yield what there is."""
+        for _, future in self._under_way.values():
             future.cancel()
-        for process in list(getattr(self._executor, "_processes", None) or {}):
-            if os.name == "posix":  # the others got no Ctrl-C if it was sent to this process alone
-                os.kill(process, signal.SIGINT)
+        self._crew.interrupt(self._job.name)
         until = perf_counter() + _GRACE_S
-        for _, future in self._under_way:
+        for _, future in self._under_way.values():
             try:
                 done = future.result(timeout=max(0.0, until - perf_counter()))
             except (BrokenExecutor, CancelledError, NotYetError):
                 continue
-            yield from done.answers
+            yield done.answers
         self._under_way.clear()
-
-    def _kill(self) -> None:
-        for _, future in self._under_way:
-            future.cancel()
-        if self._executor is not None:
-            with warnings.catch_warnings():  # that there is no pgrep to find a process's own processes with
-                warnings.simplefilter("ignore")
-                self._executor.shutdown(wait=True, kill_workers=True)
-
-
-def _answers(done: _Done) -> Iterator[list[Result]]:
-    yield from done.answers
-    if done.interrupted:
-        raise KeyboardInterrupt
-
-
-_STOP: Final = {signal.SIGINT, signal.SIGTERM}
-"""What ends the work in good order."""
-
-
-@contextmanager
-def _signals_held() -> Iterator[None]:
-    """Keep Ctrl-C and SIGTERM from a process that is being started, until it is ready for them."""
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, _STOP)
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-# In a process.
-
-
-class _Done:
-    """What a process made of a batch."""
-
-    def __init__(self, answers: list[list[Result]], seconds: float, interrupted: bool) -> None:
-        self.answers, self.seconds, self.interrupted = answers, seconds, interrupted
-
-
-class _Interrupt:
-    """Ctrl-C or SIGTERM in a process: ends the search there is, and whatever comes later."""
-
-    def __init__(self) -> None:
-        self.came = self.working = False
-
-    def __call__(self, *_: object) -> None:
-        first, self.came = not self.came, True
-        if first and self.working:
-            raise KeyboardInterrupt
-
-
-_interrupt = _Interrupt()
-
-
-def _start(parent: int, tracebacks: bool) -> None:
-    end_with(parent, natively=True)
-    for number in _STOP:
-        signal.signal(number, _interrupt)
-    if hasattr(signal, "pthread_sigmask"):
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOP)
-    if tracebacks:
-        show_tracebacks()
-
-
-def _work_on(work: Work[Item], batch: list[Item]) -> _Done:
-    began = perf_counter()
-    answers: list[list[Result]] = []
-    try:
-        _interrupt.working = True
-        for item in batch:
-            if _interrupt.came:
-                break
-            results = work(item)
-            if _interrupted(results):
-                answers += [kept] if (kept := _worth_keeping(results)) else []
-                break
-            answers.append(results)
-    except KeyboardInterrupt:
-        pass
-    finally:
-        _interrupt.working = False
-    return _Done(answers, perf_counter() - began, _interrupt.came)

@@ -12,7 +12,8 @@ import pytest
 from worker_jobs import dies_of, lost, row, waits
 
 import optsum
-from optsum.running.workers import stream
+from optsum.running.executors.local import Local
+from optsum.running.workers import in_order
 
 
 def alive(processes: set[int]) -> set[int]:
@@ -44,7 +45,7 @@ def test_two_processes_give_the_same_as_one() -> None:
 
 
 def test_work_is_shared_and_stays_in_order() -> None:
-    done = [result for results in stream(row, range(60), 2, lost) for result in results]
+    done = [result for results in in_order(row, range(60), Local(2), lost) for result in results]
     assert [result.id for result in done] == list(map(str, range(60)))
     assert str(os.getpid()) not in {str(result.error).split()[-1] for result in done}
 
@@ -57,7 +58,7 @@ def test_the_input_is_read_as_far_as_needed() -> None:
             read.append(number)
             yield number
 
-    results = stream(row, source(), 2, lost)
+    results = in_order(row, source(), Local(2), lost)
     for _ in range(5):
         next(results)
     results.close()
@@ -66,13 +67,13 @@ def test_the_input_is_read_as_far_as_needed() -> None:
 
 def test_a_process_that_dies_costs_its_item_and_no_other() -> None:
     work = partial(dies_of, deadly=(7, 21))
-    done = [result for results in stream(work, range(40), 2, lost) for result in results]
+    done = [result for results in in_order(work, range(40), Local(2), lost) for result in results]
     assert [result.id for result in done] == list(map(str, range(40)))
     assert [result.id for result in done if result.error == "lost"] == ["7", "21"]
 
 
 def test_a_reader_that_leaves_early_leaves_no_work_behind(tmp_path: Path) -> None:
-    results = stream(partial(waits, folder=tmp_path), range(100), 2, lost)
+    results = in_order(partial(waits, folder=tmp_path), range(100), Local(2), lost)
     process = int(str(next(results)[0].error).split()[-1])
     began = time.perf_counter()
     results.close()
@@ -87,4 +88,4 @@ def test_an_input_that_fails_is_no_result() -> None:
         raise OSError("the disk is gone")
 
     with pytest.raises(OSError, match="the disk is gone"):
-        list(stream(row, source(), 2, lost))
+        list(in_order(row, source(), Local(2), lost))

@@ -1,0 +1,42 @@
+"""The one interface of all executors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Any, Protocol
+
+__all__ = ["Crew"]
+
+
+class Crew(Protocol):
+    """Processes (or threads) that work, wherever they are."""
+
+    @property
+    def width(self) -> int:
+        """How many of them there are now, at least 1."""
+
+    @property
+    def falls_together(self) -> bool:
+        """Whether a process that dies takes with it all that is under way, not only what it did itself."""
+
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
+        """Have something done.
+
+        Its future raises `concurrent.futures.BrokenExecutor` if the process died that did it; the next `submit` works
+        again.
+
+        Raises
+        ------
+        ExecutorError
+            If there is nobody left who could do it.
+        """
+
+    def interrupt(self, name: str) -> None:
+        """Have the searches of a run (`optsum.running.executors.work.Job`) end and hand over what they have."""
+
+    def end(self) -> None:
+        """Give up what is under way, and leave no process behind that was started for this."""
+
+    def close(self) -> None:
+        """Let go, when all is done; what may serve a next call stays."""

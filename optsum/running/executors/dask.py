@@ -1,0 +1,204 @@
+"""Processes of a cluster, by dask.distributed: one that runs already, or one of this machine for this call."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from concurrent.futures import BrokenExecutor, Future
+from contextlib import ExitStack, suppress
+from time import monotonic
+from typing import Any, Final
+
+from optsum._version import __version__
+from optsum.errors import ExecutorError, OptionError, tracebacks_are_shown
+from optsum.processes.children import imports_from_here
+from optsum.running.executors.work import interrupt_here
+
+__all__ = ["Dask"]
+
+_LOG = logging.getLogger("optsum")
+
+_CONNECT_S: Final = 15.0
+"""How long a scheduler may take to answer."""
+
+_FIRST_S: Final = 20.0
+"""How long nothing is said of a cluster that has no workers yet."""
+
+_LOOKS_S: Final = 2.0
+"""Between two looks at how many workers there are."""
+
+
+class DiedError(BrokenExecutor):
+    """A worker died of what it was given."""
+
+
+class Dask:
+    """The workers of a cluster.
+
+    Parameters
+    ----------
+    scheduler : str or None
+        Its address; None starts a cluster on this machine, which ends with the call.
+    width, memory : int
+        How many workers that has, and the bytes that each may take.
+
+    Raises
+    ------
+    OptionError
+        If the package is missing.
+    ExecutorError
+        If the scheduler does not answer, or its workers have another version of optsum.
+    """
+
+    falls_together = False
+
+    def __init__(self, scheduler: str | None, width: int, memory: int | None = None) -> None:
+        try:
+            import distributed
+        except ImportError as error:
+            raise OptionError(
+                "The executor dask needs the package distributed: pip install 'optsum[cluster]'."
+            ) from error
+        self._stack = ExitStack()
+        self._looked, self._width = -_LOOKS_S, 1
+        self._where = scheduler or "of this machine"
+        try:
+            self._client = self._connect(distributed, scheduler, width, memory)
+            self._executor = self._client.get_executor(pure=False, retries=0)
+            self._wait_for_workers()
+            self._check_versions()
+        except BaseException:
+            self.end()
+            raise
+
+    def _connect(self, distributed: Any, scheduler: str | None, width: int, memory: int | None) -> Any:
+        import dask
+
+        for name in ("distributed.client", "distributed.worker", "distributed.scheduler", "distributed.nanny"):
+            logger = logging.getLogger(name)  # what matters of their news is said in a sentence of ours
+            self._stack.callback(logger.setLevel, logger.level)
+            logger.setLevel(logging.CRITICAL)
+        try:
+            if scheduler is None:
+                # A topic that kills its worker is tried again by us, alone, and by nobody else.
+                with dask.config.set({"distributed.scheduler.allowed-failures": 0}), imports_from_here():
+                    cluster = distributed.LocalCluster(
+                        n_workers=width,
+                        threads_per_worker=1,
+                        processes=True,
+                        dashboard_address=None,
+                        memory_limit=memory or 0,
+                        silence_logs=logging.CRITICAL,
+                    )
+                self._stack.callback(cluster.close, timeout=5)
+                return self._entered(distributed.Client(cluster, set_as_default=False))
+            return self._entered(distributed.Client(scheduler, timeout=_CONNECT_S, set_as_default=False))
+        except (OSError, ValueError, TimeoutError) as error:
+            raise ExecutorError(
+                f"The scheduler {self._where} does not answer ({error}): look at its address, tcp://HOST:PORT, and "
+                "whether it runs."
+            ) from error
+
+    def _entered(self, client: Any) -> Any:
+        self._stack.callback(self._close, client)
+        return client
+
+    @staticmethod
+    def _close(client: Any) -> None:
+        with suppress(Exception):  # a scheduler that is gone has nothing to be told
+            client.close(timeout=2)
+
+    def _wait_for_workers(self) -> None:
+        """Wait for a first worker, as long as it takes; a queue may have to be passed first."""
+        from distributed import TimeoutError as LateError
+
+        limit = _FIRST_S
+        while True:
+            try:
+                self._client.wait_for_workers(1, timeout=limit)
+            except LateError:
+                if not self._client.scheduler_info(n_workers=-1)["workers"]:
+                    if limit == _FIRST_S:
+                        _LOG.warning("the scheduler %s has no workers yet; waiting for the first", self._where)
+                    limit = 3600.0
+                    continue
+            return
+
+    def _check_versions(self) -> None:
+        try:
+            found = self._client.run(_version, on_error="return")
+        except (OSError, ValueError) as error:
+            raise ExecutorError(f"The workers of the scheduler {self._where} do not answer: {error}.") from error
+        for worker, version in found.items():
+            if version != __version__:
+                held = f"has optsum {version}" if isinstance(version, str) else "has no optsum that can be imported"
+                raise ExecutorError(
+                    f"The worker {worker} {held}, and this is {__version__}: install the same in its environment."
+                )
+
+    @property
+    def width(self) -> int:
+        """As many threads as all workers have: one each, if they were started as the documentation says."""
+        if monotonic() - self._looked > _LOOKS_S:
+            self._looked = monotonic()
+            with suppress(Exception):  # whoever waits for the work will see what is wrong
+                self._width = max(1, sum(self._client.nthreads().values()))
+        return self._width
+
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
+        """Have something done, as `Crew.submit`."""
+        ours: Future[Any] = Future()
+        try:
+            theirs = self._executor.submit(_with_tracebacks, tracebacks_are_shown(), function, *arguments)
+        except (OSError, RuntimeError) as error:
+            raise self._gone() from error
+        ours.set_running_or_notify_cancel()
+        theirs.add_done_callback(lambda done: self._pass_on(done, ours))
+        return ours
+
+    def _pass_on(self, theirs: Future[Any], ours: Future[Any]) -> None:
+        from distributed.scheduler import KilledWorker
+
+        if theirs.cancelled():
+            ours.set_exception(self._gone())
+        elif isinstance(error := theirs.exception(), KilledWorker):
+            ours.set_exception(DiedError(str(error)))
+        elif error is not None:
+            ours.set_exception(error)
+        else:
+            ours.set_result(theirs.result())
+
+    def _gone(self) -> ExecutorError:
+        return ExecutorError(f"The scheduler {self._where} is gone, or has thrown away what it was to do.")
+
+    def interrupt(self, name: str) -> None:
+        """Have the searches of a run end."""
+        with suppress(Exception):  # a scheduler that is gone has nothing to be told
+            self._client.run(interrupt_here, name, wait=False)
+
+    def end(self) -> None:
+        """Give up what is under way."""
+        executor = getattr(self, "_executor", None)
+        if executor is not None:
+            with suppress(Exception):
+                executor.shutdown(wait=False)
+        self._stack.close()
+
+    def close(self) -> None:
+        """Let go."""
+        self.end()
+
+
+# At a worker.
+
+
+def _version() -> str:
+    return __version__
+
+
+def _with_tracebacks(shown: bool, function: Callable[..., Any], *arguments: Any) -> Any:
+    if shown:
+        from optsum.errors import show_tracebacks
+
+        show_tracebacks()
+    return function(*arguments)

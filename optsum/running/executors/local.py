@@ -1,0 +1,88 @@
+"""Processes of this machine, by loky."""
+
+from __future__ import annotations
+
+import os
+import signal
+import warnings
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from optsum.errors import tracebacks_are_shown
+from optsum.processes.children import SAFE_PATH, imports_from_here
+from optsum.running.executors.work import STOP, start_process
+
+__all__ = ["Local", "interrupt_processes"]
+
+_IDLE_S = 60
+"""How long processes wait for more work, so that a next call need not start new ones."""
+
+
+class Local:
+    """So many processes; they stay for the next call.
+
+    Parameters
+    ----------
+    width : int
+    memory : int, optional
+        Bytes that each may take.
+    """
+
+    falls_together = True
+
+    def __init__(self, width: int, memory: int | None = None) -> None:
+        self.width, self._memory = width, memory
+        self._executor: Any = None
+
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
+        """Have something done, as `Crew.submit`."""
+        from loky import get_reusable_executor
+
+        with _signals_held(), imports_from_here():
+            self._executor = get_reusable_executor(
+                self.width,
+                timeout=_IDLE_S,
+                initializer=start_process,
+                initargs=(os.getpid(), tracebacks_are_shown(), self._memory),
+                env=SAFE_PATH,
+            )
+            future: Future[Any] = self._executor.submit(function, *arguments)
+        return future
+
+    def interrupt(self, name: str) -> None:
+        """Have the searches of a run end."""
+        del name  # they do nothing else
+        interrupt_processes(self._executor)
+
+    def end(self) -> None:
+        """Give up what is under way."""
+        if self._executor is not None:
+            with warnings.catch_warnings():  # that there is no pgrep to find a process's own processes with
+                warnings.simplefilter("ignore")
+                self._executor.shutdown(wait=True, kill_workers=True)
+
+    def close(self) -> None:
+        """Keep the processes for a while."""
+
+
+def interrupt_processes(executor: Any) -> None:
+    """Send Ctrl-C to the processes of an executor: they got none if it was sent to this process alone."""
+    for process in list(getattr(executor, "_processes", None) or {}):
+        if os.name == "posix":
+            with suppress(ProcessLookupError):
+                os.kill(process, signal.SIGINT)
+
+
+@contextmanager
+def _signals_held() -> Iterator[None]:
+    """Keep Ctrl-C and SIGTERM from a process that is being started, until it is ready for them."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, STOP)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

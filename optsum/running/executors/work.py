@@ -1,0 +1,181 @@
+"""What runs where the work is done: a batch of items, and Ctrl-C, which may come as a signal or as a message."""
+
+from __future__ import annotations
+
+import ctypes
+import signal
+import sys
+import threading
+from collections.abc import Callable
+from contextlib import contextmanager
+from dataclasses import dataclass
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
+
+from optsum.contracts.result import Result, Termination
+from optsum.errors import show_tracebacks
+from optsum.processes.children import end_with
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["STOP", "Done", "Job", "interrupt_here", "is_interrupted", "start_process", "work_on", "worth_keeping"]
+
+Item = TypeVar("Item")
+Answer = TypeVar("Answer")
+
+STOP: Final = {signal.SIGINT, signal.SIGTERM}
+"""What ends the work in good order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job(Generic[Item, Answer]):
+    """What is done with each item; pickled for other processes.
+
+    Attributes
+    ----------
+    work : callable
+        Returns the results of one item; it ends early, with a result whose termination is "interrupted" in the last
+        place, if Ctrl-C ended a search.
+    answer : callable
+        Makes of an item and its results what is sent back.
+    name : str
+        Of the whole run, by which it alone can be interrupted.
+    """
+
+    work: Callable[[Item], list[Result]]
+    answer: Callable[[Item, list[Result]], Answer]
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Done(Generic[Answer]):
+    """What became of a batch: the answers, one for each item unless Ctrl-C came, and how long it took."""
+
+    answers: list[Answer]
+    seconds: float
+    interrupted: bool
+
+
+def is_interrupted(results: list[Result]) -> bool:
+    """Return whether Ctrl-C ended the search of the last result."""
+    return bool(results) and results[-1].termination is Termination.INTERRUPTED
+
+
+def worth_keeping(results: list[Result]) -> list[Result]:
+    """Return interrupted results without a last one that holds nothing."""
+    return results if results[-1].selection is not None else results[:-1]
+
+
+class _Interrupts:
+    """Ctrl-C or SIGTERM in a process, or a message to a thread: ends the search there is, and whatever comes later."""
+
+    def __init__(self) -> None:
+        self.came = False
+        self._lock = threading.Lock()
+        self._ended: set[str] = set()
+        self._working: dict[int, str] = {}
+
+    def __call__(self, *_: object) -> None:
+        """Be the handler of a signal, in the main thread."""
+        first, self.came = not self.came, True
+        if first and threading.get_ident() in self._working:
+            raise KeyboardInterrupt
+
+    def has_ended(self, name: str) -> bool:
+        return self.came or name in self._ended
+
+    def end(self, name: str) -> None:
+        """Interrupt the threads that work for a run."""
+        with self._lock:
+            self._ended.add(name)
+            for thread, run in self._working.items():
+                if run == name:
+                    _raise_in(thread, KeyboardInterrupt)
+
+    @contextmanager
+    def working(self, name: str) -> Iterator[None]:
+        """Let Ctrl-C end what is done meanwhile, here."""
+        thread = threading.get_ident()
+        try:
+            self._working[thread] = name
+            yield
+        except KeyboardInterrupt:
+            pass
+        finally:
+            with self._lock:
+                del self._working[thread]
+                if name in self._ended:
+                    _raise_in(thread, None)  # one that comes only now would hit whoever waits for more work here
+
+
+def _raise_in(thread: int, error: type[BaseException] | None) -> None:
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(
+        ctypes.c_ulong(thread), None if error is None else ctypes.py_object(error)
+    )
+
+
+_interrupts = _Interrupts()
+
+
+def interrupt_here(name: str) -> None:
+    """End the work of a run in this process, and what is sent to it later."""
+    _interrupts.end(name)
+
+
+def start_process(parent: int, tracebacks: bool, memory: int | None) -> None:
+    """Get a process ready that works and does nothing else.
+
+    Parameters
+    ----------
+    parent : int
+        The process that it ends with.
+    tracebacks : bool
+        Whether it shows them.
+    memory : int, optional
+        Bytes that it may take.
+    """
+    end_with(parent, natively=True)
+    for number in STOP:
+        signal.signal(number, _interrupts)
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, STOP)
+    if memory is not None:
+        limit_memory(memory)
+    if tracebacks:
+        show_tracebacks()
+
+
+def limit_memory(size: int) -> None:
+    """Let this process, and each that it starts, take so many bytes for its data; what asks for more fails.
+
+    Only where the system counts them so, which Linux does.
+    """
+    if sys.platform == "linux":
+        import resource
+
+        _, highest = resource.getrlimit(resource.RLIMIT_DATA)
+        resource.setrlimit(resource.RLIMIT_DATA, (size, highest))
+
+
+def work_on(job: Job[Item, Answer], batch: list[Item]) -> Done[Answer]:
+    """Return what becomes of a batch."""
+    began = perf_counter()
+    answers: list[Answer] = []
+    with _interrupts.working(job.name):
+        for item in batch:
+            if _interrupts.has_ended(job.name):
+                break
+            results = job.work(item)
+            if is_interrupted(results):
+                if kept := worth_keeping(results):
+                    answers.append(job.answer(item, kept))
+                break
+            answers.append(job.answer(item, results))
+    return Done(answers, perf_counter() - began, _interrupts.has_ended(job.name))
+
+
+def results_alone(item: Any, results: list[Result]) -> list[Result]:
+    """Be the `Job.answer` of who wants the results as they are."""
+    del item
+    return results

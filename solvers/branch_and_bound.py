@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, Final
 
@@ -14,8 +14,9 @@ from optsum.coverage.clauses import is_cover
 from optsum.coverage.instance import NO_LIMIT, Combination, Coverage, Sense
 from optsum.deadline import Deadline
 from optsum.errors import BackendError, OptionError, UnsupportedError
+from optsum.optima.nearness import Nearness
 from optsum.optima.optima import Optima
-from optsum.problem.problem import Capability, Problem, require
+from optsum.problem.problem import Capability, Problem, Selection, require
 from optsum.program.surrogate import reaches
 
 from .covers.solve import enumerate_covers, solve_cover
@@ -149,15 +150,35 @@ class BranchAndBound(Strategy):
             return (solve_knapsack_all if self.bound == "knapsack" else solve_all)(coverage, limits, deadline)
         found = _solve_ratios(coverage, limits, deadline, every=True)
         statistics = {**found.statistics, "diagram": len(found.optima.nodes)}
-        # With nothing found, a bound must not look like the proof that there is nothing.
-        least = found.key if found.selection is not None else Fraction(1)
-        if found.proven:
-            bound = found.key
-        else:
-            root = problem.root_bound(Deadline(CERTIFICATE_S, should_stop))
-            bound = Fraction(NO_LIMIT) if root is None else max(least, Fraction(root))
+        bound = found.key if found.proven else _unproven(problem, found.selection, found.key, should_stop)
         ending = (found.reason or Termination.COMPLETED).value
         return Optima(found.optima, found.key, bound, found.reason is None, ending, statistics)
+
+    def near(
+        self, problem: Problem, nearness: Nearness, limits: Limits, should_stop: Callable[[], bool] | None = None
+    ) -> Optima:
+        """Return all selections that are near the best."""
+        from .objectives.near import near_optima
+
+        self.accept(problem)
+        coverage = problem.coverage
+        if self.bound == "knapsack" and not is_cover(coverage):
+            raise UnsupportedError("--bound knapsack enumerates optima, nothing near them: use --bound lagrangian.")
+        deadline = Deadline(limits.time_s, should_stop)
+        found = near_optima(coverage, nearness, limits, deadline, linear=_is_linear(coverage))
+        if found.bound != NO_LIMIT:
+            return found
+        return replace(found, bound=_unproven(problem, found.best, Fraction(found.value), should_stop))
+
+
+def _unproven(
+    problem: Problem, selection: Selection | None, key: Fraction, should_stop: Callable[[], bool] | None
+) -> Fraction:
+    """Return a bound where the search has proven none."""
+    # With nothing found, a bound must not look like the proof that there is nothing.
+    least = key if selection is not None else Fraction(1)
+    root = problem.root_bound(Deadline(CERTIFICATE_S, should_stop))
+    return Fraction(NO_LIMIT) if root is None else max(least, Fraction(root))
 
 
 def _is_linear(coverage: Coverage) -> bool:

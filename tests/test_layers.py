@@ -18,7 +18,8 @@ FOLDERS = ("optsum", "formulations", "heuristics", "solvers")
 LAYERS = (
     {"_version", "errors"},
     {"deadline", "files", "plugins", "processes"},
-    {"text", "coverage", "optima", "chunks"},
+    {"text", "coverage", "chunks"},
+    {"optima"},
     {"metrics", "program"},
     {"corpus"},
     {"rows"},

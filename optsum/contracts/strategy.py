@@ -11,6 +11,7 @@ from optsum.errors import UnsupportedError
 from optsum.problem.problem import Capability, Problem, require
 
 if TYPE_CHECKING:
+    from optsum.optima.nearness import Nearness
     from optsum.optima.optima import Optima
 
 __all__ = ["Strategy"]
@@ -97,3 +98,18 @@ class Strategy(ABC):
         """
         del problem, limits, should_stop
         raise UnsupportedError(f"The strategy {self.name} does not enumerate optima.")
+
+    def near(
+        self, problem: Problem, nearness: Nearness, limits: Limits, should_stop: Callable[[], bool] | None = None
+    ) -> Optima:
+        """Return all selections that are near the best (`least` and `best` say how near, and near what).
+
+        Parameters and errors are those of `enumerate`, and
+
+        Parameters
+        ----------
+        nearness : Nearness
+            How near.
+        """
+        del problem, nearness, limits, should_stop
+        raise UnsupportedError(f"The strategy {self.name} does not enumerate near-optimal selections.")

@@ -78,14 +78,15 @@ class Names:
 
 @dataclass(frozen=True, eq=False)
 class Optima:
-    """The sets of units that reach the best value.
+    """The sets of units that reach the best value, or one near it.
 
     Attributes
     ----------
     diagram : Diagram
     value : int or Fraction
-        What all these sets are worth: the numerator where every selection has the same denominator (recall), a length
-        where that is minimized, otherwise the objective as it is compared (`optsum.coverage.evaluate.key_of`).
+        What the best sets are worth (all sets, unless there is a threshold): the numerator where every selection has
+        the same denominator (recall), a length where that is minimized, otherwise the objective as it is compared
+        (`optsum.coverage.evaluate.key_of`).
     bound : int or Fraction
         No set is worth more: the value is proven to be the optimum if it equals the bound.
     complete : bool
@@ -98,6 +99,10 @@ class Optima:
         What the search did; plain data.
     names : Names or None
         What sets are made of where they are given or taken; None for the numbers of the problem's units.
+    least : Fraction or None
+        The threshold of a near-optimal family, as values are compared; None where only the best count.
+    best : tuple of int or None
+        A set of the best value; None where all are.
 
     Notes
     -----
@@ -113,6 +118,8 @@ class Optima:
     termination: str = "completed"
     statistics: Mapping[str, Any] = field(default_factory=dict)
     names: Names | None = None
+    least: Fraction | None = None
+    best: tuple[int, ...] | None = None
 
     @staticmethod
     def of_sets(

@@ -51,7 +51,11 @@ def solve_cover(run: Run) -> None:
 
 
 def enumerate_covers(
-    coverage: Coverage, limits: Limits | None = None, *, should_stop: Callable[[], bool] | None = None
+    coverage: Coverage,
+    limits: Limits | None = None,
+    *,
+    every: bool = True,
+    should_stop: Callable[[], bool] | None = None,
 ) -> Optima:
     """Find all minimum covers, counted exactly.
 
@@ -61,6 +65,8 @@ def enumerate_covers(
         A cover (`optsum.coverage.clauses.is_cover`).
     limits : Limits, optional
         Seconds and nodes (states looked at); the others do not apply.
+    every : bool
+        All of them; otherwise the answer is complete with one.
     should_stop : callable, optional
         Asked at every node; true ends the search ("interrupted").
 
@@ -86,11 +92,11 @@ def enumerate_covers(
             return Optima(Diagram.of_sets([]), 0, 0)
         best = quick_cover(clauses, coverage.lengths.tolist(), meter.check_start)
         known, value = [tuple(members(best))], sum(int(coverage.lengths[unit]) for unit in members(best))
-        if meter.limited:  # something to fall back on if the time does not suffice for all
+        if meter.limited or not every:  # something to fall back on if the time does not suffice for all
             found = search(every=False)
             known, value = [next(iter(found.covers))], found.minimum or 0
             meter.raise_bound(value)
-        found = search()
+        found = found if not every else search()
     except (Stopped, KeyboardInterrupt) as stop:
         termination = stop.termination if isinstance(stop, Stopped) else Termination.INTERRUPTED
         return Optima.of_sets(

@@ -18,7 +18,7 @@ from ..engine.books import Statistics
 from ..engine.program import Program, program_of
 from .meter import Engine, engine_of
 
-__all__ = ["Answer", "recall_program", "solve_all", "solve_one"]
+__all__ = ["Answer", "optimum_of", "recall_program", "solve_all", "solve_one"]
 
 _NARROW: Final = 64
 """Up to this distance between bound and a good set the targets of an enumeration are tried one by one."""
@@ -63,7 +63,7 @@ def recall_program(coverage: Coverage) -> Program:
     return program_of(coverage, (1, 0))
 
 
-def _optimum(engine: Engine) -> tuple[tuple[int, ...], int, int, Termination]:
+def optimum_of(engine: Engine) -> tuple[tuple[int, ...], int, int, Termination]:
     """Close the gap between a good set and the bound: set, value, bound, termination.
 
     Bounds are near optima more often than greedy sets are: steps from above are small and grow as they fail.
@@ -108,7 +108,7 @@ def solve_one(coverage: Coverage, limits: Limits | None = None, deadline: Deadli
     engine = engine_of(recall_program(coverage), limits or Limits(), deadline)
     if not engine.feasible:
         return Answer(None, 0, 0, Termination.COMPLETED, engine.finish())
-    selection, value, upper, termination = _optimum(engine)
+    selection, value, upper, termination = optimum_of(engine)
     constant = int(coverage.constants[0])
     return Answer(
         tuple(sorted(selection)),
@@ -143,7 +143,7 @@ def solve_all(coverage: Coverage, limits: Limits | None = None, deadline: Deadli
     if upper > _NARROW:
         guess, value = engine.guess()
         if upper - value > _NARROW:
-            guess, value, upper, termination = _optimum(engine)
+            guess, value, upper, termination = optimum_of(engine)
             reason = None if termination is Termination.COMPLETED else termination
     while reason is None and node == EMPTY_FAMILY:
         node, reason = engine.all_of(upper)

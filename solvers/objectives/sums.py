@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
 from typing import Final
@@ -25,6 +26,7 @@ from optsum.deadline import Deadline
 from optsum.optima.algebra import union
 from optsum.optima.counting import count_feasible
 from optsum.optima.diagram import EMPTY_FAMILY, Diagram
+from optsum.optima.tally import chosen_sets, totals_of_sets, worth_of_sets
 from optsum.program.surrogate import Cell, Weighted, cell_of, excess, programs, reaches
 from optsum.program.tangent import anchored, relaxed_anchor
 
@@ -32,9 +34,8 @@ from ..engine.program import Program, program_of
 from .guards import guarded, positive_program
 from .meter import Engine, Leash, Meter, least
 from .ratio import Best, Findings
-from .tally import chosen_sets, totals_of_sets
 
-__all__ = ["solve_sum"]
+__all__ = ["reaching_sum", "solve_sum"]
 
 _TOLERANCE: Final = 3e-4
 """A cell is split while its programs make more than this, as a share, of typical numerators."""
@@ -80,6 +81,32 @@ def solve_sum(
         return Findings(None, Fraction(0), Diagram.of_sets([]), proven, reason, search.meter.as_dict())
     optima = search.optima() if every else Diagram.of_sets([best.selection])
     return Findings(best.selection, best.key, optima, proven, reason, search.meter.as_dict())
+
+
+def reaching_sum(
+    instance: Coverage, threshold: Fraction, best: Sequence[int], meter: Meter
+) -> tuple[Diagram, Termination | None]:
+    """Return all sets that are worth a threshold above 0, or some of them and the limit that was reached.
+
+    Parameters
+    ----------
+    instance : Coverage
+        As for `solve_sum`.
+    threshold : Fraction
+        As values are compared.
+    best : units of a selection that is worth much
+        It decides how good the programs are.
+    meter : Meter
+        What the run may take; it learns what this took.
+    """
+    search = _Reaching(instance, threshold, best, meter)
+    reason = None
+    try:
+        search.run()
+    except Stopped as stopped:
+        reason = stopped.termination
+    meter.statistics.add(search.meter.statistics)
+    return (union(search.families) if search.families else Diagram.of_sets([])), reason
 
 
 class _Search:
@@ -186,18 +213,23 @@ class _Search:
             if self._product:  # one ratio over nothing makes it 0
                 return
 
+    @property
+    def _wanted(self) -> Fraction:
+        """What a selection must be worth to be looked at."""
+        return self.best.key
+
     def _wish(self, ratios: Sequence[int]) -> Weighted:
-        """Return what every selection fulfils that is at least as good as the incumbent."""
+        """Return what every selection fulfils that is worth what is wanted."""
         instance, totals = self.instance, self.best.totals
         if self._product:
             if self._anchor is None:
                 self._anchor = relaxed_anchor(instance)
             anchor = self._anchor or [totals[2 * h] / totals[2 * h + 1] for h in range(instance.ratios)]
-            return anchored(instance, self.best.key, anchor)
+            return anchored(instance, self._wanted, anchor)
         return Weighted(
             tuple(ratios),
             tuple(Fraction(instance.weights[h]) for h in ratios),
-            self.best.key * sum(instance.weights),
+            self._wanted * sum(instance.weights),
             tuple(max(float(totals[2 * h]), 0.5) for h in ratios),
         )
 
@@ -300,6 +332,40 @@ class _Search:
             return True
         if best == self.best.key and self.every and keep:
             self.families.append(found if marked.all() else Diagram.of_sets(chosen_sets(found, marked)))
+        return False
+
+
+class _Reaching(_Search):
+    """A run for all sets that are worth a threshold, whatever the best is."""
+
+    def __init__(self, instance: Coverage, threshold: Fraction, best: Sequence[int], meter: Meter) -> None:
+        limits, nodes = meter.limits, meter.limits.nodes
+        if nodes is not None:
+            limits = replace(limits, nodes=max(0, nodes - meter.statistics.nodes))
+        super().__init__(instance, limits, meter.deadline, every=True)
+        self._threshold = threshold
+        self.best.see(best)
+
+    @property
+    def _wanted(self) -> Fraction:
+        return self._threshold
+
+    def run(self) -> None:
+        """Search until all is found; see `_Search.run`."""
+        program = program_of(self.instance, [0] * len(self.instance.constants))
+        with self.meter.engine(program) as engine:
+            if not engine.feasible or self._all_evaluated(program, engine):
+                return
+        for ratios in self._cases():
+            self._cover(ratios)
+
+    def _evaluated(self, found: Diagram, *, keep: bool = True) -> bool:
+        """Keep the sets of a diagram that are worth enough; none ends the run as better than all before."""
+        if keep:
+            worth = worth_of_sets(self.instance, found)
+            enough = np.array([key >= self._threshold for key in worth.keys])[worth.which]
+            if enough.any():
+                self.families.append(found if enough.all() else Diagram.of_sets(chosen_sets(found, enough)))
         return False
 
 

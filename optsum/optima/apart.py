@@ -1,0 +1,115 @@
+r"""A few sets of a family that differ much from one another, each found by one pass over the diagram.
+
+With k chosen sets, of which :math:`c_u` hold the unit u, the summed symmetric difference between a set S and all of
+them is :math:`\sum_u c_u + \sum_{u \in S} (k - 2 c_u)`: linear in S. The set for which it is largest is therefore found
+exactly by dynamic programming over the diagram, ``best[x] = max(best[without], best[with] + k - 2 c_u)``, however many
+sets there are. Choosing greedily so gives at least half of the largest summed distance that k sets of the family can
+have (Birnbaum and Goldman 2009: the symmetric difference is a metric).
+
+The best set may have been chosen already; then the second best is looked for, the third, and so on: every node keeps as
+many best ways as there are chosen sets, and one more.
+"""
+
+# mypy: disable-error-code="no-untyped-def"
+# (numba infers the types of the kernels.)
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from optsum.coverage.instance import IntArray
+from optsum.optima.diagram import EMPTY_FAMILY, EMPTY_SET, Diagram
+
+__all__ = ["far_apart"]
+
+
+@njit(cache=True)
+def _best_ways(nodes, root, weights, rank):
+    """Find for every node its `rank` heaviest ways to the end, the heaviest first.
+
+    Returns
+    -------
+    value : (nodes, rank)
+        Weight of each way.
+    step : (nodes, rank)
+        Which of the branch's ways it goes on with, and `rank` more if that is the branch with the unit.
+    number : (nodes,)
+        How many ways there are.
+    """
+    value = np.zeros((root + 1, rank), np.int64)
+    step = np.zeros((root + 1, rank), np.int32)
+    number = np.zeros(root + 1, np.int64)
+    number[1] = 1
+    for x in range(2, root + 1):
+        weight, lacking, having = weights[nodes[x, 0]], nodes[x, 1], nodes[x, 2]
+        i = j = 0
+        while number[x] < rank and (i < number[lacking] or j < number[having]):
+            at = number[x]
+            if j < number[having] and (i >= number[lacking] or value[having, j] + weight >= value[lacking, i]):
+                value[x, at] = value[having, j] + weight
+                step[x, at] = rank + j
+                j += 1
+            else:
+                value[x, at] = value[lacking, i]
+                step[x, at] = i
+                i += 1
+            number[x] = at + 1
+    return value, step, number
+
+
+def far_apart(diagram: Diagram, k: int, first: tuple[int, ...] | None = None) -> list[tuple[int, ...]]:
+    """Return up to `k` different sets of a family, each as far as can be from all before it together.
+
+    Parameters
+    ----------
+    diagram : Diagram
+    k : int
+        All sets where there are no more.
+    first : tuple of int, optional
+        The first set, one of the family; by default the first of the diagram.
+
+    Notes
+    -----
+    Takes (nodes) steps for each set, at most k times as many where the best one is chosen already. Of equally good sets
+    it is the one that comes first in the diagram.
+    """
+    if k < 1 or diagram.root == EMPTY_FAMILY:
+        return []
+    chosen = [tuple(sorted(first)) if first is not None else next(iter(diagram))]
+    if diagram.count <= k:
+        return [*chosen, *(each for each in diagram if each != chosen[0])][:k]
+    held = np.zeros(1 + int(diagram.nodes[:, 0].max(initial=0)), np.int64)
+    while len(chosen) < k:
+        held[list(chosen[-1])] += 1
+        chosen.append(_farthest(diagram, set(chosen), len(chosen) - 2 * held))
+    return chosen
+
+
+def _farthest(diagram: Diagram, chosen: Collection[tuple[int, ...]], weights: IntArray) -> tuple[int, ...]:
+    """Return the set of the largest weight that is not chosen yet; there is one."""
+    rank = 1
+    while True:  # most often the best set is new, so that keeping one way a node is enough
+        _, step, number = _best_ways(diagram.nodes, diagram.root, weights, rank)
+        for place in range(int(number[diagram.root])):
+            found = _follow(diagram, step, rank, place)
+            if found not in chosen:
+                return found
+        rank = min(4 * rank, len(chosen) + 1)
+
+
+def _follow(diagram: Diagram, step: NDArray[np.int32], rank: int, place: int) -> tuple[int, ...]:
+    """Return the set of a way."""
+    node, units = diagram.root, []
+    while node != EMPTY_SET:
+        unit, without, with_ = diagram.rows[node]
+        place = int(step[node, place])
+        if place < rank:
+            node = without
+        else:
+            units.append(unit)
+            node, place = with_, place - rank
+    return tuple(sorted(units))

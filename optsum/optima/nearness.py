@@ -1,0 +1,90 @@
+r"""How near to the best value a selection must be to count: the threshold of a near-optimal family.
+
+With the best value :math:`T^*`, the family of a threshold V is :math:`F_V = \{S \text{ feasible} : f(S) \ge V\}` (for a
+length that is minimized, :math:`\le V`). V is a fraction, and is never rounded: whoever searches in integers rounds it
+*up*, which keeps the family as it is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from optsum.coverage.instance import Key, Sense
+from optsum.errors import OptionError, UnsupportedError
+
+__all__ = ["Nearness"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Nearness:
+    """What counts as nearly as good as the best: exactly one of the four says it.
+
+    Attributes
+    ----------
+    within : Fraction or None
+        Share of the best value that may be lost: 1/100 is 1 %.
+    at_least : Fraction or None
+        The objective as people read it; a length is to be at most that.
+    steps : int or None
+        So many integer steps below the best value (`optsum.optima.tally.step_of`).
+    values : int or None
+        So many different values, the best among them.
+
+    Raises
+    ------
+    OptionError
+        If none or several are given, or one is out of range.
+    """
+
+    within: Fraction | None = None
+    at_least: Fraction | None = None
+    steps: int | None = None
+    values: int | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what says nothing, or two things."""
+        given = [name for name in ("within", "at_least", "steps", "values") if getattr(self, name) is not None]
+        if len(given) != 1:
+            raise OptionError(
+                "Near-optimal sets need one threshold: give one of --within, --at-least, --within-steps and --best."
+            )
+        if self.within is not None and not 0 <= self.within <= 1:
+            raise OptionError(f"--within is a share of the best value from 0 to 1 (or 0% to 100%), not {self.within}.")
+        if self.steps is not None and self.steps < 0:
+            raise OptionError(f"--within-steps is a whole number from 0, not {self.steps}.")
+        if self.values is not None and self.values < 1:
+            raise OptionError(f"--best is a whole number from 1, not {self.values}.")
+
+    def least(self, best: Key, sense: Sense, *, step: Fraction | None, power: int) -> Fraction:
+        """Return the threshold, as the objective is compared; of `values` it is not known beforehand.
+
+        Parameters
+        ----------
+        best : Key
+            The best value there is, as it is compared.
+        sense : Sense
+        step : Fraction or None
+            What two different values differ by at least; None where there is no such thing.
+        power : int
+            What is compared is this power of the objective (a geometric mean is compared without its root).
+
+        Raises
+        ------
+        UnsupportedError
+            If steps are asked for and there are none.
+        """
+        key, sign = Fraction(best), 1 if sense is Sense.MAXIMIZE else -1
+        if self.at_least is not None:
+            return max(self.at_least, Fraction(0)) ** power if power > 1 else self.at_least
+        if self.steps is not None:
+            if step is None:
+                raise UnsupportedError(
+                    "The objective has no integer steps (its denominator varies): use --within, --at-least or --best."
+                )
+            return key - sign * self.steps * step
+        if self.within is None:
+            raise AssertionError("the threshold of a number of values is found by looking at them")
+        if power > 1:
+            return key * (1 - self.within) ** power
+        return key - sign * abs(key) * self.within

@@ -1,0 +1,267 @@
+"""All selections that are nearly as good as the best, for every objective that branch and bound serves.
+
+First the optimum is proven, which says how much a selection must be worth; then all sets that are worth as much are
+enumerated, by the engine that enumerates optima, at a lower target:
+
+================  ===================================================================================================
+objective         all selections S worth at least V
+================  ===================================================================================================
+recall            numerator(S) >= ceil(V D), the program itself
+one ratio T / D   q T - p D >= 0 with p / q the least fraction >= V whose denominator is no larger than any D can be
+sums, products    the programs that no selection worth V escapes, and exact evaluation of what they hold
+covers            every feature reached by selections no longer than V: the most features that a length allows
+================  ===================================================================================================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import ceil, floor
+from typing import Any, Final
+
+from optsum.contracts.result import Termination
+from optsum.contracts.run import Limits, Stopped
+from optsum.coverage.clauses import is_cover
+from optsum.coverage.instance import NO_LIMIT, Combination, Coverage, Sense
+from optsum.deadline import Deadline
+from optsum.optima.diagram import EMPTY_FAMILY, Diagram
+from optsum.optima.nearness import Nearness
+from optsum.optima.optima import Optima
+from optsum.optima.tally import Worth, chosen_sets, power_of, step_of, worth_of_sets
+from optsum.program.surrogate import reaches
+
+from ..covers.solve import enumerate_covers
+from ..engine.program import Program, program_of
+from .meter import Engine, Meter, engine_of, least
+from .ratio import fits, ratio_program, solve_ratio
+from .recall import optimum_of, recall_program
+from .sums import reaching_sum, solve_sum
+
+__all__ = ["LISTED", "near_optima", "smallest_fraction"]
+
+LISTED: Final = 2_000_000
+"""Sets that are evaluated one and all to find how many different values there are."""
+
+
+def near_optima(instance: Coverage, nearness: Nearness, limits: Limits, deadline: Deadline, *, linear: bool) -> Optima:
+    """Return all selections that are near the best.
+
+    Parameters
+    ----------
+    instance : Coverage
+        One that branch and bound serves.
+    nearness : Nearness
+    limits : Limits
+        Of nodes and memory, for the proof of the optimum and the enumeration together.
+    deadline : Deadline
+    linear : bool
+        Whether one integer decides, and the engine holds it.
+
+    Returns
+    -------
+    Optima
+        ``least`` is the threshold and ``best`` a selection of the best value. If the best value is not proven, there is
+        no threshold (unless it is given as a value), and the family holds the good set alone; if a limit comes after
+        the proof, the family holds some of the sets.
+    """
+    if is_cover(instance):
+        reach = _of_cover(instance, limits, deadline)
+    else:
+        reach = (_of_recall if linear else _of_ratios)(instance, limits, deadline)
+    if reach.selection is None or (reach.reason is not None and nearness.at_least is None):
+        sets = [] if reach.selection is None else [reach.selection]
+        return _optima(reach, Diagram.of_sets(sets), None, reach.reason)
+    if nearness.values is not None:
+        diagram, threshold, reason = _best_values(reach, nearness.values)
+    else:
+        threshold = nearness.least(reach.key, instance.goal, step=step_of(instance), power=power_of(instance))
+        diagram, reason = reach.sets(threshold)
+    return _optima(reach, diagram, threshold, reason or reach.reason)
+
+
+def _optima(reach: _Reach, diagram: Diagram, threshold: Fraction | None, reason: Termination | None) -> Optima:
+    return Optima(
+        diagram,
+        reach.shown(reach.key),
+        reach.shown(reach.bound),
+        complete=reason is None,
+        termination=(reason or Termination.COMPLETED).value,
+        statistics={**reach.statistics(), "diagram": len(diagram.nodes)},
+        least=threshold,
+        best=reach.selection,
+    )
+
+
+def _best_values(reach: _Reach, wanted: int) -> tuple[Diagram, Fraction, Termination | None]:
+    """Return all selections of the best so many values: one enumeration, lower ones as long as values are missing.
+
+    The first is as low as it must be if every step has a selection; after that the distance doubles.
+    """
+    instance = reach.instance
+    shortest = instance.goal is Sense.MINIMIZE
+    step = step_of(instance) or max(abs(reach.key) / 200, Fraction(1, 10**6))
+    last = Fraction(int(instance.lengths.sum())) if shortest else Fraction(0)
+    away = step * (wanted - 1)
+    while True:
+        low = min(last, reach.key + away) if shortest else max(last, reach.key - away)
+        diagram, reason = reach.sets(low)
+        if reason is not None:
+            return diagram, low, reason
+        if diagram.count > LISTED:
+            return diagram, low, Termination.MEMORY_LIMIT
+        worth = worth_of_sets(instance, diagram)
+        if len(worth.keys) >= wanted or low == last:
+            threshold = worth.keys[min(wanted, len(worth.keys)) - 1]
+            return _cut(diagram, worth, wanted), threshold, None
+        away = max(2 * away, step)
+
+
+def _cut(diagram: Diagram, worth: Worth, wanted: int) -> Diagram:
+    """Return the sets of a family that have one of the best so many values."""
+    if len(worth.keys) <= wanted:
+        return diagram
+    return Diagram.of_sets(chosen_sets(diagram, worth.which < wanted))
+
+
+@dataclass(frozen=True)
+class _Reach:
+    """The optimum of an instance, and how to enumerate the sets that reach any other value.
+
+    Attributes
+    ----------
+    instance : Coverage
+    selection : tuple of int or None
+        An optimum; a good set if `reason` is not None; None if nothing is feasible, or nothing was found.
+    key, bound : Fraction
+        What the selection is worth, and no other is worth more.
+    reason : Termination or None
+        The limit that was reached before the proof.
+    sets : callable
+        Returns all sets that reach a threshold, or some of them and the limit that was reached.
+    statistics : callable
+    """
+
+    instance: Coverage
+    selection: tuple[int, ...] | None
+    key: Fraction
+    bound: Fraction
+    reason: Termination | None
+    sets: Callable[[Fraction], tuple[Diagram, Termination | None]]
+    statistics: Callable[[], Mapping[str, Any]]
+
+    def shown(self, key: Fraction) -> int | Fraction:
+        """Return a value as `Optima` has it."""
+        if self.instance.goal is Sense.MINIMIZE:
+            return int(key)
+        return int(key * int(self.instance.constants[1])) if self.instance.constant_denominator else key
+
+
+def _of_recall(instance: Coverage, limits: Limits, deadline: Deadline) -> _Reach:
+    """Recall has one engine, for the optimum and for all that is near it."""
+    bottom, program = int(instance.constants[1]), recall_program(instance)
+    try:
+        engine = engine_of(program, limits, deadline)
+    except Stopped as stopped:
+        most = Fraction(reaches(instance)[0], bottom)
+        return _Reach(instance, None, Fraction(0), most, stopped.termination, _nothing, dict)
+
+    def key_of(value: int) -> Fraction:
+        return Fraction(value * engine.divisor + program.base, bottom)
+
+    def sets(threshold: Fraction) -> tuple[Diagram, Termination | None]:
+        node, reason = engine.all_of(max(0, least(program, engine, ceil(threshold * bottom))))
+        return _held(engine, node), reason
+
+    def statistics() -> Mapping[str, Any]:
+        return engine.finish().as_dict()
+
+    if not engine.feasible:
+        return _Reach(instance, None, Fraction(0), Fraction(0), None, _nothing, statistics)
+    selection, value, upper, termination = optimum_of(engine)
+    reason = None if termination is Termination.COMPLETED else termination
+    return _Reach(instance, tuple(sorted(selection)), key_of(value), key_of(upper), reason, sets, statistics)
+
+
+def _of_ratios(instance: Coverage, limits: Limits, deadline: Deadline) -> _Reach:
+    """Ratios whose denominators vary are searched by programs that belong to a value."""
+    one = instance.ratios == 1 and instance.combination is not Combination.PRODUCT and fits(instance)
+    found = (solve_ratio if one else solve_sum)(instance, limits, deadline, every=False)
+    meter = Meter(limits, deadline)
+    meter.statistics.nodes = int(found.statistics["nodes"])
+
+    def sets(threshold: Fraction) -> tuple[Diagram, Termination | None]:
+        if threshold <= 0:
+            return _enumerated(program_of(instance, [0] * len(instance.constants)), meter)
+        if one:
+            rounded = smallest_fraction(threshold, max(1, reaches(instance)[1]))
+            return _enumerated(ratio_program(instance, rounded), meter)
+        return reaching_sum(instance, threshold, found.selection or (), meter)
+
+    bound = found.key if found.proven else Fraction(NO_LIMIT)
+    return _Reach(instance, found.selection, found.key, bound, found.reason, sets, meter.as_dict)
+
+
+def _of_cover(instance: Coverage, limits: Limits, deadline: Deadline) -> _Reach:
+    """Covers are the selections that reach every feature, so their engine maximizes what is reached."""
+    optima = enumerate_covers(instance, limits.after(0.0), every=False, should_stop=lambda: deadline.passed)
+    meter = Meter(limits, deadline)
+    meter.statistics.nodes = int(optima.statistics.get("nodes", 0))
+
+    def sets(threshold: Fraction) -> tuple[Diagram, Termination | None]:
+        if threshold < 0:
+            return Diagram.of_sets([]), None
+        within = replace(instance, goal=Sense.MAXIMIZE, max_length=floor(threshold), constants=instance.constants * 0)
+        full = int(instance.level[instance.level_start[1:] - 1].sum())
+        return _enumerated(program_of(within, (1, 0)), meter, full)
+
+    reason = None if optima.complete else Termination(optima.termination)
+    selection = next(iter(optima), None)
+    return _Reach(instance, selection, Fraction(optima.value), Fraction(optima.bound), reason, sets, meter.as_dict)
+
+
+def _nothing(_: Fraction) -> tuple[Diagram, Termination | None]:
+    return Diagram.of_sets([]), None
+
+
+def _held(engine: Engine, node: int) -> Diagram:
+    return engine.store.diagram(node) if node != EMPTY_FAMILY else Diagram.of_sets([])
+
+
+def _enumerated(program: Program, meter: Meter, value: int = 0) -> tuple[Diagram, Termination | None]:
+    """Return all sets that a program is worth so much for."""
+    try:
+        with meter.engine(program) as engine:
+            if not engine.feasible:
+                return _nothing(Fraction(0))
+            node, reason = engine.all_of(least(program, engine, value))
+            return _held(engine, node), reason
+    except Stopped as stopped:
+        return Diagram.of_sets([]), stopped.termination
+
+
+def smallest_fraction(value: Fraction, largest: int) -> Fraction:
+    """Return the least fraction >= a value whose denominator is at most `largest`.
+
+    The convergents of the value and those between them bracket it by neighbours in the Farey sequence (as
+    `Fraction.limit_denominator` does, which returns the nearer of the two).
+
+    Examples
+    --------
+    >>> smallest_fraction(Fraction(314, 1000), 20)
+    Fraction(5, 16)
+    """
+    if value.denominator <= largest:
+        return value
+    p0, q0, p1, q1 = 0, 1, 1, 0
+    n, d = value.numerator, value.denominator
+    while True:
+        a = n // d
+        q2 = q0 + a * q1
+        if q2 > largest:
+            break
+        p0, q0, p1, q1 = p1, q1, p0 + a * p1, q2
+        n, d = d, n - a * d
+    k = (largest - q0) // q1
+    return max(Fraction(p0 + k * p1, q0 + k * q1), Fraction(p1, q1))

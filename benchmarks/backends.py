@@ -30,8 +30,8 @@ from optsum.options.options import resolve
 from optsum.problem.problem import Problem
 from optsum.running.one_problem import build
 from optsum.running.search import search
+from optsum.running.setup import setup_of
 from optsum.running.warm import warm_up
-from optsum.running.way import way_of
 
 LENGTHS = {"gum": 50, "opinosis": 40, "fewsum_amazon": 70, "realsumm": 60, "aclsum": 75}
 PARTS = ("build_s", "hand_over_s", "solve_s")
@@ -58,7 +58,7 @@ def _problems(given: list[Topic], options: object) -> list[Problem]:
     made = []
     for topic in given:
         try:
-            made.append(build(topic, way_of(options)).problem)  # type: ignore[arg-type]
+            made.append(build(topic, setup_of(options)).problem)  # type: ignore[arg-type]
         except InputError:  # no n-gram in common with any reference, say
             continue
     return made
@@ -112,7 +112,7 @@ def main() -> None:
     backends = arguments.backends.split(",")
     for backend in backends:
         form = {"formulation": "cover"} if backend == "rc2" else {"max_length": 100}
-        warm_up(way_of(resolve({"strategy": "milp", "backend": backend, "time_limit": 60.0, **form})))
+        warm_up(setup_of(resolve({"strategy": "milp", "backend": backend, "time_limit": 60.0, **form})))
     wanted = tuple(arguments.rows.split(","))
     for about, problems in rows(arguments.data, arguments.topics):
         if about.startswith(wanted) and problems:

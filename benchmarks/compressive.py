@@ -27,7 +27,7 @@ from optsum.corpus.topic import Topic, as_topic
 from optsum.options.options import Options, resolve
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.running.one_problem import build, run_task
-from optsum.running.way import way_of
+from optsum.running.setup import setup_of
 
 METRICS: dict[str, dict[str, Any]] = {
     "R1": {"metric": "rouge-1", "stopwords": "drop"},
@@ -80,9 +80,9 @@ def joined(topics: Sequence[Topic], number: int) -> Iterator[Topic]:
 def measured(topic: Topic, options: Options) -> tuple[Result, CoverageProblem, float, float]:
     """Return the result and the problem, and milliseconds to build and to solve."""
     began = process_time()
-    task = build(topic, way_of(options))
+    task = build(topic, setup_of(options))
     built = process_time()
-    result = run_task(task, way_of(options))
+    result = run_task(task, setup_of(options))
     if result.status is not Status.OPTIMAL or not isinstance(task.problem, CoverageProblem):
         sys.exit(f"{topic.id}: {result.status}")
     return result, task.problem, 1e3 * (built - began), 1e3 * (process_time() - built)

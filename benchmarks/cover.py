@@ -35,7 +35,7 @@ from optsum.problem.problem import Problem
 from optsum.registry import STRATEGIES
 from optsum.running.one_problem import build
 from optsum.running.search import search
-from optsum.running.way import way_of
+from optsum.running.setup import setup_of
 
 NAMES = ("dbs", "opinosis", "gum", "realsumm")
 
@@ -60,7 +60,7 @@ def problems(topics: Iterator[Topic]) -> Iterator[Problem]:
     options = resolve({"formulation": "cover", "uncoverable": "skip"})
     for topic in topics:
         if any(topic.cover or ()):
-            yield build(topic, way_of(options)).problem
+            yield build(topic, setup_of(options)).problem
 
 
 def made_up(rng: random.Random, units: int, clauses: int, alternatives: int) -> tuple[Problem, list[list[list[int]]]]:
@@ -73,7 +73,7 @@ def made_up(rng: random.Random, units: int, clauses: int, alternatives: int) -> 
     documents = [[" ".join(["w"] * (1 + unit % 5)) for unit in range(units)]]
     topic = as_topic({"id": "made-up", "documents": documents, "cover": cover})
     weights = rng.choice(["one", "length"]) if units < 100 else "one"
-    way = way_of(resolve({"formulation": "cover", "weights": weights, "keep_unmatched": True}))
+    way = setup_of(resolve({"formulation": "cover", "weights": weights, "keep_unmatched": True}))
     return build(topic, way).problem, cover
 
 

@@ -33,7 +33,7 @@ from optsum.options.options import resolve
 from optsum.program.highs import new_highs, pass_model
 from optsum.program.model import coverage_model
 from optsum.running.one_problem import build
-from optsum.running.way import way_of
+from optsum.running.setup import setup_of
 
 LENGTHS = {"opinosis": 100, "gum": 50, "realsumm": 60, "squality": 250}
 ROWS = [
@@ -80,7 +80,7 @@ def instances(data: Path, row: str) -> Iterator[Coverage]:
         topics = joined_documents(data, SENTENCES if kind == "gum4" else 1)
     resolved = resolve(options)
     for topic in topics:
-        yield build(topic, way_of(resolved)).problem.coverage
+        yield build(topic, setup_of(resolved)).problem.coverage
 
 
 def measure(instance: Coverage, limit: float) -> tuple[int | None, float, float | None, int, int]:

@@ -12,7 +12,7 @@ from optsum.coverage.instance import Coverage
 from optsum.options.options import resolve
 from optsum.running.each_topic import problems
 from optsum.running.one_problem import build
-from optsum.running.way import way_of
+from optsum.running.setup import setup_of
 
 
 def topics_of(path: Path) -> Iterator[Topic]:
@@ -25,8 +25,8 @@ def topics_of(path: Path) -> Iterator[Topic]:
 def instances_of(topic: Topic, options: Mapping[str, Any]) -> Iterator[Coverage]:
     """Yield the instance of a topic, or one for each reference; a reference without any n-gram makes none."""
     resolved = resolve({**options, "strategy": "branch-and-bound"})
-    for part in problems(topic, way_of(resolved)):
+    for part in problems(topic, setup_of(resolved)):
         try:
-            yield build(part, way_of(resolved)).problem.coverage
+            yield build(part, setup_of(resolved)).problem.coverage
         except optsum.InputError:
             continue

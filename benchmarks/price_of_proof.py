@@ -24,7 +24,7 @@ from optsum.corpus.topic import Topic
 from optsum.options.options import resolve
 from optsum.running.one_problem import build, run_task
 from optsum.running.search import search
-from optsum.running.way import way_of
+from optsum.running.setup import setup_of
 from optsum.text.analyzer import Analyzer
 
 Grams = set[str] | set[tuple[str, str]]
@@ -77,8 +77,8 @@ def main() -> None:
     def proven(metric: str, *, scored: bool) -> None:
         options = resolve({"metric": metric, "max_length": arguments.max_length, "strategy": "branch-and-bound"})
         for topic in topics:
-            task = build(topic, way_of(options))
-            result = run_task(task, way_of(options)) if scored else search(task.problem, options.searcher())
+            task = build(topic, setup_of(options))
+            result = run_task(task, setup_of(options)) if scored else search(task.problem, options.searcher())
             assert result.status is optsum.Status.OPTIMAL
 
     jobs: dict[str, Callable[[], object]] = {

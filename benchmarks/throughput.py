@@ -23,7 +23,7 @@ from optsum.corpus.topic import Topic
 from optsum.metrics.names import parse_metric
 from optsum.options.options import Options, resolve
 from optsum.running.one_problem import build
-from optsum.running.way import way_of
+from optsum.running.setup import setup_of
 
 PHASES = ("text_s", "build_s", "hand_over_s", "solve_s", "search_s")
 
@@ -41,7 +41,7 @@ def count_all(topics: list[Topic], options: Options) -> None:
 def build_all(topics: list[Topic], options: Options) -> None:
     """Text to the normal form."""
     for topic in topics:
-        build(topic, way_of(options))
+        build(topic, setup_of(options))
 
 
 def solve_all(topics: list[Topic], options: Options) -> None:

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 __all__ = ["BACKENDS", "FACE", "FORMULATIONS", "STRATEGIES"]
 
 FACE: Final[Mapping[str, str]] = {
-    "PYOMO_NEWER": "optsum.solvers.backends.pyomo_newer:NEWER",
-    "PYOMO_OLDER": "optsum.solvers.backends.pyomo_older:OLDER",
-    "PyomoBackend": "optsum.solvers.backends.pyomo_backend:PyomoBackend",
-    "PyomoDeclaration": "optsum.solvers.backends.pyomo_declaration:PyomoDeclaration",
+    "PYOMO_NEWER": "optsum.solvers.backends.pyomo.newer:NEWER",
+    "PYOMO_OLDER": "optsum.solvers.backends.pyomo.older:OLDER",
+    "PyomoBackend": "optsum.solvers.backends.pyomo.backend:PyomoBackend",
+    "PyomoDeclaration": "optsum.solvers.backends.pyomo.declaration:PyomoDeclaration",
 }
 """What third parties need of the folders, as `optsum` offers it."""
 
@@ -66,7 +66,7 @@ BACKENDS: Registry[Backend] = Registry(
         "highs": "optsum.solvers.backends.highs:Highs",
         "cp-sat": "optsum.solvers.backends.cpsat:CpSat",
         "rc2": "optsum.solvers.backends.maxsat:Rc2",
-        "pyomo:highs": "optsum.solvers.backends.pyomo_highs:PyomoHighs",
+        "pyomo:highs": "optsum.solvers.backends.pyomo.highs:PyomoHighs",
         "cbc": "optsum.solvers.backends.cbc:Cbc",
         "glpk": "optsum.solvers.backends.glpk:Glpk",
         "scip": "optsum.solvers.backends.scip:Scip",

@@ -19,7 +19,7 @@ from optsum.problem.problem import Problem
 from optsum.registry import STRATEGIES
 from optsum.running.one_problem import build
 from optsum.running.search import search
-from optsum.running.way import way_of
+from optsum.running.setup import setup_of
 from optsum.testing import brute_force, random_topic
 
 OBJECTIVES: dict[str, dict[str, Any]] = {
@@ -68,7 +68,7 @@ def tasks(objective: str, all_units: bool) -> list[tuple[Task, Key | None]]:
     """Return the problems of an objective and their optima; `all_units` is whether strategies see every sentence."""
     options = resolve({**OBJECTIVES[objective], "strategy": "lead" if all_units else "greedy"})
     assert options.searcher().all_units is all_units
-    made = [build(topic, way_of(options)) for topic in topics()]
+    made = [build(topic, setup_of(options)) for topic in topics()]
     return [(task, brute_force(task.problem).best) for task in made]
 
 

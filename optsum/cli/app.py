@@ -47,7 +47,7 @@ class _Group(TyperGroup):
 
 
 def _load(name: str) -> Any:
-    module = import_module(f"optsum.cli.{name.replace('-', '_')}_command")
+    module = import_module(f"optsum.cli.commands.{name.replace('-', '_')}")
     help_ = f"{_COMMANDS[name]}\n\n{module.__doc__}"
     if hasattr(module, "SUBCOMMANDS"):
         return _subgroup(name, module, help_)

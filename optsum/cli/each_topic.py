@@ -24,8 +24,10 @@ from optsum.report.tables import Table, counted, number, seconds
 from optsum.rows.formats import RowFormat
 from optsum.rows.writer import Existing, RowWriter
 from optsum.running.each_topic import charged
+from optsum.running.setup import setup_of
 from optsum.running.warm import warm_up
-from optsum.running.way import way_of
+
+__all__ = ["EachTopic"]
 
 _SHOWN = 50
 """Lines of the table; a file may have any number of topics."""
@@ -105,7 +107,7 @@ class EachTopic:
                         self._note(result)
                     yield results
             for way in self._ways:
-                self._warm += warm_up(way_of(way))
+                self._warm += warm_up(setup_of(way))
             interrupts = stack.enter_context(Interrupts())
             advance = stack.enter_context(bar("topics", lambda: count_lines(self._path)))
             began = perf_counter()

@@ -10,6 +10,8 @@ from typing import Final
 
 from optsum.errors import OptsumError, describe, visible
 
+__all__ = ["DONE", "FAILED", "INTERRUPTED", "put", "tell"]
+
 DONE: Final = 0
 FAILED: Final = 1
 """A topic became an error row, or something unexpected happened."""

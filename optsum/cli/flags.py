@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from optsum.rows.writer import Existing
 
+__all__ = ["OF_SEARCHES", "Config", "Flags", "Output", "Overwrite", "Resume", "command", "existing", "output_or_pipe"]
+
 OF_SEARCHES: Final = {
     *("strategy", "strategy_options", "bound", "backend", "backend_options", "threads", "seed"),
     *("workers", "executor", "scheduler", "memory_per_worker"),

@@ -7,6 +7,8 @@ from typing import TypeVar
 
 from optsum.cli.signals import Signals
 
+__all__ = ["Interrupts"]
+
 T = TypeVar("T")
 
 

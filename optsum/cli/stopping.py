@@ -8,6 +8,8 @@ from typing import TypeVar
 from optsum.cli.signals import Signals
 from optsum.report.progress import say
 
+__all__ = ["Stopping"]
+
 T = TypeVar("T")
 
 

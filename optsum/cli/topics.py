@@ -12,6 +12,8 @@ from optsum.cli.exits import DONE, tell
 if TYPE_CHECKING:
     from optsum.corpus.topic import BadTopic, Flat, Topic
 
+__all__ = ["Map", "Topics", "open_topics"]
+
 Topics: TypeAlias = Annotated[
     str,
     typer.Argument(

@@ -18,8 +18,8 @@ from pydantic import Field
 
 from optsum.corpus.alternatives import texts_of
 from optsum.corpus.given import AnyTopics, checked_topics
-from optsum.corpus.once import topics_once
 from optsum.corpus.topic import BadTopic, Flat, Topic
+from optsum.corpus.unique import unique_topics
 from optsum.errors import InputError, OptionError, UnsupportedError
 from optsum.metrics.metric import Counts, Metric
 from optsum.metrics.names import parse_metric
@@ -121,7 +121,7 @@ def align(
         )
     )
     # One may be called t#0 already, beside a t with several references.
-    return topics_once(each, "a second topic would be called {!r}; give each its own id")
+    return unique_topics(each, "a second topic would be called {!r}; give each its own id")
 
 
 def _aligned(

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeAlias, TypeVar
 
 from optsum.corpus.formats.cells import topic_record
-from optsum.corpus.sentences import kind
+from optsum.corpus.sentences import json_type
 from optsum.corpus.systems import BadSystem, System, as_system, read_systems
 from optsum.corpus.topic import BadTopic, Flat, Topic, as_topic
 from optsum.corpus.topics import read_topics
@@ -78,7 +78,7 @@ def _items(given: Any, what: str, alone: str, bad: Callable[[int, str], T]) -> I
     if isinstance(given, Mapping | Topic | BadTopic | System | BadSystem):
         raise InputError(f"this is {alone}")
     if isinstance(given, bytes | bytearray) or not isinstance(given, Iterable):
-        raise InputError(f"{what} come from a path, a data frame or a list, not from something {kind(given)}")
+        raise InputError(f"{what} come from a path, a data frame or a list, not from something {json_type(given)}")
     return iter(given)
 
 

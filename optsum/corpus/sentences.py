@@ -9,7 +9,7 @@ from functools import cache
 from optsum.errors import InputError, OptionError
 from optsum.text.tokenizers import Sentence
 
-__all__ = ["as_sentences", "check_language", "kind", "split_sentences", "well_formed"]
+__all__ = ["as_sentences", "check_language", "json_type", "split_sentences", "well_formed"]
 
 _LANGUAGE = re.compile(r"[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8})*")
 
@@ -40,7 +40,7 @@ def as_sentences(value: object, where: str, language: str = "en") -> tuple[Sente
     if isinstance(value, str):
         return tuple(split_sentences(value, language))
     if not isinstance(value, list | tuple):
-        raise InputError(f"{where} is {kind(value)}; give a list of sentences or one string of raw text")
+        raise InputError(f"{where} is {json_type(value)}; give a list of sentences or one string of raw text")
     return tuple(
         [  # a list first: half the time of a generator
             item if type(item) is str and item.isascii() else _sentence(item, where, number)
@@ -53,10 +53,10 @@ def _sentence(item: object, where: str, number: int) -> Sentence:
     if isinstance(item, str):
         return well_formed(item)
     if not isinstance(item, list | tuple):
-        raise InputError(f"{where}[{number}] is {kind(item)}; a sentence is a string or a list of tokens")
+        raise InputError(f"{where}[{number}] is {json_type(item)}; a sentence is a string or a list of tokens")
     for position, token in enumerate(item):
         if not isinstance(token, str):
-            raise InputError(f"{where}[{number}][{position}] is {kind(token)}; a token is a string")
+            raise InputError(f"{where}[{number}][{position}] is {json_type(token)}; a token is a string")
     return tuple([well_formed(token) for token in item])
 
 
@@ -71,7 +71,7 @@ def well_formed(text: str) -> str:
     return str(text)
 
 
-def kind(value: object) -> str:
+def json_type(value: object) -> str:
     """Return what a value is, in the words of JSON, for messages."""
     match value:
         case None:

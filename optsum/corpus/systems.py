@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 
 from optsum.corpus.formats.lines import Line
 from optsum.corpus.formats.records import read_records
-from optsum.corpus.once import each_once
-from optsum.corpus.sentences import as_sentences, check_language, kind
+from optsum.corpus.sentences import as_sentences, check_language, json_type
 from optsum.corpus.topic import Text, as_id
+from optsum.corpus.unique import unique
 from optsum.errors import InputError
 from optsum.files import PathLike
 
@@ -81,7 +81,7 @@ def as_system(obj: object, *, language: str = "en", source: str = "") -> System:
     if isinstance(obj, System):
         return obj
     if not isinstance(obj, Mapping):
-        raise InputError(f'a system summary is an object with "topic_id", "system" and "summary", not {kind(obj)}')
+        raise InputError(f'a system summary is an object with "topic_id", "system" and "summary", not {json_type(obj)}')
     for key in ("topic_id", "system"):
         if obj.get(key) is None:
             raise InputError(f'there is no "{key}"; give it beside "summary" or "selection"')
@@ -100,7 +100,7 @@ def as_system(obj: object, *, language: str = "en", source: str = "") -> System:
 
 def _selection(value: object) -> tuple[int | str, ...]:
     if not isinstance(value, list | tuple):
-        raise InputError(f'"selection" is {kind(value)}; give a list of unit numbers, or of sentence ids')
+        raise InputError(f'"selection" is {json_type(value)}; give a list of unit numbers, or of sentence ids')
     seen: set[int | str] = set()
     for number, unit in enumerate(value):
         if isinstance(unit, bool) or not isinstance(unit, int | str) or (isinstance(unit, int) and unit < 0):
@@ -115,13 +115,15 @@ def _human(value: object) -> dict[str, float]:
     if value is None:
         return {}
     if not isinstance(value, Mapping):
-        raise InputError(f'"human" is {kind(value)}; give an object of numbers by name')
+        raise InputError(f'"human" is {json_type(value)}; give an object of numbers by name')
     scores = {}
     for name, number in value.items():
         if number is None:
             continue
         if isinstance(number, bool) or not isinstance(number, int | float):
-            raise InputError(f"the human score {name!r} is {kind(number)}; give a number, or null if there is none")
+            raise InputError(
+                f"the human score {name!r} is {json_type(number)}; give a number, or null if there is none"
+            )
         try:
             score = float(number)
         except OverflowError:
@@ -157,7 +159,7 @@ def read_systems(path: PathLike, *, language: str = "en") -> Iterator[System | B
     """
     check_language(language)
     read = (_system(line, language) for line in read_records(path, what="system summary"))
-    return each_once(read, _name_of, _again)
+    return unique(read, _name_of, _again)
 
 
 def _system(line: Line, language: str) -> System | BadSystem:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, Literal, TypeAlias
 
-from optsum.corpus.sentences import as_sentences, kind
+from optsum.corpus.sentences import as_sentences, json_type
 from optsum.errors import InputError
 from optsum.files import is_deep
 from optsum.text.tokenizers import Sentence
@@ -119,7 +119,7 @@ def as_topic(obj: object, *, language: str = "en", source: str = "", flat: Flat 
     if isinstance(obj, Topic):
         return obj
     if not isinstance(obj, Mapping):
-        raise InputError(f'a topic is an object with "id", "documents" and "references", not {kind(obj)}')
+        raise InputError(f'a topic is an object with "id", "documents" and "references", not {json_type(obj)}')
     if obj.get("id") is None:
         raise InputError(f'the topic has no "id"; {_keys(obj)}')
     name = as_id(obj["id"], "the id of a topic")
@@ -156,7 +156,7 @@ def as_id(value: object, what: str) -> str:
         if value.bit_length() > 256:
             raise InputError(f"{what} has more than 256 bits; give a string")
         return str(int(value))
-    raise InputError(f"{what} is {kind(value)}; give a string or a whole number")
+    raise InputError(f"{what} is {json_type(value)}; give a string or a whole number")
 
 
 def _keys(obj: Mapping[Any, Any]) -> str:
@@ -171,7 +171,7 @@ def _texts(obj: Mapping[Any, Any], key: str, language: str, flat: Flat | None, *
             return ()
         raise InputError(f'there is no "{key}"; {_keys(obj)}')
     if not isinstance(value, list | tuple):
-        raise InputError(f'"{key}" is {kind(value)}; give a list, each entry a list of sentences or one string')
+        raise InputError(f'"{key}" is {json_type(value)}; give a list, each entry a list of sentences or one string')
     if not value and not optional:
         raise InputError(f'"{key}" is an empty list; give at least one')
     if flat == "sentences" and value and all(isinstance(text, str) for text in value):
@@ -193,7 +193,7 @@ def _meta(value: object) -> Mapping[str, Any]:
     if value is None:
         return {}
     if not isinstance(value, Mapping):
-        raise InputError(f'"meta" is {kind(value)}; give an object')
+        raise InputError(f'"meta" is {json_type(value)}; give an object')
     if is_deep(dict(value)):
         raise InputError('"meta" is nested too deeply; give values, lists and objects that somebody reads')
     return dict(value)
@@ -203,10 +203,10 @@ def _parses(value: object, sentences: int) -> tuple[str, ...] | None:
     if value is None:
         return None
     if not isinstance(value, list | tuple):
-        raise InputError(f'"parses" is {kind(value)}; give a list, the CoNLL-U text of each sentence')
+        raise InputError(f'"parses" is {json_type(value)}; give a list, the CoNLL-U text of each sentence')
     for number, text in enumerate(value):
         if not isinstance(text, str):
-            raise InputError(f"parses[{number}] is {kind(text)}; give CoNLL-U text")
+            raise InputError(f"parses[{number}] is {json_type(text)}; give CoNLL-U text")
     if len(value) != sentences:
         raise InputError(f"the number of parses is {len(value)}, but that of sentences {sentences}; give one for each")
     return tuple(value)
@@ -227,14 +227,15 @@ def _cover(value: object) -> Cover | None:
 def _list(value: object, where: str) -> list[Any] | tuple[Any, ...]:
     if not isinstance(value, list | tuple):
         raise InputError(
-            f"{where} is {kind(value)}; cover is a list, per abstract sentence, of alternatives, each a list of units"
+            f"{where} is {json_type(value)}; cover is a list, per abstract sentence, of alternatives, each a list of "
+            "units"
         )
     return value
 
 
 def _unit(value: object, where: str) -> int | str:
     if isinstance(value, bool) or not isinstance(value, int | str):
-        raise InputError(f"{where} is {kind(value)}; give the number or the id of a sentence")
+        raise InputError(f"{where} is {json_type(value)}; give the number or the id of a sentence")
     return value
 
 

@@ -8,9 +8,9 @@ from typing import Any, TypeAlias
 from optsum.corpus.formats.columns import Columns, parse_columns, recognised
 from optsum.corpus.formats.lines import Line
 from optsum.corpus.formats.sources import open_source
-from optsum.corpus.once import topics_once
 from optsum.corpus.sentences import check_language
 from optsum.corpus.topic import BadTopic, Flat, Topic, as_id, as_topic
+from optsum.corpus.unique import unique_topics
 from optsum.errors import InputError
 from optsum.files import PathLike, name_of
 
@@ -64,7 +64,7 @@ def read_topics(
     check_language(language)
     mapped = None if columns is None else parse_columns(columns)
     source = open_source(path, language=language, columns=mapped.names if mapped is not None else ())
-    return topics_once(_topics(source, mapped, (language, flat), _Saying(name_of(path), told)))
+    return unique_topics(_topics(source, mapped, (language, flat), _Saying(name_of(path), told)))
 
 
 class _Saying:

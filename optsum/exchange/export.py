@@ -21,7 +21,7 @@ from optsum.problem.problem import Capability
 from optsum.program.wcnf import wcnf_text
 from optsum.running.each_topic import problems
 from optsum.running.one_problem import build
-from optsum.running.way import Way, way_of
+from optsum.running.setup import Setup, setup_of
 
 __all__ = ["FORMATS", "Exported", "export", "export_topics", "file_stem", "tasks_of", "unit_labels"]
 
@@ -158,7 +158,7 @@ def export_topics(
     if format not in FORMATS:
         raise unknown_name("format", format, FORMATS)
     place = _folder(folder)
-    for name, made in tasks_of(topics, way_of(options)):
+    for name, made in tasks_of(topics, setup_of(options)):
         if isinstance(made, str):
             yield Exported(name, error=made)
             continue
@@ -190,15 +190,15 @@ def _folder(folder: str | Path) -> Path:
     return place
 
 
-def tasks_of(topics: AnyTopics, way: Way) -> Iterator[tuple[str | None, Task | str]]:
+def tasks_of(topics: AnyTopics, setup: Setup) -> Iterator[tuple[str | None, Task | str]]:
     """Yield the id of each problem, and its task or why there is none."""
     seen: set[str] = set()
-    for given in topics_of(topics, way.options.flat):
+    for given in topics_of(topics, setup.options.flat):
         if isinstance(given, BadTopic):
             yield given.id, f"{given.source}: {given.error}"
             continue
         try:
-            topic = as_topic(given, flat=way.options.flat)
+            topic = as_topic(given, flat=setup.options.flat)
         except OptsumError as error:
             yield None, str(error)
             continue
@@ -206,11 +206,11 @@ def tasks_of(topics: AnyTopics, way: Way) -> Iterator[tuple[str | None, Task | s
             yield topic.id, f"the topic {topic.id!r} is there twice: give each an id of its own"
             continue
         seen.add(topic.id)
-        if way.best_of_references and len(topic.references) > 1:
+        if setup.best_of_references and len(topic.references) > 1:
             yield topic.id, "the best of several references is several problems: write them with --references each"
             continue
-        for part in problems(topic, way):
+        for part in problems(topic, setup):
             try:
-                yield part.id, build(part, way)
+                yield part.id, build(part, setup)
             except Exception as error:  # noqa: BLE001 - whatever it is, it costs the other topics nothing
                 yield part.id, describe(error)

@@ -24,7 +24,7 @@ from optsum.problem.problem import Capability
 from optsum.running.each_topic import error_result
 from optsum.running.results import finished
 from optsum.running.search import search
-from optsum.running.way import Way, way_of
+from optsum.running.setup import Setup, setup_of
 
 __all__ = ["import_solutions", "import_topics"]
 
@@ -87,21 +87,21 @@ def import_topics(topics: AnyTopics, solutions: str | Path, options: Options) ->
     place = Path(solutions)
     if not place.exists():
         raise InputError(f"There is no file or folder {solutions} of solutions.")
-    way = way_of(options)
-    for number, (name, task) in enumerate(tasks_of(topics, way)):
+    setup = setup_of(options)
+    for number, (name, task) in enumerate(tasks_of(topics, setup)):
         try:
-            row = _row(task, way, place, first=not number)
+            row = _row(task, setup, place, first=not number)
         except Exception as error:  # noqa: BLE001 - whatever it is, it costs the other topics nothing
-            row = error_result(name, describe(error), way)
+            row = error_result(name, describe(error), setup)
         yield replace(row, strategy=_Imported.name, backend=row.backend if row.error is None else None)
 
 
-def _row(task: Task | str, way: Way, place: Path, *, first: bool) -> Result:
+def _row(task: Task | str, setup: Setup, place: Path, *, first: bool) -> Result:
     if isinstance(task, str):
         raise InputError(task)
     if place.is_file() and not first:
         raise InputError(f"{place} is one file, for the first problem: give a folder with a file for each.")
-    return _imported(task, way, _file_of(place, task.id), perf_counter())
+    return _imported(task, setup, _file_of(place, task.id), perf_counter())
 
 
 def _file_of(place: Path, name: str) -> Path:
@@ -114,14 +114,14 @@ def _file_of(place: Path, name: str) -> Path:
     raise InputError(f"There is no solution of {name}: it should be {place / file_stem(name)}.sol.")
 
 
-def _imported(task: Task, way: Way, path: Path, began: float) -> Result:
+def _imported(task: Task, setup: Setup, path: Path, began: float) -> Result:
     labels = unit_labels(task)
     found = read_solution(path, labels)
     given = _selection(found, labels, path)
     built = perf_counter()
-    result = search(task.problem, _Imported(given), seed=way.options.seed)
+    result = search(task.problem, _Imported(given), seed=setup.options.seed)
     _check_claim(task, result, found, path)
-    done = finished(task, way, result, began=began, built=built)
+    done = finished(task, setup, result, began=began, built=built)
     words = f"{found.program}: {found.words}" if found.words else found.program
     return replace(done, backend=found.program, detail=words)
 

@@ -20,7 +20,7 @@ from optsum.registry import FORMULATIONS
 from optsum.running.each_topic import attempt, each_topic
 from optsum.running.one_problem import answer
 from optsum.running.oracles import Oracles, oracles_of, resolve_enumeration
-from optsum.running.way import Way, way_of
+from optsum.running.setup import Setup, setup_of
 
 __all__ = ["Wanted", "label_result", "label_row", "label_topics", "labels", "resolve_labels"]
 
@@ -142,8 +142,8 @@ def labels(
 
 def label_topics(topics: AnyTopics, options: Options, wanted: Wanted) -> Generator[list[Result], None, None]:
     """Label topics as `labels` does, but yield the results of each topic together; `label_row` makes rows of them."""
-    way = way_of(options)
-    return each_topic(topics, [way], partial(_label_part, way=way, wanted=wanted))
+    setup = setup_of(options)
+    return each_topic(topics, [setup], partial(_label_part, setup=setup, wanted=wanted))
 
 
 def label_row(result: Result) -> dict[str, Any]:
@@ -172,9 +172,9 @@ def label_result(row: Mapping[str, Any]) -> Result:
 _OWN: Final = {"shares", *_OF_OPTIMA, "all_labels", "references"}
 
 
-def _label_part(part: Topic, way: Way, wanted: Wanted) -> list[Result]:
+def _label_part(part: Topic, setup: Setup, wanted: Wanted) -> list[Result]:
     began = perf_counter()
-    result = attempt(part, way, lambda: _labelled(part, way, wanted, began))
+    result = attempt(part, setup, lambda: _labelled(part, setup, wanted, began))
     return [replace(result, extra={**result.extra, "sentences": [_text(sentence) for sentence in part.sentences]})]
 
 
@@ -182,14 +182,14 @@ def _text(sentence: str | tuple[str, ...]) -> str:
     return sentence if isinstance(sentence, str) else " ".join(sentence)
 
 
-def _labelled(part: Topic, way: Way, wanted: Wanted, began: float) -> Result:
+def _labelled(part: Topic, setup: Setup, wanted: Wanted, began: float) -> Result:
     extra: dict[str, Any] = {}
     if wanted.enumerates:
-        oracles = oracles_of(part, way, began=began)
+        oracles = oracles_of(part, setup, began=began)
         result = oracles.result
-        extra = _of_optima(oracles, len(part.sentences), way.options.seed, wanted)
+        extra = _of_optima(oracles, len(part.sentences), setup.options.seed, wanted)
     else:
-        result = answer(part, way, began=began)
+        result = answer(part, setup, began=began)
     found = result.labels()
     extra["labels"] = None if found is None else list(found)
     if wanted.references:

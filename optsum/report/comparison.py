@@ -113,7 +113,7 @@ class Comparison(Tabular):
         self.problems = 0
         self.optima = 0
         self.contradictions: list[str] = []
-        self.details = Details(plan.strategies, plan.ways[0].formulated().sense)
+        self.details = Details(plan.strategies, plan.variants[0].formulated().sense)
         self._keep = keep_results
         self._tallies = {name: _Tally() for name in plan.strategies}
 
@@ -121,7 +121,7 @@ class Comparison(Tabular):
         """Take in the results of one problem by all strategies; one that was interrupted is kept, but not counted."""
         if self._keep:
             self.results += results
-        if [result.strategy for result in results] != [way.strategy for way in self.plan.ways] or any(
+        if [result.strategy for result in results] != [variant.strategy for variant in self.plan.variants] or any(
             result.termination is Termination.INTERRUPTED for result in results
         ):
             return
@@ -131,7 +131,7 @@ class Comparison(Tabular):
         if not consistent:
             self.contradictions.append(results[0].id or "?")
         ratios: list[float | None] = []
-        for name, way, result in zip(self.plan.names, self.plan.ways, results, strict=True):
+        for name, variant, result in zip(self.plan.names, self.plan.variants, results, strict=True):
             ratios.append(None)
             tally = self._tallies[name]
             tally.problems += 1
@@ -144,7 +144,7 @@ class Comparison(Tabular):
             if result.objective is None or (key := result.key) is None:
                 continue
             tally.objectives.append(result.objective)
-            tally.by_seed.setdefault(way.seed, array("d")).append(result.objective)
+            tally.by_seed.setdefault(variant.seed, array("d")).append(result.objective)
             tally.reached += key == optimum
             ratios[-1], guaranteed = ratio_to_best(key, optimum, bounds)
             tally.guaranteed += guaranteed
@@ -303,9 +303,9 @@ def _table(comparison: Comparison) -> Table:
             ]
         )
     problems = counted(comparison.problems, "problem")
-    table.title = f"{problems}: {headline(comparison.plan.ways[0])}"
+    table.title = f"{problems}: {headline(comparison.plan.variants[0])}"
     exact = comparison.plan.exact
-    backend = comparison.plan.ways[0].searcher().backend_name if exact else None
+    backend = comparison.plan.variants[0].searcher().backend_name if exact else None
     by = f" (exact: {exact}{f' on {backend}' if backend else ''})" if exact else ""
     if comparison.optima:
         table.caption.append(f"optimal: solved to the optimum, of {comparison.optima} whose optimum is known{by}.")

@@ -14,8 +14,8 @@ from optsum.problem.serves import ASPECTS
 from optsum.registry import BACKENDS, FORMULATIONS, STRATEGIES
 from optsum.report.tables import Column, Table
 from optsum.running.one_problem import build
+from optsum.running.setup import setup_of
 from optsum.running.warm import SAMPLE, warm_up
-from optsum.running.way import way_of
 
 __all__ = ["LISTS"]
 
@@ -59,8 +59,8 @@ def _strategies() -> Table:
 
 
 def _accept(strategy: str, case: Mapping[str, Any]) -> None:
-    way = way_of(resolve({"strategy": strategy, **case}))
-    way.strategy.accept(build(SAMPLE, way).problem)
+    setup = setup_of(resolve({"strategy": strategy, **case}))
+    setup.strategy.accept(build(SAMPLE, setup).problem)
 
 
 def _formulations() -> Table:
@@ -110,7 +110,7 @@ def _tried(backend: str) -> str:
     """Return why a backend does not solve a tiny problem, or nothing; some are for covers alone."""
     recall: Options = resolve({"strategy": "milp", "backend": backend, "max_length": 100})
     cover: Options = resolve({"strategy": "milp", "backend": backend, "formulation": "cover"})
-    return _failure(lambda: warm_up(way_of(recall))) and _failure(lambda: warm_up(way_of(cover)))
+    return _failure(lambda: warm_up(setup_of(recall))) and _failure(lambda: warm_up(setup_of(cover)))
 
 
 def _metrics() -> Table:

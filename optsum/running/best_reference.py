@@ -21,14 +21,14 @@ from optsum.optima.algebra import union
 from optsum.optima.diagram import Diagram
 from optsum.running.results import finished
 from optsum.running.search import exact
-from optsum.running.way import Way
+from optsum.running.setup import Setup
 
 T = TypeVar("T")
 
 _PROVEN = {Status.OPTIMAL, Status.INFEASIBLE}
 
 
-def best_of_references(topic: Topic, way: Way, single: Callable[[Topic], Result]) -> Result:
+def best_of_references(topic: Topic, setup: Setup, single: Callable[[Topic], Result]) -> Result:
     """Return the result of the reference that gives most.
 
     What was found for one reference may be worth more on another, where the search for that one missed it: every
@@ -50,7 +50,7 @@ def best_of_references(topic: Topic, way: Way, single: Callable[[Topic], Result]
         return best
     found = [result.selection for _, result in results if result.selection is not None]
     parts = dict(each_reference(topic))
-    return best_result([(number, _with_best(parts[number], way, old, found)) for number, old in results])
+    return best_result([(number, _with_best(parts[number], setup, old, found)) for number, old in results])
 
 
 def each_reference(topic: Topic) -> Iterator[tuple[int, Topic]]:
@@ -88,15 +88,15 @@ def for_each_reference(
     return found
 
 
-def shares(way: Way, topic: Topic) -> Iterator[Way]:
-    """Yield the way of each reference's problem in turn: a time limit is of all, and what is left is split evenly.
+def shares(setup: Setup, topic: Topic) -> Iterator[Setup]:
+    """Yield the setup of each reference's problem in turn: a time limit is of all, and what is left is split evenly.
 
     It is counted from when the first is asked for.
     """
     began = perf_counter()
     for left in range(max(1, len(topic.references)), 0, -1):
-        limits = way.limits.after(perf_counter() - began)
-        yield replace(way, limits=replace(limits, time_s=limits.time_s and limits.time_s / left))
+        limits = setup.limits.after(perf_counter() - began)
+        yield replace(setup, limits=replace(limits, time_s=limits.time_s and limits.time_s / left))
 
 
 def best_result(results: Sequence[tuple[int, Result]]) -> Result:
@@ -162,11 +162,11 @@ def _why(best: Result, others: Sequence[Result]) -> Termination:
     return stopped[0] if stopped else Termination.COMPLETED
 
 
-def _with_best(part: Topic, way: Way, old: Result, found: Iterable[tuple[Any, ...]]) -> Result:
+def _with_best(part: Topic, setup: Setup, old: Result, found: Iterable[tuple[Any, ...]]) -> Result:
     """Return a result with the best of the selections, as the input numbers them, that were found for any reference."""
-    deadline = NEVER if way.limits.time_s is None else Deadline(CERTIFICATE_S)
+    deadline = NEVER if setup.limits.time_s is None else Deadline(CERTIFICATE_S)
     try:
-        task = way.formulation.task(part, way.spec_for(part).with_all_units().until(deadline))
+        task = setup.formulation.task(part, setup.spec_for(part).with_all_units().until(deadline))
     except TimeOver:
         return old
     number_of = {name: unit for unit, name in enumerate(task.units)}
@@ -189,7 +189,7 @@ def _with_best(part: Topic, way: Way, old: Result, found: Iterable[tuple[Any, ..
         selection=selection,
     )
     now = perf_counter()
-    result = finished(task, way, held, began=now, built=now)
+    result = finished(task, setup, held, began=now, built=now)
     return replace(result, seconds=old.seconds, timing=old.timing, statistics=old.statistics)
 
 

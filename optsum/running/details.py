@@ -19,8 +19,8 @@ from optsum.options.options import Options
 from optsum.running.one_problem import build
 from optsum.running.oracles import Oracles, oracles_of
 from optsum.running.results import unsolved
+from optsum.running.setup import Setup, setup_of
 from optsum.running.warm import refused, warm_up
-from optsum.running.way import Way, way_of
 
 __all__ = ["carrying", "detailed", "details_of"]
 
@@ -38,18 +38,18 @@ _NO_LIMITS: Final[dict[str, None]] = dict.fromkeys(("node_limit", "evaluation_li
 _NO_MATTER: Final = {"preset", "workers", "seed"}
 
 
-def detailed(solve_part: SolvePart, ways: Sequence[Way], asked: bool) -> SolvePart:
+def detailed(solve_part: SolvePart, setups: Sequence[Setup], asked: bool) -> SolvePart:
     """Return what searches a problem as `solve_part` does, with details if they are asked for."""
-    return partial(with_details, ways=ways, solve_part=solve_part) if asked else solve_part
+    return partial(with_details, setups=setups, solve_part=solve_part) if asked else solve_part
 
 
-def with_details(part: Topic, ways: Sequence[Way], solve_part: SolvePart) -> list[Result]:
+def with_details(part: Topic, setups: Sequence[Setup], solve_part: SolvePart) -> list[Result]:
     """Search a problem, and let its first result carry the details.
 
     Parameters
     ----------
     part : Topic
-    ways : sequence of Way
+    setups : sequence of Setup
     solve_part : SolvePart
 
     Returns
@@ -61,10 +61,10 @@ def with_details(part: Topic, ways: Sequence[Way], solve_part: SolvePart) -> lis
     if results[-1].termination is Termination.INTERRUPTED:
         return results
     failed = all(result.status is Status.ERROR for result in results)
-    oracles = None if failed else _oracles(part, ways[0].options)
+    oracles = None if failed else _oracles(part, setups[0].options)
     if oracles is not None and oracles.termination == Termination.INTERRUPTED:
-        return [*results[:-1], unsolved(part.id, ways[-1], Termination.INTERRUPTED)]
-    found = details_of(part, ways[0], oracles)
+        return [*results[:-1], unsolved(part.id, setups[-1], Termination.INTERRUPTED)]
+    found = details_of(part, setups[0], oracles)
     return [carrying(results[0], found), *results[1:]]
 
 
@@ -73,14 +73,14 @@ def carrying(result: Result, details: Mapping[str, Any]) -> Result:
     return replace(result, extra={**result.extra, "details": details})
 
 
-def details_of(part: Topic, way: Way, oracles: Oracles | None) -> dict[str, Any]:
+def details_of(part: Topic, setup: Setup, oracles: Oracles | None) -> dict[str, Any]:
     """Return the details of a problem, as a row has them.
 
     Parameters
     ----------
     part : Topic
         As it was searched: with the references that count.
-    way : Way
+    setup : Setup
     oracles : Oracles or None
         Its optima, where they are known.
 
@@ -91,13 +91,13 @@ def details_of(part: Topic, way: Way, oracles: Oracles | None) -> dict[str, Any]
         ``parts``, for sentences that are not chosen as a whole: where each part begins, and which it is; ``optima``:
         ``count``, ``complete``, those that are ``listed`` (50 at most), and the ``shares`` of the units in them.
     """
-    options = way.options.model_dump(mode="json", exclude_defaults=True, exclude=_NO_MATTER)
+    options = setup.options.model_dump(mode="json", exclude_defaults=True, exclude=_NO_MATTER)
     text = topic_to_json(part)
     found: dict[str, Any] = {"options": options}
     found |= {name: text[name] for name in ("documents", "references", "cover") if name in text}
     if (ids := part.meta.get("sentence_ids")) is not None:
         found["sentence_ids"] = ids
-    parts = _parts(part, way)
+    parts = _parts(part, setup)
     if parts is not None:
         found["parts"] = parts
     if oracles is not None and oracles.proven and oracles:
@@ -110,11 +110,11 @@ def details_of(part: Topic, way: Way, oracles: Oracles | None) -> dict[str, Any]
     return found
 
 
-def _parts(part: Topic, way: Way) -> list[list[tuple[int, int]]] | None:
-    if way.formulation.whole_sentences:
+def _parts(part: Topic, setup: Setup) -> list[list[tuple[int, int]]] | None:
+    if setup.formulation.whole_sentences:
         return None
     try:
-        return build(part, way).parts()
+        return build(part, setup).parts()
     except OptsumError:  # its row says why
         return None
 
@@ -133,9 +133,9 @@ def _oracles(part: Topic, options: Options) -> Oracles | None:
     try:
         if refused(wanted):
             return None
-        way = way_of(wanted)
-        warm_up(way)
-        return oracles_of(part, way, began=perf_counter())
+        setup = setup_of(wanted)
+        warm_up(setup)
+        return oracles_of(part, setup, began=perf_counter())
     except OptsumError:
         return None
 

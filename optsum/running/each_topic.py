@@ -14,8 +14,8 @@ from optsum.corpus.topic import BadTopic, Topic, as_topic
 from optsum.errors import OptionError, describe
 from optsum.running.executors.choice import AnyExecutor, crew_of
 from optsum.running.results import unsolved
+from optsum.running.setup import Setup
 from optsum.running.warm import warm_up
-from optsum.running.way import Way
 from optsum.running.workers import in_order
 
 __all__ = [
@@ -33,24 +33,24 @@ __all__ = [
 _LOG = logging.getLogger("optsum")
 
 
-def problems(topic: Topic, way: Way) -> Iterator[Topic]:
+def problems(topic: Topic, setup: Setup) -> Iterator[Topic]:
     """Yield a topic as the problems it makes, and warn of a text that the tokenizer spoils.
 
     That is itself, or ``id#r`` for each reference r (``references="each"``), or itself with its first reference alone
     ("first"). What is to be the best of several (`optsum.running.best_reference`) is one problem here.
     """
-    if (warning := way.warning_of(topic)) is not None:
+    if (warning := setup.warning_of(topic)) is not None:
         _LOG.warning("topic %r: %s", topic.id, warning)
-    if way.options.references == "each" and topic.references:
+    if setup.options.references == "each" and topic.references:
         for number, reference in enumerate(topic.references):
             yield replace(topic, id=f"{topic.id}#{number}", references=(reference,))
-    elif way.options.references == "first":
+    elif setup.options.references == "first":
         yield replace(topic, references=topic.references[:1])
     else:
         yield topic
 
 
-def single_problem(topic: Topic | Mapping[str, object], way: Way) -> Topic:
+def single_problem(topic: Topic | Mapping[str, object], setup: Setup) -> Topic:
     """Return the one problem that a topic is.
 
     Raises
@@ -58,7 +58,7 @@ def single_problem(topic: Topic | Mapping[str, object], way: Way) -> Topic:
     OptionError
         If it is several problems.
     """
-    parts = list(problems(as_topic(topic, flat=way.options.flat), way))
+    parts = list(problems(as_topic(topic, flat=setup.options.flat), setup))
     if len(parts) != 1:
         raise OptionError(
             'A topic with several references is several problems with references="each": use solve_all for them, or '
@@ -74,7 +74,7 @@ def charged(result: Result, ready: float) -> Result:
 
 def each_topic(
     topics: AnyTopics,
-    ways: Sequence[Way],
+    setups: Sequence[Setup],
     solve_part: Callable[[Topic], list[Result]],
     executor: AnyExecutor | None = None,
 ) -> Generator[list[Result], None, None]:
@@ -84,10 +84,10 @@ def each_topic(
     ----------
     topics : iterable, path or data frame
         As for `optsum.corpus.given.topics_of`.
-    ways : sequence of Way
-        All ways in which a topic is searched; they make the same problems of it, and share what is said of workers.
+    setups : sequence of Setup
+        All setups in which a topic is searched; they make the same problems of it, and share what is said of workers.
     solve_part : callable
-        Returns the results of a topic as one problem: one for each way, or fewer of which the last is interrupted.
+        Returns the results of a topic as one problem: one for each setup, or fewer of which the last is interrupted.
         Pickled if other processes work.
     executor : Executor or callable, optional
         The caller's own (`optsum.running.executors.choice.crew_of`).
@@ -95,15 +95,15 @@ def each_topic(
     Raises
     ------
     OptsumError
-        At once, if one of the ways cannot work on any topic.
+        At once, if one of the setups cannot work on any topic.
     KeyboardInterrupt, ExecutorError
         As `optsum.running.workers.in_order` does.
     """
-    given = topics_of(topics, ways[0].options.flat)
-    ready = fsum(map(warm_up, ways))
-    crew = crew_of(ways[0].options, executor)
-    work = partial(search_topic, ways=ways, solve_part=solve_part)
-    batches = in_order(work, given, crew, partial(lost_topic, ways=ways))
+    given = topics_of(topics, setups[0].options.flat)
+    ready = fsum(map(warm_up, setups))
+    crew = crew_of(setups[0].options, executor)
+    work = partial(search_topic, setups=setups, solve_part=solve_part)
+    batches = in_order(work, given, crew, partial(lost_topic, setups=setups))
     return batches if crew is not None else _first_charged(batches, ready)  # each process has its own to report
 
 
@@ -112,9 +112,9 @@ def _first_charged(batches: Iterable[list[Result]], ready: float) -> Generator[l
         yield results if number else [charged(results[0], ready), *results[1:]]
 
 
-def lost_topic(topic: AnyTopic, ways: Sequence[Way]) -> list[Result]:
+def lost_topic(topic: AnyTopic, setups: Sequence[Setup]) -> list[Result]:
     """Return the rows of a topic that no process survives."""
-    return _failed(topic, _DIED, ways)
+    return _failed(topic, _DIED, setups)
 
 
 _DIED = (
@@ -123,40 +123,40 @@ _DIED = (
 )
 
 
-def _failed(topic: AnyTopic, reason: str, ways: Sequence[Way]) -> list[Result]:
-    """Return the rows of a topic that cannot be searched: one for each way it was to be."""
+def _failed(topic: AnyTopic, reason: str, setups: Sequence[Setup]) -> list[Result]:
+    """Return the rows of a topic that cannot be searched: one for each setup it was to be."""
     name = topic.get("id") if isinstance(topic, Mapping) else getattr(topic, "id", None)
     reason = f"{source}: {reason}" if (source := getattr(topic, "source", "")) else reason
-    return [error_result(name if isinstance(name, str) else None, reason, way) for way in ways]
+    return [error_result(name if isinstance(name, str) else None, reason, setup) for setup in setups]
 
 
-def search_topic(topic: AnyTopic, ways: Sequence[Way], solve_part: Callable[[Topic], list[Result]]) -> list[Result]:
+def search_topic(topic: AnyTopic, setups: Sequence[Setup], solve_part: Callable[[Topic], list[Result]]) -> list[Result]:
     """Return the results of a topic, whatever happens to it, with what it took to get this process ready."""
-    ready = fsum(map(warm_up, ways))
+    ready = fsum(map(warm_up, setups))
     if isinstance(topic, BadTopic):
-        return _failed(topic, topic.error, ways)
+        return _failed(topic, topic.error, setups)
     results: list[Result] = []
     try:
-        for part in problems(as_topic(topic, flat=ways[0].options.flat), ways[0]):
+        for part in problems(as_topic(topic, flat=setups[0].options.flat), setups[0]):
             results += solve_part(part)
             if results[-1].termination is Termination.INTERRUPTED:
                 break
     except Exception as error:  # noqa: BLE001 - whatever it is, it costs the other topics nothing
-        results += _failed(topic, describe(error), ways)
+        results += _failed(topic, describe(error), setups)
     return [charged(results[0], ready), *results[1:]]
 
 
-def attempt(part: Topic, way: Way, run: Callable[[], Result]) -> Result:
+def attempt(part: Topic, setup: Setup, run: Callable[[], Result]) -> Result:
     """Return what `run` does, or an error or interrupted result in its place."""
     try:
         return run()
     except KeyboardInterrupt:  # outside the search, which knows what to do with it
-        return unsolved(part.id, way, Termination.INTERRUPTED)
+        return unsolved(part.id, setup, Termination.INTERRUPTED)
     except Exception as error:  # noqa: BLE001 - whatever it is, it costs the other topics nothing
-        return _failed(part, describe(error), [way])[0]
+        return _failed(part, describe(error), [setup])[0]
 
 
-def error_result(name: str | None, reason: str, way: Way) -> Result:
+def error_result(name: str | None, reason: str, setup: Setup) -> Result:
     """Return the row of a topic that could not be searched."""
-    empty = unsolved(name, way, Termination.INTERRUPTED)
+    empty = unsolved(name, setup, Termination.INTERRUPTED)
     return replace(empty, status=Status.ERROR, termination=Termination.FAILED, error=reason)

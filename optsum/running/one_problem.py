@@ -15,12 +15,12 @@ from optsum.problem.formulation import Task
 from optsum.running.best_reference import best_of_references, shares
 from optsum.running.results import count_sentences, finished, unsolved
 from optsum.running.search import search
-from optsum.running.way import Way
+from optsum.running.setup import Setup
 
 __all__ = ["answer", "build", "run_task"]
 
 
-def build(topic: Topic, way: Way, deadline: Deadline = NEVER) -> Task:
+def build(topic: Topic, setup: Setup, deadline: Deadline = NEVER) -> Task:
     """Return the problem of a topic, with the units that the strategy must see.
 
     Raises
@@ -30,14 +30,14 @@ def build(topic: Topic, way: Way, deadline: Deadline = NEVER) -> Task:
     OptsumError
         If the topic cannot be a problem, or the formulation does not serve the options.
     """
-    if way.best_of_references and len(topic.references) > 1:
+    if setup.best_of_references and len(topic.references) > 1:
         raise OptionError('A topic with several references is several problems with references="best": give one.')
-    spec, warning = way.spec_for(topic), way.warning_of(topic)
-    task = way.formulation.task(topic, spec.until(deadline))
+    spec, warning = setup.spec_for(topic), setup.warning_of(topic)
+    task = setup.formulation.task(topic, spec.until(deadline))
     return task if warning is None else replace(task, notes={**task.notes, "warning": warning})
 
 
-def answer(topic: Topic, way: Way, *, began: float) -> Result:
+def answer(topic: Topic, setup: Setup, *, began: float) -> Result:
     """Search a topic as one problem, or as one for each reference where the best of them is wanted.
 
     Parameters
@@ -45,27 +45,27 @@ def answer(topic: Topic, way: Way, *, began: float) -> Result:
     began : float
         `time.perf_counter` at which the work on the topic began.
     """
-    if way.best_of_references:
-        starts, ways = iter([began]), shares(way, topic)  # the time of reading is that of the first reference
+    if setup.best_of_references:
+        starts, setups = iter([began]), shares(setup, topic)  # the time of reading is that of the first reference
 
         def single(part: Topic) -> Result:
-            return _built_and_run(part, next(ways), next(starts, perf_counter()))
+            return _built_and_run(part, next(setups), next(starts, perf_counter()))
 
-        found = best_of_references(topic, way, single)
+        found = best_of_references(topic, setup, single)
     else:
-        found = _built_and_run(topic, way, began)
+        found = _built_and_run(topic, setup, began)
     return replace(found, sentence_count=count_sentences(topic))
 
 
-def _built_and_run(topic: Topic, way: Way, began: float) -> Result:
+def _built_and_run(topic: Topic, setup: Setup, began: float) -> Result:
     try:
-        task = build(topic, way, Deadline(way.limits.time_s))
+        task = build(topic, setup, Deadline(setup.limits.time_s))
     except TimeOver:
-        return unsolved(topic.id, way, Termination.TIME_LIMIT, seconds=perf_counter() - began)
-    return run_task(task, way, began=began)
+        return unsolved(topic.id, setup, Termination.TIME_LIMIT, seconds=perf_counter() - began)
+    return run_task(task, setup, began=began)
 
 
-def run_task(task: Task, way: Way, *, began: float | None = None, root_bound: Key | None = None) -> Result:
+def run_task(task: Task, setup: Setup, *, began: float | None = None, root_bound: Key | None = None) -> Result:
     """Search a task and turn the answer back into text.
 
     Parameters
@@ -76,9 +76,9 @@ def run_task(task: Task, way: Way, *, began: float | None = None, root_bound: Ke
         The problem's, if it is known already.
     """
     # A topic's randomness depends on its id, not on its place in the file or on the worker that gets it.
-    seed = way.options.seed + zlib.crc32(task.id.encode("utf-8", "surrogatepass"))
+    seed = setup.options.seed + zlib.crc32(task.id.encode("utf-8", "surrogatepass"))
     built = perf_counter()
     began = built if began is None else began
-    limits = way.limits.after(built - began)
-    result = search(task.problem, way.strategy, limits, seed, root_bound=root_bound)
-    return finished(task, way, result, began=began, built=built)
+    limits = setup.limits.after(built - began)
+    result = search(task.problem, setup.strategy, limits, seed, root_bound=root_bound)
+    return finished(task, setup, result, began=began, built=built)

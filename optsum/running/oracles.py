@@ -24,8 +24,8 @@ from optsum.running.each_topic import attempt, charged, each_topic, single_probl
 from optsum.running.one_problem import build
 from optsum.running.results import count_sentences, finished, unsolved
 from optsum.running.search import result_of_sets
+from optsum.running.setup import Setup, setup_of
 from optsum.running.warm import warm_up
-from optsum.running.way import Way, way_of
 
 __all__ = ["Oracles", "enumerate_optima", "enumerate_topics", "oracles_of", "resolve_enumeration"]
 
@@ -149,9 +149,9 @@ def enumerate_optima(topic: Topic | Mapping[str, Any], *, config: str | Path | N
     >>> optima.count, list(optima)
     (3, [(0, 1), (0, 2), (1, 2)])
     """
-    way = way_of(resolve_enumeration(options, config=config))
-    ready, began = warm_up(way), perf_counter()
-    found = oracles_of(single_problem(topic, way), way, began=began)
+    setup = setup_of(resolve_enumeration(options, config=config))
+    ready, began = warm_up(setup), perf_counter()
+    found = oracles_of(single_problem(topic, setup), setup, began=began)
     return replace(found, result=charged(found.result, ready))
 
 
@@ -159,30 +159,30 @@ def enumerate_topics(
     topics: AnyTopics, options: Options, *, max_solutions: int = 100, minimal: bool = False
 ) -> Generator[list[Result], None, None]:
     """Enumerate the optima of topics one after another; yields the rows of each topic together."""
-    way = way_of(options)
+    setup = setup_of(options)
     shape = partial(Oracles.to_result, max_solutions=max_solutions, minimal=minimal)
-    return each_topic(topics, [way], partial(_enumerate_part, way=way, shape=shape))
+    return each_topic(topics, [setup], partial(_enumerate_part, setup=setup, shape=shape))
 
 
-def _enumerate_part(part: Topic, way: Way, shape: Callable[[Oracles], Result]) -> list[Result]:
+def _enumerate_part(part: Topic, setup: Setup, shape: Callable[[Oracles], Result]) -> list[Result]:
     began = perf_counter()
-    return [attempt(part, way, lambda: shape(oracles_of(part, way, began=began)))]
+    return [attempt(part, setup, lambda: shape(oracles_of(part, setup, began=began)))]
 
 
-def oracles_of(part: Topic, way: Way, *, began: float) -> Oracles:
+def oracles_of(part: Topic, setup: Setup, *, began: float) -> Oracles:
     """Return all optima of a topic that is one problem; `began` as in `optsum.running.one_problem.answer`."""
-    oracles = _oracles(part, way, began)
+    oracles = _oracles(part, setup, began)
     return replace(oracles, result=replace(oracles.result, sentence_count=count_sentences(part)))
 
 
-def _oracles(part: Topic, way: Way, began: float) -> Oracles:
-    if not way.best_of_references:
-        return _enumerate(part, way, began)
-    starts, ways = iter([began]), shares(way, part)
+def _oracles(part: Topic, setup: Setup, began: float) -> Oracles:
+    if not setup.best_of_references:
+        return _enumerate(part, setup, began)
+    starts, setups = iter([began]), shares(setup, part)
     return _best(
         for_each_reference(
             part,
-            lambda one: _enumerate(one, next(ways), next(starts, perf_counter())),
+            lambda one: _enumerate(one, next(setups), next(starts, perf_counter())),
             result_of=lambda oracles: oracles.result,
         )
     )
@@ -211,23 +211,23 @@ def _best(found: Sequence[tuple[int, Oracles]]) -> Oracles:
     )
 
 
-def _enumerate(topic: Topic, way: Way, began: float) -> Oracles:
+def _enumerate(topic: Topic, setup: Setup, began: float) -> Oracles:
     try:
-        task = build(topic, way, Deadline(way.limits.time_s))
+        task = build(topic, setup, Deadline(setup.limits.time_s))
     except TimeOver:
         nothing = Optima.of_sets([], 0, 1, complete=False, termination="time_limit")
-        late = unsolved(topic.id, way, Termination.TIME_LIMIT, seconds=perf_counter() - began)
+        late = unsolved(topic.id, setup, Termination.TIME_LIMIT, seconds=perf_counter() - began)
         late = replace(late, enumeration=Enumeration(count=0, complete=False))
         return _with_names(nothing, result=late, names=Names(()))
     built = perf_counter()
-    strategy = way.strategy
+    strategy = setup.strategy
     task.problem.prepare()
     strategy.prepare(task.problem)
-    optima = strategy.enumerate(task.problem, way.limits.after(perf_counter() - began))
+    optima = strategy.enumerate(task.problem, setup.limits.after(perf_counter() - began))
     result = result_of_sets(task.problem, strategy, optima, perf_counter() - built)
     return _with_names(
         optima,
-        result=finished(task, way, result, began=began, built=built),
+        result=finished(task, setup, result, began=began, built=built),
         names=Names(task.units, task.members),
         lengths=task.problem.lengths,
         length_limits=(task.problem.min_length, min(task.problem.max_length, sum(task.problem.lengths))),

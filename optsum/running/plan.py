@@ -24,8 +24,8 @@ from optsum.running.details import detailed
 from optsum.running.each_topic import attempt, each_topic
 from optsum.running.one_problem import build, run_task
 from optsum.running.results import unsolved
+from optsum.running.setup import Setup, setup_of
 from optsum.running.warm import refused
-from optsum.running.way import Way, way_of
 
 if TYPE_CHECKING:
     from optsum.corpus.topic import Topic
@@ -42,17 +42,17 @@ class Plan:
 
     Attributes
     ----------
-    ways : tuple of Options
+    variants : tuple of Options
         The same options for each strategy, the exact one first.
     exact : str or None
         The strategy whose proven optimum the others are held against.
     backends : tuple of str
-        Solvers that a strategy with a backend is run on, one way each; empty where it is run on one.
+        Solvers that a strategy with a backend is run on, a variant each; empty where it is run on one.
     seeds : tuple of int
         Each strategy that proves nothing is run once with each; empty where all are run once.
     """
 
-    ways: tuple[Options, ...]
+    variants: tuple[Options, ...]
     exact: str | None
     backends: tuple[str, ...] = ()
     seeds: tuple[int, ...] = ()
@@ -64,10 +64,12 @@ class Plan:
 
     @property
     def names(self) -> list[str]:
-        """The line of the table that each way belongs to."""
+        """The line of the table that each variant belongs to."""
         return [
-            f"{way.strategy} on {way.backend}" if self.backends and _takes_backend(way.strategy) else way.strategy
-            for way in self.ways
+            f"{variant.strategy} on {variant.backend}"
+            if self.backends and _takes_backend(variant.strategy)
+            else variant.strategy
+            for variant in self.variants
         ]
 
     @classmethod
@@ -108,18 +110,18 @@ class Plan:
             raise OptionError(f"The strategy {exact} proves nothing: for --exact choose {able}, or none.")
         names = [*([exact] if exact else []), *(name for name in strategies if name != exact)]
         own = shared_out(base.strategy_options, names)
-        ways = [base.model_copy(update={"strategy": name, "strategy_options": own[name]}) for name in names]
+        variants = [base.model_copy(update={"strategy": name, "strategy_options": own[name]}) for name in names]
         if exact_time_limit is not None:
             if exact is None:
                 raise OptionError("A time limit of the exact strategy needs one: name it by --exact.")
-            ways[0] = resolve({**ways[0].model_dump(), "time_limit": exact_time_limit})
-        ways = [
-            way.model_copy(update={"seed": seed})
-            for way in ways
-            for seed in (each_seed if each_seed and not STRATEGIES.load(way.strategy).exact else (way.seed,))
+            variants[0] = resolve({**variants[0].model_dump(), "time_limit": exact_time_limit})
+        variants = [
+            variant.model_copy(update={"seed": seed})
+            for variant in variants
+            for seed in (each_seed if each_seed and not STRATEGIES.load(variant.strategy).exact else (variant.seed,))
         ]
         if not solvers:
-            return cls(tuple(ways), exact, seeds=each_seed)
+            return cls(tuple(variants), exact, seeds=each_seed)
         if base.backend_options:
             raise OptionError("Options of one solver cannot be those of several: leave --backend-option or --backends.")
         if not any(map(_takes_backend, names)):
@@ -127,9 +129,9 @@ class Plan:
                 f"Backends are those of the strategy {_solved()}: name it among --strategies, or for --exact."
             )
         each = (
-            way.model_copy(update={"backend": solver})
-            for way in ways
-            for solver in (solvers if _takes_backend(way.strategy) else (way.backend,))
+            variant.model_copy(update={"backend": solver})
+            for variant in variants
+            for solver in (solvers if _takes_backend(variant.strategy) else (variant.backend,))
         )
         return cls(tuple(each), exact, solvers, each_seed)
 
@@ -137,8 +139,8 @@ class Plan:
 def _serving(base: Options) -> str:
     """Return the strategy that computes the optima if none is named: of the preset, or the first that can."""
     for name in (base.strategy, *STRATEGIES.builtin):
-        way = base.model_copy(update={"strategy": name, "strategy_options": ()})
-        if STRATEGIES.load(name).exact and not refused(way):
+        variant = base.model_copy(update={"strategy": name, "strategy_options": ()})
+        if STRATEGIES.load(name).exact and not refused(variant):
             return name
     return _solved()  # which says why
 
@@ -204,22 +206,22 @@ def compare_topics(topics: AnyTopics, plan: Plan, *, details: bool = False) -> G
     strategy needs for its answer is always its own work, so that times can be compared. With `details` the first
     result of each problem carries them (`optsum.running.details`).
     """
-    ways = [way_of(options) for options in plan.ways]
-    return each_topic(topics, ways, detailed(partial(_solve_part, ways=ways), ways, details))
+    setups = [setup_of(options) for options in plan.variants]
+    return each_topic(topics, setups, detailed(partial(_solve_part, setups=setups), setups, details))
 
 
-def _solve_part(part: Topic, ways: Sequence[Way]) -> list[Result]:
-    shared = _shared(part, ways[0])
+def _solve_part(part: Topic, setups: Sequence[Setup]) -> list[Result]:
+    shared = _shared(part, setups[0])
     results: list[Result] = []
-    for way in ways:
-        results.append(attempt(part, way, lambda way=way: shared.run(way)))  # type: ignore[misc]
+    for setup in setups:
+        results.append(attempt(part, setup, lambda setup=setup: shared.run(setup)))  # type: ignore[misc]
         if results[-1].termination is Termination.INTERRUPTED:
             break
     return results
 
 
-def _shared(part: Topic, way: Way) -> _Shared | _SharedBest:
-    return _SharedBest(part) if way.best_of_references else _Shared(part)
+def _shared(part: Topic, setup: Setup) -> _Shared | _SharedBest:
+    return _SharedBest(part) if setup.best_of_references else _Shared(part)
 
 
 class _SharedBest:
@@ -229,15 +231,15 @@ class _SharedBest:
         self._topic = topic
         self._parts: dict[int, _Shared] = {}
 
-    def run(self, way: Way) -> Result:
+    def run(self, setup: Setup) -> Result:
         """Search with one strategy."""
         numbers = iter(range(len(self._topic.references)))
-        ways = shares(way, self._topic)
+        setups = shares(setup, self._topic)
 
         def single(part: Topic) -> Result:
-            return self._parts.setdefault(next(numbers), _Shared(part)).run(next(ways))
+            return self._parts.setdefault(next(numbers), _Shared(part)).run(next(setups))
 
-        return best_of_references(self._topic, way, single)
+        return best_of_references(self._topic, setup, single)
 
 
 class _Shared:
@@ -248,22 +250,22 @@ class _Shared:
         self._tasks: dict[bool, tuple[Task, float]] = {}
         self._bounds: dict[bool, Key] = {}
 
-    def run(self, way: Way) -> Result:
+    def run(self, setup: Setup) -> Result:
         """Search with one strategy; the time of building counts for each."""
-        strategy = way.strategy
+        strategy = setup.strategy
         units = strategy.all_units
         if units not in self._tasks:
             began = perf_counter()
             try:
-                task = build(self._topic, way, Deadline(way.limits.time_s))
+                task = build(self._topic, setup, Deadline(setup.limits.time_s))
             except TimeOver:
-                return unsolved(self._topic.id, way, Termination.TIME_LIMIT, seconds=perf_counter() - began)
+                return unsolved(self._topic.id, setup, Termination.TIME_LIMIT, seconds=perf_counter() - began)
             self._tasks[units] = task, perf_counter() - began
         task, seconds = self._tasks[units]
         fresh = replace(task, problem=replace(task.problem))  # without what earlier searches computed on it
         # A certificate is no part of a search, unless it decides when that ends.
-        known = None if strategy.exact or way.limits.gap is not None else self._bounds.get(units)
-        result = run_task(fresh, way, began=perf_counter() - seconds, root_bound=known)
+        known = None if strategy.exact or setup.limits.gap is not None else self._bounds.get(units)
+        result = run_task(fresh, setup, began=perf_counter() - seconds, root_bound=known)
         if not strategy.exact and result.bound_key is not None:
             self._bounds[units] = result.bound_key
         return result

@@ -10,18 +10,18 @@ from optsum.contracts.result import Result, Termination, Timing
 from optsum.corpus.topic import Topic
 from optsum.metrics.rouge import rouge_all
 from optsum.problem.formulation import Task
-from optsum.running.way import Way
+from optsum.running.setup import Setup
 
 __all__ = ["count_sentences", "finished", "unsolved"]
 
 
-def unsolved(name: str | None, way: Way, termination: Termination, *, seconds: float = 0.0) -> Result:
+def unsolved(name: str | None, setup: Setup, termination: Termination, *, seconds: float = 0.0) -> Result:
     """Return the result of a problem whose search has not begun."""
     timing = Timing(text_s=seconds, search_s=0.0)
-    return replace(way.blank, id=name, termination=termination, seconds=seconds, timing=timing)
+    return replace(setup.blank, id=name, termination=termination, seconds=seconds, timing=timing)
 
 
-def finished(task: Task, way: Way, result: Result, *, began: float, built: float) -> Result:
+def finished(task: Task, setup: Setup, result: Result, *, began: float, built: float) -> Result:
     """Return the result of a search with all that the topic adds: the units' names, the text and its scores.
 
     Parameters
@@ -38,25 +38,25 @@ def finished(task: Task, way: Way, result: Result, *, began: float, built: float
             shown = task.display(result.selection) or ()
             found["summary"] = tuple(text if isinstance(text, str) else " ".join(text) for text in shown)
         if sentences is not None and task.references:
-            scores = rouge_all(sentences, task.references, way.scores, analyzer=task.analyzer)
+            scores = rouge_all(sentences, task.references, setup.scores, analyzer=task.analyzer)
             found["rouge"] = {
                 name: {"recall": score.recall, "precision": score.precision, "f1": score.f1}
                 for name, score in scores.items()
             }
         totals = task.problem.totals(result.selection)
-        if len(totals) == 2 and way.blank.metric is not None:
+        if len(totals) == 2 and setup.blank.metric is not None:
             found["numerator"], found["denominator"] = totals
     ended = perf_counter()
     return replace(
         result,
         id=task.id,
-        formulation=way.blank.formulation,
-        metric=way.blank.metric,
-        seed=way.options.seed,
+        formulation=setup.blank.formulation,
+        metric=setup.blank.metric,
+        seed=setup.options.seed,
         seconds=ended - began,
         timing=replace(result.timing, text_s=built - began, search_s=result.seconds),
         statistics={**result.statistics, **task.notes},
-        config_hash=way.blank.config_hash,
+        config_hash=setup.blank.config_hash,
         extra={
             **result.extra,
             **{name: result.statistics[name] for name in ("feasible",) if name in result.statistics},

@@ -16,8 +16,8 @@ from optsum.running.details import detailed
 from optsum.running.each_topic import attempt, charged, each_topic, single_problem
 from optsum.running.executors.choice import AnyExecutor
 from optsum.running.one_problem import answer
+from optsum.running.setup import Setup, setup_of
 from optsum.running.warm import warm_up
-from optsum.running.way import Way, way_of
 
 __all__ = ["solve", "solve_all", "solve_topics"]
 
@@ -53,10 +53,10 @@ def solve(topic: Topic | Mapping[str, Any], *, config: str | Path | None = None,
     ((1,), 2, 3)
     """
     resolved = resolve(options, config=config)
-    way = way_of(resolved)
-    ready, began = warm_up(way), perf_counter()
-    problem = single_problem(topic, way)
-    return charged(answer(problem, way, began=began), ready)
+    setup = setup_of(resolved)
+    ready, began = warm_up(setup), perf_counter()
+    problem = single_problem(topic, setup)
+    return charged(answer(problem, setup, began=began), ready)
 
 
 def solve_all(
@@ -98,10 +98,10 @@ def solve_topics(
     topics: AnyTopics, options: Options, *, details: bool = False, executor: AnyExecutor | None = None
 ) -> Generator[list[Result], None, None]:
     """Solve topics as `solve_all` does, but yield the results of each topic together; `details` as in a comparison."""
-    way = way_of(options)
-    return each_topic(topics, [way], detailed(partial(_solve_part, way=way), [way], details), executor)
+    setup = setup_of(options)
+    return each_topic(topics, [setup], detailed(partial(_solve_part, setup=setup), [setup], details), executor)
 
 
-def _solve_part(part: Topic, way: Way) -> list[Result]:
+def _solve_part(part: Topic, setup: Setup) -> list[Result]:
     began = perf_counter()
-    return [attempt(part, way, lambda: answer(part, way, began=began))]
+    return [attempt(part, setup, lambda: answer(part, setup, began=began))]

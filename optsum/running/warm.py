@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from optsum.contracts.result import Termination
 from optsum.corpus.topic import as_topic
 from optsum.errors import InputError, OptsumError, UnsupportedError
-from optsum.running.way import Way, way_of
+from optsum.running.setup import Setup, setup_of
 
 if TYPE_CHECKING:
     from optsum.options.options import Options
@@ -49,12 +49,12 @@ _LIMIT_S: Final = 20.0
 _ready: set[Options] = set()
 
 
-def warm_up(way: Way) -> float:
+def warm_up(setup: Setup) -> float:
     """Make a process ready for a search; a second time costs nothing.
 
     Parameters
     ----------
-    way : Way
+    setup : Setup
 
     Returns
     -------
@@ -67,17 +67,17 @@ def warm_up(way: Way) -> float:
         If the options cannot work on any topic: a solver that cannot be used, a combination that is not served.
     """
     began = perf_counter()
-    small = _fitting(way.options)
+    small = _fitting(setup.options)
     if small in _ready:
         return 0.0
     from optsum.running.one_problem import answer
 
     interrupted = False
     try:
-        way = way_of(small)
-        interrupted = answer(SAMPLE, way, began=began).termination is Termination.INTERRUPTED
+        setup = setup_of(small)
+        interrupted = answer(SAMPLE, setup, began=began).termination is Termination.INTERRUPTED
     except InputError:  # this formulation wants topics of another kind
-        way.strategy.prepare()
+        setup.strategy.prepare()
     except OptsumError:
         raise
     except Exception:  # noqa: BLE001, S110 - whatever it is will be the row of each topic that it concerns
@@ -93,7 +93,7 @@ def refused(options: Options) -> bool:
     from optsum.running.one_problem import build
 
     try:
-        small = way_of(_fitting(options))
+        small = setup_of(_fitting(options))
         small.strategy.accept(build(SAMPLE, small).problem)
     except UnsupportedError:
         return True

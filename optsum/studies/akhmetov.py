@@ -270,8 +270,8 @@ def study_akhmetov(
             else:
                 study.left_out += 1
 
-    ways = [way for plan in plans.values() for way in plan.ways]
-    for results in over_topics(study, wanted(), ways, partial(_all_methods, plans=plans)):
+    variants = [variant for plan in plans.values() for variant in plan.variants]
+    for results in over_topics(study, wanted(), variants, partial(_all_methods, plans=plans)):
         study.add(results)
     if plot is not None:
         study.plot(plot)
@@ -282,7 +282,7 @@ def _all_methods(topic: Topic, plans: Mapping[str, Plan]) -> dict[str, list[Resu
     """Return the results of all methods, metric by metric; a topic that fails with one fails with all."""
     found: dict[str, list[Result]] = {}
     for metric, plan in plans.items():
-        alone = replace(plan, ways=tuple(way.model_copy(update={"workers": 1}) for way in plan.ways))
+        alone = replace(plan, variants=tuple(each.model_copy(update={"workers": 1}) for each in plan.variants))
         (found[metric],) = compare_topics([with_references(topic)], alone)
         for result in map(without_interruption, found[metric]):
             if result.error is not None or (result.selection is None and result.strategy != plan.exact):

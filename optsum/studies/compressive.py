@@ -15,7 +15,7 @@ from optsum.corpus.topic import BadTopic, Topic
 from optsum.metrics.rouge import rouge
 from optsum.options.options import Options, resolve
 from optsum.running.one_problem import build, run_task
-from optsum.running.way import Way, way_of
+from optsum.running.setup import Setup, setup_of
 from optsum.studies.report import Study, study_table
 from optsum.studies.topics import over_topics, without_interruption
 from optsum.text.lengths import joined
@@ -210,10 +210,10 @@ def _oracles(
 ) -> tuple[tuple[str, ...], dict[tuple[str, str], Oracle]]:
     """Return the references of a topic as texts, and its oracles by formulation and variant."""
     texts = tuple(text if isinstance(text, str) else " ".join(text) for text in map(joined, topic.references))
-    return texts, {name: _oracle(topic, way_of(way)) for name, way in ways.items()}
+    return texts, {name: _oracle(topic, setup_of(way)) for name, way in ways.items()}
 
 
-def _oracle(topic: Topic, way: Way) -> Oracle:
+def _oracle(topic: Topic, way: Setup) -> Oracle:
     """Return an oracle with its recall in every variant, computed from its text."""
     task = build(topic, way)
     result = without_interruption(run_task(task, way))

@@ -19,8 +19,8 @@ from optsum.optima.pairs import PAIRS, Estimate
 from optsum.options.options import Options, resolve
 from optsum.running.each_topic import problems
 from optsum.running.oracles import enumerate_optima
+from optsum.running.setup import setup_of
 from optsum.running.topics import solve
-from optsum.running.way import way_of
 from optsum.studies.report import Study, study_table
 from optsum.studies.topics import over_topics, with_references, without_interruption
 
@@ -258,7 +258,7 @@ def _all_problems(topic: Topic, ways: Mapping[tuple[str, str], Options]) -> list
     return [
         _compared(part, metric, setting, way)
         for (metric, setting), way in ways.items()
-        for part in problems(topic, way_of(way))
+        for part in problems(topic, setup_of(way))
     ]
 
 

@@ -15,7 +15,7 @@ from optsum.errors import InputError
 from optsum.options.options import Options
 from optsum.running.each_topic import each_topic
 from optsum.running.results import unsolved
-from optsum.running.way import Way, way_of
+from optsum.running.setup import Setup, setup_of
 from optsum.studies.report import Study
 
 T = TypeVar("T")
@@ -48,7 +48,7 @@ def over_topics(
     OptsumError
         At once, if one of the ways cannot work on any topic.
     """
-    made = [way_of(options) for options in ways]
+    made = [setup_of(options) for options in ways]
     with closing(each_topic(topics, made, partial(_outcome, work=work, way=made[0]))) as batches:
         try:
             for batch in batches:
@@ -60,7 +60,7 @@ def over_topics(
             study.interrupted = True
 
 
-def _outcome(part: Topic, work: Callable[[Topic], Any], way: Way) -> list[Result]:
+def _outcome(part: Topic, work: Callable[[Topic], Any], way: Setup) -> list[Result]:
     try:
         found = work(part)
     except KeyboardInterrupt:

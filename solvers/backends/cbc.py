@@ -12,9 +12,9 @@ from optsum.contracts.run import Limits
 from optsum.errors import OptionError
 from optsum.processes.supervised import ask
 
-from .pyomo_backend import PyomoBackend
-from .pyomo_declaration import PyomoDeclaration
-from .pyomo_older import OLDER
+from .pyomo.backend import PyomoBackend
+from .pyomo.declaration import PyomoDeclaration
+from .pyomo.older import OLDER
 
 __all__ = ["CBC", "Cbc"]
 

@@ -6,8 +6,8 @@ from typing import Any, Final
 
 from optsum.contracts.declaration import Ending, OptionNames, SizeLimit
 
-from .pyomo_backend import PyomoBackend, hushed
-from .pyomo_declaration import PyomoDeclaration
+from .pyomo.backend import PyomoBackend, hushed
+from .pyomo.declaration import PyomoDeclaration
 
 __all__ = ["CPLEX", "Cplex"]
 

@@ -8,9 +8,9 @@ from typing import Any, Final
 from optsum.contracts.declaration import BoundQuality, OptionNames
 from optsum.contracts.run import Limits
 
-from .pyomo_backend import PyomoBackend
-from .pyomo_declaration import PyomoDeclaration
-from .pyomo_older import OLDER
+from .pyomo.backend import PyomoBackend
+from .pyomo.declaration import PyomoDeclaration
+from .pyomo.older import OLDER
 
 __all__ = ["GLPK", "Glpk"]
 

@@ -6,9 +6,9 @@ from typing import Final
 
 from optsum.contracts.declaration import OptionNames, SizeLimit
 
-from .pyomo_backend import PyomoBackend, hushed
-from .pyomo_declaration import PyomoDeclaration
-from .pyomo_newer import NEWER
+from .pyomo.backend import PyomoBackend, hushed
+from .pyomo.declaration import PyomoDeclaration
+from .pyomo.newer import NEWER
 
 __all__ = ["GUROBI", "Gurobi"]
 

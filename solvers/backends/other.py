@@ -10,10 +10,10 @@ from optsum.contracts.declaration import BoundQuality, OptionNames
 from optsum.errors import BackendError, OptsumError
 from optsum.registry import BACKENDS
 
-from .pyomo_backend import PyomoBackend
-from .pyomo_declaration import PyomoDeclaration
-from .pyomo_newer import NEWER
-from .pyomo_older import OLDER
+from .pyomo.backend import PyomoBackend
+from .pyomo.declaration import PyomoDeclaration
+from .pyomo.newer import NEWER
+from .pyomo.older import OLDER
 
 __all__ = ["OtherSolver", "through_pyomo"]
 

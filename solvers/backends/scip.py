@@ -11,8 +11,8 @@ from typing import Any, Final
 from optsum.contracts.declaration import Ending, OptionNames
 from optsum.errors import OptionError
 
-from .pyomo_backend import PyomoBackend
-from .pyomo_declaration import PyomoDeclaration
+from .pyomo.backend import PyomoBackend
+from .pyomo.declaration import PyomoDeclaration
 
 __all__ = ["SCIP", "Scip"]
 

@@ -4,9 +4,9 @@
 module             idea
 =================  ==================================================================================================
 `program`          what is searched: gains of features, counted once however often they are covered
-`driver`           bound, levels, fixing, search, splitting, for either kind
-`kind`             what the driver needs of a kind of core: singles or joints
-`books`            limits and books of a run
+`driver`           bound, levels, fixing, search, splitting, for either family of programs
+`operations`       what the driver calls, as functions of a core: those of `singles` or of `joints`
+`monitor`          limits and statistics of a run
 `relaxation`       one HiGHS session: multipliers from linear relaxations
 `search`           depth-first search with merging of equal states, whatever the kernel
 `store`            the nodes of the decision diagram
@@ -17,7 +17,7 @@ module             idea
 `joints`           programs with joints, parents and negative terms
 =================  ==================================================================================================
 
-Both packages have the same modules: `kind` (what the driver calls), `core` (the arrays of what is undecided),
+Both packages have the same modules: `operations` (what the driver calls), `core` (the arrays of what is undecided),
 `relaxation` (its linear program), `bound` (the integer bound, and the units it decides), `order` (which unit to decide
 next), `kernel` (the depth-first search), `guess` (a good set at once).
 """

@@ -23,9 +23,9 @@ from optsum.deadline import Deadline
 from optsum.errors import UnsupportedError
 from optsum.optima.diagram import EMPTY_FAMILY, EMPTY_SET
 
-from .books import Books
 from .effort import Effort
-from .kind import C, Kind
+from .monitor import Monitor
+from .operations import C, Operations
 from .program import Program
 from .reduction import DROPPED, FREE, TAKEN, States
 from .relaxation import Session
@@ -68,13 +68,13 @@ class _Node(Generic[C]):
     taken: tuple[int, ...]
 
 
-class Driver(Books, Generic[C]):
+class Driver(Monitor, Generic[C]):
     """The state of one run.
 
     Parameters
     ----------
     program : Program
-    kind : Kind
+    ops : Operations
         What serves the program.
     limits : Limits
         Of nodes (frames), memory and, without a deadline, time.
@@ -98,20 +98,20 @@ class Driver(Books, Generic[C]):
         If the deadline passes before the root is made.
     """
 
-    def __init__(self, program: Program, kind: Kind[C], limits: Limits, deadline: Deadline | None = None) -> None:
+    def __init__(self, program: Program, ops: Operations[C], limits: Limits, deadline: Deadline | None = None) -> None:
         super().__init__(limits, deadline)
         self.store = NodeStore()
-        self._kind = kind
+        self._ops = ops
         self._stopped: Stopped | None = None
         self._size = program.size
-        self._core, self.divisor = kind.root(program, self.deadline)
-        if self._core.low > 0 and self._core.high >= 0 and kind.grain(self._core) > 1:
+        self._core, self.divisor = ops.root(program, self.deadline)
+        if self._core.low > 0 and self._core.high >= 0 and ops.grain(self._core) > 1:
             raise UnsupportedError(
                 f"A minimum length needs an exact table of {self._core.size} units by {self._core.high} lengths, which "
                 "is too large; measure the length in words or use the strategy milp."
             )
         self._root = self._priced(self._core)
-        bound = kind.upper_bound(self._root) if self._core.high >= 0 else None
+        bound = ops.upper_bound(self._root) if self._core.high >= 0 else None
         self.feasible = bound is not None
         self.upper = 0 if bound is None else bound // self._core.scale
 
@@ -127,7 +127,7 @@ class Driver(Books, Generic[C]):
         """
         self._stopped = None
         found: tuple[int, ...] | None = None
-        if self._kind.finds_first:
+        if self._ops.finds_first:
             try:
                 found = self.one_of(target)
             except Stopped as stopped:
@@ -152,15 +152,15 @@ class Driver(Books, Generic[C]):
         Stopped
         """
         self.statistics.levels += 1
-        return self._find(self._whole(self._kind.lean(self._root)), target, 0)
+        return self._find(self._whole(self._ops.lean(self._root)), target, 0)
 
     def guess(self) -> tuple[tuple[int, ...], int]:
         """Return a good set and its value."""
-        return self._kind.guess(self._root)
+        return self._ops.guess(self._root)
 
     def value_of(self, units: tuple[int, ...]) -> int:
         """Value of a set of units."""
-        return self._kind.reduced(self._core, np.isin(self._core.ids, units).astype(np.int8)).base
+        return self._ops.reduced(self._core, np.isin(self._core.ids, units).astype(np.int8)).base
 
     def _whole(self, core: C) -> _Node[C]:
         return _Node(core, self._core if core is self._root else core, 0, ())
@@ -173,7 +173,7 @@ class Driver(Books, Generic[C]):
         sessions = _POOL.sessions
         if rank < len(sessions) and sessions[rank].owner is core:
             return sessions[rank]
-        program = self._kind.relaxation(core)
+        program = self._ops.relaxation(core)
         if program is None:
             return None
         while len(sessions) <= rank:
@@ -190,7 +190,7 @@ class Driver(Books, Generic[C]):
         with self.phase("relaxation"):
             session = self._session(core, 0) if core.high >= 0 else None
             found = None if session is None else self._multipliers(session)
-        return core if found is None else self._kind.priced(core, found)
+        return core if found is None else self._ops.priced(core, found)
 
     def _fixed(self, core: C, target: int) -> tuple[C | None, list[int]]:
         """Decide what the bound decides, again and again; None if nothing reaches the target."""
@@ -198,13 +198,13 @@ class Driver(Books, Generic[C]):
         while True:
             if core.high < 0 or core.low > core.high:
                 return None, taken
-            bound, state, moved = self._kind.decide(core, target)
+            bound, state, moved = self._ops.decide(core, target)
             if bound < target * core.scale:
                 return None, taken
             if not moved:
                 return core, taken
             taken += core.ids[state == TAKEN].tolist()
-            core = self._kind.reduced(core, state)
+            core = self._ops.reduced(core, state)
 
     def _squeezed(self, node: _Node[C], core: C, target: int) -> tuple[C | None, list[int]]:
         """Decide what the bound decides with prices that see the length (`Session.squeezed`)."""
@@ -214,7 +214,7 @@ class Driver(Books, Generic[C]):
                 return core, []
             self.statistics.relaxations += 1
             found = session.squeezed(target - core.base, max(0, core.low), self.deadline)
-        return self._fixed(core if found is None else self._kind.priced(core, found), target)
+        return self._fixed(core if found is None else self._ops.priced(core, found), target)
 
     def _children(self, node: _Node[C], core: C, taken: list[int], unit: int) -> Iterator[tuple[list[int], _Node[C]]]:
         """Both halves of a core, the one with the unit first, each with prices of its own, and the units it takes.
@@ -226,8 +226,8 @@ class Driver(Books, Generic[C]):
             own: tuple[int, ...] = ()
         else:
             own = (*node.taken, *taken)
-        chain = self._kind.above(core, unit)
-        for took, gone in ((core.ids[chain].tolist(), chain), ([], self._kind.below(core, unit))):
+        chain = self._ops.above(core, unit)
+        for took, gone in ((core.ids[chain].tolist(), chain), ([], self._ops.below(core, unit))):
             if took and int(core.lengths[chain].sum()) > core.high:
                 continue
             now = (*own, *took)
@@ -245,11 +245,11 @@ class Driver(Books, Generic[C]):
             if session is not None:
                 session.decide(state)
                 found = self._multipliers(session)
-                core = core if found is None else self._kind.priced(core, found)
-            return self._kind.reduced(core, state)
+                core = core if found is None else self._ops.priced(core, found)
+            return self._ops.reduced(core, state)
 
     def _run(self, search: Search, depth: int, *, far: bool = False) -> int:
-        """Run a search until it is done or has used its effort, and enter in the books what it did."""
+        """Run a search until it is done or has used its effort, and count what it did."""
         frames, merged = search.frames, search.hits
         try:
             with self.phase("search"):
@@ -262,23 +262,23 @@ class Driver(Books, Generic[C]):
 
     def _explore(self, whole: _Node[C], target: int, depth: int) -> int:
         """Node of all sets of a core that reach the target."""
-        kind = self._kind
+        ops = self._ops
         core, taken = self._fixed(whole.core, target)
         if core is None:
             return EMPTY_FAMILY
         if depth == 0:
             self.statistics.core = core.size
-        order, unit = kind.order(core)
-        search = kind.search(core, order, target, self.store, False)
+        order, unit = ops.order(core)
+        search = ops.search(core, order, target, self.store, False)
         try:
             answer = self._run(search, depth)
-            if answer != DONE and kind.merging_order is not None and kind.blind(core):
+            if answer != DONE and ops.merging_order is not None and ops.blind(core):
                 core, also = self._squeezed(whole, core, target)
                 taken += also
                 if core is None:
                     return EMPTY_FAMILY
-                unit = kind.order(core)[1]
-                search = kind.search(core, kind.merging_order(core), target, self.store, False)
+                unit = ops.order(core)[1]
+                search = ops.search(core, ops.merging_order(core), target, self.store, False)
                 answer = self._run(search, depth, far=True)
         except Stopped as stopped:
             self._stopped = stopped
@@ -301,24 +301,24 @@ class Driver(Books, Generic[C]):
 
     def _find(self, whole: _Node[C], target: int, depth: int) -> tuple[int, ...] | None:
         """One set of a core that reaches the target."""
-        kind = self._kind
-        core, taken = self._fixed(kind.lean(whole.core), target)
+        ops = self._ops
+        core, taken = self._fixed(ops.lean(whole.core), target)
         if core is None:
             return None
-        core = kind.lean(core)
+        core = ops.lean(core)
         if depth == 0:
             self.statistics.core = core.size
-        order, unit = kind.order(core)
-        search = kind.search(core, order, target, self.store, True)
+        order, unit = ops.order(core)
+        search = ops.search(core, order, target, self.store, True)
         answer = self._run(search, depth)
-        if answer == PAUSED and kind.blind(core):
+        if answer == PAUSED and ops.blind(core):
             core, also = self._squeezed(whole, core, target)
             taken += also
             if core is None:
                 return None
-            core = kind.lean(core)
-            order, unit = kind.order(core)
-            search = kind.search(core, order, target, self.store, True)
+            core = ops.lean(core)
+            order, unit = ops.order(core)
+            search = ops.search(core, order, target, self.store, True)
             answer = self._run(search, depth)
         if answer == FOUND:
             return (*taken, *search.path())

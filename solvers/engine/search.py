@@ -147,7 +147,7 @@ class Search:
     def partial(self) -> int:
         """Node of the sets that an unfinished search has found."""
         node = EMPTY_FAMILY
-        # An interrupt may have come before the kernel's nodes were entered in the books.
+        # An interrupt may have come before the kernel's nodes were counted.
         self._store.counters[0] = max(self._store.counters[0], self._counters[0])
         for x in range(int(self._counters[1]) - 1, -1, -1):
             if self._stage[x] == 1:

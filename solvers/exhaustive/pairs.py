@@ -66,15 +66,15 @@ class PairWalk(NamedTuple):
     values: NDArray[np.float64]
 
 
-_LOW, _HIGH, _KIND, _EXACT = 0, 1, 2, 3
+_LOW, _HIGH, _COMBINATION, _EXACT = 0, 1, 2, 3
 
 
-def start_pairs(instance: Coverage, halves: Halves, kind: int, *, exact: bool, rows: int) -> PairWalk:
+def start_pairs(instance: Coverage, halves: Halves, combination: int, *, exact: bool, rows: int) -> PairWalk:
     """Return a walk that stands before the first selection; the empty one is not counted, but has to be beaten.
 
     Parameters
     ----------
-    kind : int
+    combination : int
         As in `optsum.solvers.exhaustive.values`.
     exact : bool
         64 bits hold every product that a comparison needs. Otherwise selections that may be best are listed with
@@ -84,7 +84,7 @@ def start_pairs(instance: Coverage, halves: Halves, kind: int, *, exact: bool, r
     """
     totals, n = len(instance.constants), len(halves.long.units)
     walk = PairWalk(
-        np.array([instance.min_length, instance.max_length, kind, exact], np.int64),
+        np.array([instance.min_length, instance.max_length, combination, exact], np.int64),
         kernel_array(instance.constants),
         kernel_array(instance.weights),
         Stack(
@@ -99,8 +99,8 @@ def start_pairs(instance: Coverage, halves: Halves, kind: int, *, exact: bool, r
         np.zeros(1),
         np.zeros((rows, n + 2), np.int64),
         np.zeros((0 if exact else rows, totals), np.int64),
-        np.zeros((totals if kind else 1, _BLOCK), np.int64),
-        np.zeros(_BLOCK if kind else 0),
+        np.zeros((totals if combination else 1, _BLOCK), np.int64),
+        np.zeros(_BLOCK if combination else 0),
     )
     walk.stack.totals[0] = instance.constants
     walk.scalars[_AT] = -1
@@ -127,15 +127,15 @@ def _note(scalars: Any, listed: Any, found: Any, block: Any, place: int, path: A
 
 
 @njit(cache=True)
-def _meet(kind: int, weights: Any, scalars: Any, floats: Any, block: Any, place: int, best: Any, listed: Any,
+def _meet(combination: int, weights: Any, scalars: Any, floats: Any, block: Any, place: int, best: Any, listed: Any,
           path: Any, mask: int) -> None:  # fmt: skip
     """Hold a selection that may be best, in column `place` of the block, against the best one."""
-    top, bottom = pair_at(kind, weights, block, place)
+    top, bottom = pair_at(combination, weights, block, place)
     ahead = top * scalars[_BOTTOM] - scalars[_TOP] * bottom
     if scalars[_HELD] == 0 or ahead > 0:
         scalars[_HELD], scalars[_TOP], scalars[_BOTTOM] = 1, top, bottom
         scalars[TIES], scalars[BEST_CHANGED], scalars[LISTED] = 0, 1, 0
-        floats[0] = value_at(kind, weights, block, place)
+        floats[0] = value_at(combination, weights, block, place)
         _take(best, path, scalars[_DEPTH], mask)
         ahead = 0
     if ahead == 0:
@@ -175,8 +175,8 @@ def _integers(row: Any, base: int, own: Any, mine: Any, depth: int, others: Any,
 
 
 @njit(cache=True)
-def _values(block: Any, values: Any, kind: int, weights: Any, base: Any, own: Any, mine: Any, depth: int, others: Any,
-            total_of: Any, shift: Any, words: int, first: int, size: int) -> Any:  # fmt: skip
+def _values(block: Any, values: Any, combination: int, weights: Any, base: Any, own: Any, mine: Any, depth: int,
+            others: Any, total_of: Any, shift: Any, words: int, first: int, size: int) -> Any:  # fmt: skip
     """Evaluate selections in floating point, their totals exactly; return the largest value."""
     for total in range(len(block)):
         below, there = base[depth, total], own[total, first : first + size]
@@ -187,7 +187,7 @@ def _values(block: Any, values: Any, kind: int, weights: Any, base: Any, own: An
         _subtract(sums, mine[depth, number], others[number, first : first + size], shift[number])
     largest = -1.0
     for place in range(size):
-        value = value_at(kind, weights, block, place)
+        value = value_at(combination, weights, block, place)
         values[place] = value
         largest = max(largest, value)
     return largest
@@ -202,15 +202,15 @@ def _hold(walk: Any, masks: Any, first: int, size: int) -> Any:
     How many were dealt with: fewer than `size` where there is no room for candidates.
     """
     rules, _, weights, _, path, best, scalars, floats, listed, found, block, values = walk
-    kind = rules[_KIND]
+    combination = rules[_COMBINATION]
     for place in range(size):
         mask = masks[first + place]
-        if kind == INTEGER:
+        if combination == INTEGER:
             if scalars[_HELD] == 0 or block[0, place] >= scalars[_TOP]:
-                _meet(kind, weights, scalars, floats, block, place, best, listed, path, mask)
+                _meet(combination, weights, scalars, floats, block, place, best, listed, path, mask)
         elif scalars[_HELD] == 0 or values[place] >= floats[0] * (1 - _MARGIN):
             if rules[_EXACT] == 1:
-                _meet(kind, weights, scalars, floats, block, place, best, listed, path, mask)
+                _meet(combination, weights, scalars, floats, block, place, best, listed, path, mask)
             elif scalars[LISTED] == len(listed):
                 scalars[FULL] = 1
                 return place
@@ -256,8 +256,8 @@ def _first_stretch(shorts: Any, walk: Any) -> None:
     for total in range(len(walk.block)):
         walk.block[total, 0] = walk.constants[total]
     if walk.rules[_EXACT] == 1:
-        scalars[_TOP], scalars[_BOTTOM] = pair_at(walk.rules[_KIND], walk.weights, walk.block, np.int64(0))
-    walk.floats[0] = value_at(walk.rules[_KIND], walk.weights, walk.block, np.int64(0))
+        scalars[_TOP], scalars[_BOTTOM] = pair_at(walk.rules[_COMBINATION], walk.weights, walk.block, np.int64(0))
+    walk.floats[0] = value_at(walk.rules[_COMBINATION], walk.weights, walk.block, np.int64(0))
     scalars[_HELD] = 1
     scalars[_AT] = 1
 
@@ -272,7 +272,7 @@ def advance_pairs(halves: Any, shorts: Any, walk: Any, visits: int, steps: int) 
     scalars, path, block, values, floats, weights = (
         walk.scalars, walk.path, walk.block, walk.values, walk.floats, walk.weights
     )  # fmt: skip
-    low, high, kind = walk.rules[_LOW], walk.rules[_HIGH], walk.rules[_KIND]
+    low, high, combination = walk.rules[_LOW], walk.rules[_HIGH], walk.rules[_COMBINATION]
     n = len(lengths)
     scalars[FULL] = 0
     if scalars[_AT] < 0:
@@ -285,13 +285,13 @@ def advance_pairs(halves: Any, shorts: Any, walk: Any, visits: int, steps: int) 
     while left > 0 and steps > 0:
         if at < end:
             size = min(left, end - at, _BLOCK)
-            if kind == INTEGER:
+            if combination == INTEGER:
                 base = totals[depth, 0]
                 most = _integers(block, base, short_totals, words, depth, short_words, word_shift, shared, at, size)
                 promising = scalars[_HELD] == 0 or most >= scalars[_TOP]
             else:
-                highest_value = _values(block, values, kind, weights, totals, short_totals, words, depth, short_words,
-                                        word_total, word_shift, shared, at, size)  # fmt: skip
+                highest_value = _values(block, values, combination, weights, totals, short_totals, words, depth,
+                                        short_words, word_total, word_shift, shared, at, size)  # fmt: skip
                 promising = scalars[_HELD] == 0 or highest_value >= floats[0] * (1 - _MARGIN)
             if promising:
                 scalars[_DEPTH] = depth

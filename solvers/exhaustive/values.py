@@ -15,15 +15,15 @@ PRODUCT: Final = 3
 
 
 @njit(cache=True)
-def value_at(kind: int, weights: Any, totals: Any, place: int) -> Any:
+def value_at(combination: int, weights: Any, totals: Any, place: int) -> Any:
     """Return the value of the totals in a column, in floating point."""
-    if kind == INTEGER:
+    if combination == INTEGER:
         return float(totals[0, place])
-    value = 1.0 if kind == PRODUCT else 0.0
+    value = 1.0 if combination == PRODUCT else 0.0
     for ratio in range(len(weights)):
         top, bottom = totals[2 * ratio, place], totals[2 * ratio + 1, place]
         share = top / bottom if bottom > 0 else 0.0
-        if kind == PRODUCT:
+        if combination == PRODUCT:
             for _ in range(weights[ratio]):
                 value *= share
         else:
@@ -32,14 +32,14 @@ def value_at(kind: int, weights: Any, totals: Any, place: int) -> Any:
 
 
 @njit(cache=True)
-def pair_at(kind: int, weights: Any, totals: Any, place: int) -> Any:
+def pair_at(combination: int, weights: Any, totals: Any, place: int) -> Any:
     """Return the value of the totals in a column as numerator and denominator."""
-    if kind == INTEGER:
+    if combination == INTEGER:
         return totals[0, place], np.int64(1)
-    numerator, denominator = np.int64(kind == PRODUCT), np.int64(1)
+    numerator, denominator = np.int64(combination == PRODUCT), np.int64(1)
     for ratio in range(len(weights)):
         top, bottom = totals[2 * ratio, place], totals[2 * ratio + 1, place]
-        if kind == PRODUCT:
+        if combination == PRODUCT:
             if bottom <= 0:
                 return np.int64(0), np.int64(1)
             for _ in range(weights[ratio]):

@@ -153,11 +153,11 @@ class Pairs(Walker):
         from .shorts import shorts_of
         from .values import INTEGER, PRODUCT, RATIO, SUM
 
-        kinds = {Combination.RATIO: RATIO, Combination.SUM: SUM, Combination.PRODUCT: PRODUCT}
-        kind = INTEGER if coverage.constant_denominator else kinds[coverage.combination]
+        known = {Combination.RATIO: RATIO, Combination.SUM: SUM, Combination.PRODUCT: PRODUCT}
+        combination = INTEGER if coverage.constant_denominator else known[coverage.combination]
         self._coverage, self._halves, self._exact, self._rows = coverage, halves, exact, rows
         self._shorts = shorts_of(halves, int(coverage.max_length))
-        self._walk = start_pairs(coverage, halves, kind, exact=exact, rows=rows if exact else _CANDIDATES)
+        self._walk = start_pairs(coverage, halves, combination, exact=exact, rows=rows if exact else _CANDIDATES)
         self._keys: dict[tuple[int, ...], Key] = {}
         self._best: Key | None = None
         self._ties: list[list[int]] = []

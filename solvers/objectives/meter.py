@@ -10,11 +10,11 @@ from typing import Any, TypeAlias, TypeVar
 from optsum.contracts.run import Limits, Stopped
 from optsum.deadline import Deadline
 
-from ..engine.books import Books
 from ..engine.driver import Driver
-from ..engine.joints.kind import JOINTS
+from ..engine.joints.operations import JOINTS
+from ..engine.monitor import Monitor
 from ..engine.program import Program
-from ..engine.singles.kind import SINGLES
+from ..engine.singles.operations import SINGLES
 
 Engine: TypeAlias = Driver[Any]
 
@@ -31,7 +31,7 @@ def least(program: Program, engine: Engine, value: int) -> int:
     return -((program.base - value) // engine.divisor)
 
 
-class Meter(Books):
+class Meter(Monitor):
     """The limits of a run that needs several engines, and what they did together."""
 
     def __init__(self, limits: Limits, deadline: Deadline | None = None) -> None:

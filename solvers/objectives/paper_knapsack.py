@@ -29,7 +29,7 @@ from optsum.deadline import Deadline
 from optsum.errors import UnsupportedError
 from optsum.optima.optima import Optima
 
-from ..engine.books import Books, Statistics
+from ..engine.monitor import Monitor, Statistics
 from ..engine.singles.core import Core, core_of
 from .recall import Answer, recall_program
 
@@ -213,7 +213,7 @@ def _arrays(core: Core) -> tuple[NDArray[np.int64], ...]:
 
 
 def _run(
-    core: Core, every: bool, books: Books
+    core: Core, every: bool, monitor: Monitor
 ) -> tuple[list[tuple[int, ...]], int, int, Termination | None, Statistics]:
     """Return the sets found, their value, the bound proven, the limit reached, statistics."""
     n = core.size
@@ -231,9 +231,9 @@ def _run(
         state[2] = 1  # the empty set
     have, chosen = np.zeros(len(core.price), np.int64), np.zeros(n, np.bool_)
     reason: Termination | None = None
-    nodes, memory = books.limits.nodes, 0
+    nodes, memory = monitor.limits.nodes, 0
     try:
-        with books.phase("search"):
+        with monitor.phase("search"):
             while True:
                 budget = _SLICE if nodes is None else min(_SLICE, nodes - int(state[3]))
                 answer = _find_oracles(
@@ -241,10 +241,10 @@ def _run(
                 )
                 if answer == _DONE:
                     break
-                books.statistics.nodes = int(state[3])
+                monitor.statistics.nodes = int(state[3])
                 if answer == _FULL:
                     memory = 8 * found.size
-                books.check(memory)
+                monitor.check(memory)
                 if answer == _FULL:
                     found = np.concatenate([found, np.zeros_like(found)])
     except Stopped as stopped:
@@ -254,8 +254,8 @@ def _run(
     ]
     best = int(state[1])
     bound = best if reason is None else max(best, _root_bound(core))
-    books.statistics.nodes, books.statistics.core = int(state[3]), n
-    return sets, best, bound, reason, books.finish()
+    monitor.statistics.nodes, monitor.statistics.core = int(state[3]), n
+    return sets, best, bound, reason, monitor.finish()
 
 
 def solve_knapsack_all(coverage: Coverage, limits: Limits | None = None, deadline: Deadline | None = None) -> Optima:
@@ -280,10 +280,10 @@ def solve_knapsack_all(coverage: Coverage, limits: Limits | None = None, deadlin
     UnsupportedError
         For any other instance.
     """
-    books = Books(limits or Limits(), deadline)
+    monitor = Monitor(limits or Limits(), deadline)
     core, divisor = _core(coverage)
     constant = int(coverage.constants[0])
-    sets, value, bound, reason, statistics = _run(core, True, books)
+    sets, value, bound, reason, statistics = _run(core, True, monitor)
     return Optima.of_sets(
         sets,
         value * divisor + constant,
@@ -296,10 +296,10 @@ def solve_knapsack_all(coverage: Coverage, limits: Limits | None = None, deadlin
 
 def solve_knapsack_one(coverage: Coverage, limits: Limits | None = None, deadline: Deadline | None = None) -> Answer:
     """Find and prove one optimum with the paper's bound; parameters and errors as `solve_knapsack_all`."""
-    books = Books(limits or Limits(), deadline)
+    monitor = Monitor(limits or Limits(), deadline)
     core, divisor = _core(coverage)
     constant = int(coverage.constants[0])
-    sets, value, bound, reason, statistics = _run(core, False, books)
+    sets, value, bound, reason, statistics = _run(core, False, monitor)
     return Answer(
         sets[0], value * divisor + constant, bound * divisor + constant, reason or Termination.COMPLETED, statistics
     )

@@ -14,7 +14,7 @@ from optsum.optima.diagram import EMPTY_FAMILY, Diagram
 from optsum.optima.optima import Optima
 from optsum.program.surrogate import reaches
 
-from ..engine.books import Statistics
+from ..engine.monitor import Statistics
 from ..engine.program import Program, program_of
 from .meter import Engine, engine_of
 

@@ -159,7 +159,7 @@ def test_unusable_options_are_one_line_before_any_work(
     Path("wrong.toml").write_text("max-lenght = 3")
     Path("right.toml").write_text("max-length = 3")
     Path("link.jsonl").symlink_to("good.jsonl")
-    monkeypatch.setattr("optsum.running.each_topic._solve_topic", None)  # work would fail
+    monkeypatch.setattr("optsum.running.each_topic.search_topic", None)  # work would fail
     status, out, err = run(command, *arguments)
     assert (status, out, err.count("\n")) == (2, "", 1)
     assert err.startswith("optsum: ")

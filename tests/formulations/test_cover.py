@@ -15,7 +15,7 @@ from optsum.corpus.topic import as_topic
 from optsum.errors import InputError, OptionError
 from optsum.options.options import resolve
 from optsum.problem.spec import Spec
-from optsum.running.way import way_of
+from optsum.running.setup import setup_of
 from optsum.text.analyzer import Analyzer
 
 
@@ -113,8 +113,8 @@ def test_baselines_see_all_sentences(strategy: str) -> None:
     options = resolve({"formulation": "cover", "strategy": strategy})
     from optsum.running.one_problem import build
 
-    assert build(as_topic(TEXT), way_of(options)).units == (0, 1, 2, 3, 4)
-    assert build(as_topic(TABLE_1), way_of(options)).problem.size == 11
+    assert build(as_topic(TEXT), setup_of(options)).units == (0, 1, 2, 3, 4)
+    assert build(as_topic(TABLE_1), setup_of(options)).problem.size == 11
 
 
 def test_an_alternative_that_names_a_sentence_twice_or_comes_twice() -> None:

@@ -14,7 +14,7 @@ from optsum.metrics.rouge import rouge_all
 from optsum.options.options import resolve
 from optsum.registry import STRATEGIES
 from optsum.running.one_problem import build
-from optsum.running.way import way_of
+from optsum.running.setup import setup_of
 from optsum.testing import brute_force, random_topic
 
 OBJECTIVES: dict[str, dict[str, Any]] = {
@@ -59,7 +59,7 @@ def check(objective: str, seed: int) -> bool:
     given = OBJECTIVES[objective]
     limits = LIMITS[int(rng.integers(0, 3 if given.get("measure") in {"f1", "precision"} else 2))]
     try:
-        task = build(topic, way_of(resolve({**given, **limits})))
+        task = build(topic, setup_of(resolve({**given, **limits})))
     except optsum.InputError:  # no reference n-gram
         return False
     problem, where = task.problem, (objective, seed)

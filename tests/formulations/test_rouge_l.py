@@ -16,7 +16,7 @@ from optsum.corpus.topic import as_topic
 from optsum.errors import UnsupportedError
 from optsum.options.options import resolve
 from optsum.running.one_problem import build
-from optsum.running.way import way_of
+from optsum.running.setup import setup_of
 from optsum.testing import brute_force, check_problem, random_topic
 
 MEASURES = ("recall", "precision", "f1")
@@ -59,7 +59,7 @@ def test_optimum_is_the_best_official_score(seed: int, measure: Any, references:
 def test_the_problem_keeps_the_contract(measure: str, references: str) -> None:
     for seed in range(15):
         options = resolve({"metric": "rouge-l", "measure": measure, "references": references, "max_length": 9})
-        check_problem(build(as_topic(topic_of(seed)), way_of(options)).problem, name=f"rouge-l {measure}", seed=seed)
+        check_problem(build(as_topic(topic_of(seed)), setup_of(options)).problem, name=f"rouge-l {measure}", seed=seed)
 
 
 def test_the_cap_of_the_summary_bites() -> None:
@@ -101,7 +101,7 @@ def test_exhaustive_lists_all_optima(measure: str) -> None:
     for seed in range(30):
         topic = as_topic(topic_of(seed))
         given = {"metric": "rouge-l", "measure": measure, "max_length": 8, "strategy": "exhaustive"}
-        truth = brute_force(build(topic, way_of(resolve(given))).problem)
+        truth = brute_force(build(topic, setup_of(resolve(given))).problem)
         found = optsum.enumerate_optima(topic, **given)
         assert set(found.diagram) == set(truth.optima)
         assert (found.complete, found.value) == (True, truth.best)
@@ -112,7 +112,7 @@ def test_exhaustive_lists_all_optima(measure: str) -> None:
 def test_greedy_never_beats_the_optimum_and_has_a_bound() -> None:
     for seed in range(60):
         options = resolve({"metric": "rouge-l", "max_length": 8})
-        problem = build(as_topic(topic_of(seed)), way_of(options)).problem
+        problem = build(as_topic(topic_of(seed)), setup_of(options)).problem
         best = brute_force(problem).best
         result = optsum.search(problem, "greedy")
         assert result.objective is not None

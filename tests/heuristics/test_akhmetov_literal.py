@@ -16,7 +16,7 @@ from optsum.corpus.topic import as_topic
 from optsum.errors import OptionError, UnsupportedError
 from optsum.options.options import resolve
 from optsum.running.one_problem import build
-from optsum.running.way import way_of
+from optsum.running.setup import setup_of
 
 FIVE = ("greedy-rows", "vns-paper", "vns-paper+greedy", "genetic-paper", "genetic-paper+greedy")
 
@@ -37,7 +37,7 @@ def topic(seed: int, sentences: int = 9) -> dict[str, Any]:
 def test_rows_by_hand() -> None:
     """Row sums 3, 3, 2, 1: the first of the equal rows is stored; then only "e" and "f" are left."""
     given = {"id": "t", "documents": [["a b c", "b c d", "e x f", "d"]], "references": [["a b c d e f g"]]}
-    problem = build(as_topic(given), way_of(resolve({"measure": "f1", "strategy": "greedy-rows"}))).problem
+    problem = build(as_topic(given), setup_of(resolve({"measure": "f1", "strategy": "greedy-rows"}))).problem
     assert list(rows_in_order(problem)) == [0, 2, 1]
     # F1 of the prefixes: 6/10, 10/13, 12/16.
     result = optsum.solve(given, measure="f1", strategy="greedy-rows")
@@ -49,7 +49,7 @@ def test_rows_by_hand() -> None:
 def test_rows_count_words_once_and_only_those_of_the_reference() -> None:
     """The matrix is binary: "a a a" is worth one, and words beyond the reference nothing."""
     given = {"id": "t", "documents": [["a a a x y z", "a b"]], "references": [["a a a b"]]}
-    problem = build(as_topic(given), way_of(resolve({"measure": "f1", "strategy": "greedy-rows"}))).problem
+    problem = build(as_topic(given), setup_of(resolve({"measure": "f1", "strategy": "greedy-rows"}))).problem
     assert list(rows_in_order(problem)) == [1]
 
 
@@ -77,7 +77,7 @@ def test_vns_starts_with_the_abstracts_size_and_keeps_it() -> None:
 
 
 def test_vns_stops_as_the_paper_says() -> None:
-    problem = build(as_topic(topic(3, 30)), way_of(resolve({"measure": "f1", "strategy": "vns-paper"}))).problem
+    problem = build(as_topic(topic(3, 30)), setup_of(resolve({"measure": "f1", "strategy": "vns-paper"}))).problem
     idle = optsum.search(problem, "vns-paper", no_improvement=5)
     assert idle.termination == "completed"
     last = max(point.evaluations for point in idle.trace)
@@ -109,7 +109,7 @@ def test_candidates_without_a_sentence_are_bred_too() -> None:
 
 
 def test_a_limit_leaves_the_best_so_far() -> None:
-    problem = build(as_topic(topic(8, 40)), way_of(resolve({"measure": "f1", "strategy": "genetic-paper"}))).problem
+    problem = build(as_topic(topic(8, 40)), setup_of(resolve({"measure": "f1", "strategy": "genetic-paper"}))).problem
     found = optsum.search(problem, "genetic-paper", Limits(evaluations=30))
     assert found.termination == "evaluation_limit"
     assert found.status == "feasible"
@@ -117,7 +117,7 @@ def test_a_limit_leaves_the_best_so_far() -> None:
 
 @pytest.mark.parametrize("strategy", ["genetic-paper", "genetic-paper+greedy"])
 def test_so_does_one_in_the_first_generation_and_ctrl_c(strategy: str) -> None:
-    problem = build(as_topic(topic(8, 40)), way_of(resolve({"measure": "f1", "strategy": strategy}))).problem
+    problem = build(as_topic(topic(8, 40)), setup_of(resolve({"measure": "f1", "strategy": strategy}))).problem
     first = optsum.search(problem, strategy, Limits(evaluations=1))
     assert (first.termination, first.status) == ("evaluation_limit", "feasible")
 
@@ -130,7 +130,7 @@ def test_so_does_one_in_the_first_generation_and_ctrl_c(strategy: str) -> None:
 
 
 def test_refusals() -> None:
-    problem = build(as_topic(topic(1)), way_of(resolve({"measure": "f1"}))).problem
+    problem = build(as_topic(topic(1)), setup_of(resolve({"measure": "f1"}))).problem
     wrong: list[tuple[str, str, Any]] = [
         ("vns-paper", "kmax", 0),
         ("vns-paper", "kmax", "many"),

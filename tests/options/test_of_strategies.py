@@ -54,7 +54,7 @@ def test_what_cannot_be_is_refused_before_any_work(strategy: str, given: list[st
 def test_in_a_comparison_each_strategy_takes_its_own() -> None:
     plan = Plan.of("greedy,vns,vns+greedy,genetic", "exhaustive", max_length=3,
                    strategy_options=["no_improvement=9", "vns.no_improvement=2", "population=5"])  # fmt: skip
-    own = {way.strategy: dict(way.strategy_options) for way in plan.ways}
+    own = {variant.strategy: dict(variant.strategy_options) for variant in plan.variants}
     assert own == {
         "exhaustive": {},
         "greedy": {},

@@ -27,8 +27,8 @@ def test_what_proves_runs_once_and_the_rest_with_each_seed() -> None:
     plan = Plan.of(["random", "greedy", "branch-and-bound"], "exhaustive", seeds="3:6", max_length=6)
     assert plan.strategies == ["exhaustive", "random", "greedy", "branch-and-bound"]
     assert plan.names == ["exhaustive", *["random"] * 3, *["greedy"] * 3, "branch-and-bound"]
-    assert [way.seed for way in plan.ways] == [0, 3, 4, 5, 3, 4, 5, 0]
-    assert len({way.config_hash for way in plan.ways}) == len(plan.ways)
+    assert [way.seed for way in plan.variants] == [0, 3, 4, 5, 3, 4, 5, 0]
+    assert len({way.config_hash for way in plan.variants}) == len(plan.variants)
 
 
 def test_the_spread_is_that_of_single_runs() -> None:
@@ -79,12 +79,12 @@ def test_what_contradicts_itself_is_refused(given: dict[str, Any], reason: str) 
 
 def test_the_exact_strategy_has_a_limit_of_its_own(tmp_path: Path) -> None:
     plan = Plan.of(["greedy"], "exhaustive", exact_time_limit=60, time_limit=1, max_length=6)
-    assert [way.time_limit for way in plan.ways] == [60, 1]
+    assert [way.time_limit for way in plan.variants] == [60, 1]
     file = tmp_path / "options.toml"
     file.write_text('seeds = "0:3"\nexact-time-limit = 9.0\nmax-length = 6')
     plan = Plan.of(["greedy"], config=file)
-    assert [(way.seed, way.time_limit) for way in plan.ways] == [(0, 9.0), (0, None), (1, None), (2, None)]
-    assert [way.seed for way in Plan.of(["greedy"], config=file, seed=5).ways] == [5, 5]
+    assert [(way.seed, way.time_limit) for way in plan.variants] == [(0, 9.0), (0, None), (1, None), (2, None)]
+    assert [way.seed for way in Plan.of(["greedy"], config=file, seed=5).variants] == [5, 5]
 
 
 def test_both_stand_in_the_schema_of_a_file() -> None:

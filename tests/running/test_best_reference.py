@@ -20,8 +20,8 @@ from optsum.options.options import resolve
 from optsum.registry import STRATEGIES
 from optsum.running.best_reference import best_result, union_of
 from optsum.running.one_problem import build
+from optsum.running.setup import setup_of
 from optsum.running.topics import solve_topics
-from optsum.running.way import way_of
 from optsum.testing import random_topic
 
 TOPIC: dict[str, Any] = {
@@ -227,7 +227,7 @@ def test_families_of_different_units_are_united() -> None:
 def under(topic: dict[str, Any], reference: Any, selection: tuple[int, ...], **options: Any) -> Fraction | None:
     """Return what a selection is worth against one reference; None if it breaks a limit."""
     every = resolve({**options, "strategy": "lead"})  # which sees all sentences
-    task = build(as_topic(topic | {"references": [reference]}), way_of(every))
+    task = build(as_topic(topic | {"references": [reference]}), setup_of(every))
     evaluation = task.problem.evaluate(tuple(task.units.index(number) for number in selection))
     return Fraction(evaluation.key) if evaluation.feasible else None
 

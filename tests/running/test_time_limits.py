@@ -17,7 +17,7 @@ from optsum.options.options import resolve
 from optsum.running.one_problem import build
 from optsum.running.oracles import resolve_enumeration
 from optsum.running.plan import Plan, compare_topics
-from optsum.running.way import Way, way_of
+from optsum.running.setup import Setup, setup_of
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +48,7 @@ def test_loops_are_watched() -> None:
 def test_building_ends_with_the_limit(long: Topic) -> None:
     began = perf_counter()
     with pytest.raises(TimeOver):
-        build(long, way_of(resolve(JOINED)), Deadline(0.05))
+        build(long, setup_of(resolve(JOINED)), Deadline(0.05))
     assert perf_counter() - began < 2.0
 
 
@@ -95,9 +95,9 @@ def test_references_share_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
         given.append(limits.time_s)
         return search(problem, strategy, limits, *others, **named)
 
-    def built(topic: Any, way: Way, *others: Any) -> Any:
-        given.append(way.limits.time_s or 0.0)
-        return build_one(topic, way, *others)
+    def built(topic: Any, setup: Setup, *others: Any) -> Any:
+        given.append(setup.limits.time_s or 0.0)
+        return build_one(topic, setup, *others)
 
     monkeypatch.setattr(one_problem, "search", searched)
     monkeypatch.setattr(oracles, "build", built)

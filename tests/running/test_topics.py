@@ -25,8 +25,8 @@ from optsum.errors import (
 from optsum.options.options import resolve
 from optsum.running import one_problem
 from optsum.running.results import unsolved
+from optsum.running.setup import setup_of
 from optsum.running.warm import warm_up
-from optsum.running.way import way_of
 
 
 def topic(name: str = "t", **more: Any) -> dict[str, Any]:
@@ -193,7 +193,7 @@ def test_getting_ready_is_reported_apart(monkeypatch: pytest.MonkeyPatch) -> Non
     assert results[0].timing.warm_up_s
     assert all(result.timing.warm_up_s is None for result in results[1:])
     same = resolve({**options, "max_length": 3, "seed": 7, "workers": 2})
-    assert warm_up(way_of(same)) == 0.0  # nothing new to get ready
+    assert warm_up(setup_of(same)) == 0.0  # nothing new to get ready
 
 
 def test_seconds_are_text_and_search_but_not_getting_ready(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -252,7 +252,7 @@ def test_an_interruption_outside_the_search_leaves_what_was_done(where: str, mon
             raise KeyboardInterrupt
         return real(*given, **named)
 
-    warm_up(way_of(resolve({"max_length": 4, "references": "each"})))
+    warm_up(setup_of(resolve({"max_length": 4, "references": "each"})))
     monkeypatch.setattr(f"optsum.running.{where}", interrupted)
     results = optsum.solve_all([topic("s"), topic("t"), topic("u")], max_length=4, references="each")
     assert [result.id for result in islice(results, 3)] == ["s#0", "s#1", "t#0"]
@@ -263,8 +263,8 @@ def test_an_interruption_outside_the_search_leaves_what_was_done(where: str, mon
 def test_an_interruption_while_getting_ready_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("optsum.running.warm._ready", set())
 
-    def interrupted(task: Any, way: Any, **_: Any) -> Result:
-        return unsolved(task.id, way, Termination.INTERRUPTED)
+    def interrupted(task: Any, setup: Any, **_: Any) -> Result:
+        return unsolved(task.id, setup, Termination.INTERRUPTED)
 
     monkeypatch.setattr(one_problem, "run_task", interrupted)
     with pytest.raises(KeyboardInterrupt):

@@ -14,8 +14,8 @@ from optsum.options.options import resolve
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.registry import STRATEGIES
 from optsum.running.one_problem import build
+from optsum.running.setup import setup_of
 from optsum.running.warm import SAMPLE
-from optsum.running.way import way_of
 from optsum.testing import brute_force, check_strategy, random_coverage
 
 
@@ -131,7 +131,7 @@ def test_only_kernels_that_are_needed_are_compiled(
     monkeypatch.setattr("optsum.solvers.objectives.sums.solve_sum", lambda *_, **__: run.append("sums"))
     monkeypatch.setattr("optsum.solvers.engine.joints.warm.run_every_kernel", lambda: run.append("general"))
     options = resolve({**given, "strategy": "branch-and-bound"})
-    options.searcher().prepare(build(SAMPLE, way_of(options)).problem)
+    options.searcher().prepare(build(SAMPLE, setup_of(options)).problem)
     assert run == ["sums"] * sums + ["general"] * general
 
 

@@ -79,8 +79,8 @@ def counting(monkeypatch: pytest.MonkeyPatch) -> None:
     """A study that another file adds: one line."""
     studies = {**STUDIES, "count": Entry(f"{__name__}:count_topics", "Count them (by nobody, 2004)")}
     monkeypatch.setattr(optsum.studies, "STUDIES", studies)
-    monkeypatch.setattr("optsum.cli.study_command.STUDIES", studies)
-    monkeypatch.setattr("optsum.cli.study_command.SUBCOMMANDS", {name: entry.about for name, entry in studies.items()})
+    monkeypatch.setattr("optsum.cli.commands.study.STUDIES", studies)
+    monkeypatch.setattr("optsum.cli.commands.study.SUBCOMMANDS", {name: entry.about for name, entry in studies.items()})
 
 
 # --- the registry -------------------------------------------------------------------------------------------------

@@ -58,14 +58,14 @@ def test_ctrl_c_leaves_what_was_done(name: str, monkeypatch: pytest.MonkeyPatch)
     done: list[str] = []
     outcome = loop._outcome
 
-    def second_is_interrupted(part: optsum.Topic, work: Callable[..., Any], way: Any) -> Any:
+    def second_is_interrupted(part: optsum.Topic, work: Callable[..., Any], setup: Any) -> Any:
         def interrupted(topic: optsum.Topic) -> Any:
             if done:
                 raise KeyboardInterrupt
             done.append(topic.id)
             return work(topic)
 
-        return outcome(part, interrupted, way)
+        return outcome(part, interrupted, setup)
 
     monkeypatch.setattr(loop, "_outcome", second_is_interrupted)
     lines = ["1 cats cat X _ _ 0 root _ _", "2 purr purr X _ _ 1 dep _ _"]

@@ -18,8 +18,8 @@ import numpy as np
 import optsum
 from optsum.errors import UnsupportedError
 from optsum.options.options import resolve
+from optsum.running.setup import setup_of
 from optsum.running.warm import warm_up
-from optsum.running.way import way_of
 
 
 def kernels() -> set[str]:
@@ -55,7 +55,7 @@ def reached(strategy: str, options: dict[str, Any]) -> list[str]:
     """Return what a search compiles or loads after its warm-up."""
     given = {"time_limit": 1.0, **options, "strategy": strategy}
     try:
-        warm_up(way_of(resolve(given)))
+        warm_up(setup_of(resolve(given)))
         before = kernels()
         optsum.solve(topic(), **given)
     except UnsupportedError:

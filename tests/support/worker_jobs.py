@@ -10,17 +10,17 @@ from typing import Any
 from optsum.contracts.result import Result
 from optsum.options.options import resolve
 from optsum.running.each_topic import error_result
-from optsum.running.way import way_of
+from optsum.running.setup import setup_of
 
 OPTIONS = resolve({"max_length": 3})
 
 
 def row(item: Any) -> list[Result]:
-    return [error_result(str(item), f"process {os.getpid()}", way_of(OPTIONS))]
+    return [error_result(str(item), f"process {os.getpid()}", setup_of(OPTIONS))]
 
 
 def lost(item: Any) -> list[Result]:
-    return [error_result(str(item), "lost", way_of(OPTIONS))]
+    return [error_result(str(item), "lost", setup_of(OPTIONS))]
 
 
 def dies_of(item: int, deadly: tuple[int, ...]) -> list[Result]:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from optsum.corpus.formats.marks import between_marks, documents_between_marks
 from optsum.corpus.formats.paths import Path, parse_path, split_at, value_at
-from optsum.corpus.sentences import as_sentences, kind
+from optsum.corpus.sentences import as_sentences, json_type
 from optsum.errors import InputError, OptionError, unknown_name
 
 __all__ = ["WELL_KNOWN", "Columns", "parse_columns", "recognised"]
@@ -69,7 +69,7 @@ class Columns:
         """
         if not isinstance(record, Mapping):
             raise InputError(
-                f"a record is an object with the columns {', '.join(sorted(self.names))}, not {kind(record)}"
+                f"a record is an object with the columns {', '.join(sorted(self.names))}, not {json_type(record)}"
             )
         path = self.paths.get("id")
         name = None if path is None or "[]" in path else value_at(record, path)
@@ -81,7 +81,7 @@ class Columns:
         (place,) = lists
         items = value_at(record, place)
         if not isinstance(items, list | tuple):
-            raise InputError(f"{'.'.join(place)} is {kind(items)}, and [] asks for a list")
+            raise InputError(f"{'.'.join(place)} is {json_type(items)}, and [] asks for a list")
         for position, item in enumerate(items):
             yield self._topic(record, item, f"{name}.{position}", language)
 
@@ -174,7 +174,7 @@ def _texts(value: object, path: Path, language: str, *, several: bool) -> list[A
     if isinstance(value, str):
         texts: list[Any] = documents_between_marks(value) if several else [value]
     elif not isinstance(value, list | tuple):
-        raise InputError(f"{where} is {kind(value)}; give a string, a list of sentences, or a list of texts")
+        raise InputError(f"{where} is {json_type(value)}; give a string, a list of sentences, or a list of texts")
     elif "[*]" in path:
         texts = [text for text in value if text is not None]
     elif all(isinstance(item, str) for item in value) or _is_tokens(value):

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from optsum.corpus.sentences import kind
+from optsum.corpus.sentences import json_type
 from optsum.errors import InputError, OptionError
 
 Path = tuple[str, ...]
@@ -64,10 +64,10 @@ def value_at(record: Any, path: Path) -> Any:
             return None
         if step == "[*]":
             if not isinstance(value, list | tuple):
-                raise InputError(f"{'.'.join(path[:place])} is {kind(value)}, and [*] asks for a list")
+                raise InputError(f"{'.'.join(path[:place])} is {json_type(value)}, and [*] asks for a list")
             found = [value_at(item, path[place + 1 :]) for item in value]
             return [item for each in found for item in each] if "[*]" in path[place + 1 :] else found
         if not isinstance(value, Mapping):
-            raise InputError(f"{'.'.join(path[:place])} is {kind(value)}, and has no field {step!r}")
+            raise InputError(f"{'.'.join(path[:place])} is {json_type(value)}, and has no field {step!r}")
         value = value.get(step)
     return value

@@ -12,7 +12,7 @@ from optsum.coverage.instance import IntArray, Joint
 from optsum.deadline import NEVER, Deadline
 from optsum.errors import UnsupportedError
 
-from ..books import stop_at
+from ..monitor import stop_at
 from ..program import Program
 from ..reduction import DROPPED, FREE
 from .core import NEED, VETO, Core, Fees, Rows

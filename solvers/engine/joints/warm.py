@@ -7,7 +7,7 @@ from optsum.coverage.instance import Coverage, Joint
 
 from ..driver import Driver
 from ..program import program_of
-from .kind import JOINTS
+from .operations import JOINTS
 
 __all__ = ["run_every_kernel"]
 

@@ -13,7 +13,7 @@ from optsum.contracts.result import Status
 from optsum.errors import InputError, UnsupportedError
 from optsum.options.options import resolve
 from optsum.running.one_problem import build
-from optsum.running.way import way_of
+from optsum.running.setup import setup_of
 from optsum.testing import check_problem
 from optsum.text.lengths import character_count, word_count
 
@@ -65,7 +65,7 @@ def check(monkeypatch: pytest.MonkeyPatch, seed: int, options: dict[str, Any], *
     for result in [exact, *(solve(drawn.topic, **options, strategy=name) for name in names)]:
         if result.strategy in {"milp", "branch-and-bound"}:
             assert (result.key, result.status) == (best, Status.OPTIMAL), where
-        task = build(drawn.topic, way_of(resolve({**options, "strategy": result.strategy})))
+        task = build(drawn.topic, setup_of(resolve({**options, "strategy": result.strategy})))
         assert result.length is not None
         assert result.length <= most
         assert result.key is not None
@@ -122,7 +122,7 @@ def test_it_keeps_the_contract_of_a_problem(
         patch(monkeypatch, drawn)
         limits = {"max_length": int(rng.integers(1, 16)), "min_length": int(rng.integers(0, 2))}
         try:
-            task = build(drawn.topic, way_of(resolve({**options, **limits, "formulation": "compressive"})))
+            task = build(drawn.topic, setup_of(resolve({**options, **limits, "formulation": "compressive"})))
         except InputError:
             continue
         check_problem(task.problem)
@@ -137,7 +137,7 @@ def test_a_whole_sentence_is_as_long_as_an_extract(monkeypatch: pytest.MonkeyPat
         options = resolve(
             {"formulation": "compressive", "max_length": 10**6, "length_unit": unit, "keep_unmatched": True}
         )
-        task = build(drawn.topic, way_of(options))
+        task = build(drawn.topic, setup_of(options))
         entries = list(task.problem.entries())
         assert [task.problem.length(entry) for entry in entries] == [
             lengths[unit](sentence) for sentence in drawn.topic.sentences

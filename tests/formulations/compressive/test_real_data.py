@@ -16,7 +16,7 @@ from optsum.corpus.topic import Topic
 from optsum.options.options import resolve
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.running.one_problem import build, run_task
-from optsum.running.way import way_of
+from optsum.running.setup import setup_of
 
 METRICS: list[dict[str, Any]] = [
     {"metric": "rouge-1", "stopwords": "drop"},
@@ -47,8 +47,8 @@ def test_a_whole_sentence_is_an_extract(topics: list[Topic], analysis: dict[str,
     """The same length and the same n-grams, multi-word tokens included; the analyses take turns with the topics."""
     for topic in topics[ANALYSES.index(analysis) :: len(ANALYSES)][:2]:
         options = {**analysis, "metric": metric, "max_length": 10**6, "keep_unmatched": True}
-        extract = build(topic, way_of(resolve(options))).problem
-        task = build(topic, way_of(resolve({**options, "formulation": "compressive"})))
+        extract = build(topic, setup_of(resolve(options))).problem
+        task = build(topic, setup_of(resolve({**options, "formulation": "compressive"})))
         problem = task.problem
         entries = list(problem.entries())
         assert len(entries) == extract.size == len(topic.sentences)
@@ -74,8 +74,8 @@ def test_the_more_may_go_the_better(topics: list[Topic], metric: dict[str, Any],
         found = []
         for way in ways:
             options = resolve({**metric, **way, "max_length": max_length})
-            task = build(topic, way_of(options))
-            result = run_task(task, way_of(options))
+            task = build(topic, setup_of(options))
+            result = run_task(task, setup_of(options))
             assert result.status is Status.OPTIMAL
             found.append(result.key or 0)
             if way["formulation"] == "compressive":
@@ -93,7 +93,7 @@ def test_random_compressions_read_well(topics: list[Topic]) -> None:
     """Brackets and quotation marks in pairs, the final mark at the end, no stray commas or blanks."""
     rng = np.random.default_rng(0)
     checked = 0
-    way = way_of(resolve({"formulation": "compressive", "max_length": 10**6, "keep_unmatched": True}))
+    way = setup_of(resolve({"formulation": "compressive", "max_length": 10**6, "keep_unmatched": True}))
     for topic in topics[::4]:
         task = build(topic, way)
         for entry, sentence in zip(task.problem.entries(), topic.sentences, strict=True):

@@ -15,11 +15,11 @@ from typing import Any
 
 import pytest
 from optsum.solvers.backends.cbc import CBC, Cbc
-from optsum.solvers.backends.pyomo_backend import PyomoBackend
-from optsum.solvers.backends.pyomo_declaration import PyomoDeclaration
-from optsum.solvers.backends.pyomo_model import chosen_units
-from optsum.solvers.backends.pyomo_newer import NEWER
-from optsum.solvers.backends.pyomo_older import OLDER
+from optsum.solvers.backends.pyomo.backend import PyomoBackend
+from optsum.solvers.backends.pyomo.declaration import PyomoDeclaration
+from optsum.solvers.backends.pyomo.model import chosen_units
+from optsum.solvers.backends.pyomo.newer import NEWER
+from optsum.solvers.backends.pyomo.older import OLDER
 from optsum.solvers.milp import Milp, backend_of
 
 from optsum.contracts.backend import Backend, RawOutcome

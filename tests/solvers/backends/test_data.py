@@ -15,7 +15,7 @@ from optsum.corpus.topic import Topic
 from optsum.options.options import resolve
 from optsum.running.one_problem import build
 from optsum.running.search import search
-from optsum.running.way import way_of
+from optsum.running.setup import setup_of
 
 PROMISED = ("highs", "cbc", "glpk", "scip", "cp-sat")
 
@@ -35,7 +35,7 @@ def test_all_solvers_have_the_same_optimum(shared_data: Path, name: str, length:
     options = resolve({"max_length": length, "metric": metric})
     for topic in islice(optsum.read_topics(shared_data / name / "topics.jsonl"), 4):
         assert isinstance(topic, Topic)
-        problem = build(topic, way_of(options)).problem
+        problem = build(topic, setup_of(options)).problem
         truth = search(problem, "branch-and-bound")
         assert truth.status is Status.OPTIMAL
         for backend in PROMISED:

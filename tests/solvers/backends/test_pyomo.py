@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from optsum.formulations.extractive import Extractive
 from optsum.solvers.backends.other import OtherSolver
-from optsum.solvers.backends.pyomo_highs import PyomoHighs
+from optsum.solvers.backends.pyomo.highs import PyomoHighs
 
 from optsum.contracts.result import Status, Termination
 from optsum.contracts.run import Limits

@@ -14,7 +14,7 @@ from optsum.corpus.topic import Topic
 from optsum.options.options import resolve
 from optsum.running.each_topic import problems
 from optsum.running.one_problem import build
-from optsum.running.way import way_of
+from optsum.running.setup import setup_of
 
 WORDS = {"opinosis": 40, "gum": 50, "fewsum_amazon": 50, "realsumm": 60, "summeval": 60, "aclsum": 60}
 LISTED = 3000
@@ -31,9 +31,9 @@ def test_knapsack_and_default_agree(shared_data: Path, name: str, metric: str, r
     compared = 0
     for topic in optsum.read_topics(shared_data / name / "topics.jsonl"):
         assert isinstance(topic, Topic)
-        for part in problems(topic, way_of(options)):
+        for part in problems(topic, setup_of(options)):
             try:
-                coverage = build(part, way_of(options)).problem.coverage
+                coverage = build(part, setup_of(options)).problem.coverage
             except optsum.InputError:  # a reference of one word has no bigram
                 continue
             ours, papers = solve_all(coverage), solve_knapsack_all(coverage, Limits(nodes=50_000_000))

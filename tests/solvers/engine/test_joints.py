@@ -11,7 +11,7 @@ from optsum.solvers.engine import driver
 from optsum.solvers.engine.driver import Driver
 from optsum.solvers.engine.effort import Effort
 from optsum.solvers.engine.joints.core import Core
-from optsum.solvers.engine.joints.kind import JOINTS
+from optsum.solvers.engine.joints.operations import JOINTS
 from optsum.solvers.engine.program import Program, program_of
 from programs import feasible_sets, value_of
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from optsum.solvers.engine.driver import Driver
-from optsum.solvers.engine.joints.kind import JOINTS
+from optsum.solvers.engine.joints.operations import JOINTS
 from optsum.solvers.engine.program import program_of
 
 import optsum
@@ -22,7 +22,7 @@ from optsum.options.options import resolve
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.running.one_problem import build
 from optsum.running.search import search
-from optsum.running.way import way_of
+from optsum.running.setup import setup_of
 
 
 def one_and_all(instance: Coverage, most: int = 300) -> tuple[int, Optima]:
@@ -125,7 +125,7 @@ def test_real_topics(shared_data: Path, name: str, options: dict[str, Any]) -> N
     compared = 0
     for topic in list(optsum.read_topics(shared_data / name / "topics.jsonl"))[::3]:
         assert isinstance(topic, Topic)
-        instance = build(topic, way_of(resolve(options))).problem.coverage
+        instance = build(topic, setup_of(resolve(options))).problem.coverage
         assert one_and_all(instance)[0] == milp(instance), topic.id
         compared += 1
     assert compared >= 8

@@ -6,12 +6,12 @@ from time import perf_counter
 
 import numpy as np
 import pytest
-from optsum.solvers.engine.books import Books, Statistics
-from optsum.solvers.engine.joints.kind import JOINTS
-from optsum.solvers.engine.kind import Kind
+from optsum.solvers.engine.joints.operations import JOINTS
+from optsum.solvers.engine.monitor import Monitor, Statistics
+from optsum.solvers.engine.operations import Operations
 from optsum.solvers.engine.program import program_of
 from optsum.solvers.engine.relaxation import Session
-from optsum.solvers.engine.singles.kind import SINGLES
+from optsum.solvers.engine.singles.operations import SINGLES
 from optsum.solvers.objectives.ratio import solve_ratio
 from optsum.solvers.objectives.recall import solve_all, solve_one
 from optsum.solvers.objectives.sums import solve_sum
@@ -42,7 +42,7 @@ def seams(units: int, ratios: int = 1) -> Coverage:
 
 
 @pytest.mark.parametrize("kind", [SINGLES, JOINTS])
-def test_a_time_limit_of_one_run_does_not_stay_with_its_session(kind: Kind) -> None:  # type: ignore[type-arg]
+def test_a_time_limit_of_one_run_does_not_stay_with_its_session(kind: Operations) -> None:  # type: ignore[type-arg]
     instance = Coverage.of([2, 3, 4], [{0: 1}, {0: 1, 1: 1}, {1: 1}], [[3], [5]], constants=(0, 8), max_length=6)
     core, _ = kind.root(program_of(instance, (1, 0)), NEVER)
     program = kind.relaxation(core)
@@ -114,13 +114,13 @@ def test_interrupts_reach_an_engine_by_its_deadline() -> None:
 
 def test_books_keep_every_limit() -> None:
     with pytest.raises(Stopped) as stop:
-        Books(Limits(nodes=0)).check()
+        Monitor(Limits(nodes=0)).check()
     assert stop.value.termination is Termination.NODE_LIMIT
     with pytest.raises(Stopped) as stop:
-        Books(Limits(memory=10)).check(memory=11)
+        Monitor(Limits(memory=10)).check(memory=11)
     assert stop.value.termination is Termination.MEMORY_LIMIT
-    Books(Limits(memory=10)).check(memory=10)
-    with pytest.raises(Stopped) as stop, Books(Limits()).phase("search"):
+    Monitor(Limits(memory=10)).check(memory=10)
+    with pytest.raises(Stopped) as stop, Monitor(Limits()).phase("search"):
         raise KeyboardInterrupt
     assert stop.value.termination is Termination.INTERRUPTED
     whole = Statistics(nodes=2, core=3)

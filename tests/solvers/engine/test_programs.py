@@ -10,7 +10,7 @@ from optsum.solvers.engine import driver
 from optsum.solvers.engine.driver import Driver
 from optsum.solvers.engine.effort import Effort
 from optsum.solvers.engine.program import Program
-from optsum.solvers.engine.singles.kind import SINGLES
+from optsum.solvers.engine.singles.operations import SINGLES
 from programs import feasible_sets, value_of
 
 from optsum.contracts.run import Limits

@@ -19,7 +19,7 @@ from optsum.options.options import resolve
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.program.surrogate import Weighted, cell_of, programs
 from optsum.running.one_problem import build
-from optsum.running.way import way_of
+from optsum.running.setup import setup_of
 from optsum.testing import brute_force, random_coverage, random_topic
 from optsum.testing.enumeration import selections
 
@@ -53,7 +53,7 @@ def instance_of(seed: int, given: Mapping[str, Any], sentences: int = 7) -> Cove
     topic = as_topic(random_topic(rng, sentences=sentences))
     limits = ({}, {"max_length": 12}, {"max_length": 14, "min_length": 5})[int(rng.integers(0, 3))]
     options = resolve({**given, **limits, "strategy": "branch-and-bound"})
-    return build(topic, way_of(options)).problem.coverage
+    return build(topic, setup_of(options)).problem.coverage
 
 
 @pytest.mark.parametrize("few", [0, 2_000])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ..kind import Kind
+from ..operations import Operations
 from .bound import decide, grain_of, upper_bound
 from .core import Core, core_of, reduced
 from .guess import good_set
@@ -14,7 +14,7 @@ from .search import search_of
 
 __all__ = ["SINGLES"]
 
-SINGLES: Final = Kind[Core](
+SINGLES: Final = Operations[Core](
     root=core_of,
     reduced=reduced,
     grain=grain_of,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ..kind import Kind
+from ..operations import Operations
 from .bound import decide, grain_of, upper_bound
 from .core import Core
 from .flat import frontier_order, is_flat
@@ -17,7 +17,7 @@ from .search import JointSearch
 
 __all__ = ["JOINTS"]
 
-JOINTS: Final = Kind[Core](
+JOINTS: Final = Operations[Core](
     root=core_of,
     reduced=reduced,
     grain=grain_of,

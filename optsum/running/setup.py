@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from optsum.problem.formulation import Formulation
     from optsum.problem.spec import Spec
 
-__all__ = ["Way", "way_of"]
+__all__ = ["Setup", "setup_of"]
 
 _REPORTED = ("rouge-1", "rouge-2", "rouge-l")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Way:
-    """One way to work on topics. A process that it is sent to makes it anew from its options.
+class Setup:
+    """How topics are worked on. A process that it is sent to makes it anew from its options.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class Way:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Be sent as the options, which are small, and kept there as long as here."""
-        return way_of, (self.options,)
+        return setup_of, (self.options,)
 
     def spec_for(self, topic: Topic) -> Spec:
         """Return what is optimized on a topic."""
@@ -77,7 +77,7 @@ class Way:
 
 
 @lru_cache(maxsize=64)
-def way_of(options: Options) -> Way:
+def setup_of(options: Options) -> Setup:
     """Return what options come to.
 
     Raises
@@ -92,7 +92,7 @@ def way_of(options: Options) -> Way:
     if options.tokenizer is None:
         of_tokens = replace(spec, analyzer=replace(spec.analyzer, tokenizer="tokens"))
     reported = map(parse_metric, _REPORTED)
-    return Way(
+    return Setup(
         options=options,
         formulation=formulation,
         spec=spec,

@@ -10,7 +10,7 @@ from optsum.corpus.topic import BadTopic, Topic
 T = TypeVar("T")
 
 
-def each_once(items: Iterable[T], name: Callable[[T], Hashable], again: Callable[[T], T]) -> Iterator[T]:
+def unique(items: Iterable[T], name: Callable[[T], Hashable], again: Callable[[T], T]) -> Iterator[T]:
     """Pass items on; one whose name an earlier one had is replaced.
 
     Parameters
@@ -32,7 +32,7 @@ def each_once(items: Iterable[T], name: Callable[[T], Hashable], again: Callable
         yield item
 
 
-def topics_once(
+def unique_topics(
     topics: Iterable[Topic | BadTopic], sentence: str = "a second topic has the id {!r}; give each its own"
 ) -> Iterator[Topic | BadTopic]:
     """Pass topics on; one whose id an earlier one had becomes a `BadTopic` with `sentence`."""
@@ -40,4 +40,4 @@ def topics_once(
     def again(topic: Topic | BadTopic) -> BadTopic:
         return BadTopic(topic.id, topic.source, sentence.format(topic.id))
 
-    return each_once(topics, lambda topic: topic.id if isinstance(topic, Topic) else None, again)
+    return unique(topics, lambda topic: topic.id if isinstance(topic, Topic) else None, again)

@@ -21,12 +21,12 @@ from optsum.deadline import Deadline
 from optsum.errors import BackendError, OptionError, OptsumError
 from optsum.problem.problem import Problem, Selection
 
-from .alarm import Alarm, Overran
-from .pyomo_declaration import PyomoDeclaration
-from .pyomo_model import pyomo_model
-from .pyomo_newer import solve_newer
-from .pyomo_older import solve_older
-from .pyomo_watch import Watch
+from ..alarm import Alarm, Overran
+from .declaration import PyomoDeclaration
+from .model import pyomo_model
+from .newer import solve_newer
+from .older import solve_older
+from .watch import Watch
 
 __all__ = ["PyomoBackend", "hushed"]
 

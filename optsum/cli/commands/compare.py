@@ -74,8 +74,8 @@ def run(
         topics,
         columns,
         output,
-        inputs=[config, plan.ways[0].stopwords],
-        ways=plan.ways,
+        inputs=[config, plan.variants[0].stopwords],
+        ways=plan.variants,
         existing=existing(overwrite, resume),
     )
     table = Comparison(plan, keep_results=False)

@@ -1,4 +1,4 @@
-"""What an exact engine is made of: the driver is one, what it drives comes in two kinds."""
+"""What an exact engine is made of: the driver is one, what it calls comes twice."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from .relaxation import LinearProgram
 from .search import Search
 from .store import NodeStore
 
-__all__ = ["C", "Core", "Kind"]
+__all__ = ["C", "Core", "Operations"]
 
 
 class Core(Protocol):
-    """What is left of a program once some units are taken and some are dropped; both kinds have more of it."""
+    """What is left of a program once some units are taken and some are dropped; both engines have more of it."""
 
     @property
     def ids(self) -> IntArray:
@@ -68,7 +68,7 @@ def _alone(_: Core, unit: int) -> IntArray:
 
 
 @dataclass(frozen=True)
-class Kind(Generic[C]):
+class Operations(Generic[C]):
     """What differs between engines, as functions of a core.
 
     Attributes

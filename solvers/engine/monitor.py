@@ -1,4 +1,4 @@
-"""What a run has whatever searches: its limits, and its books."""
+"""What a run has whatever searches: limits that are kept, and statistics."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from optsum.contracts.result import Termination
 from optsum.contracts.run import Limits, Stopped
 from optsum.deadline import Deadline
 
-__all__ = ["Books", "Statistics", "stop_at"]
+__all__ = ["Monitor", "Statistics", "stop_at"]
 
 
 @dataclass
@@ -67,8 +67,8 @@ def stop_at(deadline: Deadline) -> None:
         raise Stopped(Termination(reason))
 
 
-class Books:
-    """A run under limits.
+class Monitor:
+    """Keeps a run's limits, and counts what it does.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ class Books:
             raise Stopped(Termination.MEMORY_LIMIT)
 
     def finish(self) -> Statistics:
-        """Close the books."""
+        """Return the statistics, with the time that the run took."""
         self.statistics.seconds["total"] = time.perf_counter() - self._started
         return self.statistics
 

@@ -14,7 +14,7 @@ from optsum.deadline import Deadline
 from optsum.errors import BackendError
 from optsum.processes.supervised import run_supervised
 
-from .alarm import GRACE_S, Alarm, Overran
+from ..alarm import GRACE_S, Alarm, Overran
 
 
 @dataclass(frozen=True, slots=True)

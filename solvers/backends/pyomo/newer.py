@@ -9,9 +9,9 @@ from optsum.contracts.backend import RawOutcome, stated
 from optsum.contracts.declaration import Ending
 from optsum.contracts.run import Limits
 
-from .pyomo_declaration import Driven
-from .pyomo_model import chosen_units
-from .pyomo_watch import Watch
+from .declaration import Driven
+from .model import chosen_units
+from .watch import Watch
 
 __all__ = ["NEWER", "solve_newer"]
 

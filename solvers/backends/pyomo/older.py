@@ -11,9 +11,9 @@ from optsum.contracts.declaration import BoundQuality, Ending
 from optsum.contracts.run import Limits
 from optsum.coverage.instance import Sense
 
-from .pyomo_declaration import Driven
-from .pyomo_model import chosen_units
-from .pyomo_watch import Watch
+from .declaration import Driven
+from .model import chosen_units
+from .watch import Watch
 
 __all__ = ["OLDER", "solve_older"]
 

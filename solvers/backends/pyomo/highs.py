@@ -9,10 +9,10 @@ from optsum.contracts.declaration import OptionNames
 from optsum.contracts.run import Limits
 from optsum.problem.problem import Problem, Selection
 
-from .highs import HIGHS, scheduler, set_options
-from .pyomo_backend import PyomoBackend
-from .pyomo_declaration import PyomoDeclaration
-from .pyomo_newer import NEWER
+from ..highs import HIGHS, scheduler, set_options
+from .backend import PyomoBackend
+from .declaration import PyomoDeclaration
+from .newer import NEWER
 
 __all__ = ["PYOMO_HIGHS", "PyomoHighs"]
 

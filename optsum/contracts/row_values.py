@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping
-from fractions import Fraction
 from typing import Any, Final, TypeAlias
 
 from optsum.errors import InputError
@@ -124,24 +123,10 @@ def check_row(row: object, times: tuple[str, ...]) -> None:
             fits = False
         if not fits:
             raise InputError(f"this is no result row of optsum: {name} is {_shown(value)}, not {words}")
-    for name in ("objective", "bound"):
-        value, exact = row.get(name), row.get(f"{name}_exact")
-        if value is not None and exact is not None and not _same(value, exact):
-            raise InputError(
-                f"this is no result row of optsum: {name} is {_shown(value)}, {name}_exact {_shown(exact)}"
-            )
     for name in times:
         value = (row.get("statistics") or {}).get(name)
         if value is not None and not _positive(value):
             raise InputError(f"this is no result row of optsum: statistics.{name} is {_shown(value)}, not seconds")
-
-
-def _same(value: float, exact: str) -> bool:
-    """Say whether a number is what a fraction is as floating point; another program may have written fewer digits."""
-    try:
-        return math.isclose(value, Fraction(exact), rel_tol=1e-6, abs_tol=1e-9)
-    except OverflowError:  # nothing finite is near
-        return False
 
 
 def _shown(value: Any) -> str:

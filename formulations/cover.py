@@ -30,7 +30,7 @@ from .cover_pyomo import CoverModel
 __all__ = ["Cover", "CoverTask"]
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class CoverTask(Task):
     """A cover task: `units` are what the input calls the sentences.
 

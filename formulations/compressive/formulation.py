@@ -76,7 +76,7 @@ _SERVES: Final = Serves(
 )
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Compression(Task):
     """A compressive task.
 

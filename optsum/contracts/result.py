@@ -16,6 +16,7 @@ from sys import float_info
 from typing import Any
 
 from optsum.contracts.row_values import check_row
+from optsum.contracts.shown import Shown
 from optsum.errors import InputError, UnsupportedError
 
 __all__ = ["Enumeration", "Result", "Status", "Termination", "Timing", "TracePoint", "labels_of", "relative_gap"]
@@ -179,8 +180,8 @@ def labels_of(selection: Collection[Any], sentence_count: int | None) -> tuple[i
     return tuple(int(unit in chosen) for unit in range(sentence_count))
 
 
-@dataclass(frozen=True, kw_only=True)
-class Result:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Result(Shown):
     """One search on one problem.
 
     Attributes
@@ -223,6 +224,8 @@ class Result:
         Where all optima were asked for, of which this is the first.
     extra : mapping
         Further fields of the row, for whoever adds some.
+    source : tuple of documents or None
+        The sentences that were chosen from, for showing; no part of a row.
     """
 
     strategy: str
@@ -256,6 +259,7 @@ class Result:
     error: str | None = None
     enumeration: Enumeration | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
+    source: Sequence[Sequence[str | Sequence[str]]] | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         """Refuse contradictions, so that no row ever claims two things."""
@@ -356,8 +360,8 @@ def _measured(timing: Timing) -> dict[str, float]:
     return {name: value for name in _TIMES if (value := getattr(timing, name)) is not None}
 
 
-_NO_COLUMN = {"timing", "enumeration", "extra"}
-"""Fields that a row holds as statistics, or as fields of their own."""
+_NO_COLUMN = {"timing", "enumeration", "extra", "source"}
+"""Fields that a row holds as statistics, as fields of their own, or not at all."""
 _FIELDS = [item.name for item in dataclasses.fields(Result) if item.name not in _NO_COLUMN]
 _TIMES = tuple(item.name for item in dataclasses.fields(Timing))
 _OF_ALL = [item.name for item in dataclasses.fields(Enumeration)]

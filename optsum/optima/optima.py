@@ -6,6 +6,7 @@ import json
 import random
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 from itertools import count
@@ -24,6 +25,7 @@ from optsum.optima.pairs import PAIRS, Estimate, mean_jaccard, sampled_jaccard
 __all__ = ["Agreement", "Names", "Optima"]
 
 _FORMAT: Final = "optsum optima 1"
+_SPELT_OUT: Final = 10**9
 
 
 @dataclass(frozen=True)
@@ -140,6 +142,17 @@ class Optima:
             termination=termination,
             statistics=statistics or {},
         )
+
+    def __repr__(self) -> str:
+        return f"<Optima: {self._said()}>"
+
+    def _said(self) -> str:
+        number = f"{self.count:,}" if self.count < _SPELT_OUT else f"{Decimal(self.count):.3e}"
+        if not self.proven:
+            sets = "set" if self.count == 1 else "sets"
+            return f"{number} {sets} of value {self.value}, which is not proven to be the best"
+        least = "" if self.complete else "at least "
+        return f"{least}{number} {'optimum' if self.count == 1 else 'optima'} of value {self.value}"
 
     @property
     def proven(self) -> bool:

@@ -9,6 +9,8 @@ from typing import Any, ClassVar, final
 
 from optsum.corpus.topic import Topic
 from optsum.coverage.instance import Sense
+from optsum.errors import visible
+from optsum.notebook import facts, marked_text
 from optsum.problem.problem import Problem, Selection
 from optsum.problem.serves import Serves
 from optsum.problem.spec import Spec
@@ -17,8 +19,11 @@ from optsum.text.tokenizers import Sentence
 
 __all__ = ["Extract", "Formulation", "Task"]
 
+_SHOWN = 100
+"""Units whose texts a notebook shows."""
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Task(ABC):
     """A topic as a problem, and the way back.
 
@@ -49,6 +54,28 @@ class Task(ABC):
     members: Mapping[Any, tuple[Any, ...]] = field(default_factory=dict)
     parents: Mapping[Any, Any] = field(default_factory=dict)
 
+    def __repr__(self) -> str:
+        kind = type(self).__name__
+        return f"<{kind} {visible(repr(self.id))}: {len(self.units)} units, {len(self.references)} references>"
+
+    def _repr_html_(self) -> str:
+        texts = [self.text((unit,)) for unit in range(min(len(self.units), _SHOWN))]
+        counts = [("units", len(self.units)), ("references", len(self.references))]
+        said = facts(f"{self.id}: {type(self).__name__}", counts)
+        if not texts or any(text is None for text in texts):
+            return said
+        more = f"<p>... and {len(self.units) - _SHOWN:,} more</p>" if len(self.units) > _SHOWN else ""
+        return said + marked_text([[" ".join(text or ())] for text in texts], {}) + more
+
+    def numbers(self) -> dict[Any, int]:
+        """Return the unit that each name in the numbering of the input stands for."""
+        return {name: unit for unit in range(len(self.units)) for name in self.name_units((unit,))}
+
+    def text(self, selection: Selection) -> tuple[str, ...] | None:
+        """Return the text of a selection for people, sentence by sentence; None where the input has none."""
+        shown = self.display(selection)
+        return None if shown is None else tuple(text if isinstance(text, str) else " ".join(text) for text in shown)
+
     def name_units(self, selection: Selection) -> tuple[Any, ...]:
         """Return a selection in the numbering of the input, in document order."""
         return tuple(self.units[unit] for unit in selection)
@@ -73,7 +100,7 @@ class Task(ABC):
         return None
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Extract(Task):
     """A task of whole sentences: `units` are numbers of sentences of the topic."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import replace
 from functools import partial
 from math import fsum
@@ -12,6 +12,7 @@ from optsum.contracts.result import Result, Status, Termination
 from optsum.corpus.given import AnyTopic, AnyTopics, topics_of
 from optsum.corpus.topic import BadTopic, Topic, as_topic
 from optsum.errors import OptionError, describe
+from optsum.notebook import tracked
 from optsum.running.executors.choice import AnyExecutor, crew_of
 from optsum.running.results import unsolved
 from optsum.running.setup import Setup
@@ -104,7 +105,8 @@ def each_topic(
     crew = crew_of(setups[0].options, executor)
     work = partial(search_topic, setups=setups, solve_part=solve_part)
     batches = in_order(work, given, crew, partial(lost_topic, setups=setups))
-    return batches if crew is not None else _first_charged(batches, ready)  # each process has its own to report
+    batches = batches if crew is not None else _first_charged(batches, ready)  # each process has its own to report
+    return tracked(batches, len(topics) if isinstance(topics, Sized) else None)
 
 
 def _first_charged(batches: Iterable[list[Result]], ready: float) -> Generator[list[Result], None, None]:

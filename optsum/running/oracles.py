@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from itertools import islice
@@ -14,10 +14,12 @@ from optsum.contracts.result import Enumeration, Result, Termination
 from optsum.corpus.given import AnyTopics
 from optsum.corpus.topic import Topic
 from optsum.deadline import Deadline, TimeOver
-from optsum.errors import UnsupportedError
+from optsum.errors import UnsupportedError, visible
+from optsum.notebook import facts, marked_text
 from optsum.optima.counting import count_feasible, count_feasible_forest
 from optsum.optima.optima import Names, Optima
 from optsum.options.options import Options, resolve
+from optsum.problem.formulation import Task
 from optsum.registry import STRATEGIES
 from optsum.running.best_reference import best_result, for_each_reference, reaches, shares, union_of
 from optsum.running.each_topic import attempt, charged, each_topic, single_problem
@@ -30,7 +32,7 @@ from optsum.running.warm import warm_up
 __all__ = ["Oracles", "enumerate_optima", "enumerate_topics", "oracles_of", "resolve_enumeration"]
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Oracles(Optima):
     """The selections of a topic that no other beats, of what the input calls the units.
 
@@ -46,6 +48,8 @@ class Oracles(Optima):
         Of those units, and the least and largest sum of a selection's.
     parents : mapping
         The unit without which a unit cannot be chosen, where there is one.
+    tasks : tuple of Task
+        What makes text of them; several where references were searched one by one.
     """
 
     result: Result
@@ -53,6 +57,45 @@ class Oracles(Optima):
     lengths: tuple[int, ...] = ()
     length_limits: tuple[int, int] = (0, 0)
     parents: Mapping[Any, Any] = field(default_factory=dict)
+    tasks: tuple[Task, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<Oracles {visible(repr(self.id))}: {self._said()}>"
+
+    def _repr_html_(self) -> str:
+        objective = self.result.objective
+        best = [(self.result.metric or "objective", f"{objective:.4g}")] if objective is not None else []
+        above = facts(f"{self.id}: {self._said()}", best)
+        source, shares = self.result.shown_source(), self.share()
+        if source is None or not all(type(name) is int for name in shares):
+            return above + self.result._repr_html_()
+        return above + marked_text(source, {name: float(held) for name, held in shares.items()}, say=True)
+
+    def summaries(self) -> Iterator[tuple[str, ...]]:
+        """Yield the text of each optimum, as `Result.summary` has it, in the order of iteration; lazily.
+
+        Raises
+        ------
+        UnsupportedError
+            If the topic has no texts, such as a cover of sentence ids.
+
+        Examples
+        --------
+        >>> topic = {"id": "t", "documents": [["a b", "b c", "a c"]], "references": [["a b c"]]}
+        >>> for summary in enumerate_optima(topic, max_length=4).summaries():
+        ...     print(summary)
+        ('a b', 'b c')
+        ('a b', 'a c')
+        ('b c', 'a c')
+        """
+        numbers = [task.numbers() for task in self.tasks]
+        for optimum in self:
+            names = set(optimum)
+            task, number = next(pair for pair in zip(self.tasks, numbers, strict=True) if pair[1].keys() >= names)
+            text = task.text(tuple(sorted({number[name] for name in names})))
+            if text is None:
+                raise UnsupportedError("There are no texts of these optima: the topic has none for its sentences.")
+            yield text
 
     @property
     def id(self) -> str | None:
@@ -151,8 +194,9 @@ def enumerate_optima(topic: Topic | Mapping[str, Any], *, config: str | Path | N
     """
     setup = setup_of(resolve_enumeration(options, config=config))
     ready, began = warm_up(setup), perf_counter()
-    found = oracles_of(single_problem(topic, setup), setup, began=began)
-    return replace(found, result=charged(found.result, ready))
+    problem = single_problem(topic, setup)
+    found = oracles_of(problem, setup, began=began)
+    return replace(found, result=replace(charged(found.result, ready), source=problem.documents))
 
 
 def enumerate_topics(
@@ -208,6 +252,7 @@ def _best(found: Sequence[tuple[int, Oracles]]) -> Oracles:
         lengths=tuple(lengths[name] for name in units),
         length_limits=(first.length_limits[0], max(oracles.length_limits[1] for oracles in reaching)),
         parents={name: parent for oracles in reaching for name, parent in oracles.parents.items()},
+        tasks=tuple(task for oracles in reaching for task in oracles.tasks),
     )
 
 
@@ -232,6 +277,7 @@ def _enumerate(topic: Topic, setup: Setup, began: float) -> Oracles:
         lengths=task.problem.lengths,
         length_limits=(task.problem.min_length, min(task.problem.max_length, sum(task.problem.lengths))),
         parents=task.parents,
+        tasks=(task,),
     )
 
 

@@ -35,8 +35,7 @@ def finished(task: Task, setup: Setup, result: Result, *, began: float, built: f
         found["length"] = task.length(result.selection)
         sentences = task.decode(result.selection)
         if sentences is not None:
-            shown = task.display(result.selection) or ()
-            found["summary"] = tuple(text if isinstance(text, str) else " ".join(text) for text in shown)
+            found["summary"] = task.text(result.selection)
         if sentences is not None and task.references:
             scores = rouge_all(sentences, task.references, setup.scores, analyzer=task.analyzer)
             found["rouge"] = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from time import perf_counter
@@ -56,7 +57,7 @@ def solve(topic: Topic | Mapping[str, Any], *, config: str | Path | None = None,
     setup = setup_of(resolved)
     ready, began = warm_up(setup), perf_counter()
     problem = single_problem(topic, setup)
-    return charged(answer(problem, setup, began=began), ready)
+    return replace(charged(answer(problem, setup, began=began), ready), source=problem.documents)
 
 
 def solve_all(

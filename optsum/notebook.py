@@ -1,0 +1,190 @@
+"""What notebooks show of results: texts with what is chosen marked, facts above, progress beside long work.
+
+Everything that comes from data is escaped, and what a reader would not see in it is made visible.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
+from html import escape
+from time import perf_counter
+from typing import Final, TypeAlias, TypeVar
+
+from optsum.errors import visible
+
+__all__ = ["Words", "facts", "kept_words", "marked_text", "tracked"]
+
+Words: TypeAlias = str | Sequence[str]
+"""A sentence, as text or as tokens."""
+
+_MOST: Final = 300
+"""Sentences that are shown; of longer texts those that are marked, with what stands around them."""
+_LONGEST: Final = 2_000
+"""Letters of a sentence that are shown."""
+_AROUND: Final = 1
+_OFTEN: Final = 0.2
+"""Seconds between two signs of progress."""
+
+_MARK: Final = "background:rgba(255,196,0,{share:.2f});border-radius:2px"
+_BLOCK: Final = "max-width:60em;line-height:1.45;overflow-wrap:anywhere"
+_FAINT: Final = "opacity:.55"
+
+T = TypeVar("T")
+
+
+def facts(title: str, pairs: Iterable[tuple[str, object]]) -> str:
+    """Return one line of HTML: a title, and names with values."""
+    said = " · ".join(f"{escape(name)} <b>{_text(str(value))}</b>" for name, value in pairs if value is not None)
+    return f'<p style="margin:0 0 .4em"><b>{_text(title)}</b>{" · " if said else ""}{said}</p>'
+
+
+def marked_text(
+    documents: Sequence[Sequence[Words]],
+    shares: Mapping[int, float],
+    kept: Mapping[int, Collection[int]] | None = None,
+    *,
+    say: bool = False,
+) -> str:
+    """Return documents as HTML, with sentences marked.
+
+    Parameters
+    ----------
+    documents : sequence of sequences of sentences
+    shares : mapping
+        Sentence number, over all documents -> how strongly it is marked, from 0 to 1.
+    kept : mapping, optional
+        Sentence number -> its blank-separated words that are kept, where it is not kept as a whole.
+    say : bool
+        Whether the shares are told, to whoever points at a sentence or hears it read.
+    """
+    shown = _shown(sum(map(len, documents)), shares)
+    parts, number, left_out = [], 0, 0
+    for document in documents:
+        line: list[str] = []
+        for sentence in document:
+            if number in shown:
+                line += [_left_out(left_out)] if left_out else []
+                line.append(_sentence(number, sentence, shares.get(number, 0.0), (kept or {}).get(number), say))
+                left_out = 0
+            else:
+                left_out += 1
+            number += 1
+        if line:
+            parts.append(f'<p style="margin:0 0 .6em">{" ".join(line)}</p>')
+    tail = _left_out(left_out) if left_out else ""
+    return f'<div style="{_BLOCK}">{"".join(parts)}{tail}</div>'
+
+
+def _shown(count: int, shares: Mapping[int, float]) -> Collection[int]:
+    if count <= _MOST:
+        return range(count)
+    near = {number + step for number in sorted(shares)[:_MOST] for step in range(-_AROUND, _AROUND + 1)}
+    return near | set(range(max(0, _MOST - len(near))))
+
+
+def _left_out(count: int) -> str:
+    return f'<span style="{_FAINT}">[{count:,} sentences]</span>'
+
+
+def _sentence(number: int, sentence: Words, share: float, kept: Collection[int] | None, say: bool) -> str:
+    words = (sentence.split() if isinstance(sentence, str) else list(sentence)) if kept is not None else []
+    if kept is not None:
+        inside = " ".join(
+            _text(word) if place in kept else f'<s style="{_FAINT}">{_text(word)}</s>'
+            for place, word in enumerate(words)
+        )
+    else:
+        inside = _text(sentence if isinstance(sentence, str) else " ".join(sentence))
+    label = f'<sup style="{_FAINT}">{number}</sup>'
+    if not share:
+        return f"<span>{label}{inside}</span>"
+    told = f' title="in {share:.1%} of the optima"' if say else ""
+    return f'{label}<mark style="color:inherit;{_MARK.format(share=0.15 + 0.55 * share)}"{told}>{inside}</mark>'
+
+
+def _text(text: str) -> str:
+    return escape(visible(text if len(text) <= _LONGEST else f"{text[:_LONGEST]} ..."))
+
+
+def kept_words(sentence: Words, kept: str) -> set[int]:
+    """Return which words of a sentence a trimmed form of it keeps: the first that fit, in order.
+
+    Words are compared without the marks around them and without regard to case: a trimmed sentence is written anew.
+
+    Examples
+    --------
+    >>> sorted(kept_words("Yesterday the old bridge, he said, fell.", "The bridge fell."))
+    [1, 3, 6]
+    """
+    words = [_bare(word) for word in (sentence.split() if isinstance(sentence, str) else sentence)]
+    found, place = set(), 0
+    for word in map(_bare, kept.split()):
+        for index in range(place, len(words)):
+            if words[index] == word:
+                found.add(index)
+                place = index + 1
+                break
+    return found
+
+
+def _bare(word: str) -> str:
+    return "".join(sign for sign in word.casefold() if sign.isalnum()) or word
+
+
+def tracked(items: Generator[T, None, None], total: int | None, what: str = "topics") -> Generator[T, None, None]:
+    """Yield items; in a notebook a bar says how many there were so far.
+
+    Parameters
+    ----------
+    items : generator
+    total : int or None
+        How many there will be, if that is known.
+    what : str
+        What they are.
+    """
+    display = _display()
+    return items if display is None else _tracked(items, total, what, display)
+
+
+def _tracked(
+    items: Generator[T, None, None], total: int | None, what: str, display: Callable[[str], Callable[[str], None]]
+) -> Generator[T, None, None]:
+    began = told = perf_counter()
+    update: Callable[[str], None] | None = None
+    done = 0
+    try:
+        for item in items:
+            yield item
+            done += 1
+            now = perf_counter()
+            if now - told >= _OFTEN:
+                told = now
+                shown = _bar(done, total, what, now - began)
+                if update is None:
+                    update = display(shown)
+                else:
+                    update(shown)
+    finally:
+        items.close()
+        if update is not None:
+            update(f"<small>{done:,} {what}, {perf_counter() - began:.1f} s</small>")
+
+
+def _bar(done: int, total: int | None, what: str, seconds: float) -> str:
+    known = f' value="{done}" max="{total}"' if total else ""
+    of = f" of {total:,}" if total else ""
+    return f"<progress{known}></progress> <small>{done:,}{of} {what}, {seconds:.0f} s</small>"
+
+
+def _display() -> Callable[[str], Callable[[str], None]] | None:
+    """Return what shows HTML in the notebook that this runs in, and how it is replaced; None if it runs in none."""
+    shell = sys.modules.get("IPython")
+    if shell is None or type(shell.get_ipython()).__name__ != "ZMQInteractiveShell":
+        return None
+
+    def show(text: str) -> Callable[[str], None]:
+        handle = shell.display.display(shell.display.HTML(text), display_id=True)
+        return lambda later: handle.update(shell.display.HTML(later))
+
+    return show

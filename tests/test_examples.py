@@ -1,0 +1,54 @@
+"""The examples run, and what the notebook shows is what it computes."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+EXAMPLES = ROOT / "examples"
+
+if not EXAMPLES.is_dir():
+    pytest.skip("the source tree is not beside the tests", allow_module_level=True)
+
+
+def outputs(cell: Any) -> list[str]:
+    """Return what a cell shows, without times and what aligns columns of them."""
+    shown = []
+    for output in cell.get("outputs", []):
+        data = output.get("data", {})
+        text = output.get("text") or data.get("text/html") or data["text/plain"]
+        without = re.sub(r"\b[\d.e-]+ (ms|s|min)\b", "TIME", text)
+        shown.append(re.sub(r"\s+|-{3,}", " ", without))
+    return shown
+
+
+@pytest.mark.slow
+# The kernel listens on this machine alone, and says that it does not encrypt.
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::RuntimeWarning", "ignore::UserWarning")
+def test_the_notebook_shows_what_it_computes() -> None:
+    nbformat = pytest.importorskip("nbformat")
+    client = pytest.importorskip("nbclient")
+    pytest.importorskip("ipykernel")
+    kept = nbformat.read(EXAMPLES / "oracles.ipynb", as_version=4)
+    nbformat.validate(kept)
+    fresh = nbformat.read(EXAMPLES / "oracles.ipynb", as_version=4)
+    client.NotebookClient(fresh, timeout=120, resources={"metadata": {"path": str(EXAMPLES)}}).execute()
+    code = [cell for cell in kept.cells if cell.cell_type == "code"]
+    assert len(code) >= 8
+    again = [cell for cell in fresh.cells if cell.cell_type == "code"]
+    for before, after in zip(code, again, strict=True):
+        assert outputs(before) == outputs(after), before.source
+    everything = " ".join(text for cell in again for text in outputs(cell))
+    assert "<mark" in everything
+    assert "topics, TIME" in everything
+
+
+def test_what_the_notebook_shows_is_compared() -> None:
+    before = {"outputs": [{"text": "a  1.5 ms\n-----"}, {"data": {"text/html": "<b>"}}]}
+    after = {"outputs": [{"text": "a 22 s\n--------"}, {"data": {"text/html": "<b>"}}]}
+    assert outputs(before) == outputs(after)
+    assert outputs(before) != outputs({"outputs": [{"text": "b 22 s\n---"}, {"data": {"text/html": "<b>"}}]})

@@ -28,6 +28,7 @@ FACE: Final[Mapping[str, str]] = {
 STRATEGIES: Registry[Strategy] = Registry(
     "strategy",
     {
+        "auto": "optsum.solvers.auto:Auto",
         "milp": "optsum.solvers.milp:Milp",
         "branch-and-bound": "optsum.solvers.branch_and_bound:BranchAndBound",
         "exhaustive": "optsum.solvers.exhaustive.strategy:Exhaustive",

@@ -115,6 +115,8 @@ class Run:
     ----------
     root_bound : Key or None
         As far as `raise_root_bound` has computed it.
+    ran, backend : str or None
+        The strategy that another has chosen to search in its place, and the solver behind it.
     deadline : Deadline
         What is left of the time limit, for everything that takes long; it asks `on_progress` too.
     """
@@ -141,6 +143,8 @@ class Run:
         self.trace: list[TracePoint] = []
         self.statistics: dict[str, Any] = {}
         self.detail: str | None = None
+        self.ran: str | None = None
+        self.backend: str | None = None
         self._on_progress = on_progress
         self._start = perf_counter()
         self.deadline = Deadline(limits.time_s, None if on_progress is None else self._unwanted)

@@ -169,7 +169,7 @@ def label_result(row: Mapping[str, Any]) -> Result:
     return Result.from_row({**known, "id": row.get("id"), "selection": chosen})
 
 
-_OWN: Final = {"shares", *_OF_OPTIMA, "all_labels", "references"}
+_OWN: Final = {"ran", "shares", *_OF_OPTIMA, "all_labels", "references"}
 
 
 def _label_part(part: Topic, setup: Setup, wanted: Wanted) -> list[Result]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import accumulate
+from math import comb, inf
 from typing import Final
 
 import numpy as np
@@ -12,6 +14,7 @@ __all__ = ["count_feasible", "count_feasible_forest", "estimate_feasible", "reac
 _CHEAP: Final = 200_000
 _LARGEST_TABLE: Final = 20_000_000
 _MOST_FLOAT: Final = 1000
+_FEW: Final = 10
 
 
 def count_feasible(lengths: Iterable[int], min_length: int, max_length: int) -> int:
@@ -93,19 +96,21 @@ def count_feasible_forest(lengths: Sequence[int], parents: Sequence[int], min_le
     return count - (1 if low == 0 else 0)
 
 
-def estimate_feasible(lengths: Iterable[int], min_length: int, max_length: int) -> float:
+def estimate_feasible(lengths: Iterable[int], min_length: int, max_length: int, enough: float = inf) -> float:
     """Return about how many non-empty sets of units lie within the limits, in little time whatever the lengths.
 
     Exact as far as a float can be where the lengths are small numbers; by rounded lengths where they are not; and
-    infinite beyond what a float holds.
+    infinite beyond what a float holds. Infinite, too, where there are easily seen to be more than `enough`.
     """
     units = [int(length) for length in lengths if length <= max_length]
     high = min(int(max_length), sum(units))
     low = max(int(min_length), 0)
     if high < low:
         return 0.0
+    if low == 0 and _at_least(units, high) > enough:
+        return inf
     if len(units) > _MOST_FLOAT:
-        return float("inf")
+        return inf
     if len(units) * (len(units) + high) <= _CHEAP:
         return float(count_feasible(units, low, high))
     scale = max(1.0, len(units) * high / _LARGEST_TABLE)
@@ -116,6 +121,15 @@ def estimate_feasible(lengths: Iterable[int], min_length: int, max_length: int) 
         step = round(length / scale)
         totals[step:] += totals[: size - step].copy()
     return float(totals[int(low / scale) :].sum() - (low == 0))
+
+
+def _at_least(lengths: list[int], max_length: int) -> float:
+    """Return a lower limit of how many sets fit: all of the shortest units, and all of so few that any of them fit."""
+    units = sorted(lengths)
+    shortest = sum(total <= max_length for total in accumulate(units))
+    few = sum(total <= max_length for total in accumulate(reversed(units)))
+    size = min(few, len(units) // 2, _FEW)
+    return max(2.0 ** min(shortest, 1000) - 1, float(comb(len(units), size) if size else 0))
 
 
 def reachable(lengths: Sequence[int], min_length: int, max_length: int) -> Callable[[int, int], bool]:

@@ -81,7 +81,7 @@ class Options(_Model):
     formulation_options: Annotated[OwnOptions, WithJsonSchema(OWN_OPTIONS_SCHEMA)] = Field(
         (), description="the formulation's own options, where they have no flag"
     )
-    strategy: str = Field("milp", description="how to search (optsum list strategies)")
+    strategy: str = Field("auto", description="how to search (optsum list strategies)")
     backend: str = Field("highs", description="MILP solver, or pyomo:NAME (optsum list backends)")
     backend_options: Annotated[OwnOptions, WithJsonSchema(OWN_OPTIONS_SCHEMA)] = Field(
         (), description="the solver's own options as they are; they win over what optsum sets"
@@ -256,6 +256,9 @@ def _hash(options: Options) -> str:
     return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()[:12]
 
 
+_MEANS: Final = dict.fromkeys(("backend", "threads", "backend_options", "verify"), "milp")
+"""Options that only one strategy has, and which."""
+
 _ONLY_IN: Final = {
     "strategies": "compare",
     "exact": "compare",
@@ -296,7 +299,8 @@ def resolve(
     config : path, optional
         A TOML file with the same names.
     strategy : str, optional
-        The strategy where none is given anywhere.
+        The strategy where none is given anywhere. If that is not given either, it is "auto", or the one that an option
+        which is given belongs to: a backend is that of "milp".
 
     Raises
     ------
@@ -306,8 +310,10 @@ def resolve(
         For a value that is impossible, options that contradict one another, or no length limit where one is needed.
     """
     options = _merged(Options, given, config)
-    if strategy is not None and "strategy" not in options.model_fields_set:
-        options = options.model_copy(update={"strategy": strategy})
+    if "strategy" not in options.model_fields_set:
+        meant = (meant for option, meant in _MEANS.items() if option in options.model_fields_set)
+        if (name := strategy or next(meant, None)) is not None:
+            options = options.model_copy(update={"strategy": name})
     _check_sense(options)
     if options.max_length is not None and options.min_length > options.max_length:
         raise OptionError(f"The minimum length {options.min_length} is above the maximum length {options.max_length}.")

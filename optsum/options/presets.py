@@ -115,8 +115,6 @@ PRESETS: Final[Mapping[str, Preset]] = {
     "presumm": Preset(
         "ROUGE-1 + ROUGE-2 F1 on sets of n-grams, 3 sentences (greedy selection of Liu & Lapata 2019, made exact)",
         {
-            # A sum of F1s, and no more sets than there are triples: for branch-and-bound it takes ten times as long.
-            "strategy": "exhaustive",
             "metric": "rouge-1+rouge-2",
             "measure": "f1",
             "references": "first",

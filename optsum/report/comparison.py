@@ -225,7 +225,7 @@ def compare(
         Names, or names joined by commas (``optsum list strategies``); greedy, lead and random if not given.
     exact : str
         The strategy that computes the optima, run too if it is not listed; "none" for none, which leaves the ratios
-        against the best bound. If not given: the preset's, "milp", "branch-and-bound" or "exhaustive", the first that
+        against the best bound. If not given: the strategy of the options, if it can, or the first that
         serves what is maximized.
     backends : sequence of str, or str
         Solvers that "milp" is run on, side by side; then "milp" is the only strategy if none are given.

@@ -146,7 +146,7 @@ def _serving(base: Options) -> str:
 
 
 def _takes_backend(strategy: str) -> bool:
-    return "backend" in STRATEGIES.load(strategy).flags
+    return STRATEGIES.create(strategy, {}).backend_name is not None
 
 
 def _solved() -> str:

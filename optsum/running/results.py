@@ -58,7 +58,7 @@ def finished(task: Task, setup: Setup, result: Result, *, began: float, built: f
         config_hash=setup.blank.config_hash,
         extra={
             **result.extra,
-            **{name: result.statistics[name] for name in ("feasible",) if name in result.statistics},
+            **{name: result.statistics[name] for name in ("ran", "feasible") if name in result.statistics},
         },
         **found,
     )

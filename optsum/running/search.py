@@ -28,7 +28,7 @@ _PROOF_MAY_STAND = {Termination.COMPLETED, Termination.TARGET_REACHED, Terminati
 
 def search(
     problem: Problem,
-    strategy: str | Strategy = "milp",
+    strategy: str | Strategy = "auto",
     limits: Limits | None = None,
     seed: int = 0,
     *,
@@ -134,7 +134,7 @@ def _result(run: Run, strategy: Strategy, termination: Termination, detail: str 
         status = Status.INFEASIBLE if proven else Status.NO_SOLUTION
     return Result(
         strategy=strategy.name,
-        backend=strategy.backend_name,
+        backend=run.backend or strategy.backend_name,
         status=status,
         termination=termination,
         detail=detail or run.detail,
@@ -148,7 +148,7 @@ def _result(run: Run, strategy: Strategy, termination: Termination, detail: str 
         seed=run.seed,
         evaluations=run.evaluations,
         nodes=run.nodes,
-        statistics=run.statistics,
+        statistics=run.statistics if run.ran is None else {**run.statistics, "ran": run.ran},
         trace=tuple(run.trace),
         version=__version__,
     )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
+from math import inf
 from time import perf_counter
 from typing import TYPE_CHECKING, Final
 
@@ -17,12 +18,14 @@ import numpy as np
 from optsum.coverage.evaluate import key_of
 from optsum.coverage.instance import Combination, Coverage, IntArray, Key, Sense
 from optsum.optima.counting import estimate_feasible, reachable
-from optsum.problem.problem import Evaluation, Problem, Selection
+from optsum.problem.problem import Capability, Evaluation, Problem, Selection
 
 if TYPE_CHECKING:
     from optsum.coverage.state import Arrays
 
     from .halves import Halves
+
+__all__ = ["Flips", "OneByOne", "Pairs", "Walker", "seconds_of", "walker_of"]
 
 _SAFE: Final = 2**62
 _CANDIDATES: Final = 4096
@@ -163,7 +166,7 @@ class Pairs(Walker):
         self._ties: list[list[int]] = []
         if not exact and coverage.min_length == 0:
             self._best = key_of(coverage, tuple(coverage.constants.tolist()), 0)
-        self.expected = estimate_feasible(coverage.lengths, coverage.min_length, coverage.max_length)
+        self.expected = visits_of(coverage)
 
     def advance(self, visits: int) -> Selection | None:
         """Visit; see `Walker.advance`."""
@@ -229,8 +232,7 @@ class Flips(Walker):
 
         self._arrays = arrays
         self._walk = start(arrays, rows)
-        low, high = int(arrays.min_length), int(arrays.max_length)
-        self.expected = min(_closed(coverage), estimate_feasible(coverage.lengths, low, high))
+        self.expected = visits_of(coverage)
 
     def advance(self, visits: int) -> Selection | None:
         """Visit; see `Walker.advance`."""
@@ -270,9 +272,7 @@ class OneByOne(Walker):
         empty = problem.evaluate(())
         if empty.feasible:
             self._best = empty.key
-        self.expected = estimate_feasible(problem.lengths, problem.min_length, problem.max_length)
-        if coverage is not None:
-            self.expected = min(self.expected, _closed(coverage))
+        self.expected = visits_of(problem if coverage is None else coverage)
 
     def _within_limits(self) -> Iterator[Selection]:
         """Yield the selections within the length limits; no branch is entered from which none can be reached."""
@@ -323,6 +323,24 @@ class OneByOne(Walker):
     def listed(self) -> list[list[int]]:
         """Return ties; see `Walker.listed`."""
         return self._ties
+
+
+def seconds_of(problem: Problem, worth: float) -> float:
+    """Return about how long all selections of a problem take; a mere lower limit where that is more than is `worth`."""
+    coverage = problem.coverage if Capability.COVERAGE in problem.capabilities else None
+    kinds = (OneByOne,) if coverage is None else (Flips, Pairs)
+    slowest, quickest = kinds[0].rate, kinds[-1].rate
+    visits = visits_of(problem if coverage is None else coverage, worth * quickest)
+    if visits <= worth * slowest or visits > worth * quickest:
+        return visits / quickest
+    walker = walker_of(problem, coverage, problem.evaluate, rows=0)
+    return walker.expected / walker.rate
+
+
+def visits_of(instance: Problem | Coverage, enough: float = inf) -> float:
+    """Return about how many selections a walk visits, as far as they are not `enough`."""
+    visits = estimate_feasible(instance.lengths, instance.min_length, instance.max_length, enough)
+    return min(visits, _closed(instance)) if isinstance(instance, Coverage) else visits
 
 
 def _closed(coverage: Coverage) -> float:

@@ -62,7 +62,7 @@ def test_in_a_comparison_each_strategy_takes_its_own() -> None:
         "vns+greedy": {"no_improvement": 9},
         "genetic": {"no_improvement": 9, "population": 5},
     }
-    with pytest.raises(UnknownNameError, match="no option of the strategy milp or greedy 'k_max'"):
+    with pytest.raises(UnknownNameError, match="no option of the strategy auto or greedy 'k_max'"):
         compare([TOPIC], strategies="greedy", max_length=3, strategy_options={"k_max": 3})
 
 

@@ -27,7 +27,7 @@ def file(tmp_path: Path) -> Any:
 
 def test_defaults_are_those_of_the_paper() -> None:
     options = resolve({"max_length": 100})
-    assert (options.formulation, options.strategy, options.backend) == ("extractive", "milp", "highs")
+    assert (options.formulation, options.strategy, options.backend) == ("extractive", "auto", "highs")
     assert (options.metric, options.measure, options.references) == ("rouge-1", "recall", "pooled")
     assert (options.counts, options.boundaries, options.tokenizer) == ("clipped", "sentence", None)
     assert (options.stem, options.stopwords, options.workers, options.time_limit) == (False, "keep", 1, None)

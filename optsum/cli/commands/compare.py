@@ -27,7 +27,7 @@ def run(
     ] = None,
     exact: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="strategy that computes the optima, or none [milp, or the first that can]"),
+        typer.Option(metavar="NAME", help="strategy that computes the optima, or none [auto]"),
     ] = None,
     details: Annotated[
         bool,

@@ -22,7 +22,7 @@ def run(
     topics: Topics,
     options: dict[str, Any],
     strategy: Annotated[
-        str | None, typer.Option(metavar="NAME", help="how to search [milp; branch-and-bound with --soft or --all]")
+        str | None, typer.Option(metavar="NAME", help="how to search [auto; branch-and-bound with --soft or --all]")
     ] = None,
     soft: Annotated[
         bool, typer.Option("--soft", help="add the share of all optima that hold each sentence, and how many there are")

@@ -1,0 +1,135 @@
+"""The strategy that chooses: for each problem the quickest of those that prove, by what is known of it beforehand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Final
+
+from optsum.contracts.run import Limits, Run
+from optsum.contracts.strategy import Strategy
+from optsum.coverage.instance import Combination
+from optsum.errors import UnsupportedError
+from optsum.optima.optima import Optima
+from optsum.problem.problem import Capability, Problem
+
+from .branch_and_bound import BranchAndBound
+from .exhaustive.estimate import duration
+from .exhaustive.strategy import Exhaustive
+from .exhaustive.walkers import seconds_of
+from .milp import Milp
+
+__all__ = ["Auto"]
+
+_ONE_RATIO_S: Final = 5e-4
+_SEVERAL_S: Final = 0.05
+_ANY_S: Final = 0.01
+"""Visiting all selections for so long is no slower than anything cleverer: where one ratio is the value, where several
+are, and for problems that are not in the normal form."""
+
+_LONGEST_S: Final = 600.0
+"""No visit of all selections is begun that would take longer, unless a limit ends it."""
+
+
+@dataclass(frozen=True)
+class Auto(Strategy):
+    """`exhaustive` where selections are few, otherwise `branch-and-bound`; `milp` where that one does not serve.
+
+    Selections are counted, not visited, to know how many there are: the same problem is always searched in the same
+    way. The row says which strategy it was (``ran``).
+
+    Parameters
+    ----------
+    backend, threads, backend_options, verify
+        As of `milp`, for where it comes to that.
+    """
+
+    backend: str = "highs"
+    threads: int = 1
+    backend_options: tuple[tuple[str, Any], ...] = ()
+    verify: bool = False
+
+    name: ClassVar[str] = "auto"
+    about: ClassVar[str] = "exhaustive, branch-and-bound or milp: what proves quickest, chosen topic by topic"
+    exact: ClassVar[bool] = True
+    enumerates: ClassVar[bool] = True
+    flags: ClassVar[tuple[str, ...]] = ("backend", "threads", "backend_options", "verify")
+
+    def prepare(self, problem: Problem | None = None) -> None:
+        """Compile the kernels of all that may be chosen for such problems."""
+        quick = Exhaustive()
+        for strategy in dict.fromkeys((quick, *self._cleverer(problem, []))):
+            strategy.prepare(problem)
+
+    def search(self, run: Run) -> None:
+        """Search by the first choice that does not refuse, at a second look, what it accepted."""
+        run.check()
+        refusals: list[str] = []
+        for chosen in self.choices(run.problem, run.limits, refusals):
+            run.ran, run.backend = chosen.name, chosen.backend_name
+            try:
+                chosen.search(run)
+            except UnsupportedError as error:
+                refusals.append(str(error))
+            else:
+                return
+
+    def enumerate(self, problem: Problem, limits: Limits, should_stop: Callable[[], bool] | None = None) -> Optima:
+        """Return all optima by the first choice that does not refuse."""
+        refusals: list[str] = []
+        for chosen in self.choices(problem, limits, refusals):
+            if chosen.enumerates:
+                try:
+                    found = chosen.enumerate(problem, limits, should_stop)
+                    return replace(found, statistics={**found.statistics, "ran": chosen.name})
+                except UnsupportedError as error:
+                    refusals.append(str(error))
+        raise UnsupportedError(refusals[-1])
+
+    def choices(self, problem: Problem, limits: Limits, refusals: list[str]) -> Iterator[Strategy]:
+        """Yield strategies for a problem, the best first; each is a choice only if those before it refuse.
+
+        Parameters
+        ----------
+        problem : Problem
+        limits : Limits
+        refusals : list of str
+            Why others did not serve; more are added.
+
+        Raises
+        ------
+        UnsupportedError
+            If only a visit of all selections would prove, and takes too long to wait for.
+        """
+        worth = _worth(problem)
+        if seconds_of(problem, worth) <= worth:
+            yield Exhaustive()
+            return
+        yield from self._cleverer(problem, refusals)
+        seconds = seconds_of(problem, _LONGEST_S)
+        if seconds > _LONGEST_S and limits.time_s is None and limits.evaluations is None:
+            raise UnsupportedError(
+                f"Nothing but a visit of all selections would prove an optimum here, in {duration(seconds)}: give "
+                f"--time-limit, or a strategy that proves nothing, such as vns. {' '.join(refusals)}"
+            )
+        yield Exhaustive()
+
+    def _cleverer(self, problem: Problem | None, refusals: list[str]) -> Iterator[Strategy]:
+        """Yield the strategies that accept a problem and need not visit all selections."""
+        milp = Milp(self.backend, self.threads, self.backend_options, self.verify)
+        for strategy in (BranchAndBound(), milp):
+            try:
+                if problem is not None:
+                    strategy.accept(problem)
+                yield strategy
+            except UnsupportedError as error:
+                refusals.append(str(error))
+
+
+def _worth(problem: Problem) -> float:
+    """Return for how many seconds a visit of all selections is worth its time."""
+    if Capability.COVERAGE not in problem.capabilities:
+        return _ANY_S
+    instance = problem.coverage
+    single = instance.constant_denominator or (instance.ratios == 1 and instance.combination is not Combination.PRODUCT)
+    return _ONE_RATIO_S if single else _SEVERAL_S

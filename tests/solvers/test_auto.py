@@ -1,0 +1,147 @@
+"""The strategy that chooses: what it chooses, that it says so, and that every choice proves."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+import optsum
+from optsum import Status, Termination
+from optsum.contracts.run import Limits
+from optsum.optima.counting import count_feasible, estimate_feasible
+from optsum.problem.coverage_problem import CoverageProblem
+from optsum.problem.problem import Evaluation, Problem, Selection
+from optsum.running.search import search
+from optsum.testing import brute_force, random_coverage, random_topic
+
+OBJECTIVES: list[dict[str, Any]] = [
+    {"max_length": 12},
+    {"max_length": 12, "min_length": 9},
+    {"measure": "f1"},
+    {"metric": "rouge-1+rouge-2", "measure": "f1", "max_length": 12},
+    {"references": "mean", "measure": "f1"},
+    {"metric": "rouge-2", "boundaries": "joined", "max_length": 12},
+    {"metric": "ngram-1-2", "max_length": 12},
+    {"metric": "rouge-l", "max_length": 12},
+    {"formulation": "cover"},
+]
+
+
+def topic(seed: int, sentences: int = 9, **options: Any) -> dict[str, Any]:
+    made: dict[str, Any] = random_topic(np.random.default_rng(seed), name=f"t{seed}", sentences=sentences)
+    cover = [[["a"], ["b", f"c{seed % 2}"]], [["d"], ["b"]], [["a", "d"], ["c0", "e"], ["c1"]]]
+    return made | ({"cover": cover, "documents": []} if "formulation" in options else {})
+
+
+def ran(options: dict[str, Any], sentences: int = 60) -> str:
+    found = optsum.solve(topic(1, sentences), **options)
+    assert found.status is Status.OPTIMAL
+    assert found.strategy == "auto"
+    assert found.to_row()["ran"] == found.statistics["ran"]
+    return str(found.extra["ran"])
+
+
+@pytest.mark.parametrize("options", OBJECTIVES, ids=str)
+def test_it_finds_what_visiting_everything_finds(options: dict[str, Any]) -> None:
+    for seed in range(4):
+        found = optsum.solve(topic(seed, **options), **options)
+        best = optsum.solve(topic(seed, **options), strategy="exhaustive", **options)
+        assert (found.key, found.status, found.termination) == (best.key, best.status, Termination.COMPLETED)
+
+
+@pytest.mark.parametrize("every", [False, True])
+def test_every_choice_is_exact(every: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With nothing worth a visit of all selections, the others have to serve."""
+    from optsum.solvers import auto
+
+    monkeypatch.setattr(auto, "seconds_of", lambda *_: 1.0)
+    chosen = set()
+    rng = np.random.default_rng(4)
+    for _ in range(60):
+        problem = CoverageProblem.of(random_coverage(rng))
+        truth = brute_force(problem)
+        if every:
+            optima = auto.Auto().enumerate(problem, Limits())
+            assert (optima.count, optima.complete, "ran" in optima.statistics) == (len(truth.optima), True, True)
+            continue
+        result = search(problem)
+        chosen.add(result.statistics["ran"])
+        assert result.key == truth.best
+        assert result.status is (Status.INFEASIBLE if truth.best is None else Status.OPTIMAL)
+    assert every or {"branch-and-bound", "milp"} <= chosen | {"milp"}
+
+
+@pytest.mark.parametrize(
+    ("options", "chosen"),
+    [
+        ({"max_length": 10}, "exhaustive"),
+        ({"max_length": 60}, "branch-and-bound"),
+        ({"measure": "f1"}, "branch-and-bound"),
+        ({"preset": "presumm"}, "exhaustive"),
+        ({"metric": "rouge-1+rouge-2", "measure": "f1", "max_length": 60}, "branch-and-bound"),
+        ({"metric": "rouge-l", "max_length": 60}, "milp"),
+    ],
+    ids=str,
+)
+def test_what_is_chosen_follows_from_how_many_selections_there_are(options: dict[str, Any], chosen: str) -> None:
+    assert ran(options) == chosen
+
+
+def test_the_solver_behind_it_is_named() -> None:
+    found = optsum.solve(topic(1, 60), metric="rouge-l", max_length=60)
+    assert (found.extra["ran"], found.backend) == ("milp", "highs")
+    assert optsum.solve(topic(1), max_length=12).backend is None
+
+
+def test_an_option_of_one_strategy_names_it() -> None:
+    assert optsum.solve(topic(1), max_length=12, backend="highs").strategy == "milp"
+    assert optsum.solve(topic(1), max_length=12, backend="highs", strategy="greedy").strategy == "greedy"
+    assert optsum.solve(topic(1), max_length=12, backend="highs", strategy="auto").strategy == "auto"
+
+
+class Weighed(Problem):
+    """A metric of one's own: nothing is known of it."""
+
+    def evaluate(self, selection: Selection) -> Evaluation:
+        """Count units of even numbers."""
+        return Evaluation(Fraction(sum(1 - unit % 2 for unit in selection)), self.excess(selection), 0.0)
+
+
+def test_what_nothing_proves_in_time_is_refused() -> None:
+    with pytest.raises(optsum.UnsupportedError, match=r"in .*: give --time-limit, or .* vns\. .*coverage"):
+        search(Weighed(lengths=(1,) * 60, max_length=30))
+    limited = search(Weighed(lengths=(1,) * 60, max_length=30), time_limit=0.05)
+    assert (limited.termination, limited.statistics["ran"]) == (Termination.TIME_LIMIT, "exhaustive")
+    assert search(Weighed(lengths=(1,) * 8, max_length=3)).objective_exact == "3"
+
+
+def test_what_refuses_late_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    from optsum.solvers.branch_and_bound import BranchAndBound
+
+    def refuse(*_: object) -> None:
+        raise optsum.UnsupportedError("Not this one.")
+
+    monkeypatch.setattr(BranchAndBound, "search", refuse)
+    assert ran({"max_length": 60}) == "milp"
+
+
+def test_a_limit_ends_it() -> None:
+    for limits in (Limits(time_s=0.0), Limits(nodes=0), Limits(evaluations=0)):
+        rng = np.random.default_rng(1)
+        result = search(CoverageProblem.of(random_coverage(rng)), "auto", limits)
+        assert result.status in {Status.FEASIBLE, Status.NO_SOLUTION, Status.OPTIMAL}
+        assert result.termination is not Termination.COMPLETED or result.status is Status.OPTIMAL
+
+
+@pytest.mark.parametrize("most", [0, 3, 50, 10**6])
+def test_more_than_enough_is_never_too_few(most: int) -> None:
+    rng = np.random.default_rng(most)
+    for _ in range(200):
+        lengths = rng.integers(0, 9, rng.integers(0, 14)).tolist()
+        high = int(rng.integers(0, 40))
+        low = int(rng.integers(0, high + 1)) * int(rng.integers(2))
+        true, found = count_feasible(lengths, low, high), estimate_feasible(lengths, low, high, most)
+        assert found == true or (found == float("inf") and true > most)

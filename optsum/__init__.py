@@ -24,10 +24,21 @@ if TYPE_CHECKING:
     from optsum.corpus.topic import BadTopic, Topic, as_topic
     from optsum.corpus.topics import read_topics
     from optsum.coverage.instance import Coverage, Sense
-    from optsum.errors import BackendError, InputError, OptionError, OptsumError, UnknownNameError, UnsupportedError
+    from optsum.errors import (
+        BackendError,
+        ExecutorError,
+        InputError,
+        OptionError,
+        OptsumError,
+        UnknownNameError,
+        UnsupportedError,
+    )
     from optsum.exchange.export import export
     from optsum.exchange.import_ import import_solutions
     from optsum.exchange.normal_form_json import coverage_of_json
+    from optsum.experiments.merge import merge
+    from optsum.experiments.run import run
+    from optsum.experiments.status import RunStatus, status
     from optsum.labelling.labels import labels
     from optsum.metrics.metric import Metric
     from optsum.metrics.names import METRICS, parse_metric
@@ -72,6 +83,7 @@ _HOME = {
     "METRICS": "optsum.metrics.names",
     "Metric": "optsum.metrics.metric",
     "Optima": "optsum.optima.optima",
+    "ExecutorError": "optsum.errors",
     "OptionError": "optsum.errors",
     "OptionNames": "optsum.contracts.declaration",
     "OptsumError": "optsum.errors",
@@ -103,12 +115,16 @@ _HOME = {
     "export": "optsum.exchange.export",
     "import_solutions": "optsum.exchange.import_",
     "labels": "optsum.labelling.labels",
+    "merge": "optsum.experiments.merge",
     "parse_cover_table": "optsum.corpus.formats.cover_table",
     "parse_metric": "optsum.metrics.names",
     "parse_rules": "optsum.chunks.rule_files",
     "read_systems": "optsum.corpus.systems",
     "read_topics": "optsum.corpus.topics",
     "rouge": "optsum.metrics.rouge",
+    "run": "optsum.experiments.run",
+    "RunStatus": "optsum.experiments.status",
+    "status": "optsum.experiments.status",
     "score": "optsum.report.system_scores",
     "score_extract": "optsum.studies.tsc3_measures",
     "search": "optsum.running.search",
@@ -137,6 +153,7 @@ __all__ = [
     "Declaration",
     "Ending",
     "Evaluation",
+    "ExecutorError",
     "Extract",
     "Formulation",
     "InputError",
@@ -154,6 +171,7 @@ __all__ = [
     "Result",
     "Rule",
     "Run",
+    "RunStatus",
     "Sense",
     "Serves",
     "SizeLimit",
@@ -176,17 +194,20 @@ __all__ = [
     "export",
     "import_solutions",
     "labels",
+    "merge",
     "parse_cover_table",
     "parse_metric",
     "parse_rules",
     "read_systems",
     "read_topics",
     "rouge",
+    "run",
     "score",
     "score_extract",
     "search",
     "solve",
     "solve_all",
+    "status",
     "study",
 ]
 

@@ -30,7 +30,7 @@ LAYERS = (
     {"options"},
     {"running"},
     {"exchange", "labelling", "report", "testing"},
-    {"studies"},
+    {"experiments", "studies"},
     {"cli", "optsum"},
     {"__main__"},
 )

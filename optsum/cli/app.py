@@ -16,13 +16,15 @@ from optsum.cli.exits import DONE, FAILED, INTERRUPTED, UNUSABLE, tell
 from optsum.cli.flags import Debug, command
 from optsum.cli.signals import Signals
 from optsum.errors import describe
-from optsum.report.progress import telling
 
 _COMMANDS: Final = {
     "solve": "Find the best summary of each topic, and prove it.",
     "enumerate": "Find all best summaries of each topic, and count them.",
     "labels": "Make training labels: 1 for each sentence of the best summary, 0 for each other.",
     "compare": "Run strategies side by side, and hold them to the optimum.",
+    "run": "Search a whole corpus in a grid of options, and go on after whatever happens.",
+    "status": "Say how far a run is.",
+    "merge": "Put the shards of a run together, or write its rows.",
     "score": "Score systems by ROUGE, and correlate with human scores.",
     "align": "Make covers from texts: which source sentences say what a reference says.",
     "study": "Run a paper's experiment on your data, and print its tables.",
@@ -150,7 +152,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(arguments: Sequence[str] | None) -> int:
     try:
-        with warnings.catch_warnings(), telling():
+        with warnings.catch_warnings():
             warnings.showwarning = _warn
             app = typer.main.get_command(_app())
             status = app.main(None if arguments is None else list(arguments), "optsum", standalone_mode=False)

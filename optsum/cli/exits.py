@@ -9,6 +9,8 @@ from contextlib import suppress
 from typing import Final
 
 from optsum.errors import OptsumError, describe, visible
+from optsum.report.logs import note
+from optsum.report.verbosity import is_quiet
 
 __all__ = ["DONE", "FAILED", "INTERRUPTED", "put", "tell"]
 
@@ -24,9 +26,11 @@ BROKEN_PIPE: Final = 141
 
 
 def tell(message: object, status: int) -> int:
-    """Print one line on the standard error output, and return the status."""
-    if sys.stderr is not None:
-        print("optsum:", visible(" ".join(str(message).split())), file=sys.stderr, flush=True)  # noqa: T201
+    """Print one line on the standard error output, and return the status; with --quiet only what failed."""
+    line = " ".join(str(message).split())
+    note(line, failed=status != DONE)
+    if sys.stderr is not None and not (status == DONE and is_quiet()):
+        print("optsum:", visible(line), file=sys.stderr, flush=True)  # noqa: T201
     return status
 
 

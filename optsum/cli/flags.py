@@ -14,6 +14,8 @@ import typer
 from optsum.cli.exits import guarded
 from optsum.errors import OptionError, show_tracebacks
 from optsum.options.own import OwnOptions
+from optsum.report.logs import telling
+from optsum.report.verbosity import Verbosity
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -37,6 +39,18 @@ def _debug(asked: bool) -> None:
 
 
 Debug: TypeAlias = Annotated[bool, typer.Option("--debug", callback=_debug, is_eager=True, help="show tracebacks")]
+
+_SAID: Final[tuple[tuple[str, Any, Any], ...]] = (
+    ("verbose", False, Annotated[bool, typer.Option("--verbose", "-v", help="say what is going on, in a pipe too")]),
+    ("quiet", False, Annotated[bool, typer.Option("--quiet", "-q", help="say nothing but results and errors")]),
+    (
+        "log_file",
+        None,
+        Annotated[str | None, typer.Option(metavar="FILE", help="keep what is said in a file, with times")],
+    ),
+    ("debug", False, Debug),
+)
+"""Name, default and flag of what every command has."""
 
 Config: TypeAlias = Annotated[
     str | None,
@@ -136,24 +150,34 @@ def _annotation(name: str, field: FieldInfo) -> Any:
 def command(run: Callable[..., int], flags: Flags | None) -> Callable[..., int]:
     """Return a function for typer.
 
-    It has the parameters of `run`, a flag for every option, and --debug, and calls `run` with what was given as
-    `options`, if there are any flags. It answers with an exit status.
+    It has the parameters of `run`, a flag for every option, and those of what is said meanwhile, and calls `run` with
+    what was given as `options`, if there are any flags. It answers with an exit status.
     """
     own = inspect.signature(run, eval_str=True).parameters
     extra = flags.parameters() if flags is not None else []
-    debug = inspect.Parameter("debug", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=Debug)
+    said = [
+        inspect.Parameter(*each[:1], inspect.Parameter.KEYWORD_ONLY, default=each[1], annotation=each[2])
+        for each in _SAID
+    ]
 
     def function(**values: Any) -> int:
-        values.pop("debug")
+        verbose, quiet, log_file, _ = (values.pop(each.name) for each in said)
         given = {"options": {each.name: values.pop(each.name) for each in extra}} if flags is not None else {}
-        return guarded(lambda: run(**values, **given))
+
+        def told() -> int:
+            if verbose and quiet:
+                raise OptionError("A command cannot say more and less: give --verbose or --quiet.")
+            with telling(Verbosity.VERBOSE if verbose else Verbosity.QUIET if quiet else Verbosity.NORMAL, log_file):
+                return guarded(lambda: run(**values, **given))
+
+        return guarded(told)
 
     function.__annotations__ = {}
     function.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
         [
             *(each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for name, each in own.items() if name != "options"),
             *extra,
-            debug,
+            *said,
         ]
     )
     return function

@@ -1,24 +1,30 @@
-"""How far the work is: a bar on the terminal, nothing in a pipe."""
+"""How far the work is: a bar on the terminal and in a notebook, lines in a log."""
 
 from __future__ import annotations
 
 import logging
-import os
 import stat
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from threading import Event, Thread
+from time import monotonic
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from optsum.errors import visible
+from optsum.report.verbosity import is_quiet
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["bar", "count_lines", "on_terminal", "say", "telling"]
+__all__ = ["Advance", "bar", "count_lines", "duration", "on_terminal", "say"]
 
-_BLOCK = 1 << 20
+_LOG = logging.getLogger("optsum")
+
+LINE_S: Final = 30.0
+"""Between two lines in a log."""
 
 _shown: list[Console] = []
 """Where a bar is shown now."""
@@ -37,42 +43,35 @@ def say(message: str) -> None:
         print(visible(message), file=sys.stderr, flush=True)  # noqa: T201 - that is what it is for
 
 
-@contextmanager
-def telling() -> Iterator[None]:
-    """Show what searches tell (`optsum.contracts.run.Run.tell`), as `say` does; warnings in a pipe too."""
-    logger = logging.getLogger("optsum")
-    handler, level = _Saying(logging.INFO), logger.level
-    logger.addHandler(handler)
-    logger.setLevel(logging.INFO)
-    try:
-        yield
-    finally:
-        logger.setLevel(level)
-        logger.removeHandler(handler)
-
-
-class _Saying(logging.Handler):
-    def emit(self, record: logging.LogRecord) -> None:
-        if record.levelno >= logging.WARNING and not on_terminal():  # a log should say it too
-            print(visible(record.getMessage()), file=sys.stderr, flush=True)  # noqa: T201
-        else:
-            say(record.getMessage())
+Advance: TypeAlias = Callable[..., None]
+"""Called with how many more are done; 1, if nothing is said."""
 
 
 @contextmanager
-def bar(what: str, count: Callable[[], int | None]) -> Iterator[Callable[[], None]]:
-    """Show a progress bar; call what it gives once for each that is done.
+def bar(what: str, count: Callable[[], int | None], *, in_logs: bool = False) -> Iterator[Advance]:
+    """Show how far the work is: a bar on a terminal or in a notebook, and a line in the log now and then elsewhere.
 
     Parameters
     ----------
     what : str
         What is counted: "topics".
     count : callable
-        Returns how many there will be, or None if that is not known; asked only if a bar is shown.
+        Returns how many there will be, or None if that is not known; asked only if something is shown.
+    in_logs : bool
+        Whether people in front of a pipe want to see the lines, too, as those of a long run do.
     """
-    if not on_terminal():
-        yield lambda: None
-        return
+    if is_quiet():
+        yield lambda done=1: None  # noqa: ARG005
+    elif on_terminal() or _in_notebook():
+        with _drawn(what, count()) as advance:
+            yield advance
+    else:
+        with _logged(what, count, in_logs) as advance:
+            yield advance
+
+
+@contextmanager
+def _drawn(what: str, total: int | None) -> Iterator[Advance]:
     from rich.console import Console
     from rich.progress import (
         BarColumn,
@@ -83,7 +82,6 @@ def bar(what: str, count: Callable[[], int | None]) -> Iterator[Callable[[], Non
         TimeRemainingColumn,
     )
 
-    total = count()
     columns = [
         BarColumn(),
         MofNCompleteColumn(),
@@ -92,20 +90,94 @@ def bar(what: str, count: Callable[[], int | None]) -> Iterator[Callable[[], Non
         *([TextColumn("left"), TimeRemainingColumn()] if total else []),
     ]
     # Left to itself, rich would take over the standard output too, rows and all.
-    console = Console(stderr=True)
+    console = Console(stderr=not _in_notebook())
     with Progress(*columns, console=console, transient=True, redirect_stdout=False, redirect_stderr=False) as progress:
         task = progress.add_task(what, total=total)
         _shown.append(console)
         try:
-            yield lambda: progress.advance(task)
+            yield lambda done=1: progress.advance(task, done)
         finally:
             _shown.pop()
+
+
+def _in_notebook() -> bool:
+    """Return whether rich can draw in a notebook, which takes the widgets of one."""
+    if "IPython" not in sys.modules or find_spec("ipywidgets") is None:
+        return False
+    from IPython import get_ipython
+
+    return type(get_ipython()).__name__ == "ZMQInteractiveShell"
+
+
+@contextmanager
+def _logged(what: str, count: Callable[[], int | None], in_logs: bool) -> Iterator[Advance]:
+    """Log a line every half minute, also while nothing is done."""
+    pace, over = _Pace(what), Event()
+
+    def lines() -> None:
+        total: int | None = None
+        known = False
+        while not over.wait(LINE_S):
+            if not known:
+                total, known = count(), True
+            _LOG.info("%s", pace.line(total), extra={"for_logs": in_logs})
+
+    thread = Thread(target=lines, name="progress", daemon=True)
+    if _LOG.isEnabledFor(logging.INFO):
+        thread.start()
+    try:
+        yield pace.add
+    finally:
+        over.set()
+
+
+class _Pace:
+    """What is done, and how fast it goes."""
+
+    def __init__(self, what: str) -> None:
+        self._what, self._done, self._kept = what, 0, 0
+        self._began: float | None = None
+
+    def add(self, done: int = 1) -> None:
+        """Count what is done; what is counted before anything else took no time."""
+        self._done += done
+        if self._began is None:
+            self._began, self._kept = monotonic(), self._done
+
+    def line(self, total: int | None) -> str:
+        """Return how far the work is."""
+        of = f"{self._done} {self._what}" if total is None else f"{self._done} of {total} {self._what}"
+        passed = 0.0 if self._began is None else monotonic() - self._began
+        new = self._done - self._kept
+        if not new or passed <= 0:
+            return f"{of} done"
+        rate = new / passed
+        left = "" if total is None else f", {duration(max(0, total - self._done) / rate)} left"
+        return f"{of} done, {rate:.3g} a second{left}"
+
+
+def duration(seconds: float) -> str:
+    """Return a time as people say it.
+
+    Examples
+    --------
+    >>> duration(42.3), duration(600), duration(7500), duration(300000)
+    ('42 s', '10 min', '2 h 5 min', '3 d 11 h')
+    """
+    whole = round(seconds)
+    if whole < 120:
+        return f"{whole} s"
+    minutes = round(seconds / 60)
+    if minutes < 120:
+        return f"{minutes} min"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours < 48 else f"{hours // 24} d {hours % 24} h"
 
 
 def count_lines(path: str) -> int | None:
     """Return how many lines that are not blank a plain file has; None where only reading it would tell."""
     try:
-        if path == "-" or not stat.S_ISREG(os.stat(path).st_mode):  # noqa: PTH116
+        if path == "-" or not stat.S_ISREG(Path(path).stat().st_mode):
             return None
         with Path(path).open("rb") as file:
             if file.read(2) == b"\x1f\x8b":

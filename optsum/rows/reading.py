@@ -11,6 +11,7 @@ from optsum.corpus.formats.hf_datasets import folder_records, is_dataset_folder
 from optsum.corpus.formats.records import read_records
 from optsum.errors import InputError
 from optsum.files import PathLike
+from optsum.rows.store import is_run, stored_rows
 
 
 def read_rows(path: PathLike) -> Iterator[dict[str, Any]]:
@@ -19,9 +20,9 @@ def read_rows(path: PathLike) -> Iterator[dict[str, Any]]:
     Parameters
     ----------
     path : str or path
-        As `optsum.rows.writer.RowWriter` leaves it, whatever its format; ``-`` is the standard input. A file without
-        rows is fine. A last row that was not written to its end, because the machine or the process died, is passed
-        over.
+        As `optsum.rows.writer.RowWriter` leaves it, whatever its format; the folder of a run; ``-`` is the standard
+        input. A file without rows is fine. A last row that was not written to its end, because the machine or the
+        process died, is passed over.
 
     Returns
     -------
@@ -32,6 +33,8 @@ def read_rows(path: PathLike) -> Iterator[dict[str, Any]]:
     InputError
         At once if the file cannot be opened; at a line that is no row.
     """
+    if is_run(path):
+        return stored_rows(path)
     if path != "-" and is_dataset_folder(Path(path)):
         records = folder_records(Path(path))
     else:

@@ -20,7 +20,7 @@ from optsum.running.one_problem import answer
 from optsum.running.setup import Setup, setup_of
 from optsum.running.warm import warm_up
 
-__all__ = ["solve", "solve_all", "solve_topics"]
+__all__ = ["search_part", "solve", "solve_all", "solve_topics"]
 
 
 def solve(topic: Topic | Mapping[str, Any], *, config: str | Path | None = None, **options: Any) -> Result:
@@ -100,9 +100,10 @@ def solve_topics(
 ) -> Generator[list[Result], None, None]:
     """Solve topics as `solve_all` does, but yield the results of each topic together; `details` as in a comparison."""
     setup = setup_of(options)
-    return each_topic(topics, [setup], detailed(partial(_solve_part, setup=setup), [setup], details), executor)
+    return each_topic(topics, [setup], detailed(partial(search_part, setup=setup), [setup], details), executor)
 
 
-def _solve_part(part: Topic, setup: Setup) -> list[Result]:
+def search_part(part: Topic, setup: Setup) -> list[Result]:
+    """Return the result of a topic that is one problem."""
     began = perf_counter()
     return [attempt(part, setup, lambda: answer(part, setup, began=began))]

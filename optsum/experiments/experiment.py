@@ -1,0 +1,177 @@
+"""What a run is to do: topics, and a grid of options (cells) that each of them is searched with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from pathlib import Path
+from typing import Any, Final
+
+from optsum.corpus.formats.columns import parse_columns
+from optsum.errors import OptionError, OptsumError, unknown_name
+from optsum.experiments.inputs import absolute
+from optsum.files import PathLike
+from optsum.options.options import OF_WORKERS, Options, resolve
+from optsum.options.schema import described
+from optsum.options.toml import check_kinds, read_table, toml_of
+from optsum.registry import STRATEGIES
+
+__all__ = ["Experiment", "experiment_of"]
+
+_OWN: Final = ("topics", "map", "grid")
+"""What an experiment's file has beside options."""
+
+_IN_ROWS: Final = {"formulation", "strategy", "backend", "metric", "seed"}
+"""Options that every row names."""
+
+_MOST_CELLS: Final = 10_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Experiment:
+    """A grid of options over topics.
+
+    Attributes
+    ----------
+    topics : tuple of str
+        Files or folders, as `optsum.read_topics` takes them.
+    columns : mapping or None
+        Which columns are what (``--map``).
+    cells : tuple of Options
+        All that each topic is searched with; no two are the same. They share what is said of workers.
+    """
+
+    topics: tuple[str, ...]
+    columns: Mapping[str, str] | None
+    cells: tuple[Options, ...]
+
+    @cached_property
+    def varied(self) -> tuple[str, ...]:
+        """Names of the options in which cells differ."""
+        dumps = [cell.model_dump() for cell in self.cells]
+        return tuple(name for name in Options.model_fields if any(each[name] != dumps[0][name] for each in dumps))
+
+    def said_of(self, cell: Options) -> dict[str, Any]:
+        """Return what a row says of its cell beside what every row says: the options in which cells differ."""
+        said = {name: getattr(cell, name) for name in self.varied if name not in _IN_ROWS}
+        return {name: dict(value) if isinstance(value, tuple) else value for name, value in said.items()}
+
+    def identity(self) -> dict[str, Any]:
+        """Return what must be the same for a run to be resumed, but for the topics' content."""
+        return {
+            "map": None if self.columns is None else dict(self.columns),
+            "cells": [{"hash": cell.config_hash, **_own(cell)} for cell in self.cells],
+        }
+
+    def to_toml(self) -> str:
+        """Return the experiment as a file that reads back to the same, with all options named."""
+        shared = self.cells[0].model_copy(
+            update={name: Options.model_fields[name].default for name in ("preset", *self.varied)}
+        )
+        first = {name: value for name, value in described(shared).items() if name not in {*OF_WORKERS, *self.varied}}
+        fields = Options.model_fields
+        given: dict[str, Any] = {"topics": [absolute(path) for path in self.topics], **first}
+        if self.columns is not None:
+            given["map"] = dict(self.columns)
+        text = toml_of(given, {name: fields[name].description or "" for name in fields})
+        if len(self.cells) == 1:
+            return text
+        for cell in self.cells:
+            text += "\n[[grid]]\n" + toml_of({name: _in_file(cell, name) for name in self.varied})
+        return text
+
+
+def _own(cell: Options) -> dict[str, Any]:
+    return {name: value for name, value in cell.model_dump().items() if name not in {*OF_WORKERS, "preset"}}
+
+
+def _in_file(cell: Options, name: str) -> Any:
+    value = getattr(cell, name)
+    return [[f"{key}={one}" for key, one in value]] if isinstance(value, tuple) else value
+
+
+def experiment_of(given: PathLike | Mapping[str, Any], options: Mapping[str, Any] | None = None) -> Experiment:
+    """Return the experiment that a file describes, or a mapping of the same names.
+
+    Parameters
+    ----------
+    given : path or mapping
+        ``topics`` is a path or a list of them, ``map`` says which columns are what, and ``grid`` is a table of options
+        with lists of values, of which all combinations are made; or several such tables. Everything else is an option
+        of `optsum.solve`, for all cells.
+    options : mapping, optional
+        Of workers; they win.
+
+    Raises
+    ------
+    OptionError
+        If the file cannot be used, there are no topics, or a cell asks for what cannot be.
+    """
+    where = "The experiment" if isinstance(given, Mapping) else f"The experiment {given}"
+    if isinstance(given, Mapping):
+        table = {str(name).replace("-", "_"): value for name, value in given.items()}
+        for name in table:
+            if name not in {*_OWN, *Options.model_fields}:
+                raise unknown_name("option", name, [*_OWN, *Options.model_fields])
+    else:
+        table = read_table(Path(given), [*_OWN, *Options.model_fields])
+        check_kinds(Options, table, Path(given))
+    own = {name: table.pop(name, None) for name in _OWN}
+    topics = _topics(own["topics"], where)
+    base = {**table, **{name: value for name, value in (options or {}).items() if value is not None}}
+    cells: dict[str, Options] = {}
+    for values in _combinations(own["grid"], where):
+        try:
+            cell = _single_backend(resolve({**base, **values}))
+        except OptsumError as error:
+            named = ", ".join(f"{name} = {value}" for name, value in values.items())
+            raise OptionError(f"{where}{f', with {named}' if named else ''}: {error}") from error
+        cells.setdefault(cell.config_hash, cell)
+    columns = own["map"]
+    if isinstance(columns, str):
+        columns = dict(part.partition("=")[::2] for part in columns.split(","))
+    if columns is not None:
+        parse_columns(columns)
+    return Experiment(topics=topics, columns=columns, cells=tuple(cells.values()))
+
+
+def _topics(given: object, where: str) -> tuple[str, ...]:
+    paths = [given] if isinstance(given, str | Path) else given
+    if not isinstance(paths, list | tuple) or not paths or not all(isinstance(path, str | Path) for path in paths):
+        raise OptionError(f'{where} names no topics: give topics = "FILE", or a list of files.')
+    named = tuple(map(str, paths))
+    if "-" in named:
+        raise OptionError(f"{where} takes topics from the standard input, which cannot be resumed: give a file.")
+    if len(set(named)) < len(named):
+        raise OptionError(f"{where} names the same topics twice: name each file once.")
+    return named
+
+
+def _combinations(grid: object, where: str) -> Iterator[dict[str, Any]]:
+    """Yield what each cell sets, in the order of the file: the last axis changes first."""
+    tables = [{}] if grid is None else grid if isinstance(grid, list | tuple) else [grid]
+    made = 0
+    for table in tables:
+        if not isinstance(table, Mapping):
+            raise OptionError(f"{where} has a grid that is no table: write [grid], and below it NAME = [VALUE, ...].")
+        axes = {str(name).replace("-", "_"): value for name, value in table.items()}
+        known = [name for name in Options.model_fields if name not in OF_WORKERS]
+        if strange := next((name for name in axes if name not in known), None):
+            raise unknown_name("option of a grid", strange, known)
+        lists = [value if isinstance(value, list | tuple) else [value] for value in axes.values()]
+        if empty := next((name for name, values in zip(axes, lists, strict=True) if not values), None):
+            raise OptionError(f"{where} has no value for {empty}: give at least one.")
+        for values in product(*lists):
+            made += 1
+            if made > _MOST_CELLS:
+                raise OptionError(f"{where} has a grid of more than {_MOST_CELLS} cells: make several runs of it.")
+            yield dict(zip(axes, values, strict=True))
+
+
+def _single_backend(cell: Options) -> Options:
+    """Return a cell without the solver that its strategy has no use for: it would be searched once for each."""
+    if "backend" in STRATEGIES.load(cell.strategy).flags:
+        return cell
+    return cell.model_copy(update={"backend": Options.model_fields["backend"].default, "backend_options": ()})

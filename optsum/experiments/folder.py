@@ -1,0 +1,206 @@
+"""The folder of a run: what was asked for, what with, and the rows; one writer, and nothing changes below it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from time import monotonic, sleep
+from types import TracebackType
+from typing import Any, Final, Self
+
+from optsum.errors import InputError, OptionError
+from optsum.files import PathLike, describe_os_error
+from optsum.rows.lock import lock
+from optsum.rows.store import STORE, RowStore
+
+__all__ = ["CONFIG", "ENVIRONMENT", "RunFolder", "is_locked"]
+
+CONFIG: Final = "config.toml"
+ENVIRONMENT: Final = "environment.json"
+_LOCK: Final = "lock"
+_PATIENCE_S: Final = 1.0
+
+
+class RunFolder:
+    """The folder, while it is written.
+
+    Parameters
+    ----------
+    path : path
+        Made if there is none; one that holds other things than a run is refused.
+    resume : bool
+        Whether a run that is there may go on.
+
+    Attributes
+    ----------
+    store : RowStore
+    fresh : bool
+        Whether nothing was there.
+
+    Raises
+    ------
+    OptionError
+        If it cannot be made or written, holds something else, holds a run and `resume` is false, or another process
+        writes it.
+    """
+
+    def __init__(self, path: PathLike, *, resume: bool) -> None:
+        self.path = Path(path)
+        self._stack = ExitStack()
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            held = {each.name for each in self.path.iterdir()} - {_LOCK}
+            self.fresh = STORE not in held
+            if self.fresh and held - {CONFIG, ENVIRONMENT, f"{CONFIG}.new", f"{ENVIRONMENT}.new"}:
+                raise OptionError(
+                    f"the folder {self.path} holds other things than a run: name a new one, or an empty one"
+                )
+            if not self.fresh and not resume:
+                raise OptionError(
+                    f"the folder {self.path} holds a run already: --resume does what is missing, or name another folder"
+                )
+            file = self._stack.enter_context((self.path / _LOCK).open("ab"))
+        except OSError as error:
+            raise self._unwritable(error) from error
+        if not _locked_soon(file.fileno(), self.path / _LOCK):
+            self._stack.close()
+            raise OptionError(f"the folder {self.path} is being written by another run: wait for it, or name another")
+
+    def begin(
+        self, config: str, identity: Mapping[str, Any], inputs: list[dict[str, Any]], facts: Mapping[str, Any]
+    ) -> None:
+        """Keep what the run is, or refuse to go on with another one.
+
+        Parameters
+        ----------
+        config : str
+            The experiment as TOML.
+        identity : mapping
+            What must be the same, as JSON has it.
+        inputs : list of dict
+            Fingerprints of the topics; what matters is the content, not the path.
+        facts : mapping
+            What else must be the same, by its name.
+
+        Raises
+        ------
+        OptionError
+            If the run that is there is another one, with what differs.
+        """
+        try:
+            with ExitStack() as failing:
+                self.store = failing.enter_context(RowStore(self.path / STORE, write=True))
+                known = self.store.facts()
+                now = json.loads(json.dumps({"identity": identity, "inputs": inputs, **facts}))  # as it is kept
+                if "identity" in known:
+                    if differing := _differing(known, now):
+                        raise OptionError(
+                            f"the folder {self.path} holds another run ({differing}): resume with the same, or name "
+                            "another folder"
+                        )
+                else:
+                    self._write(CONFIG, config)
+                    self.store.tell(**now)
+                failing.pop_all()
+        except OSError as error:
+            raise self._unwritable(error) from error
+        self._stack.callback(self.store.close)
+
+    def note(self, environment: Mapping[str, Any], inputs: list[dict[str, Any]]) -> None:
+        """Add to ``environment.json`` what this session of the run is made with."""
+        sessions = [*sessions_of(self.path), dict(environment)]
+        try:
+            self._write(ENVIRONMENT, json.dumps({"inputs": inputs, "sessions": sessions}, indent=1) + "\n")
+        except OSError as error:
+            raise self._unwritable(error) from error
+
+    def _write(self, name: str, text: str) -> None:
+        new = self.path / f"{name}.new"
+        new.write_text(text, encoding="utf-8", errors="surrogateescape")
+        new.replace(self.path / name)
+
+    def _unwritable(self, error: OSError) -> OptionError:
+        return OptionError(f"the folder {self.path} cannot be written: {describe_os_error(error)}")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stack.close()
+
+
+def _locked_soon(descriptor: int, path: Path) -> bool:
+    """Lock the run; `is_locked` may hold it for a moment."""
+    until = monotonic() + _PATIENCE_S
+    while not lock(descriptor, path):
+        if monotonic() > until:
+            return False
+        sleep(_PATIENCE_S / 20)
+    return True
+
+
+def sessions_of(folder: Path) -> list[dict[str, Any]]:
+    """Return what each session of a run was made with."""
+    try:
+        held = json.loads((folder / ENVIRONMENT).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return []
+    except (OSError, ValueError) as error:
+        raise InputError(f"{folder / ENVIRONMENT} cannot be read: {error}") from error
+    return list(held.get("sessions", []))
+
+
+def is_locked(folder: Path) -> bool:
+    """Return whether a run is being written."""
+    try:
+        with (folder / _LOCK).open("rb") as file:
+            return not lock(file.fileno(), folder / _LOCK)
+    except OSError:
+        return False
+
+
+def _differing(known: Mapping[str, Any], now: Mapping[str, Any]) -> str:
+    """Return what differs between a run and what is asked for; empty if nothing does."""
+    said = []
+    for name in now:
+        if name == "identity":
+            said += _differing_cells(known["identity"], now["identity"])
+        elif name == "inputs":
+            said += _differing_inputs(known["inputs"], now["inputs"])
+        elif known.get(name) != now[name]:
+            said.append(f"{name} {known.get(name)}, not {now[name]}")
+    return "; ".join(said)
+
+
+def _differing_inputs(known: list[dict[str, Any]], now: list[dict[str, Any]]) -> list[str]:
+    if len(known) != len(now):
+        return [f"{len(known)} files of topics, not {len(now)}"]
+    said = []
+    for one, other in zip(known, now, strict=True):
+        if one["sha256"] != other["sha256"] or (one["sha256"] is None and one["path"] != other["path"]):
+            what = (
+                f"it had {one['bytes']} bytes, and has {other['bytes']}"
+                if one["bytes"] != other["bytes"]
+                else "the bytes"
+            )
+            said.append(f"the topics {other['path']} have changed: {what}")
+    return said
+
+
+def _differing_cells(known: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    if known["map"] != now["map"]:
+        return [f"map {known['map']}, not {now['map']}"]
+    one, other = known["cells"], now["cells"]
+    if len(one) != len(other):
+        return [f"a grid of {len(one)} cells, not {len(other)}"]
+    said: dict[str, None] = {}
+    for left, right in zip(one, other, strict=True):
+        names = [name for name in {**left, **right} if name != "hash" and left.get(name) != right.get(name)]
+        if not names and left["hash"] != right["hash"]:
+            said["a file that an option names has changed"] = None
+        said |= dict.fromkeys(f"{name} {left.get(name)}, not {right.get(name)}" for name in names)
+    return list(said)[:4]

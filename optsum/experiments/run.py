@@ -1,0 +1,280 @@
+"""A run: every topic in every cell of a grid, kept as it is done."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import ExitStack, closing
+from dataclasses import replace
+from functools import partial
+from itertools import count
+from time import time
+from typing import Any, NamedTuple, Self
+
+from optsum._version import __version__
+from optsum.contracts.result import Result
+from optsum.corpus.topic import BadTopic, Topic
+from optsum.corpus.topics import read_topics
+from optsum.experiments.environment import environment
+from optsum.experiments.experiment import Experiment, experiment_of
+from optsum.experiments.folder import RunFolder, sessions_of
+from optsum.experiments.inputs import fingerprint
+from optsum.experiments.shards import Shard
+from optsum.experiments.status import RunStatus, status
+from optsum.files import PathLike
+from optsum.rows.json_text import to_bytes
+from optsum.rows.store import Answer, RowStore
+from optsum.running.details import detailed
+from optsum.running.each_topic import lost_topic, search_topic
+from optsum.running.executors.choice import AnyExecutor, crew_of
+from optsum.running.executors.work import is_interrupted
+from optsum.running.setup import Setup, setup_of
+from optsum.running.topics import search_part
+from optsum.running.warm import warm_up
+from optsum.running.workers import as_done
+
+__all__ = ["RunWork", "run"]
+
+_LOG = logging.getLogger("optsum")
+
+
+def run(
+    experiment: PathLike | Mapping[str, Any],
+    folder: PathLike,
+    *,
+    resume: bool = False,
+    shard: str | None = None,
+    details: bool = False,
+    executor: str | AnyExecutor | None = None,
+    progress: bool = True,
+    **workers: Any,
+) -> RunStatus:
+    """Search every topic in every cell of a grid, and keep each result as soon as it is there.
+
+    Parameters
+    ----------
+    experiment : path or mapping
+        A TOML file, or the same names in Python: ``{"topics": "t.jsonl", "grid": {"max_length": [50, 100]}, "metric":
+        "rouge-2"}``.
+    folder : path
+        Of the run; made if there is none.
+    resume : bool
+        Whether a run that is there goes on: what is missing or was an error is done.
+    shard : str, optional
+        ``I/N``: the I-th of N shares of the topics.
+    details : bool
+        Whether rows carry the text, what was asked for, and all optima, as the page of a report shows them.
+    executor : {"local", "dask"}, `concurrent.futures.Executor`, or a function that makes one
+    progress : bool
+        Whether to show how far it is: a bar on a terminal or in a notebook, otherwise a line in the log now and then.
+    **workers
+        ``workers``, ``scheduler``, ``memory_per_worker``, as in `optsum.solve_all`.
+
+    Returns
+    -------
+    RunStatus
+
+    Raises
+    ------
+    OptionError
+        If the options or the folder cannot be used; if the run that is there is another one.
+    InputError
+        If the topics cannot be read.
+    ExecutorError
+        If there is nobody left to do the work.
+    KeyboardInterrupt
+        After Ctrl-C, when what was done is kept.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> experiment = {"topics": "examples/data/news.jsonl", "strategy": "lead", "grid": {"max_length": [50, 100]}}
+    >>> with TemporaryDirectory() as folder:
+    ...     done = run(experiment, folder + "/run", progress=False)
+    >>> done.done, done.total, done.failed
+    (16, 16, 0)
+    """
+    from optsum.report.progress import bar
+
+    own = None if executor is None or isinstance(executor, str) else executor
+    if isinstance(executor, str):
+        workers["executor"] = executor
+    work = RunWork(experiment_of(experiment, workers), folder, resume=resume, shard=Shard.parse(shard), details=details)
+    with work, ExitStack() as stack:
+        advance = stack.enter_context(bar(work.unit, lambda: work.total, in_logs=True)) if progress else _nothing
+        advance(work.kept)
+        for done in work.rounds(own):
+            advance(done)
+    return status(folder)
+
+
+def _nothing(done: int) -> None:
+    del done
+
+
+class Item(NamedTuple):
+    """One topic in one cell: what is sent to who works."""
+
+    topic: int
+    cell: int
+    given: Topic | BadTopic
+    setup: Setup
+    said: Mapping[str, Any]
+
+
+class RunWork:
+    """A run under way.
+
+    Parameters
+    ----------
+    experiment, folder, resume, shard, details
+        As for `run`.
+
+    Attributes
+    ----------
+    total : int or None
+        Topics to be done, once for each cell; None as long as nobody knows.
+    kept : int
+        Those of them that are there from before.
+
+    Raises
+    ------
+    OptsumError
+        As `run` does.
+    """
+
+    def __init__(
+        self, experiment: Experiment, folder: PathLike, *, resume: bool, shard: Shard, details: bool = False
+    ) -> None:
+        self._experiment, self._shard, self._details = experiment, shard, details
+        self._readers = [self._open(path) for path in experiment.topics]  # what cannot be read is refused first
+        inputs = [fingerprint(path) for path in experiment.topics]
+        self._stack = ExitStack()
+        self._folder = self._stack.enter_context(RunFolder(folder, resume=resume))
+        try:
+            self._folder.begin(
+                experiment.to_toml(),
+                experiment.identity(),
+                inputs,
+                {"shard": str(shard), "details": details},
+            )
+            self._warn_of_versions()
+            self._folder.note(environment(experiment.cells), inputs)
+            self.store: RowStore = self._folder.store
+            self._inputs = inputs
+            done, failed = self.store.answered()
+            self.kept = done - failed
+            self.total = self._count()
+        except BaseException:
+            self._stack.close()
+            raise
+
+    def _open(self, path: str) -> Iterator[Topic | BadTopic]:
+        def told(sentence: str) -> None:
+            _LOG.info("%s", sentence)
+
+        columns = self._experiment.columns
+        return read_topics(path, flat=self._experiment.cells[0].flat, columns=columns, told=told)
+
+    def _warn_of_versions(self) -> None:
+        before = {each.get("optsum") for each in sessions_of(self._folder.path)} - {__version__}
+        if before:
+            _LOG.warning(
+                "the run was begun with optsum %s, and this is %s: rows say which they are of",
+                ", ".join(sorted(map(str, before))), __version__,
+            )  # fmt: skip
+
+    def _count(self) -> int | None:
+        """Return how much there is to do, as far as that can be known without reading everything."""
+        from optsum.report.progress import count_lines
+
+        facts = self.store.facts()
+        topics = facts.get("topics")
+        if topics is None:
+            counts = [
+                count_lines(path) if path.endswith((".jsonl", ".ndjson")) else None for path in self._experiment.topics
+            ]
+            topics = None if None in counts else sum(filter(None, counts))
+            if self._experiment.columns is not None and any("[]" in path for path in self._experiment.columns.values()):
+                topics = None  # a line is several topics
+            self.store.tell(expected=topics)
+        return None if topics is None else self._shard.count(topics) * len(self._experiment.cells)
+
+    @property
+    def unit(self) -> str:
+        """What is counted."""
+        return "topics" if len(self._experiment.cells) == 1 else "searches"
+
+    def rounds(self, executor: AnyExecutor | None = None) -> Generator[int, None, None]:
+        """Do what is missing; yield how many topics (once for each cell) have become durable.
+
+        Raises
+        ------
+        OptsumError, KeyboardInterrupt
+            As `run` does; what was done is kept.
+        """
+        _LOG.info("run %s: %d of %s done before", self._folder.path, self.kept, self.total or "an unknown number")
+        setups = [setup_of(cell) for cell in self._experiment.cells]
+        for setup in setups:  # what cannot work on any topic is refused here
+            warm_up(setup)
+        crew = crew_of(self._experiment.cells[0], executor, apart=True)
+        assert crew is not None  # noqa: S101 - apart
+        self.store.tell(session={"began": time(), "kept": self.kept})
+        rounds = as_done(partial(_search, details=self._details), self._missing(setups), crew, _lost, _answer)
+        interrupted = False
+        with closing(rounds):
+            while True:
+                try:
+                    answers = rounds.throw(KeyboardInterrupt()) if interrupted else next(rounds)
+                except StopIteration:
+                    return
+                interrupted = False
+                finished = [answer for answer in answers if answer is not None]
+                self.store.add(finished)
+                try:
+                    yield len(finished)
+                except KeyboardInterrupt:  # what is done elsewhere is gathered first
+                    interrupted = True
+
+    def _missing(self, setups: list[Setup]) -> Iterator[Item]:
+        """Read the topics, and yield what is not done of them."""
+        numbers = count()
+        said = [self._experiment.said_of(setup.options) for setup in setups]
+        several = len(self._readers) > 1
+        for path, reader in zip(self._experiment.topics, self._readers, strict=True):
+            for topic in reader:
+                number = next(numbers)
+                if not self._shard.holds(number):
+                    continue
+                done = self.store.finished(number) if self.kept else set()
+                for cell, setup in enumerate(setups):
+                    if cell not in done:
+                        own = {"topics": path, **said[cell]} if several else said[cell]
+                        yield Item(number, cell, topic, setup, own)
+        self.store.tell(topics=next(numbers))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+
+# Where the work is done.
+
+
+def _search(item: Item, details: bool) -> list[Result]:
+    setups = [item.setup]
+    return search_topic(item.given, setups, detailed(partial(search_part, setup=item.setup), setups, details))
+
+
+def _lost(item: Item) -> list[Result]:
+    return lost_topic(item.given, [item.setup])
+
+
+def _answer(item: Item, results: list[Result]) -> Answer | None:
+    """Return the rows of a topic as they are kept; None of one that Ctrl-C ended, which is done again."""
+    if is_interrupted(results):
+        return None
+    said = [replace(result, extra={**result.extra, **item.said}).to_row() for result in results]
+    return Answer(item.topic, item.cell, tuple((row["status"], to_bytes(row).decode()) for row in said))

@@ -1,0 +1,245 @@
+"""A run of a grid: what it keeps, what it refuses to go on with, and shards."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+from timeless import timeless
+
+import optsum
+from optsum.cli import main
+from optsum.options import options
+from optsum.rows.reading import read_rows
+
+TOPIC = {"documents": [["a b", "b c", "a c d", "d"]], "references": [["a b c"], ["c d"]]}
+
+
+def write(names: str, path: str = "topics.jsonl") -> None:
+    Path(path).write_text("".join(json.dumps({"id": name, **TOPIC}) + "\n" for name in names))
+
+
+def experiment(**changed: Any) -> dict[str, Any]:
+    return {"topics": "topics.jsonl", "strategy": "lead", "grid": {"max_length": [2, 4]}, **changed}
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    write("abcde")
+    return tmp_path
+
+
+def run(folder: str = "run", given: Any = None, **how: Any) -> optsum.RunStatus:
+    return optsum.run(given or experiment(), folder, progress=False, **how)
+
+
+def rows(folder: str = "run") -> list[dict[str, Any]]:
+    return list(read_rows(folder))
+
+
+def without(folder: str, condition: str) -> None:
+    """Lose rows, as a run that was killed does."""
+    with sqlite3.connect(Path(folder) / "rows.sqlite") as database:
+        database.execute(f"DELETE FROM rows WHERE {condition}")  # noqa: S608 - of this test
+
+
+def test_every_topic_is_searched_in_every_cell_as_solve_does() -> None:
+    done = run(given=experiment(grid={"max_length": [2, 4], "strategy": ["lead", "greedy"]}))
+    assert (done.total, done.done, done.failed, done.complete) == (20, 20, 0, True)
+    found = rows()
+    assert [(row["id"], row["max_length"], row["strategy"]) for row in found] == [
+        (name, length, strategy) for name in "abcde" for length in (2, 4) for strategy in ("lead", "greedy")
+    ]
+    for row in found:
+        name = row.pop("max_length")
+        alone = optsum.solve({"id": row["id"], **TOPIC}, max_length=name, strategy=row["strategy"])
+        assert timeless([row]) == timeless([json.loads(json.dumps(alone.to_row()))])
+
+
+def test_a_strategy_without_solver_is_not_searched_for_each() -> None:
+    run(
+        given={
+            "topics": "topics.jsonl",
+            "max_length": 3,
+            "grid": {"strategy": ["milp", "lead"], "backend": ["highs", "cp-sat"]},
+        }
+    )
+    assert [(row["strategy"], row["backend"]) for row in rows()[:3]] == [
+        ("milp", "highs"), ("milp", "cp-sat"), ("lead", None),
+    ]  # fmt: skip
+
+
+def test_what_is_missing_is_done_and_nothing_else() -> None:
+    run()
+    whole = rows()
+    without("run", "topic IN (1, 3) OR (topic = 4 AND cell = 1)")
+    with sqlite3.connect("run/rows.sqlite") as database:
+        kept = database.execute("SELECT topic, cell, at FROM rows").fetchall()
+    assert run(resume=True).complete
+    assert timeless(rows()) == timeless(whole)
+    with sqlite3.connect("run/rows.sqlite") as database:
+        assert set(kept) <= set(database.execute("SELECT topic, cell, at FROM rows"))
+
+
+def test_of_references_that_are_problems_all_rows_are_kept_together() -> None:
+    done = run(given=experiment(references="each"))
+    assert (done.done, done.rows) == (10, {"feasible": 20})
+    assert [row["id"] for row in rows()][:4] == ["a#0", "a#1", "a#0", "a#1"]
+
+
+def test_errors_are_tried_again() -> None:
+    write("ab")
+    with Path("topics.jsonl").open("a") as file:
+        file.write("no JSON\n" + json.dumps({"id": "a", **TOPIC}) + "\n")
+    first, again = run(), run(resume=True)
+    assert (first.done, first.failed) == (again.done, again.failed) == (8, 4)
+    assert first.first_error is not None
+    assert "topics.jsonl:3: not JSON" in first.first_error
+    assert [row["status"] for row in rows()] == ["feasible"] * 4 + ["error"] * 4
+
+
+@pytest.mark.parametrize(
+    ("changed", "what"),
+    [
+        ({"grid": {"max_length": [2, 5]}}, "max_length 4, not 5"),
+        ({"grid": {"max_length": [2]}}, "a grid of 2 cells, not 1"),
+        ({"metric": "rouge-2"}, "metric rouge-1, not rouge-2"),
+        ({"map": "documents=documents,references=references"}, "map None, not"),
+    ],
+)
+def test_another_experiment_is_refused(changed: dict[str, Any], what: str) -> None:
+    run()
+    with pytest.raises(optsum.OptionError, match=what):
+        run(given=experiment(**changed), resume=True)
+    with pytest.raises(optsum.OptionError, match="holds a run already"):
+        run()
+    assert len(rows()) == 10
+
+
+def test_other_topics_are_refused_and_the_same_elsewhere_are_not() -> None:
+    run()
+    write("abcde", "moved.jsonl")
+    assert run(given=experiment(topics="moved.jsonl"), resume=True).complete
+    write("abcdf")
+    with pytest.raises(optsum.OptionError, match=r"topics\.jsonl have changed: the bytes"):
+        run(resume=True)
+    with pytest.raises(optsum.OptionError, match="shard 1/1, not 1/2"):
+        run(given=experiment(topics="moved.jsonl"), resume=True, shard="1/2")
+
+
+def test_files_that_options_name_are_part_of_the_run() -> None:
+    Path("stop.txt").write_text("a\n")
+    given = experiment(stopwords="stop.txt")
+    run(given=given)
+    Path("stop.txt").write_text("b\n")
+    for kept in (options._hash, options._analyzer):  # a process reads such a file once
+        kept.cache_clear()
+    with pytest.raises(optsum.OptionError, match="a file that an option names has changed"):
+        run("run", given, resume=True)
+
+
+def test_the_configuration_that_is_kept_makes_the_same_run() -> None:
+    given = experiment(grid=[{"max_length": [2, 4], "seed": [0, 1]}, {"strategy": ["milp"], "max_length": [3]}])
+    given |= {"backend_options": {"presolve": "off"}, "stem": True}
+    run(given=given)
+    again = run("again", "run/config.toml")
+    assert (again.done, len(rows())) == (25, 25)
+    assert timeless(rows("again")) == timeless(rows())
+    environment = json.loads(Path("run/environment.json").read_text())
+    assert environment["inputs"][0]["bytes"] == Path("topics.jsonl").stat().st_size
+    assert environment["sessions"][0]["solvers"]["highs"]
+    assert {"optsum", "python", "packages", "machine"} <= environment["sessions"][0].keys()
+
+
+def test_several_files_of_topics() -> None:
+    write("ab", "other.jsonl")
+    run(given=experiment(topics=["topics.jsonl", "other.jsonl"], grid={}, max_length=3))
+    assert [(row["topics"], row["id"]) for row in rows()][4:] == [
+        ("topics.jsonl", "e"), ("other.jsonl", "a"), ("other.jsonl", "b"),
+    ]  # fmt: skip
+
+
+def test_shards_make_the_whole(capsys: pytest.CaptureFixture[str]) -> None:
+    run()
+    Path("e.toml").write_text('topics = "topics.jsonl"\nstrategy = "lead"\n[grid]\nmax-length = [2, 4]\n')
+    for number in (1, 2, 3):
+        assert main(["run", "e.toml", f"s{number}", "--shard", f"{number}/3"]) == 0
+    assert "s3: complete; shard 3/3; 2 of 2 done (2 feasible)" in capsys.readouterr().out
+    assert main(["merge", "s3", "s1", "-o", "part"]) == 0
+    assert "part: stopped; 6 of 10 done" in capsys.readouterr().out
+    assert main(["run", "e.toml", "part", "--resume"]) == 0
+    assert main(["merge", "s1", "s2", "s3", "-o", "all.parquet"]) == 0
+    whole = [(row["id"], row["max_length"], row["selection"]) for row in rows()]
+    for path in ("part", "all.parquet"):
+        assert [(row["id"], row["max_length"], row["selection"]) for row in read_rows(path)] == whole
+    for command, reason in (
+        (["merge", "s1", "s1", "-o", "x"], "both are shard 1/3"),
+        (["merge", "s1", "run", "-o", "x"], "merge one division"),
+        (["merge", "s1", "here", "-o", "x"], "is no folder of a run"),
+        (["run", "e.toml", "x", "--shard", "4/3"], "give I/N with I from 1 to N"),
+    ):
+        assert main(command) == 2
+        assert reason in capsys.readouterr().err
+
+
+def test_one_writer(capsys: pytest.CaptureFixture[str]) -> None:
+    from optsum.experiments.folder import RunFolder
+
+    run()
+    Path("e.toml").write_text('topics = "topics.jsonl"\nstrategy = "lead"\n[grid]\nmax-length = [2, 4]\n')
+    with RunFolder("run", resume=True):
+        assert main(["run", "e.toml", "run", "--resume"]) == 2
+        assert "the folder run is being written by another run" in capsys.readouterr().err
+        assert optsum.status("run").running
+        assert main(["status", "run", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["done"] == 10
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "names no topics"),
+        ("topics = 3", "names no topics"),
+        ('topics = "-"', "cannot be resumed"),
+        ('topics = ["topics.jsonl", "topics.jsonl"]', "names the same topics twice"),
+        ('topics = "none.jsonl"\nmax-length = 3', "there is no such file"),
+        ('topics = "topics.jsonl"\nmax-lenght = 3', "did you mean max_length"),
+        ('topics = "topics.jsonl"\nmax-length = "3"', "max_length cannot be '3'"),
+        ('topics = "topics.jsonl"', "so it needs a limit"),
+        ('topics = "topics.jsonl"\ngrid = 3', "has a grid that is no table"),
+        ('topics = "topics.jsonl"\n[grid]\nmax-length = []', "has no value for max_length"),
+        ('topics = "topics.jsonl"\n[grid]\nmax-length = [3, "x"]', "with max_length = x"),
+        ('topics = "topics.jsonl"\n[grid]\nworkers = [3]', "no option of a grid 'workers'"),
+        ('topics = "topics.jsonl"\n[grid]\nmax-length = [3]\nseed = [' + ",".join(["1"] * 10001) + "]", "10000 cells"),
+        ('topics = "topics.jsonl"\nmax-length = 3\nmap = "documents"', "documents=COLUMN"),
+        ('topics = "topics.jsonl"\nmax-length = 3\nscheduler = "tcp://x"', "give --executor dask"),
+        ('topics = "topics.jsonl"\nmax-length = 3\nmemory-per-worker = "1MB"', "needs 500MB"),
+        ('topics = "topics.jsonl"\nmax-length = 3\nmemory-per-worker = "much"', "such as 2GB"),
+        ("[", "is no TOML"),
+    ],
+)
+def test_experiments_that_cannot_be(text: str, reason: str, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("e.toml").write_text(text)
+    assert main(["run", "e.toml", "run"]) == 2
+    assert reason in capsys.readouterr().err
+
+
+def test_a_folder_of_other_things_is_left_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("e.toml").write_text('topics = "topics.jsonl"\nmax-length = 3\n')
+    Path("mine").mkdir()
+    Path("mine/letter.txt").write_text("dear")
+    assert main(["run", "e.toml", "mine"]) == 2
+    assert "holds other things than a run" in capsys.readouterr().err
+    assert [each.name for each in Path("mine").iterdir()] == ["letter.txt"]
+    assert main(["status", "mine"]) == 2
+
+
+def test_a_store_that_is_none_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("mine").mkdir()
+    Path("mine/rows.sqlite").write_text("dear " * 1000)
+    assert main(["status", "mine"]) == 2
+    assert "is no store of rows" in capsys.readouterr().err

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from functools import partial
-from itertools import count
+from itertools import count, repeat
 from time import time
 from typing import Any, NamedTuple, Self
 
@@ -22,6 +22,7 @@ from optsum.experiments.inputs import fingerprint
 from optsum.experiments.shards import Shard
 from optsum.experiments.status import RunStatus, status
 from optsum.files import PathLike
+from optsum.notebook import tracked
 from optsum.rows.json_text import to_bytes
 from optsum.rows.store import Answer, RowStore
 from optsum.running.details import detailed
@@ -103,9 +104,16 @@ def run(
     with work, ExitStack() as stack:
         advance = stack.enter_context(bar(work.unit, lambda: work.total, in_logs=True)) if progress else _nothing
         advance(work.kept)
-        for done in work.rounds(own):
-            advance(done)
+        missing = None if work.total is None else work.total - work.kept
+        for _ in tracked(_one_by_one(work.rounds(own), advance), missing if progress else None, work.unit):
+            pass
     return status(folder)
+
+
+def _one_by_one(rounds: Generator[int, None, None], advance: Callable[[int], None]) -> Generator[None, None, None]:
+    for done in rounds:
+        advance(done)
+        yield from repeat(None, done)
 
 
 def _nothing(done: int) -> None:

@@ -1,4 +1,4 @@
-"""How far the work is: a bar on the terminal and in a notebook, lines in a log."""
+"""How far the work is: a bar on the terminal, lines in a log."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import stat
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from importlib.util import find_spec
 from pathlib import Path
 from threading import Event, Thread
 from time import monotonic
@@ -49,7 +48,7 @@ Advance: TypeAlias = Callable[..., None]
 
 @contextmanager
 def bar(what: str, count: Callable[[], int | None], *, in_logs: bool = False) -> Iterator[Advance]:
-    """Show how far the work is: a bar on a terminal or in a notebook, and a line in the log now and then elsewhere.
+    """Show how far the work is: a bar on a terminal, and a line in the log now and then elsewhere.
 
     Parameters
     ----------
@@ -62,7 +61,7 @@ def bar(what: str, count: Callable[[], int | None], *, in_logs: bool = False) ->
     """
     if is_quiet():
         yield lambda done=1: None  # noqa: ARG005
-    elif on_terminal() or _in_notebook():
+    elif on_terminal():
         with _drawn(what, count()) as advance:
             yield advance
     else:
@@ -90,7 +89,7 @@ def _drawn(what: str, total: int | None) -> Iterator[Advance]:
         *([TextColumn("left"), TimeRemainingColumn()] if total else []),
     ]
     # Left to itself, rich would take over the standard output too, rows and all.
-    console = Console(stderr=not _in_notebook())
+    console = Console(stderr=True)
     with Progress(*columns, console=console, transient=True, redirect_stdout=False, redirect_stderr=False) as progress:
         task = progress.add_task(what, total=total)
         _shown.append(console)
@@ -98,15 +97,6 @@ def _drawn(what: str, total: int | None) -> Iterator[Advance]:
             yield lambda done=1: progress.advance(task, done)
         finally:
             _shown.pop()
-
-
-def _in_notebook() -> bool:
-    """Return whether rich can draw in a notebook, which takes the widgets of one."""
-    if "IPython" not in sys.modules or find_spec("ipywidgets") is None:
-        return False
-    from IPython import get_ipython
-
-    return type(get_ipython()).__name__ == "ZMQInteractiveShell"
 
 
 @contextmanager

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
+__all__ = ["to_ascii", "to_bytes"]
+
 
 def to_bytes(row: Mapping[str, Any]) -> bytes:
     """Return a row as one line of UTF-8, without its line break.

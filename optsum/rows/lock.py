@@ -10,6 +10,8 @@ from pathlib import Path
 
 from optsum.files import PathLike
 
+__all__ = ["lock"]
+
 _FAR = 1 << 40
 """Where Windows locks a byte: beyond all rows, because what it locks nobody else can read."""
 

@@ -14,16 +14,17 @@ from bisect import bisect
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar, Final
+from typing import Any, ClassVar, Final
 
 from optsum.corpus.topic import Topic
-from optsum.deadline import Deadline
+from optsum.deadline import NEVER, Deadline
 from optsum.metrics.lcs import LongestSubsequence
 from optsum.metrics.metric import Counts, Gram
 from optsum.metrics.names import parse_metric
 from optsum.problem.counted import Counted
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.formulation import Extract, Formulation
+from optsum.problem.numbered import NumberedTopic
 from optsum.problem.objective import Component
 from optsum.problem.serves import Rule, Serves
 from optsum.problem.spec import Spec
@@ -93,35 +94,57 @@ class Extractive(Formulation):
         InputError
             If the references have no n-gram to count.
         """
-        sentences = _candidates(topic, spec)
         if isinstance(parse_metric(spec.metric), LongestSubsequence):
-            return Extract.of(topic, spec, *longest_problem(topic, spec, sentences))
-        counted = Counted.of(topic, spec)
-        texts = [words for _, _, words in sentences]
-        found = [counted.units(part, texts) for part in range(len(counted.wanted))]
-        seams = _seams(texts, counted.wanted, spec.deadline) if spec.boundaries == "joined" else []
-        joining = {sentence for i, j, _ in seams for sentence in (i, j)}
-        kept = [
-            sentence
-            for sentence, counters in enumerate(zip(*found, strict=True))
-            if spec.keep_unmatched
-            or spec.min_length > 0
-            or sentence in joining
-            or not all(map(frozenset.isdisjoint, counted.wanted, counters))
-        ]
-        components = [
-            _component(counted, part, [of[one] for one in kept], [texts[one] for one in kept], _renumbered(seams, kept))
-            for part, of in enumerate(found)
-        ]
-        lengths = [sentences[one][1] for one in kept]
-        instance = counted.coverage(components, lengths)
-        model = (
-            ReferenceModel(counted.references(0), components[0].units, lengths, spec.max_length, spec.min_length)
-            if counted.simple and not seams
-            else None
-        )
+            return Extract.of(topic, spec, *longest_problem(topic, spec, _candidates(topic, spec)))
+        numbered = NumberedTopic.of(topic, spec)
+        made = numbered.coverage() if spec.boundaries == "sentence" else None
+        if made is None:
+            return by_counters(topic, spec, numbered)
+        instance, units = made
+        chosen = units.tolist()
+        model = partial(_reference_model, topic, spec, chosen) if numbered.simple else None
         problem = CoverageProblem.of(instance, model, topic.reference_sentences)
-        return Extract.of(topic, spec, problem, [sentences[one][0] for one in kept])
+        return Extract.of(topic, spec, problem, chosen, numbered)
+
+
+def by_counters(topic: Topic, spec: Spec, numbered: NumberedTopic) -> Extract:
+    """Return what `Extractive.build` returns, n-gram by n-gram, for metrics and boundaries that arrays do not serve.
+
+    The instance has the same entries wherever they do.
+    """
+    sentences = _candidates(topic, spec)
+    counted = Counted.of(topic, spec)
+    texts = [words for _, _, words in sentences]
+    found = [counted.units(part, texts) for part in range(len(counted.wanted))]
+    seams = _seams(texts, counted.wanted, spec.deadline) if spec.boundaries == "joined" else []
+    joining = {sentence for i, j, _ in seams for sentence in (i, j)}
+    kept = [
+        sentence
+        for sentence, counters in enumerate(zip(*found, strict=True))
+        if spec.keep_unmatched
+        or spec.min_length > 0
+        or sentence in joining
+        or not all(map(frozenset.isdisjoint, counted.wanted, counters))
+    ]
+    components = [
+        _component(counted, part, [of[one] for one in kept], [texts[one] for one in kept], _renumbered(seams, kept))
+        for part, of in enumerate(found)
+    ]
+    lengths = [sentences[one][1] for one in kept]
+    instance = counted.coverage(components, lengths)
+    simple = counted.simple and not seams
+    model = partial(_reference_model, topic, spec, [sentences[one][0] for one in kept]) if simple else None
+    problem = CoverageProblem.of(instance, model, topic.reference_sentences)
+    return Extract.of(topic, spec, problem, [sentences[one][0] for one in kept], numbered)
+
+
+def _reference_model(topic: Topic, spec: Spec, units: Sequence[int]) -> Any:
+    """Return the paper's model, counted from the text when it is asked for."""
+    counted = Counted.of(topic, spec.until(NEVER))
+    sentences = [topic.sentences[unit] for unit in units]
+    found = counted.units(0, list(map(spec.analyzer.tokens, sentences)))
+    lengths = list(map(LENGTH_OF[spec.length_unit], sentences))
+    return ReferenceModel(counted.references(0), found, lengths, spec.max_length, spec.min_length)()
 
 
 def _component(

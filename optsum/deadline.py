@@ -65,6 +65,16 @@ class Deadline:
         """Whether to end now."""
         return self.reason is not None
 
+    def check(self) -> None:
+        """Go on if there is time.
+
+        Raises
+        ------
+        TimeOver
+        """
+        if self.passed:
+            raise TimeOver
+
     def watching(self, items: Iterable[Item]) -> Iterator[Item]:
         """Yield the items, as long as there is time.
 
@@ -76,8 +86,7 @@ class Deadline:
 
     def _batches(self, items: Iterator[Item]) -> Iterator[list[Item]]:
         while batch := list(islice(items, _BETWEEN_LOOKS)):
-            if self.passed:
-                raise TimeOver
+            self.check()
             yield batch
 
     def or_when(self, should_stop: Callable[[], bool]) -> Deadline:

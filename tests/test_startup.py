@@ -16,7 +16,7 @@ import pytest
 import optsum
 from optsum.registry import FACE
 
-HEAVY = ("deap", "highspy", "loky", "networkx", "nltk", "numba", "numpy", "pandas", "pyomo", "scipy", "sentencex")
+HEAVY = ("deap", "highspy", "loky", "networkx", "numba", "numpy", "pandas", "pyomo", "scipy", "sentencex")
 
 _LOADED = "import json, sys; print(json.dumps(sorted({name.split('.')[0] for name in sys.modules})))"
 _HELP = """

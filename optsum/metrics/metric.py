@@ -10,11 +10,11 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from itertools import chain
-from typing import ClassVar, NamedTuple, TypeAlias
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 from optsum.errors import UnsupportedError
 
-__all__ = ["Counts", "Gram", "Metric", "Tally", "Totals", "overlap"]
+__all__ = ["Counts", "Gram", "Metric", "Numbered", "Tally", "Totals", "overlap"]
 
 Gram: TypeAlias = str | tuple[str, ...]
 """A unigram is its token; everything longer is a tuple. So a unigram never equals a skip-bigram."""
@@ -44,6 +44,24 @@ class Tally(NamedTuple):
     across: bool = True
     apart: bool = False
     official: bool = True
+
+
+class Numbered(NamedTuple):
+    """What is counted in rows of tokens, as numbers.
+
+    Attributes
+    ----------
+    grams : array of int
+        A number for each n-gram of each row, in the order of `Metric.keys`; negative ones count nothing.
+    start : array of int
+        Where each row begins in it, and the end.
+    different : int
+        Numbers are below it.
+    """
+
+    grams: Any
+    start: Any
+    different: int
 
 
 class Totals(NamedTuple):
@@ -118,6 +136,24 @@ class Metric(ABC):
         """Return what ROUGE-1.5.5 counts, where that differs."""
         return self.keys(tokens)
 
+    def numbered(self, ids: Any, start: Any, different: int, *, official: bool = False) -> Numbered | None:
+        """Count rows of tokens that are numbers, quicker than `keys` does.
+
+        Parameters
+        ----------
+        ids, start, different
+            As in `optsum.text.interned.Interned`.
+        official : bool
+            Count as ROUGE-1.5.5 does (`official_keys`).
+
+        Returns
+        -------
+        Numbered or None
+            None, as here, if `keys` alone knows what is counted.
+        """
+        del ids, start, different, official
+        return None
+
     def count(
         self,
         tokens: Sequence[str],
@@ -147,7 +183,8 @@ class Metric(ABC):
         keys = self.official_keys(tokens) if official else self.keys(tokens)
         if only is not None:
             keys = filter(only.__contains__, keys)
-        return Counter(set(keys) if distinct else keys)
+        # In the order in which they occur: a set's would be another in each process.
+        return Counter(iter(dict.fromkeys(keys)) if distinct else keys)
 
     def totals(self, summary: Texts, references: Sequence[Texts], tally: Tally) -> list[Totals]:
         """Compare a summary with each of its references.

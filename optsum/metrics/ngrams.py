@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from optsum.errors import OptionError
-from optsum.metrics.metric import Gram, Metric
+from optsum.metrics.metric import Gram, Metric, Numbered
 
 _NGRAM = re.compile(r"rouge-([1-9][0-9]{0,2})", re.ASCII)
 _SKIP = re.compile(r"rouge-su(0|[1-9][0-9]{0,2})", re.ASCII)
@@ -46,6 +46,15 @@ class NGrams(Metric):
     def keys(self, tokens: Sequence[str]) -> Iterator[Gram]:
         """Return the n-grams, in order."""
         return ngrams(tokens, self.size)
+
+    def numbered(self, ids: Any, start: Any, different: int, *, official: bool = False) -> Numbered | None:
+        """Return numbers of the n-grams of each row."""
+        del official
+        if type(self) is not NGrams:  # whoever derives from it counts something else
+            return None
+        from optsum.metrics.gram_kernels import ngram_numbers
+
+        return Numbered(*ngram_numbers(ids, start, different, self.size))
 
 
 @dataclass(frozen=True)
@@ -85,6 +94,14 @@ class SkipBigrams(Metric):
     def official_keys(self, tokens: Sequence[str]) -> Iterator[Gram]:
         """Leave out the last token, as ROUGE-1.5.5 does: its loop over the first token of a pair ends one early."""
         return chain(tokens[:-1], skip_bigrams(tokens, self.skip))
+
+    def numbered(self, ids: Any, start: Any, different: int, *, official: bool = False) -> Numbered | None:
+        """Return numbers of the tokens and pairs of each row."""
+        if type(self) is not SkipBigrams:
+            return None
+        from optsum.metrics.gram_kernels import skip_numbers
+
+        return Numbered(*skip_numbers(ids, start, different, self.skip, int(official)))
 
 
 def ngrams(tokens: Sequence[str], n: int) -> Iterator[Gram]:

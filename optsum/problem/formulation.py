@@ -10,7 +10,10 @@ from typing import Any, ClassVar, final
 from optsum.corpus.topic import Topic
 from optsum.coverage.instance import Sense
 from optsum.errors import visible
+from optsum.metrics.metric import Metric
+from optsum.metrics.rouge import Score, rouge_all
 from optsum.notebook import facts, marked_text
+from optsum.problem.numbered import NumberedTopic
 from optsum.problem.problem import Problem, Selection
 from optsum.problem.serves import Serves
 from optsum.problem.spec import Spec
@@ -88,6 +91,13 @@ class Task(ABC):
     def decode(self, selection: Selection) -> tuple[Sentence, ...] | None:
         """Return the text of a selection, in document order; None where the input has none."""
 
+    def scores(self, selection: Selection, metrics: Sequence[Metric]) -> dict[str, Score] | None:
+        """Return the official scores of the text of a selection; None where there is no text, or no reference."""
+        sentences = self.decode(selection)
+        if sentences is None or not self.references:
+            return None
+        return rouge_all(sentences, self.references, metrics, analyzer=self.analyzer)
+
     def display(self, selection: Selection) -> tuple[Sentence, ...] | None:
         """Return the text of a selection for people, where that differs from what is scored."""
         return self.decode(selection)
@@ -102,16 +112,35 @@ class Task(ABC):
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Extract(Task):
-    """A task of whole sentences: `units` are numbers of sentences of the topic."""
+    """A task of whole sentences: `units` are numbers of sentences of the topic.
+
+    Attributes
+    ----------
+    sentences : tuple of sentences
+        Those of the topic.
+    numbered : NumberedTopic or None
+        Its tokens as numbers, where the problem was made of them.
+    """
 
     sentences: tuple[Sentence, ...] = field(repr=False)
+    numbered: NumberedTopic | None = field(default=None, repr=False)
+
+    def scores(self, selection: Selection, metrics: Sequence[Metric]) -> dict[str, Score] | None:
+        """Return the official scores, of tokens that are numbers already where they are there."""
+        if self.numbered is not None and self.references:
+            found = self.numbered.scores(self.name_units(selection), metrics)
+            if found is not None:
+                return found
+        return super().scores(selection, metrics)
 
     def decode(self, selection: Selection) -> tuple[Sentence, ...]:
         """Return the chosen sentences."""
         return tuple(self.sentences[self.units[unit]] for unit in selection)
 
     @classmethod
-    def of(cls, topic: Topic, spec: Spec, problem: Problem, units: Sequence[int]) -> Extract:
+    def of(
+        cls, topic: Topic, spec: Spec, problem: Problem, units: Sequence[int], numbered: NumberedTopic | None = None
+    ) -> Extract:
         """Return the task of a problem whose units are sentences of a topic, given by their numbers."""
         return cls(
             id=topic.id,
@@ -120,6 +149,7 @@ class Extract(Task):
             references=topic.references,
             analyzer=spec.analyzer,
             sentences=topic.sentences,
+            numbered=numbered,
         )
 
 

@@ -18,6 +18,7 @@ Lin & Hovy 2003, eq. 2) is a product of ratios.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -27,11 +28,11 @@ from typing import Any
 
 import numpy as np
 
-from optsum.coverage.instance import Combination, Coverage, Joint
+from optsum.coverage.instance import Combination, Coverage, IntArray, Joint
 from optsum.deadline import NEVER, Deadline
 from optsum.metrics.metric import Counts, Gram
 
-__all__ = ["Component", "Objective", "gains_of", "objective_of"]
+__all__ = ["Component", "Objective", "Ratios", "gains_of", "objective_of"]
 
 _LARGEST = 2**50
 """A common denominator beyond this would leave too little room in 64-bit integers."""
@@ -70,28 +71,73 @@ class Component:
     model_units: Sequence[Sequence[Counts]] | None = None
     deadline: Deadline = NEVER
 
+    @staticmethod
+    def total(reference: Counts) -> int:
+        """Return how many n-grams something that is clipped by itself has."""
+        return reference.total()
+
     @property
     def groups(self) -> list[Sequence[Counts]]:
         """What is clipped by itself, reference by reference."""
         return [[one] for one in self.references] if self.model_units is None else list(self.model_units)
 
 
-class Objective:
-    """Ratios under construction: features by total, what each unit has of them, constants and masses."""
+class Ratios(ABC):
+    """Ratios under construction: constants and masses; how features are kept is for those who derive from it."""
 
     def __init__(self, units: int, ratios: int) -> None:
+        self.constants = [0] * (2 * ratios)
+        self.mass = np.zeros((2 * ratios, units), np.int64)
+        self.mean = Combination.SUM
+
+    @abstractmethod
+    def cover(self, slot: int, part: int, references: Sequence[Any], weights: Sequence[int], component: Any) -> None:
+        """Let the n-grams of some references feed a total, by their weights (`gains_of`).
+
+        `part` tells apart the metrics that feed the same one.
+        """
+
+    @abstractmethod
+    def cover_all(self, slot: int, part: int, gain: int, component: Any) -> None:
+        """Let every n-gram of the units feed a total, once."""
+
+    @abstractmethod
+    def coverage(self, lengths: Sequence[int] | IntArray, weights: tuple[int, ...], **others: Any) -> Coverage:
+        """Return the instance; n-grams of no unit, and steps beyond all copies there are, are left out."""
+
+    def given(self, weights: tuple[int, ...]) -> dict[str, Any]:
+        """Return what the instance has from here."""
+        return {
+            "constants": np.array(self.constants, np.int64),
+            "mass": self.mass,
+            "weights": weights,
+            "combination": Combination.RATIO if len(weights) == 1 else self.mean,
+        }
+
+
+class Objective(Ratios):
+    """Ratios of components that are counters."""
+
+    def __init__(self, units: int, ratios: int) -> None:
+        super().__init__(units, ratios)
         self.numbers: dict[tuple[int, int], dict[Gram, int]] = {}
         self.gains: list[tuple[int, ...]] = []
         self.slots: list[int] = []
         self.available: list[int] = []
         self.entries: list[dict[int, int]] = [{} for _ in range(units)]
         self.joints: list[Joint] = []
-        self.constants = [0] * (2 * ratios)
-        self.mass = np.zeros((2 * ratios, units), np.int64)
-        self.mean = Combination.SUM
 
-    def cover(self, slot: int, part: int, gains: Mapping[Gram, tuple[int, ...]], component: Component) -> None:
-        """Let the n-grams in `gains` feed a total; `part` tells apart the metrics that feed the same one."""
+    def cover(
+        self, slot: int, part: int, references: Sequence[Counts], weights: Sequence[int], component: Component
+    ) -> None:
+        """Let the n-grams of some references feed a total."""
+        self._cover(slot, part, gains_of(references, weights), component)
+
+    def cover_all(self, slot: int, part: int, gain: int, component: Component) -> None:
+        """Let every n-gram of the units feed a total, once."""
+        self._cover(slot, part, {key: (gain,) for found in component.units for key in found}, component)
+
+    def _cover(self, slot: int, part: int, gains: Mapping[Gram, tuple[int, ...]], component: Component) -> None:
         for i, j, key in component.deadline.watching(component.seams):
             if key in gains:
                 feature = self.feature(slot, part, key, gains[key], 1)
@@ -127,8 +173,8 @@ class Objective:
         self.available.append(0)
         return len(self.gains) - 1
 
-    def coverage(self, lengths: Sequence[int], weights: tuple[int, ...], **others: Any) -> Coverage:
-        """Return the instance; n-grams of no unit, and steps beyond all copies there are, are left out."""
+    def coverage(self, lengths: Sequence[int] | IntArray, weights: tuple[int, ...], **others: Any) -> Coverage:
+        """Return the instance."""
         level: list[int] = []
         level_start = [0]
         for gains, copies in zip(self.gains, self.available, strict=True):
@@ -143,11 +189,8 @@ class Objective:
             level_start=np.array(level_start, np.int64),
             level=np.array(level, np.int64),
             slot=np.array(self.slots, np.int64),
-            constants=np.array(self.constants, np.int64),
-            mass=self.mass,
             joints=tuple(self.joints),
-            weights=weights,
-            combination=Combination.RATIO if len(weights) == 1 else self.mean,
+            **self.given(weights),
             **others,
         )
 
@@ -183,13 +226,19 @@ def gains_of(references: Sequence[Counts], weights: Sequence[int]) -> dict[Gram,
 
 
 def objective_of(
-    components: Sequence[Component], measure: str, *, mean: bool, distinct: bool, product: bool = False
-) -> tuple[Objective, tuple[int, ...]]:
+    components: Sequence[Any],
+    measure: str,
+    *,
+    mean: bool,
+    distinct: bool,
+    product: bool = False,
+    made: type[Ratios] = Objective,
+) -> tuple[Ratios, tuple[int, ...]]:
     """Return the ratios of an objective, and their weights.
 
     Parameters
     ----------
-    components : one a metric of the sum
+    components : one a metric of the sum, of a kind that `made` takes
     measure : {"recall", "precision", "f1"}
     mean : bool
         Average over the references instead of pooling them.
@@ -197,6 +246,7 @@ def objective_of(
         Set-based counts: the summary's n-grams are counted once, so a denominator is a coverage too.
     product : bool
         The geometric mean of the metrics, not their arithmetic mean.
+    made : subclass of Ratios
     """
     units = len(components[0].units)
     # One ratio a component, or one a component and reference.
@@ -205,10 +255,10 @@ def objective_of(
         for part, component in enumerate(components)
         for references in (component.groups if mean else [[one for group in component.groups for one in group]])
     ]
-    totals = [sum(reference.total() for reference in references) for _, references in ratios]
+    totals = [sum(map(components[part].total, references)) for part, references in ratios]
     common = lcm(*(total for total in totals if total))
     if measure == "recall" and not product and (len(ratios) == 1 or common * len(ratios) <= _LARGEST):
-        objective = Objective(units, 1)
+        objective = made(units, 1)
         objective.constants[1] = common * len(ratios) if len(ratios) > 1 else totals[0]
         for part, component in enumerate(components):
             held = [(references, total) for (of, references), total in zip(ratios, totals, strict=True) if of == part]
@@ -216,21 +266,20 @@ def objective_of(
             weights = [
                 common // total if len(ratios) > 1 and total else 1 for references, total in held for _ in references
             ]
-            objective.cover(0, part, gains_of(flat, weights), component)
+            objective.cover(0, part, flat, weights, component)
         return objective, (1,)
-    objective = Objective(units, len(ratios))
+    objective = made(units, len(ratios))
     objective.mean = Combination.PRODUCT if product else Combination.SUM
     scale = 2 if measure == "f1" else 1  # F1 = 2 hits / (reference total + summary mass): hits count twice
     for ratio, (part, references) in enumerate(ratios):
         component, top, bottom = components[part], 2 * ratio, 2 * ratio + 1
-        objective.cover(top, part, gains_of(references, [scale] * len(references)), component)
+        objective.cover(top, part, references, [scale] * len(references), component)
         objective.constants[bottom] = 0 if measure == "precision" else totals[ratio]
         if measure == "recall":
             continue
         if distinct:
-            once = {key: (len(references),) for found in component.units for key in found}
-            objective.cover(bottom, part, once, component)
+            objective.cover_all(bottom, part, len(references), component)
         else:
-            objective.mass[bottom] = [len(references) * mass for mass in component.masses]
+            objective.mass[bottom] = np.multiply(component.masses, len(references))
             objective.constants[bottom] -= len(references) * component.lost
     return objective, (1,) * len(ratios)

@@ -8,7 +8,6 @@ from typing import Any
 
 from optsum.contracts.result import Result, Termination, Timing
 from optsum.corpus.topic import Topic
-from optsum.metrics.rouge import rouge_all
 from optsum.problem.formulation import Task
 from optsum.running.setup import Setup
 
@@ -33,11 +32,9 @@ def finished(task: Task, setup: Setup, result: Result, *, began: float, built: f
     if result.selection is not None:
         found["selection"] = task.name_units(result.selection)
         found["length"] = task.length(result.selection)
-        sentences = task.decode(result.selection)
-        if sentences is not None:
-            found["summary"] = task.text(result.selection)
-        if sentences is not None and task.references:
-            scores = rouge_all(sentences, task.references, setup.scores, analyzer=task.analyzer)
+        if (text := task.text(result.selection)) is not None:
+            found["summary"] = text
+        if (scores := task.scores(result.selection, setup.scores)) is not None:
             found["rouge"] = {
                 name: {"recall": score.recall, "precision": score.precision, "f1": score.f1}
                 for name, score in scores.items()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
@@ -89,8 +89,11 @@ class Analyzer:
         words = TOKENIZERS[self.tokenizer].split(sentence)
         if self.stopwords == "keep" and not self.stem:
             return words
-        table = _word_table(self.stem, self.stopwords)
-        return [token for word in words if (token := table[word]) is not None]
+        return [token for token in self.counted(words) if token is not None]
+
+    def counted(self, words: Iterable[str]) -> Iterator[str | None]:
+        """Return what is counted for each word that the tokenizer gives; None if it is dropped."""
+        return map(_word_table(self.stem, self.stopwords).__getitem__, words)
 
     def spans(self, sentence: Sentence) -> list[tuple[str, int]]:
         """Return the counted tokens, each with the place of its first character.

@@ -1,8 +1,8 @@
 """The stemmer of ROUGE-1.5.5 (its option ``-m``).
 
-Tokens of at most three characters stay as they are. Longer ones are looked up in WordNet's exception lists;
-what is not there goes through Porter's algorithm with two departures of the original script from its usual
-form:
+Tokens of at most three characters stay as they are. Longer ones are looked up in WordNet's exception lists; what is not
+there goes through Porter's algorithm (Porter 1980, "An algorithm for suffix stripping", with the two changes of its
+author's own program: ``bli`` for ``abli``, and ``logi``) with two departures of the original script:
 
 * step 4 tries the longest of most suffixes, then ``ment``, then ``ent``, one after the other, and ``ion``
   only where the word does not end in ``ent``: "agreement" becomes "agreem", where the published algorithm
@@ -15,22 +15,40 @@ vowels, consonants, digits and suffixes: the same stem for every one.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cache
+import re
+from typing import Final
 
 from optsum.text.resources import wordnet_exceptions
 
 _LONGEST_UNSTEMMED = 3
 
-# Step 4, first round: the longest that ends the word counts, so the longest come first.
-# fmt: off
-_SUFFIXES = (
-    "ement",
-    "ance", "ence", "able", "ible",
-    "ant", "ism", "ate", "iti", "ous", "ive", "ize",
-    "al", "er", "ic", "ou",
+# A word is [C](VC)^m[V], C and V runs of consonants and of vowels; y is a vowel after a consonant. No run gives a
+# letter back, so that what is matched is the word's only reading.
+_C: Final = "[^aeiou][^aeiouy]*+"
+_V: Final = "[aeiouy][aeiou]*+"
+_SOME: Final = re.compile(f"(?:{_C})?+{_V}[^aeiou]", re.DOTALL).match
+"""Whether m > 0."""
+_SEVERAL: Final = re.compile(f"(?:{_C})?+{_V}{_C}{_V}[^aeiou]", re.DOTALL).match
+"""Whether m > 1."""
+_VOWEL: Final = re.compile(f"(?:{_C})?+[aeiouy]", re.DOTALL).match
+"""Whether there is a vowel."""
+_SHORT: Final = re.compile(f"{_C}[aeiouy][^aeiouwxy]", re.DOTALL).fullmatch
+"""Whether m = 1, and the word ends in consonant, vowel, consonant, of which the last is not w, x or y."""
+_DOUBLE: Final = re.compile(r"([^aeiouylsz])\1\Z", re.DOTALL).search
+"""Whether it ends in a double consonant but for l, s and z."""
+
+_STEP_2: Final = {
+    "ational": "ate", "tional": "tion", "enci": "ence", "anci": "ance", "izer": "ize", "bli": "ble", "alli": "al",
+    "entli": "ent", "eli": "e", "ousli": "ous", "ization": "ize", "ation": "ate", "ator": "ate", "alism": "al",
+    "iveness": "ive", "fulness": "ful", "ousness": "ous", "aliti": "al", "iviti": "ive", "biliti": "ble", "logi": "log",
+}  # fmt: skip
+_STEP_3: Final = {
+    "icate": "ic", "ative": "", "alize": "al", "iciti": "ic", "ical": "ic", "ful": "", "ness": "",
+}  # fmt: skip
+_STEP_4: Final = dict.fromkeys(
+    ("ement", "ance", "ence", "able", "ible", "ant", "ism", "ate", "iti", "ous", "ive", "ize", "al", "er", "ic", "ou"),
+    "",
 )
-# fmt: on
 
 
 def stem(word: str) -> str:
@@ -54,39 +72,62 @@ def stem(word: str) -> str:
     if len(word) <= _LONGEST_UNSTEMMED:
         return word
     base = wordnet_exceptions().get(word)
-    return _porter()(word) if base is None else base
+    return _porter(word) if base is None else base
 
 
-@cache
-def _porter() -> Callable[[str], str]:
-    """Make the stemmer when the first word needs it: importing nltk takes most of a second."""
-    from nltk.stem.porter import PorterStemmer
+def _porter(word: str) -> str:
+    if word.endswith("s") and not word.endswith("ss"):  # step 1a
+        word = word[:-2] if word.endswith(("sses", "ies")) else word[:-1]
+    word = _past(word)
+    if word.endswith("y") and _VOWEL(word[:-1]):  # step 1c
+        word = f"{word[:-1]}i"
+    word = _exchange(word, _STEP_2)
+    word = _exchange(word, _STEP_3)
+    word = _step_4(word)
+    if word.endswith("e"):  # step 5
+        rest = word[:-1]
+        if _SEVERAL(rest) or (_SOME(rest) and not _SHORT(rest)):
+            word = rest
+    if word.endswith("ll") and _SEVERAL(word[:-1]):
+        word = word[:-1]
+    return word
 
-    class Porter(PorterStemmer):  # type: ignore[misc]  # nltk ships no types
-        """NLTK's stemmer with the step 4 and the double consonants of ROUGE-1.5.5."""
 
-        def _step4(self, word: str) -> str:
-            suffix = next((suffix for suffix in _SUFFIXES if word.endswith(suffix)), None)
-            if suffix is not None:
-                word = self._without(word, suffix)
-            if word.endswith("ment"):
-                word = self._without(word, "ment")
-            if word.endswith("ent"):
-                word = self._without(word, "ent")
-            elif word.endswith(("sion", "tion")):
-                word = self._without(word, "ion")
-            return word
+def _past(word: str) -> str:
+    """Take -ed and -ing off (step 1b)."""
+    if word.endswith("eed"):
+        return word[:-1] if _SOME(word[:-3]) else word
+    rest = word[:-2] if word.endswith("ed") else word[:-3] if word.endswith("ing") else ""
+    if not _VOWEL(rest):
+        return word
+    if rest.endswith(("at", "bl", "iz")):
+        return f"{rest}e"
+    if _DOUBLE(rest):
+        return rest[:-1]
+    return f"{rest}e" if _SHORT(rest) else rest
 
-        def _without(self, word: str, suffix: str) -> str:
-            rest = word.removesuffix(suffix)
-            return rest if self._measure(rest) > 1 else word
 
-        def _ends_double_consonant(self, word: str) -> bool:
-            return not word.endswith("y") and bool(super()._ends_double_consonant(word))
+def _exchange(word: str, suffixes: dict[str, str]) -> str:
+    """Exchange the longest suffix, if something is before it (steps 2 and 3)."""
+    for size in range(7, 1, -1):
+        if (new := suffixes.get(word[-size:])) is not None:
+            rest = word[:-size]
+            return rest + new if _SOME(rest) else word
+    return word
 
-    porter = Porter(mode=PorterStemmer.MARTIN_EXTENSIONS)
 
-    def stem_one(word: str) -> str:
-        return str(porter.stem(word, to_lowercase=False))
+def _step_4(word: str) -> str:
+    for size in range(5, 1, -1):
+        if word[-size:] in _STEP_4:
+            word = _without(word, size)
+            break
+    if word.endswith("ment"):
+        word = _without(word, 4)
+    if word.endswith("ent"):
+        return _without(word, 3)
+    return _without(word, 3) if word.endswith(("sion", "tion")) else word
 
-    return stem_one
+
+def _without(word: str, size: int) -> str:
+    rest = word[:-size]
+    return rest if _SEVERAL(rest) else word

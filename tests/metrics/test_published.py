@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from published_porter import published_step_4
 
 from optsum.metrics.rouge import Score, rouge, rouge_all
 from optsum.text import analyzer as text_module
@@ -118,10 +119,7 @@ def test_realsumm_needs_the_step_four_of_the_original_script(
     realsumm: Realsumm, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With the published Porter algorithm 17 scores of one topic come out wrong ("executioner")."""
-    from nltk.stem.porter import PorterStemmer
-
-    published: Callable[[str], str] = PorterStemmer(PorterStemmer.MARTIN_EXTENSIONS).stem
-    monkeypatch.setattr(stem_module, "_porter", lambda: published)
+    monkeypatch.setattr(stem_module, "_step_4", published_step_4)
     text_module._word_table.cache_clear()
     try:
         exceptions = realsumm.exceptions()

@@ -242,9 +242,9 @@ def test_interrupted_searches_that_hold_a_selection_are_kept(monkeypatch: pytest
         next(results)
 
 
-@pytest.mark.parametrize("where", ["one_problem.build", "results.rouge_all"])
+@pytest.mark.parametrize("where", ["running.one_problem.build", "problem.numbered.official_scores"])
 def test_an_interruption_outside_the_search_leaves_what_was_done(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = pkgutil.resolve_name(f"optsum.running.{where}")
+    real = pkgutil.resolve_name(f"optsum.{where}")
     calls = count()
 
     def interrupted(*given: Any, **named: Any) -> Any:
@@ -253,7 +253,7 @@ def test_an_interruption_outside_the_search_leaves_what_was_done(where: str, mon
         return real(*given, **named)
 
     warm_up(setup_of(resolve({"max_length": 4, "references": "each"})))
-    monkeypatch.setattr(f"optsum.running.{where}", interrupted)
+    monkeypatch.setattr(f"optsum.{where}", interrupted)
     results = optsum.solve_all([topic("s"), topic("t"), topic("u")], max_length=4, references="each")
     assert [result.id for result in islice(results, 3)] == ["s#0", "s#1", "t#0"]
     with pytest.raises(KeyboardInterrupt):

@@ -1,0 +1,137 @@
+"""Hits of ROUGE-L on tokens that are numbers, as `optsum.metrics.lcs` finds them on tokens that are text.
+
+The table of lengths is bit-parallel too (Hyyro 2004), in words of 64 bits, of which a long sentence takes several.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+_ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
+_ONE = np.uint64(1)
+_LAST = np.uint64(63)
+
+
+@njit(cache=True, inline="always")
+def _bits(word: Any) -> Any:
+    """Count the bits of a word."""
+    word -= (word >> np.uint64(1)) & np.uint64(0x5555555555555555)
+    word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
+    word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    return np.int64((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
+
+
+@njit(cache=True)
+def trace(ids: Any, begin: int, end: int, places: Any, width: int, flat: Any, rows: Any, covered: Any) -> None:
+    """Mark the positions of a reference sentence on the subsequence that it has in common with a summary's sentence.
+
+    Parameters
+    ----------
+    ids, begin, end
+        The reference sentence is ``ids[begin:end]``.
+    places : (different tokens, words) array of 64-bit words
+        Where the summary's sentence has each token, a bit a position.
+    width : int
+        Tokens of the summary's sentence.
+    flat : (tokens + 1, words) array of 64-bit words
+        Room for the table: bit j of row i is 0 where the length grows with the summary's token j.
+    rows : (tokens,) array
+        Room for the reference's tokens that the summary's sentence has.
+    covered : one flag a token of the reference, marked by this call
+    """
+    words = (width + 63) >> 6
+    for word in range(words):
+        flat[0, word] = _ALL
+    held = 0
+    for place in range(begin, end):
+        token = ids[place]
+        some = False
+        for word in range(words):
+            some |= places[token, word] != 0
+        if not some:  # the lengths are those of the row before: it would be dropped for free
+            continue
+        carry = np.uint64(0)
+        for word in range(words):
+            old = flat[held, word]
+            both = old & places[token, word]
+            partly = old + both
+            total = partly + carry
+            carry = np.uint64(1) if partly < old or total < partly else np.uint64(0)
+            flat[held + 1, word] = total | (old - both)
+        rows[held] = place
+        held += 1
+    column = width
+    while held and column:
+        place = rows[held - 1]
+        last = column - 1
+        if (places[ids[place], last >> 6] >> (np.uint64(last) & _LAST)) & _ONE:
+            covered[place] = 1
+            held -= 1
+            column = last
+            continue
+        here, above = 0, 0  # lengths of the first `column` tokens, with and without this token of the reference
+        for word in range((column + 63) >> 6):
+            mask = _ALL
+            if (word << 6) + 64 > column:
+                mask = (_ONE << np.uint64(column - (word << 6))) - _ONE
+            here += _bits(~flat[held, word] & mask)
+            above += _bits(~flat[held - 1, word] & mask)
+        if here == 0:
+            break
+        if here == above:
+            held -= 1
+        else:
+            column = last
+
+
+@njit(cache=True)
+def union_hits(ids: Any, start: Any, group: Any, different: int) -> Any:
+    """Count the hits of a summary, the last group of sentences, in each of the other groups, the references.
+
+    Parameters
+    ----------
+    ids, start : tokens, and where each sentence begins
+    group : where each text begins, as a number of a sentence
+    different : int
+        How many different tokens there are.
+
+    Returns
+    -------
+    (texts - 1,) array
+    """
+    references = len(group) - 2
+    first, last = group[references], group[references + 1]
+    widest, longest = 1, 1
+    for sentence in range(first, last):
+        widest = max(widest, start[sentence + 1] - start[sentence])
+    for sentence in range(first):
+        longest = max(longest, start[sentence + 1] - start[sentence])
+    words = (widest + 63) >> 6
+    places = np.zeros((different, words), np.uint64)
+    flat = np.empty((longest + 1, words), np.uint64)
+    rows = np.empty(longest, np.int64)
+    covered = np.zeros(start[first], np.uint8)
+    counts = np.zeros(different, np.int64)
+    for sentence in range(first, last):
+        begin, end = start[sentence], start[sentence + 1]
+        for place in range(begin, end):
+            counts[ids[place]] += 1
+            places[ids[place], (place - begin) >> 6] |= _ONE << (np.uint64(place - begin) & _LAST)
+        for other in range(first):
+            trace(ids, start[other], start[other + 1], places, end - begin, flat, rows, covered)
+        for place in range(begin, end):
+            places[ids[place], (place - begin) >> 6] = 0
+    hits = np.zeros(references, np.int64)
+    left = np.empty(different, np.int64)
+    for reference in range(references):
+        # A token hits as often as the summary has it at most; that the reference has it as often goes without saying.
+        for token in range(different):
+            left[token] = counts[token]
+        for place in range(start[group[reference]], start[group[reference + 1]]):
+            if covered[place] and left[ids[place]] > 0:
+                left[ids[place]] -= 1
+                hits[reference] += 1
+    return hits

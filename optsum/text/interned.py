@@ -1,0 +1,125 @@
+"""Sentences as numbers: equal tokens have equal numbers, so that whatever counts need not look at letters again."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from types import MappingProxyType
+from typing import Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from optsum.deadline import NEVER, Deadline
+from optsum.text.analyzer import Analyzer
+from optsum.text.lengths import word_count
+from optsum.text.tokenizers import Sentence
+
+__all__ = ["Interned", "interned"]
+
+_Ints: TypeAlias = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Interned:
+    """The counted tokens of several sentences.
+
+    Attributes
+    ----------
+    ids : (tokens,)
+        A number for each token, 0, 1, ... in the order in which different ones first occur.
+    start : (sentences + 1,)
+        Sentence s has the tokens ``start[s]:start[s + 1]``.
+    words : (sentences,)
+        Length of each sentence in words, as `optsum.text.lengths.word_count` has it.
+    different : int
+        How many different tokens there are.
+    """
+
+    ids: _Ints
+    start: _Ints
+    words: _Ints
+    different: int
+
+
+def interned(analyzer: Analyzer, sentences: Sequence[Sentence], deadline: Deadline = NEVER) -> Interned:
+    """Return the counted tokens of sentences (`Analyzer.tokens`) as numbers.
+
+    Raises
+    ------
+    TimeOver
+        If it takes longer than the deadline allows.
+    """
+    becomes = _BECOMES.get(analyzer.tokenizer)
+    text = None if becomes is None else _one_text(sentences, lower=analyzer.tokenizer in _LOWERED)
+    if becomes is None or text is None:
+        return _token_by_token(analyzer, sentences, deadline)
+    from optsum.text.word_kernel import number_words
+
+    ids, start, words, vocabulary = number_words(np.frombuffer(text, np.uint8), becomes, len(sentences))
+    spelled = vocabulary.tobytes().decode("utf-8", "surrogatepass").split(" ")[:-1]
+    if analyzer.stopwords == "keep" and not analyzer.stem:
+        return Interned(ids, start, words, len(spelled))
+    number: dict[str | None, int] = {None: -1}
+    counted = [number.setdefault(token, len(number) - 1) for token in analyzer.counted(spelled)]
+    ids = np.array(counted, np.int64)[ids] if counted else ids
+    kept = ids >= 0
+    start = np.concatenate(([0], np.cumsum(kept)))[start]
+    return Interned(ids[kept], start, words, len(number) - 1)
+
+
+def _token_by_token(analyzer: Analyzer, sentences: Sequence[Sentence], deadline: Deadline) -> Interned:
+    tokens = [analyzer.tokens(sentence) for sentence in deadline.watching(sentences)]
+    start = np.zeros(len(tokens) + 1, np.int64)
+    np.cumsum([len(found) for found in tokens], out=start[1:])
+    all_tokens = list(chain.from_iterable(tokens))
+    number = {token: place for place, token in enumerate(dict.fromkeys(all_tokens))}
+    ids = np.fromiter(map(number.__getitem__, all_tokens), np.int64, len(all_tokens))
+    return Interned(ids, start, np.array(list(map(word_count, sentences)), np.int64), len(number))
+
+
+_LOWERED: Final = {"blank", "presumm"}
+"""Tokenizers that make all letters small, not only those of ASCII."""
+
+_FOREIGN_BLANK: Final = re.compile(r"[^\S\0-\x7f]")
+"""White space that is not ASCII."""
+
+
+def _one_text(sentences: Sequence[Sentence], *, lower: bool) -> bytes | None:
+    """Return the sentences as bytes, each ended by a NUL; None where there are tokens, or a NUL within a sentence."""
+    try:
+        text = "\0".join(sentences)  # type: ignore[arg-type]  # a tuple of tokens is refused
+    except TypeError:
+        return None
+    if text.count("\0") != max(0, len(sentences) - 1):
+        return None
+    if not text.isascii():
+        text = _FOREIGN_BLANK.sub(" ", text.lower() if lower else text)
+    return text.encode("utf-8", "surrogatepass") + b"\0" * bool(sentences)
+
+
+def _table(*, lower: bool, letters_only: bool = True, other: int = 0) -> NDArray[np.uint8]:
+    """Return what each byte becomes: white space a blank, letters and digits themselves, others as is said."""
+    made = np.zeros(256, np.uint8)
+    for byte in range(1, 256):
+        small = ord(chr(byte).lower()) if lower and byte < 128 else byte
+        if byte < 128 and chr(byte).isspace():
+            made[byte] = ord(" ")
+        elif not letters_only or (byte < 128 and chr(byte).isalnum()):
+            made[byte] = small
+        else:
+            made[byte] = other
+    return made
+
+
+_BECOMES: Final[Mapping[str, NDArray[np.uint8]]] = MappingProxyType(
+    {
+        "rouge": _table(lower=True, other=ord(" ")),
+        "presumm": _table(lower=True),
+        "blank": _table(lower=True, letters_only=False),
+        "tokens": _table(lower=False, letters_only=False),
+    }
+)
+"""What the bytes of a raw text become by tokenizers that look at each by itself."""

@@ -1,0 +1,91 @@
+"""Words of many sentences at once: one pass over their bytes gives each word a number."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+_END = 0
+"""The byte that ends a sentence."""
+_BLANK = 32
+
+
+@njit(cache=True)
+def number_words(text: Any, becomes: Any, sentences: int) -> Any:
+    """Give each word of a text a number, in the order in which different words first occur.
+
+    Parameters
+    ----------
+    text : array of bytes
+        Sentences, each ended by a NUL.
+    becomes : (256,) array of bytes
+        What each byte becomes: itself or another one; a blank if it parts words; 0 if it is left out.
+    sentences : int
+        How many there are.
+
+    Returns
+    -------
+    ids : one number a word
+    start : (sentences + 1,) where the words of each sentence begin
+    lengths : (sentences,) pieces between white space (of ASCII) in each sentence
+    vocabulary : array of bytes; the different words, a blank after each
+    """
+    most = len(text) // 2 + 1  # a word is one byte at least, and something ends it
+    ids = np.empty(most, np.int64)
+    start = np.zeros(sentences + 1, np.int64)
+    lengths = np.zeros(sentences, np.int64)
+    vocabulary = np.empty(len(text) + 1, np.uint8)
+    at = np.zeros(most + 1, np.int64)  # where each different word begins in it; the last entry is the end
+    room = 64
+    while room < 2 * most:
+        room *= 2
+    table = np.zeros(room, np.int32)  # hash -> number + 1
+    words, different, end, sentence = 0, 0, 0, 0
+    hashed = np.uint64(14695981039346656037)  # FNV-1a
+    within = False
+    for place in range(len(text)):
+        byte = text[place]
+        white = byte == _BLANK or 9 <= byte <= 13 or 28 <= byte <= 31
+        if byte == _END or white:
+            within = False
+        elif not within:
+            within = True
+            lengths[sentence] += 1
+        new = np.uint8(_BLANK) if byte == _END else becomes[byte]
+        if new == 0:
+            continue
+        if new != _BLANK:
+            vocabulary[end] = new
+            end += 1
+            hashed = (hashed ^ np.uint64(new)) * np.uint64(1099511628211)
+            continue
+        begin = at[different]
+        if end > begin:
+            slot = np.int64((hashed ^ (hashed >> np.uint64(29))) & np.uint64(room - 1))
+            while table[slot]:
+                other = at[table[slot] - 1]
+                same = at[table[slot]] - 1 - other == end - begin
+                step = 0
+                while same and step < end - begin:
+                    same = vocabulary[other + step] == vocabulary[begin + step]
+                    step += 1
+                if same:
+                    break
+                slot = (slot + 1) & (room - 1)
+            if table[slot]:
+                end = begin
+            else:
+                vocabulary[end] = _BLANK
+                end += 1
+                different += 1
+                at[different] = end
+                table[slot] = different
+            ids[words] = table[slot] - 1
+            words += 1
+            hashed = np.uint64(14695981039346656037)
+        if byte == _END:
+            sentence += 1
+            start[sentence] = words
+    return ids[:words], start, lengths, vocabulary[:end]

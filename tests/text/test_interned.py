@@ -1,0 +1,64 @@
+"""Sentences as numbers, against the tokens themselves."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import optsum
+from optsum.corpus.topic import Topic
+from optsum.text.analyzer import Analyzer
+from optsum.text.interned import interned
+from optsum.text.lengths import word_count
+from optsum.text.tokenizers import TOKENIZERS, Sentence
+
+# Everything that tokenizers treat in ways of their own: case that depends on what follows (final sigma), letters that
+# become ASCII in lower case (Kelvin), white space of ASCII and beyond, combining marks, half surrogate pairs, NUL.
+HOSTILE = st.text(
+    st.sampled_from("abAZ09 .-'’_\t\n\x0b\x1c\x1f\x7f\x85\xa0\u2003\u3000ΣσςİıKÅßẞé\u0301中ก\ud800\udc00\0\U0001f600")
+)
+SENTENCES = st.lists(HOSTILE | st.text(max_size=12) | st.lists(HOSTILE, max_size=4).map(tuple), max_size=6)
+ANALYZERS = st.builds(
+    Analyzer, st.sampled_from(sorted(TOKENIZERS)), st.booleans(), st.sampled_from(["keep", "drop", frozenset({"a"})])
+)
+
+
+def assert_same(analyzer: Analyzer, sentences: list[Sentence]) -> None:
+    found = interned(analyzer, sentences)
+    tokens = [analyzer.tokens(sentence) for sentence in sentences]
+    spelled = list(dict.fromkeys(token for sentence in tokens for token in sentence))
+    assert found.different == len(spelled)
+    assert found.start.tolist() == [sum(map(len, tokens[:number])) for number in range(len(tokens) + 1)]
+    assert [spelled[number] for number in found.ids] == [token for sentence in tokens for token in sentence]
+    assert found.words.tolist() == list(map(word_count, sentences))
+
+
+@given(ANALYZERS, SENTENCES)
+def test_numbers_stand_for_the_tokens(analyzer: Analyzer, sentences: list[Sentence]) -> None:
+    assert_same(analyzer, sentences)
+
+
+@given(st.sampled_from(["rouge", "presumm", "blank", "tokens"]), st.lists(HOSTILE, max_size=6))
+def test_raw_texts_too(tokenizer: str, sentences: list[Sentence]) -> None:
+    assert_same(Analyzer(tokenizer), sentences)
+
+
+@pytest.mark.parametrize("sentences", [[], [""], ["", " ", ""], ["a\0b"], [("a", "b")], ["a", ("b",)], ["x" * 99_999]])
+def test_odd_texts(sentences: list[Sentence]) -> None:
+    for tokenizer in TOKENIZERS:
+        assert_same(Analyzer(tokenizer), sentences)
+
+
+def test_a_table_that_is_full_of_words_still_finds_them() -> None:
+    assert_same(Analyzer("tokens"), [" ".join(map(chr, range(0x4E00, 0x9000))), "a b c " * 300])
+
+
+@pytest.mark.parametrize("name", ["realsumm", "klexikon", "gum", "opinosis"])
+def test_real_texts(shared_data: Path, name: str) -> None:
+    topics = [t for t in optsum.read_topics(shared_data / name / "topics.jsonl") if isinstance(t, Topic)]
+    for topic in topics[:6]:
+        for tokenizer in TOKENIZERS:
+            assert_same(Analyzer(tokenizer, stem=tokenizer == "rouge"), [*topic.references[0], *topic.sentences])

@@ -53,7 +53,8 @@ if TYPE_CHECKING:
     from optsum.registry import BACKENDS, FORMULATIONS, STRATEGIES
     from optsum.report.comparison import compare
     from optsum.report.system_scores import score
-    from optsum.running.oracles import Oracles, enumerate_optima
+    from optsum.running.oracle_sets import Oracles
+    from optsum.running.oracles import enumerate_optima
     from optsum.running.search import search
     from optsum.running.topics import solve, solve_all
     from optsum.studies import study
@@ -87,7 +88,7 @@ _HOME = {
     "OptionError": "optsum.errors",
     "OptionNames": "optsum.contracts.declaration",
     "OptsumError": "optsum.errors",
-    "Oracles": "optsum.running.oracles",
+    "Oracles": "optsum.running.oracle_sets",
     "Problem": "optsum.problem.problem",
     "RawOutcome": "optsum.contracts.backend",
     "Result": "optsum.contracts.result",

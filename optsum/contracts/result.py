@@ -15,11 +15,12 @@ from math import fsum
 from sys import float_info
 from typing import Any
 
+from optsum.contracts.enumeration import Enumeration
 from optsum.contracts.row_values import check_row
 from optsum.contracts.shown import Shown
 from optsum.errors import InputError, UnsupportedError
 
-__all__ = ["Enumeration", "Result", "Status", "Termination", "Timing", "TracePoint", "labels_of", "relative_gap"]
+__all__ = ["Result", "Status", "Termination", "Timing", "TracePoint", "labels_of", "relative_gap"]
 
 
 class Status(StrEnum):
@@ -99,51 +100,6 @@ class Timing:
         """Return the times of several searches together."""
         columns = zip(*map(dataclasses.astuple, timings), strict=True)
         return Timing(*(fsum(given) if (given := [s for s in column if s is not None]) else None for column in columns))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Enumeration:
-    """What an enumeration adds to its first optimum; fields of the row.
-
-    Attributes
-    ----------
-    count : int
-        Optima there are, of any size; a lower bound if not `complete`, 0 where no value is proven to be the optimum.
-    complete : bool
-        Whether the count is exact.
-    units : int or None
-        Of the problem.
-    minimal_count : int or None
-        Optima that contain no other, where they were asked for.
-    optima : sequence or None
-        Those that are listed.
-    always, never : sequence or None
-        Units in all, and in none of the optima; None where that is not known.
-    """
-
-    count: int
-    complete: bool
-    units: int | None = None
-    minimal_count: int | None = None
-    optima: Sequence[Any] | None = None
-    always: Sequence[Any] | None = None
-    never: Sequence[Any] | None = None
-
-    def to_row(self) -> dict[str, Any]:
-        """Return the fields of a row: all but those that were not asked for."""
-        row: dict[str, Any] = {"count": self.count, "complete": self.complete}
-        if self.units is None:
-            return row
-        row["units"] = self.units
-        if self.minimal_count is not None:
-            row["minimal_count"] = self.minimal_count
-        if self.optima is not None:
-            row["optima"] = [_row_of(names) for names in self.optima]
-        return {**row, "always": _row_of(self.always), "never": _row_of(self.never)}
-
-
-def _row_of(units: Sequence[Any] | None) -> list[Any] | None:
-    return None if units is None else [_listed(unit) for unit in units]
 
 
 def relative_gap(objective: float | None, bound: float | None) -> float | None:
@@ -344,8 +300,7 @@ class Result(Shown):
             values["summary"] = tuple(row["summary"])
         values["trace"] = tuple(TracePoint(*point) for point in values.get("trace", ()))
         others = {name: value for name, value in row.items() if name not in {*_FIELDS, "gap"}}
-        if others.get("count") is not None and others.get("complete") is not None:
-            values["enumeration"] = Enumeration(**{name: others.pop(name) for name in _OF_ALL if name in others})
+        values["enumeration"] = Enumeration.pop_from(others)
         statistics = dict(values.get("statistics", {}))
         values["timing"] = Timing(**{name: statistics.pop(name) for name in _TIMES if name in statistics})
         values["statistics"], values["extra"] = statistics, others
@@ -364,7 +319,6 @@ _NO_COLUMN = {"timing", "enumeration", "extra", "source"}
 """Fields that a row holds as statistics, as fields of their own, or not at all."""
 _FIELDS = [item.name for item in dataclasses.fields(Result) if item.name not in _NO_COLUMN]
 _TIMES = tuple(item.name for item in dataclasses.fields(Timing))
-_OF_ALL = [item.name for item in dataclasses.fields(Enumeration)]
 _FIRST = (
     "id", "formulation", "strategy", "backend", "metric", "status", "termination", "objective", "bound", "gap",
     "numerator", "denominator", "selection", "length", "summary", "rouge", "seconds", "seed", "evaluations", "nodes",

@@ -63,6 +63,10 @@ def _point(value: Any) -> bool:
     return _list_of(_number)(value) and len(value) == 3 and _amount(value[1])
 
 
+def _pair_of(first: Test, second: Test) -> Test:
+    return lambda value: isinstance(value, list | tuple) and len(value) == 2 and first(value[0]) and second(value[1])
+
+
 def _any(value: Any) -> bool:
     del value
     return True
@@ -82,7 +86,12 @@ _FIELDS: Final[dict[str, tuple[Test, str]]] = {
     **dict.fromkeys(("numerator", "denominator", "length", "seed"), _WHOLE),
     **dict.fromkeys(("evaluations", "nodes", "sentence_count", "units"), _AMOUNT),
     **dict.fromkeys(("selection", "always", "never"), _UNITS),
-    "optima": (_list_of(_list_of(_unit)), "a list of lists of units"),
+    **dict.fromkeys(("optima", "sample", "diverse"), (_list_of(_list_of(_unit)), "a list of lists of units")),
+    "near": _TEXT,
+    **dict.fromkeys(("at_least", "irredundant", "irredundant_error"), _NUMBER),
+    "at_least_exact": (_fraction, 'a fraction such as "3/7"'),
+    "value_counts": (_list_of(_pair_of(_number, _count)), "a list of [objective, count]"),
+    "unit_shares": (_list_of(_pair_of(_unit, _number)), "a list of [unit, share]"),
     "summary": (_list_of(_text), "a list of sentences"),
     "rouge": (_object_of(_object_of(_number)), "an object of metrics, each with numbers by name"),
     "trace": (_list_of(_point), "a list of [seconds, evaluations, objective]"),

@@ -14,12 +14,13 @@ from optsum.contracts.result import Result, Status, Termination, labels_of
 from optsum.corpus.given import AnyTopics
 from optsum.corpus.topic import Topic
 from optsum.errors import OptionError, UnsupportedError
-from optsum.labelling.diverse import diverse
+from optsum.optima.nearness import Nearness
 from optsum.options.options import Options, resolve
 from optsum.registry import FORMULATIONS
 from optsum.running.each_topic import attempt, each_topic
 from optsum.running.one_problem import answer
-from optsum.running.oracles import Oracles, oracles_of, resolve_enumeration
+from optsum.running.oracle_sets import Oracles
+from optsum.running.oracles import oracles_of, resolve_enumeration
 from optsum.running.setup import Setup, setup_of
 
 __all__ = ["Wanted", "label_result", "label_row", "label_topics", "labels", "resolve_labels"]
@@ -39,17 +40,28 @@ class Wanted:
         List optima that differ much from one another, instead of the first ones.
     references : bool
         The references that the labels were made for.
+    nearness : Nearness or None
+        Shares and lists are of all selections that are as near to the best.
+    weighted : bool
+        Each of them counts by its objective in the shares.
     """
 
     soft: bool = False
     optima: int = 0
     far_apart: bool = False
     references: bool = False
+    nearness: Nearness | None = None
+    weighted: bool = False
 
     @property
     def enumerates(self) -> bool:
         """Whether one optimum is not enough."""
         return self.soft or self.optima > 0
+
+    @property
+    def near(self) -> str | None:
+        """What a row says of `nearness`."""
+        return None if self.nearness is None else str(self.nearness)
 
     def differing(self, row: Mapping[str, Any]) -> str | None:
         """Return which flag an earlier row was made with, or without; None if none differs, as far as it tells."""
@@ -60,13 +72,15 @@ class Wanted:
             "--soft": complete and self.soft != (row.get("shares") is not None),
             "--all": (self.optima > 0) != (listed is not None) or len(listed or ()) > self.optima,
             "--format bertsum": self.references != (row.get("references") is not None),
+            "--within, --at-least, --within-steps or --best": row.get("near") != self.near,
+            "--weighted": self.weighted != bool(row.get("weighted")),
         }
         return next((flag for flag, is_other in differs.items() if is_other), None)
 
 
 _FIRST: Final = ("id", "sentences", "labels")
 _LAST: Final = ("objective", "bound", "status", "termination", "strategy", "config_hash", "error")
-_OF_OPTIMA: Final = ("count", "complete")
+_OF_OPTIMA: Final = ("near", "at_least", "weighted", "count", "complete")
 
 
 def resolve_labels(given: Mapping[str, Any], wanted: Wanted, *, config: str | Path | None = None) -> Options:
@@ -77,13 +91,25 @@ def resolve_labels(given: Mapping[str, Any], wanted: Wanted, *, config: str | Pa
     Raises
     ------
     OptionError
-        If optima that are far apart are wanted, and it is not said how many.
+        If optima that are far apart are wanted, and it is not said how many; or near-optimal ones, and not what of
+        them.
     UnsupportedError
         If the strategy does not enumerate and has to, or the formulation does not select whole sentences.
     """
     if wanted.far_apart and not wanted.optima:
         raise OptionError("Diverse labels need a number of optima: give --all K too.")
-    options = resolve_enumeration(given, config=config) if wanted.enumerates else resolve(given, config=config)
+    if wanted.nearness is not None and not wanted.enumerates:
+        raise OptionError("Labels of near-optimal selections are shares or lists: give --soft or --all K too.")
+    if wanted.weighted and not (wanted.soft and wanted.nearness is not None):
+        raise OptionError(
+            "Only shares of selections that differ in value can be weighted: give --soft and one of --within, "
+            "--at-least, --within-steps and --best too."
+        )
+    options = (
+        resolve_enumeration(given, wanted.nearness, config=config)
+        if wanted.enumerates
+        else resolve(given, config=config)
+    )
     if not FORMULATIONS.load(options.formulation).whole_sentences:
         raise UnsupportedError(
             f"The formulation {options.formulation} selects parts of sentences, and labels are of whole ones: use "
@@ -98,6 +124,11 @@ def labels(
     soft: bool = False,
     all_: int = 0,
     diverse: bool = False,
+    within: float | str | None = None,
+    at_least: float | str | None = None,
+    within_steps: int | None = None,
+    best: int | None = None,
+    weighted: bool = False,
     config: str | Path | None = None,
     **options: Any,
 ) -> Iterator[dict[str, Any]]:
@@ -113,6 +144,11 @@ def labels(
         Add ``all_labels``: the labels of so many optima.
     diverse : bool
         Of optima that differ much, instead of the first ones.
+    within, at_least, within_steps, best : optional
+        Let ``shares`` and ``all_labels`` be of all selections that are nearly as good, as `optsum.enumerate_optima` has
+        them.
+    weighted : bool
+        Count each of these by its objective in ``shares``.
     config, **options
         As in `optsum.solve`.
 
@@ -135,7 +171,8 @@ def labels(
     >>> row["labels"], row["shares"], row["all_labels"]
     ([1, 1, 0], [0.6666666666666666, 0.6666666666666666, 0.6666666666666666], [[1, 1, 0], [1, 0, 1]])
     """
-    wanted = Wanted(soft, all_, diverse)
+    nearness = Nearness.given(within, at_least, within_steps, best)
+    wanted = Wanted(soft, all_, diverse, nearness=nearness, weighted=weighted)
     batches = label_topics(topics, resolve_labels(options, wanted, config=config), wanted)
     return (label_row(result) for batch in batches for result in batch)
 
@@ -185,7 +222,7 @@ def _text(sentence: str | tuple[str, ...]) -> str:
 def _labelled(part: Topic, setup: Setup, wanted: Wanted, began: float) -> Result:
     extra: dict[str, Any] = {}
     if wanted.enumerates:
-        oracles = oracles_of(part, setup, began=began)
+        oracles = oracles_of(part, setup, wanted.nearness, began=began)
         result = oracles.result
         extra = _of_optima(oracles, len(part.sentences), setup.options.seed, wanted)
     else:
@@ -201,16 +238,24 @@ def _labelled(part: Topic, setup: Setup, wanted: Wanted, began: float) -> Result
 
 def _of_optima(oracles: Oracles, sentences: int, seed: int, wanted: Wanted) -> dict[str, Any]:
     """Return what a row says of all optima; nothing is said of sets that are not proven to be optima."""
-    proven = oracles.proven
-    extra: dict[str, Any] = {"count": oracles.count if proven else 0, "complete": oracles.complete}
+    known = oracles.proven if wanted.nearness is None else oracles.least is not None
+    extra: dict[str, Any] = {"count": oracles.count if known else 0, "complete": oracles.complete}
+    if wanted.nearness is not None:
+        least = oracles.least
+        extra["near"] = wanted.near
+        extra["at_least"] = None if least is None else oracles.tasks[0].problem.value_of(least)
+    if wanted.weighted:
+        extra["weighted"] = True
     if wanted.soft:
-        share = oracles.share() if oracles.complete and oracles.count else None
+        share: Mapping[Any, Any] | None = None
+        if oracles.complete and oracles.count:
+            share = oracles.weighted_share(seed) if wanted.weighted else oracles.share()
         extra["shares"] = None if share is None else [float(share.get(unit, 0)) for unit in range(sentences)]
     if wanted.optima:
-        if not proven:
+        if not known:
             listed: list[tuple[Any, ...]] = []
         elif wanted.far_apart:
-            listed = diverse(oracles, wanted.optima, seed)
+            listed = oracles.diverse(wanted.optima)
         else:
             listed = list(islice(oracles, wanted.optima))
         extra["all_labels"] = [list(labels_of(selection, sentences)) for selection in listed]

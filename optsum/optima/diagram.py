@@ -128,6 +128,15 @@ class Diagram:
             ways.append((without, chosen))
             ways.append((with_, (*chosen, unit)))
 
+    def holds(self, units: Collection[int]) -> bool:
+        """Whether a set is in the family."""
+        left, node = set(units), self.root
+        while node > EMPTY_SET:
+            unit, without, with_ = self.rows[node]
+            node = with_ if unit in left else without
+            left.discard(unit)
+        return node == EMPTY_SET and not left
+
     def holding(self) -> dict[int, int]:
         """Return for each unit that occurs the number of sets that hold it."""
         held: dict[int, int] = {}

@@ -7,8 +7,11 @@ length that is minimized, :math:`\le V`). V is a fraction, and is never rounded:
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
+from typing import Final
 
 from optsum.coverage.instance import Key, Sense
 from optsum.errors import OptionError, UnsupportedError
@@ -56,6 +59,48 @@ class Nearness:
         if self.values is not None and self.values < 1:
             raise OptionError(f"--best is a whole number from 1, not {self.values}.")
 
+    @classmethod
+    def given(
+        cls,
+        within: float | str | None = None,
+        at_least: float | str | None = None,
+        within_steps: int | None = None,
+        best: int | None = None,
+    ) -> Nearness | None:
+        """Return what options say; None if they say nothing.
+
+        Parameters
+        ----------
+        within : number or text
+            A share of the best value, such as 0.01 or "1%".
+        at_least : number or text
+            An objective, such as 0.475 or "19/40".
+        within_steps, best : int
+
+        Raises
+        ------
+        OptionError
+            As the class does, and for text that is no number.
+        """
+        if within is None and at_least is None and within_steps is None and best is None:
+            return None
+        return cls(
+            within=None if within is None else _number(within, "--within takes a share of the best value, such as 1%"),
+            at_least=None if at_least is None else _number(at_least, "--at-least takes an objective, such as 0.475"),
+            steps=within_steps,
+            values=best,
+        )
+
+    def __str__(self) -> str:
+        """Return what was asked for, in a few words."""
+        if self.within is not None:
+            return f"within {_shown(100 * self.within)}%"
+        if self.at_least is not None:
+            return f"at least {_shown(self.at_least)}"
+        if self.steps is not None:
+            return f"within {self.steps} step{'' if self.steps == 1 else 's'}"
+        return f"best {self.values} value{'' if self.values == 1 else 's'}"
+
     def least(self, best: Key, sense: Sense, *, step: Fraction | None, power: int) -> Fraction:
         """Return the threshold, as the objective is compared; of `values` it is not known beforehand.
 
@@ -88,3 +133,31 @@ class Nearness:
         if power > 1:
             return key * (1 - self.within) ** power
         return key - sign * abs(key) * self.within
+
+
+_TEXT: Final = re.compile(r"\s*(\d{1,18}(\.\d{0,30})?|\.\d{1,30}|\d{1,18}/0*[1-9]\d{0,17})\s*(%?)\s*", re.ASCII)
+
+
+def _number(given: object, wanted: str) -> Fraction:
+    """Return a number as it is written: 0.475 is 475/1000, not the nearest binary fraction."""
+    text = format(given, "f") if isinstance(given, float) else str(given)
+    found = _TEXT.fullmatch(text)
+    if found is None or isinstance(given, bool):
+        raise OptionError(f"{wanted}, not {given!r}.")
+    return Fraction(found[1]) / (100 if found[3] else 1)
+
+
+def _shown(number: Fraction) -> str:
+    """Return a number as a decimal, or as the fraction it is where that would not end."""
+    bottom = number.denominator
+    for prime in (2, 5):
+        while bottom % prime == 0:
+            bottom //= prime
+    if bottom > 1:
+        return str(number)
+    return _decimal(number)
+
+
+def _decimal(number: Fraction) -> str:
+    text = format(Decimal(number.numerator) / Decimal(number.denominator), "f")
+    return text.rstrip("0").rstrip(".") if "." in text else text

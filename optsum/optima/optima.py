@@ -152,7 +152,13 @@ class Optima:
             sets = "set" if self.count == 1 else "sets"
             return f"{number} {sets} of value {self.value}, which is not proven to be the best"
         least = "" if self.complete else "at least "
+        if self.least is not None:
+            return f"{least}{number} {'set' if self.count == 1 else 'sets'} near the best value, {self.value}"
         return f"{least}{number} {'optimum' if self.count == 1 else 'optima'} of value {self.value}"
+
+    def near(self, least: Fraction | None, best: tuple[int, ...] | None) -> Self:
+        """Return the same sets as those that reach a threshold."""
+        return replace(self, least=least, best=best)
 
     @property
     def proven(self) -> bool:
@@ -179,9 +185,9 @@ class Optima:
         Raises
         ------
         InputError
-            If there is no set.
+            If there is no set, or not all are there.
         """
-        self._need_sets("drawn from")
+        self._need_all("drawn from")
         rng = random.Random(seed)  # noqa: S311 - nothing secret
         return [self._named(self.diagram.sample(rng)) for _ in range(k)]
 
@@ -190,7 +196,14 @@ class Optima:
         return self.diagram.holding()
 
     def share(self) -> dict[Any, Fraction]:
-        """Return the share of the optima that hold each unit; units in none are left out."""
+        """Return the share of the sets that hold each unit; units in none are left out.
+
+        Raises
+        ------
+        InputError
+            If not all sets are there: what was found first is no fair sample.
+        """
+        self._need_all("shared out")
         named = range(0) if self.names is None else self.names.units
         return {
             named[unit] if named else unit: Fraction(held, self.count)
@@ -200,7 +213,8 @@ class Optima:
 
     @property
     def always(self) -> tuple[Any, ...]:
-        """Units in every optimum."""
+        """Units in every set; of some of the sets the same is raised as by `share`."""
+        self._need_all("compared", sets=False)
         return self._named(tuple(sorted(unit for unit, held in self._held.items() if held == self.count)))
 
     def missing(self, units: Iterable[int]) -> tuple[Any, ...]:
@@ -273,6 +287,8 @@ class Optima:
             "complete": self.complete,
             "termination": self.termination,
             "statistics": dict(self.statistics),
+            "least": None if self.least is None else str(self.least),
+            "best": None if self.best is None else list(self.best),
         }
         with Path(path).open("wb") as file:
             np.savez_compressed(file, about=np.array(json.dumps(about)), nodes=self.diagram.nodes)
@@ -298,12 +314,38 @@ class Optima:
                 about["complete"],
                 about["termination"],
                 about["statistics"],
+                least=None if about.get("least") is None else Fraction(about["least"]),
+                best=None if about.get("best") is None else tuple(map(int, about["best"])),
             )
         except (KeyError, ValueError, EOFError, OSError, TypeError, BadZipFile, RecursionError) as error:
             raise InputError(f"{path} does not hold optima that optsum saved ({type(error).__name__}).") from error
         if written != _FORMAT:
             raise InputError(f"{path} is of another version ({written}); save it again.")
         return optima
+
+    def diverse(self, k: int) -> list[tuple[Any, ...]]:
+        """Return up to `k` sets that differ much: the best, then always the farthest from those before it together.
+
+        The summed distance (units in one of two sets and not in the other) is at least half of the largest that so many
+        sets can have (`optsum.optima.apart`).
+        """
+        from optsum.optima.apart import far_apart  # loads the kernels' compiler
+
+        return [self._named(found) for found in far_apart(self.diagram, k, self.best if self._holds_best else None)]
+
+    @property
+    def _holds_best(self) -> bool:
+        return self.best is not None and self.diagram.holds(self.best)
+
+    def _need_all(self, what: str, *, sets: bool = True) -> None:
+        if sets:
+            self._need_sets(what)
+        if not self.complete:
+            why = self.termination.replace("_", " ")
+            raise InputError(
+                f"A limit stopped the enumeration ({why}): the sets found by then are no fair sample to be {what}; "
+                "allow more, or ask for less."
+            )
 
     def _need_sets(self, what: str) -> None:
         if not self:

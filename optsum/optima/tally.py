@@ -17,7 +17,7 @@ from optsum.coverage.instance import Combination, Coverage, IntArray, Sense
 from optsum.coverage.state import LENGTH, Arrays, arrays_of, empty_state, flip
 from optsum.optima.diagram import Diagram
 
-__all__ = ["Worth", "chosen_sets", "power_of", "step_of", "totals_of_sets", "worth_of_sets"]
+__all__ = ["Worth", "chosen_sets", "power_of", "step_of", "totals_of_sets", "weights_of_units", "worth_of_sets"]
 
 
 @njit(cache=True)
@@ -106,6 +106,39 @@ def worth_of_sets(instance: Coverage, diagram: Diagram) -> Worth:
     ordered = sorted(set(keys), reverse=not shortest)
     place = {key: number for number, key in enumerate(ordered)}
     return Worth(ordered, np.array([place[key] for key in keys], np.int64)[where.reshape(-1)])
+
+
+@njit(cache=True)
+def _weigh(nodes, root, longest, weights, held):
+    """Visit the sets in the order of `Diagram.__iter__`, and add the weight of each to its units."""
+    way = np.empty(longest + 1, np.int64)
+    stage = np.zeros(longest + 1, np.int8)
+    depth = 0
+    way[0] = root
+    row = 0
+    while depth >= 0:
+        x = way[depth]
+        if x <= 1:
+            if x == 1:
+                for above in range(depth):
+                    if stage[above] == 1:
+                        held[nodes[way[above], 0]] += weights[row]
+                row += 1
+            depth -= 1
+        elif stage[depth] < 2:
+            stage[depth] += 1
+            depth += 1
+            way[depth] = nodes[x, 2] if stage[depth - 1] == 1 else nodes[x, 1]
+            stage[depth] = 0
+        else:
+            depth -= 1
+
+
+def weights_of_units(diagram: Diagram, weights: NDArray[np.float64]) -> dict[int, float]:
+    """Return for each unit that occurs the summed weight of the sets that hold it; weights in the diagram's order."""
+    held = np.zeros(1 + int(diagram.nodes[:, 0].max(initial=0)))
+    _weigh(diagram.nodes, diagram.root, len(diagram.nodes), weights, held)
+    return {int(unit): float(held[unit]) for unit in np.flatnonzero(held)}
 
 
 def step_of(instance: Coverage) -> Fraction | None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 
+from optsum.contracts.enumeration import Enumeration
 from optsum.contracts.result import Result, Status
 from optsum.options.options import Options
 from optsum.report.tables import Cell, Column, Table, number, seconds, share
 
-__all__ = ["headline", "optima_table", "results_table"]
+__all__ = ["headline", "near_table", "optima_table", "results_table"]
 
 _MOST_UNITS = 25
 """Units of a selection that a table shows."""
@@ -49,22 +50,64 @@ def optima_table(results: Iterable[Result]) -> Table:
         if all_ is None:
             table.rows.append([result.id or "?", "-", "-", "-", "-", "-", result.error or result.status.value])
             continue
-        count, least = all_.count, "" if all_.complete else "at least "
-        shares = [number(None), number(None), number(None)]
-        if all_.always is not None and all_.never is not None and all_.units is not None:
-            always, never = len(all_.always), len(all_.never)
-            shares = [number(count, 0) for count in (always, all_.units - never - always, never)]
         table.rows.append(
             [
                 result.id or "?",
                 _value(result.objective, result),
-                Cell(least + (f"{count:,}" if count < 10**9 else f"{Decimal(count):.3e}"), count),
-                *shares,
+                _sets(all_),
+                *_in_all(all_),
                 seconds(result.seconds),
             ]
         )
     table.caption = ["always, some, never: units in all, in some, in none of the optima"]
     return table
+
+
+def near_table(results: Iterable[Result]) -> Table:
+    """Return one line an enumeration of near-optimal sets."""
+    names = ["id", "objective", "at least", "sets", "irredundant", "always", "some", "never", "of", "time"]
+    table = Table([Column(name, name != "id") for name in names])
+    for result in results:
+        all_ = result.enumeration
+        if all_ is None or all_.near is None:
+            table.rows.append([result.id or "?", *["-"] * 8, result.error or result.status.value])
+            continue
+        near, units = all_.near, "-"
+        if all_.units is not None:
+            more = result.sentence_count is not None and result.formulation in {"extractive", "cover"}
+            units = f"{all_.units} of {result.sentence_count}" if more else str(all_.units)
+        table.rows.append(
+            [
+                result.id or "?",
+                _value(result.objective, result),
+                _value(near.at_least, result),
+                _sets(all_),
+                share(near.irredundant, 0),
+                *_in_all(all_),
+                units,
+                seconds(result.seconds),
+            ]
+        )
+    table.caption = [
+        "sets: selections worth at least as much; irredundant: of them those without a unit that could be left out",
+        "always, some, never: units in all, in some, in none of the sets",
+        "of: units that sets are made of, of all sentences; those that can add nothing are none",
+    ]
+    return table
+
+
+def _sets(all_: Enumeration) -> Cell:
+    """Return how many sets there are."""
+    count, least = all_.count, "" if all_.complete else "at least "
+    return Cell(least + (f"{count:,}" if count < 10**9 else f"{Decimal(count):.3e}"), count)
+
+
+def _in_all(all_: Enumeration) -> list[str]:
+    """Return how many units are in all, in some and in none of the sets."""
+    if all_.always is None or all_.never is None or all_.units is None:
+        return [number(None)] * 3
+    always, never = len(all_.always), len(all_.never)
+    return [number(count, 0) for count in (always, all_.units - never - always, never)]
 
 
 def _value(value: float | None, result: Result) -> str:

@@ -17,7 +17,8 @@ from optsum.corpus.topic import Topic, topic_to_json
 from optsum.errors import OptsumError
 from optsum.options.options import Options
 from optsum.running.one_problem import build
-from optsum.running.oracles import Oracles, oracles_of
+from optsum.running.oracle_sets import Oracles
+from optsum.running.oracles import oracles_of
 from optsum.running.results import unsolved
 from optsum.running.setup import Setup, setup_of
 from optsum.running.warm import refused, warm_up

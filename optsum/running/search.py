@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from optsum._version import __version__
-from optsum.contracts.result import Enumeration, Result, Status, Termination, Timing
+from optsum.contracts.enumeration import Enumeration
+from optsum.contracts.result import Result, Status, Termination, Timing
 from optsum.contracts.run import CERTIFICATE_S, LIMIT_OPTIONS, Limits, Run, Stopped
 from optsum.contracts.strategy import Strategy
 from optsum.coverage.instance import Key
@@ -111,7 +112,7 @@ def result_of_sets(problem: Problem, strategy: Strategy, optima: Optima, seconds
     run = Run(problem, Limits(), np.random.default_rng(0))
     run.statistics.update(optima.statistics)
     run.count(nodes=int(optima.statistics.get("nodes", 0)))
-    first = next(iter(optima), None)
+    first = next(iter(optima), None) if optima.best is None else optima.best
     if first is not None and not run.see(first).feasible:
         raise BackendError(f"{strategy.name} gives a selection that breaks the limits: it is no result.")
     if optima.proven:

@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, floor
 from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
 
 from optsum.contracts.run import CERTIFICATE_S, Limits, Run, Stopped
 from optsum.contracts.strategy import Strategy
-from optsum.coverage.instance import NO_LIMIT, Key, Sense
+from optsum.coverage.instance import NO_LIMIT
 from optsum.deadline import Deadline
+from optsum.optima.nearness import Nearness
 from optsum.optima.optima import Optima
 from optsum.problem.problem import Capability, Problem
+
+from .worth import worth
 
 if TYPE_CHECKING:
     from .walkers import Walker
@@ -85,12 +87,12 @@ class Exhaustive(Strategy):
             sets = [list(run.selection)]
         value: int | Fraction = 0
         if run.evaluation is not None:
-            value = _worth(problem, run.evaluation.key)
+            value = worth(problem, run.evaluation.key)
         bound = value
         if not run.proven:  # the walk is not done; with nothing found, a bound must not look like a proof
             bounded = run.evaluation is not None and Capability.BOUND in problem.capabilities
             root = problem.root_bound(Deadline(max(run.remaining_s, CERTIFICATE_S))) if bounded else None
-            bound = NO_LIMIT if root is None else _worth(problem, root)
+            bound = NO_LIMIT if root is None else worth(problem, root)
         return Optima.of_sets(
             sets,
             value,
@@ -99,6 +101,15 @@ class Exhaustive(Strategy):
             termination=reason,
             statistics=run.statistics,
         )
+
+    def near(
+        self, problem: Problem, nearness: Nearness, limits: Limits, should_stop: Callable[[], bool] | None = None
+    ) -> Optima:
+        """Evaluate every selection, one after another, and return those that are near the best."""
+        from .near import evaluated_near
+
+        self.accept(problem)
+        return evaluated_near(problem, nearness, limits, should_stop)
 
     @staticmethod
     def _walker(run: Run, rows: int) -> Walker:
@@ -137,13 +148,3 @@ class Exhaustive(Strategy):
             run.check()
             walker.go_on()
         return walker
-
-
-def _worth(problem: Problem, key: Key) -> int | Fraction:
-    """Return what is compared, or a bound of it, as `Optima.value` has it: a numerator, a length or a fraction."""
-    if Capability.COVERAGE in problem.capabilities:
-        if problem.sense is Sense.MINIMIZE:
-            return ceil(key)
-        if problem.coverage.constant_denominator:
-            return floor(Fraction(key) * int(problem.coverage.constants[1]))
-    return Fraction(key)

@@ -264,41 +264,13 @@ class OneByOne(Walker):
         self, problem: Problem, coverage: Coverage | None, see: Callable[[Selection], Evaluation], rows: int
     ) -> None:
         self._problem, self._see, self._rows = problem, see, rows
-        parents = [] if coverage is None else coverage.parents.tolist()
-        self._parents: list[int] = parents or [-1] * problem.size
-        self._selections = self._within_limits()
+        self._selections = within_limits(problem, coverage)
         self._best: Key | None = None
         self._ties: list[list[int]] = []
         empty = problem.evaluate(())
         if empty.feasible:
             self._best = empty.key
         self.expected = visits_of(problem if coverage is None else coverage)
-
-    def _within_limits(self) -> Iterator[Selection]:
-        """Yield the selections within the length limits; no branch is entered from which none can be reached."""
-        problem = self._problem
-        lengths, low, high = problem.lengths, problem.min_length, problem.max_length
-        possible = reachable(lengths, low, high)
-        path: list[int] = []
-        chosen: set[int] = set()
-        length, unit = 0, 0
-        while True:
-            # Nothing is chosen from `unit` on: is there a selection of later units that brings the length within?
-            if unit < problem.size and possible(unit, length):
-                if self._parents[unit] in chosen or self._parents[unit] < 0:
-                    path.append(unit)
-                    chosen.add(unit)
-                    length += lengths[unit]
-                    if low <= length <= high:
-                        yield tuple(path)
-                unit += 1
-                continue
-            if not path:
-                return
-            unit = path.pop()
-            chosen.discard(unit)
-            length -= lengths[unit]
-            unit += 1
 
     def advance(self, visits: int) -> Selection | None:
         """Visit; see `Walker.advance`. What is better is reported by `see` itself."""
@@ -341,6 +313,37 @@ def visits_of(instance: Problem | Coverage, enough: float = inf) -> float:
     """Return about how many selections a walk visits, as far as they are not `enough`."""
     visits = estimate_feasible(instance.lengths, instance.min_length, instance.max_length, enough)
     return min(visits, _closed(instance)) if isinstance(instance, Coverage) else visits
+
+
+def within_limits(problem: Problem, coverage: Coverage | None) -> Iterator[Selection]:
+    """Yield the selections within the length limits, the empty one excluded.
+
+    Each unit comes with its parent, if the problem has a normal form; no branch is entered from which no selection can
+    be reached.
+    """
+    lengths, low, high = problem.lengths, problem.min_length, problem.max_length
+    parents = ([] if coverage is None else coverage.parents.tolist()) or [-1] * problem.size
+    possible = reachable(lengths, low, high)
+    path: list[int] = []
+    chosen: set[int] = set()
+    length, unit = 0, 0
+    while True:
+        # Nothing is chosen from `unit` on: is there a selection of later units that brings the length within?
+        if unit < problem.size and possible(unit, length):
+            if parents[unit] in chosen or parents[unit] < 0:
+                path.append(unit)
+                chosen.add(unit)
+                length += lengths[unit]
+                if low <= length <= high:
+                    yield tuple(path)
+            unit += 1
+            continue
+        if not path:
+            return
+        unit = path.pop()
+        chosen.discard(unit)
+        length -= lengths[unit]
+        unit += 1
 
 
 def _closed(coverage: Coverage) -> float:

@@ -12,7 +12,6 @@ import pytest
 
 import optsum
 from optsum.cli import main
-from optsum.labelling.diverse import diverse
 from optsum.running.topics import solve
 
 NEWS = Path(__file__).parents[2] / "examples" / "data" / "news.jsonl"
@@ -93,16 +92,16 @@ def test_diverse_optima_lie_far_apart(count: int) -> None:
     topic = {"id": "twins", "documents": twins, "references": [[words]]}
     oracles = optsum.enumerate_optima(topic, max_length=2 * count)
     assert oracles.count == 2**count
-    first, second, *more = diverse(oracles, 5, seed=0)
+    first, second, *more = oracles.diverse(5)
     assert first == next(iter(oracles))
     assert len(set(first) ^ set(second)) >= count
     assert len({first, second, *more}) == 5
-    assert diverse(oracles, 5, seed=0) == [first, second, *more]
+    assert oracles.diverse(5) == [first, second, *more]
 
 
 def test_diverse_lists_all_where_there_are_few() -> None:
     oracles = optsum.enumerate_optima(TOPIC, max_length=4)
-    assert sorted(diverse(oracles, 9, seed=1)) == sorted(oracles)
+    assert sorted(oracles.diverse(9)) == sorted(oracles)
 
 
 def test_raw_text_is_split_once_and_the_sentences_are_in_the_row() -> None:

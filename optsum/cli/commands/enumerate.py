@@ -1,6 +1,9 @@
 """One row a topic: how many optima there are, the first of them, the units in all and in none of them.
 
-The count is exact and of any size; it is complete unless a limit was reached. TOPICS is as for optsum solve.
+The count is exact and of any size; it is complete unless a limit was reached. With --within, --at-least, --within-steps
+or --best all selections that are nearly as good are counted, which takes 10 seconds a topic at most unless --time-limit
+says otherwise. Sets are sets of the units of the problem: sentences that can add nothing are none. TOPICS is as for
+optsum solve.
 """
 
 from __future__ import annotations
@@ -23,11 +26,26 @@ def run(
     strategy: Annotated[
         str | None, typer.Option(metavar="NAME", help="branch-and-bound or exhaustive [branch-and-bound]")
     ] = None,
+    within: Annotated[
+        str | None, typer.Option(metavar="SHARE", help="all that lose at most this share of the best value, such as 1%")
+    ] = None,
+    at_least: Annotated[
+        str | None, typer.Option("--at-least", metavar="VALUE", help="all whose objective is at least that")
+    ] = None,
+    within_steps: Annotated[
+        int | None,
+        typer.Option("--within-steps", metavar="K", min=0, help="all at most so many integer steps below the best"),
+    ] = None,
+    best: Annotated[
+        int | None, typer.Option(metavar="K", min=1, help="all of so many different values, the best among them")
+    ] = None,
     max_solutions: Annotated[
-        int, typer.Option(metavar="N", min=0, help="optima listed in a row; the count does not depend on it")
+        int, typer.Option(metavar="N", min=0, help="sets listed in a row; the count does not depend on it")
     ] = 100,
     count_only: Annotated[bool, typer.Option("--count-only", help="list none")] = False,
-    minimal: Annotated[bool, typer.Option("--minimal", help="list only optima that contain no other")] = False,
+    minimal: Annotated[bool, typer.Option("--minimal", help="list only sets that contain no other")] = False,
+    diverse: Annotated[int, typer.Option(metavar="K", min=0, help="list so many sets that differ much")] = 0,
+    sample: Annotated[int, typer.Option(metavar="K", min=0, help="list so many sets drawn at random")] = 0,
     output: Output = None,
     resume: Resume = False,
     overwrite: Overwrite = False,
@@ -36,11 +54,14 @@ def run(
 ) -> int:
     """Enumerate the optima of all topics of a file."""
     from optsum.cli.each_topic import EachTopic
-    from optsum.report.result_tables import optima_table
+    from optsum.optima.nearness import Nearness
+    from optsum.report.result_tables import near_table, optima_table
     from optsum.running.oracles import enumerate_topics, resolve_enumeration
 
-    resolved = resolve_enumeration({**options, "strategy": strategy}, config=config)
+    nearness = Nearness.given(within, at_least, within_steps, best)
+    resolved = resolve_enumeration({**options, "strategy": strategy}, nearness, config=config)
     listed = 0 if count_only else max_solutions
+    shape = {"max_solutions": listed, "minimal": minimal, "sample": sample, "diverse": diverse}
     work = EachTopic(
         topics,
         columns,
@@ -48,20 +69,31 @@ def run(
         inputs=[config, resolved.stopwords],
         ways=[resolved],
         existing=existing(overwrite, resume),
-        other=lambda row: _other(row, listed, minimal),
+        other=lambda row: _other(row, nearness, shape),
     )
     return work.show(
-        lambda source: enumerate_topics(source, resolved, max_solutions=listed, minimal=minimal), optima_table
+        lambda source: enumerate_topics(source, resolved, nearness, **shape),
+        optima_table if nearness is None else near_table,
     )
 
 
-def _other(row: Mapping[str, Any], listed: int, minimal: bool) -> str | None:
+def _other(row: Mapping[str, Any], nearness: object, shape: Mapping[str, int]) -> str | None:
     """Return which flag a row was made without, or with; they are no options of the search, which has a hash."""
     if "count" not in row:  # an error
         return None
-    if minimal != (row.get("minimal_count") is not None):
+    if row.get("near") != (None if nearness is None else str(nearness)):
+        return "--within, --at-least, --within-steps or --best"
+    if shape["minimal"] != (row.get("minimal_count") is not None):
         return "--minimal"
-    count = row["minimal_count"] if minimal else row["count"]
-    optima = row.get("optima")
-    fits = optima is None if not listed else optima is not None and len(optima) == min(count, listed)
-    return None if fits else "--max-solutions"
+    count = row["minimal_count"] if shape["minimal"] else row["count"]
+    for name, flag in {"optima": "max_solutions", "sample": "sample", "diverse": "diverse"}.items():
+        sets, wanted = row.get(name), shape[flag]
+        if name == "sample" and sets and count:
+            fits = len(sets) == wanted
+        elif name != "optima" and not row.get("complete"):
+            fits = not sets
+        else:
+            fits = not sets if not wanted else sets is not None and len(sets) == min(count, wanted)
+        if not fits:
+            return f"--{flag.replace('_', '-')}"
+    return None

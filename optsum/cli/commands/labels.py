@@ -1,7 +1,8 @@
 """One row a topic: its sentences as they were searched, and 0 or 1 for each.
 
 Raw text is split once, so that labels never shift. --soft adds the share of all optima that hold each sentence, --all K
-the labels of K optima. TOPICS is as for optsum solve.
+the labels of K optima; with --within and the like both are of all selections that are nearly as good. TOPICS is as for
+optsum solve.
 """
 
 from __future__ import annotations
@@ -31,6 +32,19 @@ def run(
     diverse: Annotated[
         bool, typer.Option("--diverse", help="of optima that differ much, instead of the first K")
     ] = False,
+    within: Annotated[
+        str | None,
+        typer.Option(metavar="SHARE", help="shares and lists of all that lose at most so much, such as 1%"),
+    ] = None,
+    at_least: Annotated[
+        str | None, typer.Option("--at-least", metavar="VALUE", help="... of all whose objective is at least that")
+    ] = None,
+    within_steps: Annotated[
+        int | None,
+        typer.Option("--within-steps", metavar="K", min=0, help="... of all at most so many steps below the best"),
+    ] = None,
+    best: Annotated[int | None, typer.Option(metavar="K", min=1, help="... of all of so many different values")] = None,
+    weighted: Annotated[bool, typer.Option("--weighted", help="count each by its objective in the shares")] = False,
     output: Annotated[
         str | None,
         typer.Option(
@@ -49,11 +63,13 @@ def run(
     """Label all topics of a file."""
     from optsum.cli.each_topic import EachTopic
     from optsum.labelling.labels import Wanted, label_result, label_row, label_topics, resolve_labels
+    from optsum.optima.nearness import Nearness
     from optsum.rows.formats import format_of_labels
 
     output = output or "-"
     form = format_of_labels(output, format_)
-    wanted = Wanted(soft, all_, diverse, references=form.kind == "bertsum")
+    nearness = Nearness.given(within, at_least, within_steps, best)
+    wanted = Wanted(soft, all_, diverse, form.kind == "bertsum", nearness, weighted)
     resolved = resolve_labels({**options, "strategy": strategy}, wanted, config=config)
     work = EachTopic(
         topics,

@@ -1,0 +1,137 @@
+"""What is said of all the selections of a near-optimal family: values, shares, what could be left out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any, Final
+
+import numpy as np
+
+from optsum.contracts.enumeration import Near
+from optsum.coverage.compiling import compiles
+from optsum.coverage.instance import Coverage
+from optsum.errors import UnsupportedError
+from optsum.optima.apart import far_apart
+from optsum.optima.diagram import Diagram
+from optsum.optima.irredundant import Share, drawn, irredundant_share
+from optsum.optima.nearness import Nearness
+from optsum.optima.tally import weights_of_units, worth_of_sets
+from optsum.problem.coverage_problem import CoverageProblem
+from optsum.problem.problem import Capability, Problem
+
+__all__ = ["irredundant", "near_of", "prepare", "value_counts", "weighted_shares"]
+
+_LISTED: Final = 100_000
+"""Sets that are evaluated one and all for a row."""
+_WEIGHED: Final = 2_000_000
+"""Sets that are evaluated one and all for shares that count each by its value; beyond, a sample is."""
+_DRAWS: Final = 20_000
+
+
+def prepare() -> None:
+    """Compile, or load, what families are described with, before a clock starts."""
+    compiles(_run_kernels)()
+
+
+def _run_kernels() -> None:
+    instance = Coverage.of([1, 1], [{0: 1}, {0: 1}], [[1]], max_length=2)
+    problem, diagram = CoverageProblem.of(instance), Diagram.of_sets([(0,), (0, 1)])
+    value_counts(problem, diagram)
+    weighted_shares(problem, diagram)
+    irredundant(problem, diagram)
+    far_apart(Diagram.of_sets([(0,), (1,), (0, 1)]), 2)
+
+
+def value_counts(problem: Problem, diagram: Diagram) -> list[tuple[Fraction, int]]:
+    """Return the different values of a family as they are compared, the best first, and how many sets have each."""
+    if Capability.COVERAGE in problem.capabilities:
+        worth = worth_of_sets(problem.coverage, diagram)
+        return list(zip(worth.keys, worth.counts(), strict=True))
+    counted = Counter(Fraction(problem.evaluate(found).key) for found in diagram)
+    better_first = sorted(counted, reverse=problem.sense.better(1, 0))
+    return [(key, counted[key]) for key in better_first]
+
+
+def weighted_shares(problem: Problem, diagram: Diagram, seed: int = 0) -> dict[int, float]:
+    """Return for each unit the share of the sets that hold it, each set counted by its objective.
+
+    Exact up to two million sets; beyond, of 20,000 that are drawn at random.
+
+    Raises
+    ------
+    UnsupportedError
+        If the objective is a length to be minimized, or the problem is not in the normal form.
+    """
+    if Capability.COVERAGE not in problem.capabilities or problem.sense.better(0, 1):
+        raise UnsupportedError("Sets are weighted by an objective that is maximized, of a built-in formulation.")
+    times = np.ones(1)
+    if diagram.count > _WEIGHED:
+        found = Counter(tuple(sorted(each)) for each in drawn(diagram, _DRAWS, seed))
+        diagram = Diagram.of_sets(found)
+        times = np.array([found[each] for each in diagram], np.float64)
+    worth = worth_of_sets(problem.coverage, diagram)
+    weights = np.array([problem.value_of(key) for key in worth.keys])[worth.which] * times
+    if not weights.any():
+        weights = np.ones(len(weights)) * times
+    return weights_of_units(diagram, weights / weights.sum())
+
+
+def irredundant(problem: Problem, diagram: Diagram, seed: int = 0) -> Share:
+    """Return the share of a family's sets from which no unit could be left out without losing value.
+
+    Raises
+    ------
+    UnsupportedError
+        If the problem is not in the normal form.
+    """
+    if Capability.COVERAGE not in problem.capabilities:
+        raise UnsupportedError("What could be left out is counted for the built-in formulations alone.")
+    return irredundant_share(problem.coverage, diagram, seed)
+
+
+def near_of(
+    nearness: Nearness,
+    problems: Sequence[Problem],
+    diagram: Diagram,
+    least: Fraction | None,
+    shares: Sequence[tuple[Any, Fraction]] | None,
+    seed: int = 0,
+) -> Near:
+    """Return what a row says of a near-optimal family.
+
+    Parameters
+    ----------
+    nearness : Nearness
+        What was asked for.
+    problems : sequence of Problem
+        None if nothing was searched; several where references were searched one by one: then no value is of all.
+    diagram : Diagram
+    least : Fraction or None
+        The threshold, as values are compared.
+    shares : sequence of (unit, share) or None
+        None if not all sets are there: then nothing is said of all.
+    seed : int
+        Of samples.
+    """
+    if not problems or least is None:
+        return Near(near=str(nearness))
+    problem = problems[0]
+    near = Near(near=str(nearness), at_least=problem.value_of(least), at_least_exact=str(least))
+    if shares is None:
+        return near
+    one = len(problems) == 1
+    counts = value_counts(problem, diagram) if one and diagram.count <= _LISTED else None
+    left_out = None
+    if one and diagram.count and Capability.COVERAGE in problem.capabilities:
+        left_out = irredundant(problem, diagram, seed)
+    return Near(
+        near=near.near,
+        at_least=near.at_least,
+        at_least_exact=near.at_least_exact,
+        value_counts=None if counts is None else [(problem.value_of(key), count) for key, count in counts],
+        unit_shares=[(unit, float(share)) for unit, share in shares],
+        irredundant=None if left_out is None else left_out.share,
+        irredundant_error=None if left_out is None else left_out.standard_error,
+    )

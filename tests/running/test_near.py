@@ -1,0 +1,194 @@
+"""Near-optimal selections of topics: Python, rows, limits, labels."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from fractions import Fraction
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import optsum
+from optsum.cli import main
+from optsum.contracts.result import Result
+
+DOCUMENT = ["a b", "b c", "a c", "d e", "a b c", "c d"]
+TOPIC = {"id": "t", "documents": [DOCUMENT], "references": [["a b c d"]]}
+
+
+def values(reference: str, most: int) -> dict[tuple[int, ...], Fraction]:
+    """Return the recall of every selection of the units within the limit, from the text alone."""
+    words = Counter(reference.split())
+    found = {}
+    for size in range(len(DOCUMENT) + 1):
+        for chosen in combinations(range(len(DOCUMENT)), size):
+            text = Counter(word for unit in chosen for word in DOCUMENT[unit].split())
+            if text.total() <= most:
+                found[chosen] = Fraction((words & text).total(), words.total())
+    return found
+
+
+@pytest.mark.parametrize("strategy", ["branch-and-bound", "exhaustive"])
+@pytest.mark.parametrize(
+    ("given", "least"),
+    [
+        ({"within": "25%"}, Fraction(3, 4)),
+        ({"within": 0.3}, Fraction(7, 10)),
+        ({"at_least": 0.5}, Fraction(1, 2)),
+        ({"at_least": "1/4"}, Fraction(1, 4)),
+        ({"within_steps": 1}, Fraction(3, 4)),
+        ({"best": 2}, Fraction(3, 4)),
+        ({"best": 99}, Fraction(0)),
+    ],
+)
+def test_the_family_is_that_of_the_definition(strategy: str, given: dict[str, Any], least: Fraction) -> None:
+    near = optsum.enumerate_optima(TOPIC, max_length=5, strategy=strategy, **given)
+    every = values("a b c d", 5)
+    expected = {chosen for chosen, value in every.items() if value >= least}
+    assert set(near) == expected
+    assert (near.count, near.complete, near.least) == (len(expected), True, least)
+    assert near.result.objective == 1.0
+    counts = Counter(float(every[chosen]) for chosen in expected)
+    assert near.value_counts() == sorted(counts.items(), reverse=True)
+    share = {unit: Fraction(sum(unit in each for each in expected), len(expected)) for unit in range(6)}
+    assert near.share() == {unit: held for unit, held in share.items() if held}
+    weight = sum(every[chosen] for chosen in expected)
+    for unit, held in near.weighted_share().items():
+        assert held == pytest.approx(float(sum(every[chosen] for chosen in expected if unit in chosen) / weight))
+    kept = [
+        chosen
+        for chosen in expected
+        if all(every[tuple(other for other in chosen if other != unit)] < every[chosen] for unit in chosen)
+    ]
+    assert near.irredundant().share == pytest.approx(len(kept) / len(expected))
+    drawn = near.sample(20, seed=3)
+    assert set(drawn) <= expected
+    apart = near.diverse(3)
+    assert len(set(apart)) == min(3, len(expected))
+    assert every[apart[0]] == 1
+
+
+def test_the_best_of_several_references() -> None:
+    topic = {**TOPIC, "references": [["a b c d"], ["d e"]]}
+    near = optsum.enumerate_optima(topic, max_length=5, within=0.3, references="best")
+    one, other = values("a b c d", 5), values("d e", 5)
+    # Sentences that match nothing of a reference are no units of its problem.
+    expected = {chosen for chosen in one if one[chosen] >= Fraction(7, 10) and all(DOCUMENT[u] != "" for u in chosen)}
+    expected |= {chosen for chosen in other if other[chosen] >= Fraction(7, 10) and set(chosen) <= {3, 5}}
+    assert set(near) == expected
+    with pytest.raises(optsum.UnsupportedError, match="no steps and no values in common"):
+        optsum.enumerate_optima(topic, max_length=5, best=2, references="best")
+
+
+def test_compressions_and_covers() -> None:
+    cover = {"id": "c", "documents": [["a", "b", "c"]], "cover": [[[0], [1]], [[2], [0, 1]]]}
+    near = optsum.enumerate_optima(cover, formulation="cover", within_steps=1)
+    assert sorted(near) == [(0, 1), (0, 1, 2), (0, 2), (1, 2)]
+    assert near.value_counts() == [(2.0, 3), (3.0, 1)]
+    assert near.irredundant().share == 0.75
+
+
+def test_a_value_that_nothing_reaches() -> None:
+    near = optsum.enumerate_optima(TOPIC, max_length=2, at_least=0.9)
+    assert (near.count, near.complete, near.result.objective) == (0, True, 0.5)
+    row = near.to_result(sample=2, diverse=2).to_row()
+    assert (row["count"], row["optima"], row["sample"], row["diverse"], row["irredundant"]) == (0, [], [], [], None)
+
+
+def large() -> dict[str, Any]:
+    words = [f"w{number}" for number in range(60)]
+    sentences = [" ".join(words[(7 * i + 11 * j) % 60] for j in range(5)) for i in range(60)]
+    return {"id": "large", "documents": [sentences], "references": [[" ".join(words)]]}
+
+
+def test_a_limit_gives_a_lower_bound_and_nothing_biased() -> None:
+    near = optsum.enumerate_optima(large(), max_length=60, within=0.2, node_limit=30_000)
+    assert not near.complete
+    assert near.proven
+    assert near.count > 0
+    for ask in (near.share, near.irredundant, near.value_counts, near.weighted_share, lambda: near.sample(1)):
+        with pytest.raises(optsum.InputError, match="no fair sample"):
+            ask()
+    row = near.to_result(sample=3, diverse=3, max_solutions=2).to_row()
+    assert (row["complete"], row["termination"], row["count"]) == (False, "node_limit", near.count)
+    for name in ("unit_shares", "value_counts", "irredundant", "always", "never"):
+        assert row[name] is None
+    assert "sample" not in row
+    assert len(row["optima"]) == 2
+    assert Result.from_row(row).to_row() == row
+
+
+def test_without_a_proven_optimum_there_is_no_threshold() -> None:
+    near = optsum.enumerate_optima(large(), max_length=60, within=0.1, time_limit=0)
+    assert (near.complete, near.least) == (False, None)
+    assert near.to_result().to_row()["count"] == 0
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"within": "2"}, "from 0 to 1"),
+        ({"within": "-1%"}, "such as 1%"),
+        ({"within": "many"}, "such as 1%"),
+        ({"within": 0.1, "best": 2}, "one threshold"),
+        ({"at_least": "1/0"}, "such as 0.475"),
+        ({"within_steps": -1}, "from 0"),
+        ({"best": 0}, "from 1"),
+    ],
+)
+def test_what_is_no_threshold_is_refused(given: dict[str, Any], message: str) -> None:
+    with pytest.raises(optsum.OptionError, match=message):
+        optsum.enumerate_optima(TOPIC, max_length=5, **given)
+
+
+def test_strategies_that_do_not_serve_say_so() -> None:
+    with pytest.raises(optsum.UnsupportedError, match="nothing near them"):
+        optsum.enumerate_optima(TOPIC, max_length=5, within=0.1, bound="knapsack")
+    with pytest.raises(optsum.UnsupportedError, match="no integer steps"):
+        optsum.enumerate_optima(TOPIC, max_length=5, within_steps=1, measure="f1")
+
+
+def run(tmp_path: Path, *arguments: str) -> tuple[int, list[dict[str, Any]]]:
+    topics, out = tmp_path / "topics.jsonl", tmp_path / "out.jsonl"
+    topics.write_text(json.dumps(TOPIC) + "\n")
+    status = main(["enumerate", str(topics), "--max-length", "5", "-o", str(out), *arguments])
+    return status, [json.loads(line) for line in out.read_text().splitlines()]
+
+
+def test_rows_and_what_a_later_run_keeps_of_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ("--within", "25%", "--diverse", "2", "--sample", "3")
+    status, (row,) = run(tmp_path, *asked)
+    assert status == 0
+    assert (row["near"], row["at_least"], row["at_least_exact"]) == ("within 25%", 0.75, "3/4")
+    assert row["count"] == sum(count for _, count in row["value_counts"])
+    assert (len(row["diverse"]), len(row["sample"]), row["units"], row["sentence_count"]) == (2, 3, 6, 6)
+    assert Result.from_row(row).to_row() == row
+    assert run(tmp_path, *asked, "--resume") == (0, [row])
+    for other in (("--within", "20%", *asked[2:]), asked[2:], (*asked, "--minimal"), asked[:4]):
+        assert main(["enumerate", str(tmp_path / "topics.jsonl"), "--max-length", "5", "--resume", "-o",
+                     str(tmp_path / "out.jsonl"), *other]) == 2  # fmt: skip
+    assert "--within" in capsys.readouterr().err
+
+
+def test_hostile_rows_are_refused(tmp_path: Path) -> None:
+    _, (row,) = run(tmp_path, "--best", "2")
+    for name, value in [("at_least", "x"), ("value_counts", [[1]]), ("unit_shares", [["a", None]]), ("near", 3)]:
+        with pytest.raises(optsum.InputError, match=name):
+            Result.from_row({**row, name: value})
+
+
+def test_labels_of_all_that_is_near() -> None:
+    (row,) = optsum.labels([TOPIC], max_length=5, soft=True, all_=3, within=0.3)
+    near = optsum.enumerate_optima(TOPIC, max_length=5, within=0.3)
+    assert (row["count"], row["near"], row["at_least"]) == (near.count, "within 30%", 0.7)
+    assert row["shares"] == [float(near.share().get(unit, 0)) for unit in range(6)]
+    (weighted,) = optsum.labels([TOPIC], max_length=5, soft=True, within=0.3, weighted=True)
+    assert weighted["shares"] == [near.weighted_share().get(unit, 0.0) for unit in range(6)]
+    assert weighted["shares"] != row["shares"]
+    with pytest.raises(optsum.OptionError, match="--soft or --all"):
+        next(optsum.labels([TOPIC], max_length=5, within=0.3))
+    with pytest.raises(optsum.OptionError, match="weighted"):
+        next(optsum.labels([TOPIC], max_length=5, soft=True, weighted=True))

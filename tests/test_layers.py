@@ -30,7 +30,7 @@ LAYERS = (
     {"options"},
     {"running"},
     {"exchange", "labelling", "report", "testing"},
-    {"experiments", "studies"},
+    {"experiments", "page", "studies"},
     {"cli", "optsum"},
     {"__main__"},
 )

@@ -25,6 +25,7 @@ _COMMANDS: Final = {
     "run": "Search a whole corpus in a grid of options, and go on after whatever happens.",
     "status": "Say how far a run is.",
     "merge": "Put the shards of a run together, or write its rows.",
+    "report": "Show rows as one page: topic by topic, what was chosen and what was missed.",
     "score": "Score systems by ROUGE, and correlate with human scores.",
     "align": "Make covers from texts: which source sentences say what a reference says.",
     "study": "Run a paper's experiment on your data, and print its tables.",

@@ -1,0 +1,159 @@
+"""What was asked for, as far as rows say it: the problem apart from the searches."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
+
+from pydantic import ValidationError
+
+from optsum.coverage.instance import Sense
+from optsum.errors import InputError, OptsumError
+from optsum.metrics.metric import Metric
+from optsum.metrics.names import parse_metric
+from optsum.metrics.ngrams import NGrams, SkipBigrams
+from optsum.options.options import Options
+from optsum.options.toml import sentence_of
+from optsum.report.result_tables import headline
+from optsum.running.way import Way, way_of
+
+OF_SEARCHES: Final = frozenset(
+    {
+        *("strategy", "strategy_options", "bound", "backend", "backend_options", "threads", "verify", "seed"),
+        *("workers", "preset", "time_limit", "node_limit", "evaluation_limit", "gap", "target"),
+    }
+)
+"""Options that say how to search, and nothing of what the problem is."""
+
+_SUMMARIES: Final = {"extractive": "extracts", "compressive": "compressions", "cover": "covers"}
+_REFERENCES: Final = {
+    "pooled": "all references pooled",
+    "each": "each reference by itself",
+    "mean": "each reference, averaged",
+    "best": "the reference that gives most",
+    "first": "the first reference",
+}
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A problem as it was posed to all topics; equal settings are one.
+
+    Attributes
+    ----------
+    formulation : str
+    metric : str or None
+        None for a formulation that has none.
+    options : Options or None
+        Where the rows have them (`optsum.running.details`); those of the search are the defaults.
+    """
+
+    formulation: str
+    metric: str | None
+    options: Options | None = None
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any], details: Mapping[str, Any] | None) -> Setting:
+        """Return the setting of a row.
+
+        Raises
+        ------
+        InputError
+            If its details have options that cannot be.
+        """
+        given = None if details is None else details.get("options")
+        options = None
+        if given is not None:
+            try:
+                options = Options.model_validate({k: v for k, v in dict(given).items() if k not in OF_SEARCHES})
+            except ValidationError as error:
+                raise InputError(
+                    f"its details are not those that optsum writes: {sentence_of(error.errors()[0])}"
+                ) from None
+            except (TypeError, ValueError):
+                raise InputError("its details are not those that optsum writes: options is no object") from None
+        return cls(str(row.get("formulation") or "extractive"), row.get("metric"), options)
+
+    @cached_property
+    def way(self) -> Way | None:
+        """How its topics are read; None where rows do not say it, or what it needs is not here."""
+        if self.options is None:
+            return None
+        try:
+            return way_of(self.options.model_copy(update={"strategy": "greedy"}))
+        except OptsumError:
+            return None
+
+    @property
+    def minimizes(self) -> bool:
+        """Whether less is better."""
+        if self.way is not None:
+            return self.way.formulation.sense is Sense.MINIMIZE
+        return self.formulation == "cover"
+
+    @property
+    def label(self) -> str:
+        """The problem in a few words."""
+        if self.options is not None and self.way is not None:
+            return headline(self.options)
+        return ", ".join(filter(None, (self.formulation, self.metric)))
+
+    @property
+    def sentence(self) -> str:
+        """The problem in one sentence's words."""
+        what = _SUMMARIES.get(self.formulation, f"{self.formulation} summaries")
+        options = self.options
+        if options is None or self.way is None:
+            return f"{what}; {_capitals(self.metric)}" if self.metric else what
+        if not self.way.formulation.has_metric:
+            return f"{what} of as few {options.length_unit if options.weights == 'length' else 'sentences'} as can be"
+        if options.max_length is None:
+            size = f"{what} of any length"
+        elif options.min_length:
+            size = f"{what} of {options.min_length} to {options.max_length} {options.length_unit}"
+        else:
+            size = f"{what} of at most {options.max_length} {options.length_unit}"
+        measure = "F1" if options.measure == "f1" else options.measure
+        words = [f"{size}; {_capitals(options.metric)} {measure} against {_REFERENCES[options.references]}"]
+        if options.stem:
+            words.append("stemmed")
+        if options.stopwords != "keep":
+            words.append("without stop words")
+        return ", ".join(words)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what the page counts with."""
+        options = self.options
+        components = [] if self.metric is None or options is None else list(map(_component, _components(self.metric)))
+        return {
+            "label": self.label,
+            "minimizes": self.minimizes,
+            "unit": None if options is None else options.length_unit,
+            "components": components,
+            "distinct": options is not None and options.counts == "set",
+            "joined": options is not None and options.boundaries == "joined",
+            "apart": options is not None and options.model_units == "sentences",
+            "best": options is not None and options.references == "best",
+        }
+
+
+def _capitals(metric: str | None) -> str:
+    return "" if metric is None else metric.replace("rouge-", "ROUGE-").replace("-su", "-SU").replace("E-l", "E-L")
+
+
+def _components(metric: str) -> tuple[Metric, ...]:
+    try:
+        return parse_metric(metric).components
+    except OptsumError:
+        return ()
+
+
+def _component(metric: Metric) -> dict[str, Any]:
+    """Return how n-grams are made; of what is not made of neighbouring tokens only the name."""
+    if isinstance(metric, NGrams):
+        return {"name": metric.name, "size": metric.size}
+    if isinstance(metric, SkipBigrams):
+        return {"name": metric.name, "skip": metric.skip}
+    return {"name": metric.name}

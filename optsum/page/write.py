@@ -1,0 +1,151 @@
+"""Rows as one HTML file: scripts, styles and data inside, and a policy that lets nothing else in."""
+
+from __future__ import annotations
+
+import os
+from base64 import b64encode
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from functools import cache
+from hashlib import sha256
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Final
+
+from optsum._version import __version__
+from optsum.contracts.result import Result
+from optsum.errors import InputError, OptionError, visible
+from optsum.files import PathLike, describe_os_error
+from optsum.page.charts import charts_of
+from optsum.page.drawing import STYLES, drawn
+from optsum.page.gather import Gathered, gather
+from optsum.page.overview import matrix_of, missing_strategy, ordered, sentences_of, table_of, tiles_of
+from optsum.page.views import IN_BLOCK, blocks_of
+
+__all__ = ["page_of", "write_page"]
+
+_SCRIPTS: Final = ("core.js", "grams.js", "table.js", "marks.js", "topic.js", "cover.js", "start.js")
+_STYLES: Final = ("page.css", "table.css", "topic.css", "print.css")
+
+
+def write_page(
+    rows: Iterable[Result | Mapping[str, Any]], output: PathLike, *, title: str = "", overwrite: bool = False
+) -> None:
+    """Write rows as one HTML file, which needs no server and no network.
+
+    Parameters
+    ----------
+    rows : iterable of Result or mapping
+        Results, or rows as ``Result.to_row`` makes them, such as ``compare(...).results``. With details (``compare(...,
+        details=True)``) the page shows texts; without, what there is.
+    output : str or path
+    title : str
+    overwrite : bool
+        Whether a file that exists is replaced.
+
+    Raises
+    ------
+    InputError
+        If a row is none of optsum, or there is none.
+    OptionError
+        If the output exists, or cannot be written.
+    """
+    path = Path(output)
+    if not overwrite and path.exists():
+        raise OptionError(f"the output {path} exists: give --overwrite, or name another output")
+    text = page_of(gather(row.to_row() if isinstance(row, Result) else row for row in rows), title=title)
+    save(path, text)
+
+
+def save(path: Path, text: str) -> None:
+    """Write a file whole or not at all.
+
+    Raises
+    ------
+    OptionError
+        If it cannot be written.
+    """
+    part = path.with_name(f"{path.name}.part")
+    try:
+        part.write_text(text, encoding="utf-8", newline="\n")
+        os.replace(part, path)  # noqa: PTH105
+    except OSError as error:
+        with suppress(OSError):
+            part.unlink()
+        raise OptionError(f"the output {path} cannot be written: {describe_os_error(error)}") from None
+
+
+def page_of(gathered: Gathered, *, title: str = "") -> str:
+    """Return the page.
+
+    Raises
+    ------
+    InputError
+        If there is no row.
+    """
+    if not gathered.problems:
+        raise InputError("there is no row to report: write some with optsum compare ... --details -o rows.jsonl")
+    script, style = _assets(_SCRIPTS), _assets(_STYLES)
+    problems = ordered(gathered)
+    data = {
+        "strategies": [
+            {"name": name, "exact": exact} for name, exact in zip(gathered.names(), gathered.exact(), strict=True)
+        ],
+        "styles": STYLES,
+        "missed": missing_strategy(gathered),
+        "settings": [setting.to_json() for setting in gathered.settings],
+        "topics": table_of(gathered),
+        "perBlock": IN_BLOCK,
+    }
+    text: str = _template().render(
+        title=visible(title) or "Oracle summaries",
+        policy=_policy(script, style),
+        script=script,
+        style=style,
+        data=data,
+        blocks=list(blocks_of(problems, gathered)),
+        sentences=sentences_of(gathered),
+        tiles=tiles_of(gathered),
+        settings=[visible(setting.label) for setting in gathered.settings],
+        matrix=matrix_of(gathered),
+        charts=[drawn(chart) for chart in charts_of(gathered)],
+        strategies=gathered.names(),
+        guaranteed=any(each.guaranteed for problem in problems for each in problem.found.values()),
+        styles=STYLES,
+        has_text=any(problem.text is not None for problem in problems),
+        version=__version__,
+    )
+    return text
+
+
+def _policy(script: str, style: str) -> str:
+    """Return a content security policy: these scripts and these styles, and nothing from anywhere."""
+
+    def hashed(text: str) -> str:
+        return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
+
+    return "; ".join(
+        (
+            "default-src 'none'",
+            f"script-src {hashed(script)}",
+            f"style-src {hashed(style)}",
+            "base-uri 'none'",
+            "form-action 'none'",
+        )
+    )
+
+
+@cache
+def _assets(names: tuple[str, ...]) -> str:
+    folder = files("optsum.page.assets")
+    text = "\n".join((folder / name).read_text(encoding="utf-8").strip() for name in names)
+    return f'"use strict";\n(() => {{\n{text}\n}})();\n' if names[0].endswith(".js") else f"{text}\n"
+
+
+@cache
+def _template() -> Any:
+    from jinja2 import Environment, StrictUndefined
+
+    source = (files("optsum.page.assets") / "page.html").read_text(encoding="utf-8")
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    return environment.from_string(source)

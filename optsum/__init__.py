@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from optsum.metrics.names import METRICS, parse_metric
     from optsum.metrics.rouge import rouge
     from optsum.optima.optima import Optima
+    from optsum.page.write import write_page
     from optsum.problem.counted import Counted
     from optsum.problem.coverage_problem import CoverageProblem
     from optsum.problem.formulation import Extract, Formulation, Task
@@ -132,6 +133,7 @@ _HOME = {
     "solve": "optsum.running.topics",
     "solve_all": "optsum.running.topics",
     "study": "optsum.studies",
+    "write_page": "optsum.page.write",
 }
 
 __all__ = [
@@ -210,6 +212,7 @@ __all__ = [
     "solve_all",
     "status",
     "study",
+    "write_page",
 ]
 
 

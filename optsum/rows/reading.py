@@ -13,6 +13,8 @@ from optsum.errors import InputError
 from optsum.files import PathLike
 from optsum.rows.store import is_run, stored_rows
 
+__all__ = ["read_rows"]
+
 
 def read_rows(path: PathLike) -> Iterator[dict[str, Any]]:
     """Open a file of rows and iterate over them.

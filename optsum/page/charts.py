@@ -10,7 +10,7 @@ from math import ceil, floor, log10
 from statistics import fmean, median
 from typing import Final
 
-from optsum.page.gather import Gathered, Problem, Variant
+from optsum.page.gather import Gathered, Variant
 from optsum.report.tables import counted, number, seconds
 
 _POINTS: Final = 160
@@ -290,7 +290,7 @@ def _lengths(gathered: Gathered) -> Chart | None:
     """Return the mean objective by maximum length, where topics were searched under several."""
     values: dict[int, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
     for problem in gathered.problems:
-        length = _length(problem)
+        length = problem.setting.max_length
         if length is None:
             continue
         for place, variant in enumerate(gathered.variants):
@@ -320,11 +320,6 @@ def _lengths(gathered: Gathered) -> Chart | None:
             for place, found in sorted(values.items())
         ],
     )
-
-
-def _length(problem: Problem) -> int | None:
-    options = problem.setting.options
-    return None if options is None else options.max_length
 
 
 def _of(gathered: Gathered, variant: Variant):  # type: ignore[no-untyped-def]

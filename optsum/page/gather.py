@@ -215,7 +215,7 @@ def _problem(
             known[setting, name] = problem
     count = row.get("sentence_count")
     problem.sentences = problem.sentences if count is None else count
-    if details is not None:
+    if details is not None and problem.text is None:
         topic = topic_of(row, details)
         problem.text = text_of(topic, setting, details.get("parts"))
         problem.sentences, problem.words = len(topic.sentences), sum(map(word_count, topic.sentences))

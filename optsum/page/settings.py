@@ -10,14 +10,14 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from optsum.coverage.instance import Sense
-from optsum.errors import InputError, OptsumError
+from optsum.errors import InputError, OptsumError, visible
 from optsum.metrics.metric import Metric
 from optsum.metrics.names import parse_metric
 from optsum.metrics.ngrams import NGrams, SkipBigrams
 from optsum.options.options import Options
 from optsum.options.toml import sentence_of
 from optsum.report.result_tables import headline
-from optsum.running.way import Way, way_of
+from optsum.running.setup import Setup, setup_of
 
 OF_SEARCHES: Final = frozenset(
     {
@@ -26,6 +26,12 @@ OF_SEARCHES: Final = frozenset(
     }
 )
 """Options that say how to search, and nothing of what the problem is."""
+
+_SAID: Final = (
+    "topics",
+    *(name for name in Options.model_fields if name not in {*OF_SEARCHES, "formulation", "metric"}),
+)
+"""Fields of a row, beside formulation and metric, that say what the problem is."""
 
 _SUMMARIES: Final = {"extractive": "extracts", "compressive": "compressions", "cover": "covers"}
 _REFERENCES: Final = {
@@ -48,11 +54,14 @@ class Setting:
         None for a formulation that has none.
     options : Options or None
         Where the rows have them (`optsum.running.details`); those of the search are the defaults.
+    said : tuple of (name, value)
+        What else rows say of the problem themselves: options that a grid varies, the file of the topics.
     """
 
     formulation: str
     metric: str | None
     options: Options | None = None
+    said: tuple[tuple[str, str], ...] = ()
 
     @classmethod
     def of(cls, row: Mapping[str, Any], details: Mapping[str, Any] | None) -> Setting:
@@ -74,40 +83,54 @@ class Setting:
                 ) from None
             except (TypeError, ValueError):
                 raise InputError("its details are not those that optsum writes: options is no object") from None
-        return cls(str(row.get("formulation") or "extractive"), row.get("metric"), options)
+        names = [name for name in _SAID if options is None or name not in Options.model_fields]
+        said = tuple((name, visible(str(row[name]))) for name in names if row.get(name) is not None)
+        return cls(str(row.get("formulation") or "extractive"), row.get("metric"), options, said)
 
     @cached_property
-    def way(self) -> Way | None:
+    def setup(self) -> Setup | None:
         """How its topics are read; None where rows do not say it, or what it needs is not here."""
         if self.options is None:
             return None
         try:
-            return way_of(self.options.model_copy(update={"strategy": "greedy"}))
+            return setup_of(self.options.model_copy(update={"strategy": "greedy"}))
         except OptsumError:
             return None
 
     @property
     def minimizes(self) -> bool:
         """Whether less is better."""
-        if self.way is not None:
-            return self.way.formulation.sense is Sense.MINIMIZE
+        if self.setup is not None:
+            return self.setup.formulation.sense is Sense.MINIMIZE
         return self.formulation == "cover"
 
     @property
     def label(self) -> str:
         """The problem in a few words."""
-        if self.options is not None and self.way is not None:
-            return headline(self.options)
-        return ", ".join(filter(None, (self.formulation, self.metric)))
+        if self.options is not None and self.setup is not None:
+            return ", ".join([headline(self.options), *self._more])
+        return ", ".join(filter(None, (self.formulation, self.metric, *self._more)))
+
+    @property
+    def _more(self) -> list[str]:
+        return [f"{name.replace('_', ' ')} {value.rpartition('/')[2]}" for name, value in self.said]
+
+    @property
+    def max_length(self) -> int | None:
+        """The longest summary, as far as rows say it."""
+        if self.options is not None:
+            return self.options.max_length
+        length = dict(self.said).get("max_length", "")
+        return int(length) if length.isdecimal() and len(length) < 16 else None
 
     @property
     def sentence(self) -> str:
         """The problem in one sentence's words."""
         what = _SUMMARIES.get(self.formulation, f"{self.formulation} summaries")
         options = self.options
-        if options is None or self.way is None:
-            return f"{what}; {_capitals(self.metric)}" if self.metric else what
-        if not self.way.formulation.has_metric:
+        if options is None or self.setup is None:
+            return "; ".join(filter(None, (what, _capitals(self.metric), *self._more)))
+        if not self.setup.formulation.has_metric:
             return f"{what} of as few {options.length_unit if options.weights == 'length' else 'sentences'} as can be"
         if options.max_length is None:
             size = f"{what} of any length"

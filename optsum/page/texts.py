@@ -50,8 +50,8 @@ def text_of(topic: Topic, setting: Setting, parts: object) -> dict[str, Any]:
     InputError
         If `parts` are not those of its sentences.
     """
-    way = setting.way
-    analyzer = None if way is None or not way.formulation.has_metric else way.spec_for(topic).analyzer
+    setup = setting.setup
+    analyzer = None if setup is None or not setup.formulation.has_metric else setup.spec_for(topic).analyzer
     unit = setting.options.length_unit if setting.options is not None else "words"
     numbers: dict[str, int] = {}
 

@@ -13,6 +13,7 @@ import typer
 
 from optsum.cli.exits import guarded
 from optsum.errors import OptionError, show_tracebacks
+from optsum.options.options import columns_of
 from optsum.options.own import OwnOptions
 from optsum.report.logs import telling
 from optsum.report.verbosity import Verbosity
@@ -165,6 +166,8 @@ def command(run: Callable[..., int], flags: Flags | None) -> Callable[..., int]:
         given = {"options": {each.name: values.pop(each.name) for each in extra}} if flags is not None else {}
 
         def told() -> int:
+            if {"columns", "config"} <= values.keys() and values["columns"] is None and values["config"] is not None:
+                values["columns"] = columns_of(values["config"])
             if verbose and quiet:
                 raise OptionError("A command cannot say more and less: give --verbose or --quiet.")
             with telling(Verbosity.VERBOSE if verbose else Verbosity.QUIET if quiet else Verbosity.NORMAL, log_file):

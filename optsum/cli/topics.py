@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
 from optsum.cli.exits import DONE, tell
+from optsum.errors import unknown_name
+from optsum.options.options import Options
 
 if TYPE_CHECKING:
     from optsum.corpus.topic import BadTopic, Flat, Topic
 
-__all__ = ["Map", "Topics", "open_topics"]
+__all__ = ["FlatLists", "Map", "Topics", "checked_flat", "open_topics"]
 
 Topics: TypeAlias = Annotated[
     str,
@@ -30,7 +32,28 @@ Map: TypeAlias = Annotated[
 ]
 
 
-def open_topics(path: str, columns: str | None, flat: Flat | None = None) -> Iterator[Topic | BadTopic]:
+FlatLists: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--flat", metavar="sentences|texts", help=Options.model_fields["flat"].description or ""),
+]
+
+
+def checked_flat(flat: object) -> Flat | None:
+    """Return what ``--flat`` says, where it is no field of a command's options.
+
+    Raises
+    ------
+    UnknownNameError
+    """
+    match flat:
+        case None | "sentences" | "texts":
+            return flat
+    raise unknown_name("kind of flat list", flat, ["sentences", "texts"])
+
+
+def open_topics(
+    path: str, columns: str | Mapping[str, str] | None, flat: Flat | None = None
+) -> Iterator[Topic | BadTopic]:
     """Read topics; which columns were recognised is said on the standard error output."""
     from optsum.corpus.topics import read_topics
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeAlias, TypeVar
 
 from optsum.corpus.formats.cells import topic_record
+from optsum.corpus.formats.columns import recognised
 from optsum.corpus.sentences import json_type
 from optsum.corpus.systems import BadSystem, System, as_system, read_systems
 from optsum.corpus.topic import BadTopic, Flat, Topic, as_topic
@@ -31,7 +32,8 @@ def topics_of(given: Any, flat: Flat | None = None) -> Iterator[AnyTopic]:
     ----------
     given : path, data frame or iterable
         A path as for `optsum.read_topics`; a frame of pandas, polars or pyarrow whose columns are named as the keys of
-        a topic; or topics, their JSON form, or what a reader yields.
+        a topic, or as those of a well-known data set (article and highlights, ...); or topics, their JSON form, or
+        what a reader yields.
     flat : {"sentences", "texts"}, optional
         What a flat list of strings is in a file (`optsum.as_topic`).
 
@@ -43,7 +45,11 @@ def topics_of(given: Any, flat: Flat | None = None) -> Iterator[AnyTopic]:
     if isinstance(given, str | os.PathLike):
         return read_topics(given, flat=flat)
     alone = "a topic by itself; give a list of topics, or use optsum.solve"
-    return _items(given, "topics", alone, lambda number, error: BadTopic(None, f"row {number}", error))
+    return _items(given, "topics", alone, _bad_topic)
+
+
+def _bad_topic(number: int, error: str) -> BadTopic:
+    return BadTopic(None, f"row {number}", error)
 
 
 def systems_of(given: Any) -> Iterator[System | BadSystem | Mapping[str, Any]]:
@@ -96,8 +102,10 @@ def _rows_of(given: Any) -> Iterable[Mapping[str, Any]] | None:
 
 
 def _record(row: Mapping[str, Any], number: int, bad: Callable[[int, str], T]) -> dict[str, Any] | T:
+    columns = recognised(row) if bad is _bad_topic else None  # of a well-known data set
     try:
-        return topic_record({name: _plain(value) for name, value in row.items()}, number, True)
+        record = topic_record({name: _plain(value) for name, value in row.items()}, number, True)
+        return record if columns is None else next(columns.topics(record, number))
     except InputError as error:
         return bad(number, str(error))
 

@@ -46,6 +46,7 @@ __all__ = [
     "OF_WORKERS",
     "Options",
     "ScoreOptions",
+    "columns_of",
     "options_of",
     "read_config",
     "resolve",
@@ -267,6 +268,7 @@ _ONLY_IN: Final = {
     "exact_time_limit": "compare",
     "threshold": "align",
     "max_sentences": "align",
+    "map": "--map",
 }
 """Options of one command that are no field of a model."""
 
@@ -284,6 +286,22 @@ def read_config(path: str | Path, *, also: Iterable[str] = ()) -> dict[str, Any]
     """
     known = dict.fromkeys([*Options.model_fields, *ScoreOptions.model_fields, *_ONLY_IN, *also])
     return read_table(path, known)
+
+
+def columns_of(config: str | Path) -> str | Mapping[str, str] | None:
+    """Return which columns of the topics are what, as a file of options says it: ``map``, a text or a table.
+
+    Raises
+    ------
+    OptionError
+        As `read_config`, or if it is neither.
+    """
+    said = read_config(config).get("map")
+    if isinstance(said, Mapping) and all(isinstance(path, str) for path in said.values()):
+        return dict(said)
+    if said is not None and not isinstance(said, str):
+        raise OptionError(f'{config}: map is no text and no table of texts: write map = "documents=COLUMN,..."')
+    return said
 
 
 def resolve(

@@ -126,9 +126,7 @@ class _Stream(Generic[Item, Answer]):
             if ended:
                 self._crew.close()
             else:
-                for _, future in self._under_way.values():
-                    future.cancel()
-                self._crew.end()
+                self._crew.end(self._futures())
 
     def _submit(self, batch: list[Item]) -> int:
         number = next(self._number)
@@ -141,7 +139,7 @@ class _Stream(Generic[Item, Answer]):
             first = next(iter(self._under_way))
             wait([self._under_way[first][1]])
             return [first]
-        wait([future for _, future in self._under_way.values()], return_when=FIRST_COMPLETED)
+        wait(self._futures(), return_when=FIRST_COMPLETED)
         return [number for number, (_, future) in self._under_way.items() if future.done()]
 
     def _take(self, number: int) -> Iterator[list[Answer]]:
@@ -188,11 +186,12 @@ class _Stream(Generic[Item, Answer]):
         _, future = self._under_way[number]
         return future.done() and not future.cancelled() and future.exception() is None
 
+    def _futures(self) -> list[Future[Done[Answer]]]:
+        return [future for _, future in self._under_way.values()]
+
     def _wind_up(self) -> Iterator[list[Answer]]:
         """Stop the work and yield what there is."""
-        for _, future in self._under_way.values():
-            future.cancel()
-        self._crew.interrupt(self._job.name)
+        self._crew.interrupt(self._job.name, self._futures())
         until = perf_counter() + _GRACE_S
         for _, future in self._under_way.values():
             try:

@@ -15,6 +15,8 @@ def timeless(rows: Iterable[Mapping[str, Any]]) -> list[str]:
 
 
 def _without(row: Mapping[str, Any]) -> dict[str, Any]:
-    statistics = {name: value for name, value in row["statistics"].items() if not name.endswith("_s")}
+    statistics = {
+        name: value for name, value in row["statistics"].items() if not name.endswith("_s") and name != "seconds"
+    }
     trace = [point[1:] for point in row["trace"]]
     return {**row, "seconds": None, "statistics": statistics, "trace": trace}

@@ -7,9 +7,11 @@ import time
 from pathlib import Path
 from typing import Any
 
-from optsum.contracts.result import Result
+from optsum.contracts.result import Result, Termination
+from optsum.errors import describe
 from optsum.options.options import resolve
 from optsum.running.each_topic import error_result
+from optsum.running.results import unsolved
 from optsum.running.setup import setup_of
 
 OPTIONS = resolve({"max_length": 3})
@@ -34,3 +36,40 @@ def waits(item: int, folder: Path) -> list[Result]:
     if item:
         time.sleep(60)
     return row(item)
+
+
+def text_of(item: int, results: list[Result]) -> tuple[int, str | None]:
+    return item, results[0].error
+
+
+def dies_once(item: int, folder: Path, deadly: tuple[int, ...]) -> list[Result]:
+    mark = folder / f"died-{item}"
+    if item in deadly and not mark.exists():
+        mark.touch()
+        os._exit(3)
+    return row(item)
+
+
+def takes(item: int) -> list[Result]:
+    """So many MB of memory."""
+    try:
+        held = bytearray(item * 10**6)
+    except MemoryError as error:
+        return [error_result(str(item), describe(error), setup_of(OPTIONS))]
+    del held
+    return [unsolved(str(item), setup_of(OPTIONS), Termination.TIME_LIMIT)]
+
+
+def slow_first(item: int) -> list[Result]:
+    if item == 0:
+        time.sleep(60)
+    return row(item)
+
+
+def deadly_search(item: Any, details: bool) -> list[Result]:
+    """As a run searches, but the fourth topic kills."""
+    if item.topic == 3:
+        os._exit(9)
+    from optsum.experiments.run import _search
+
+    return _search(item, details)

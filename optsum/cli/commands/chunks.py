@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from optsum.cli.exits import DONE, FAILED, put, tell
+from optsum.cli.topics import FlatLists, checked_flat
 from optsum.errors import InputError
 from optsum.files import READ_ERRORS, open_bytes
 
 if TYPE_CHECKING:
     from optsum.chunks.parse import Parse
+    from optsum.corpus.topic import Flat
 
 FLAGS = None
 
@@ -30,6 +32,7 @@ def run(
     chunk_rules: Annotated[
         str | None, typer.Option("--chunk-rules", metavar="FILE", help="rules of your own; or ud or clearnlp")
     ] = None,
+    flat: FlatLists = None,
     tree: Annotated[bool, typer.Option("--tree", help="print the tree of the chunks, too")] = False,
     why: Annotated[bool, typer.Option("--why", help="print the rule that each word falls under, too")] = False,
 ) -> int:
@@ -44,7 +47,7 @@ def run(
         raise unknown_name("chunk profile", profile, PROFILES)
     rules = load_rules(chunk_rules) if chunk_rules is not None else None
     done, errors = 0, []
-    for item in _items(file):
+    for item in _items(file, checked_flat(flat)):
         if isinstance(item, str):
             put(item)
         elif isinstance(item, InputError):
@@ -64,7 +67,7 @@ def run(
     return tell(f"{counted(len(errors), 'part')} of {file} could not be used; {first}", FAILED)
 
 
-def _items(file: str) -> Iterator[Parse | InputError | str]:
+def _items(file: str, flat: Flat | None) -> Iterator[Parse | InputError | str]:
     """Yield parses, what is wrong in their place, and lines to be printed as they are."""
     if not _is_json(file):
         from optsum.chunks.conllu_text import conllu_blocks
@@ -85,7 +88,7 @@ def _items(file: str) -> Iterator[Parse | InputError | str]:
     from optsum.corpus.topic import BadTopic
     from optsum.corpus.topics import read_topics
 
-    for topic in read_topics(file):
+    for topic in read_topics(file, flat=flat):
         if isinstance(topic, BadTopic):
             yield InputError(f"{topic.source}: {topic.error}")
             continue

@@ -5,18 +5,21 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from typing import Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
 from optsum.cli.exits import DONE, FAILED, INTERRUPTED, tell
 from optsum.cli.flags import Config, Flags, Format, Output, Overwrite, command, existing
-from optsum.cli.topics import Map, open_topics
+from optsum.cli.topics import FlatLists, Map, checked_flat, open_topics
 from optsum.errors import OptionError
-from optsum.options.options import options_of, resolve_as
+from optsum.options.options import options_of, read_config, resolve_as
 from optsum.report.table_formats import TableFormat, table_format
 from optsum.rows.writer import Existing
 from optsum.studies import STUDIES, load_study
+
+if TYPE_CHECKING:
+    from optsum.corpus.topic import Flat
 
 SUBCOMMANDS: Final = {name: entry.about for name, entry in STUDIES.items()}
 
@@ -40,12 +43,14 @@ def subcommand(name: str) -> tuple[Callable[..., int], str]:
         output: str | None,
         overwrite: bool,
         columns: str | None,
+        flat: str | None,
         config: str | None,
         format_: str,
         **paths: str | None,
     ) -> int:
         form = table_format(format_)
-        return _run(name, paths, options, (output, existing(overwrite)), config, columns, form)
+        flat = flat if flat is not None or config is None else read_config(config).get("flat")
+        return _run(name, paths, options, (output, existing(overwrite)), config, columns, checked_flat(flat), form)
 
     run.__annotations__ = {}
     run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
@@ -56,6 +61,7 @@ def subcommand(name: str) -> tuple[Callable[..., int], str]:
             _keyword("output", Output),
             _keyword("overwrite", Overwrite, default=False),
             _keyword("columns", Map),
+            _keyword("flat", FlatLists),
             _keyword("config", Config),
         ]
     )
@@ -82,6 +88,7 @@ def _run(
     to: tuple[str | None, Existing],
     config: str | None,
     columns: str | None,
+    flat: Flat | None,
     form: TableFormat,
 ) -> int:
     output, mode = to
@@ -96,7 +103,7 @@ def _run(
     function = load_study(name)
     given = resolve_as(options_of(function), options, config=config).model_dump()
     readers: dict[str, Callable[[str], Any]] = {
-        "topics": lambda path: open_topics(path, columns),
+        "topics": lambda path: open_topics(path, columns, flat),
         "systems": read_systems,
     }
     read = {each: readers[each](path) for each, path in paths.items() if path is not None}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from typing import Any, Protocol
 
@@ -32,10 +32,13 @@ class Crew(Protocol):
             If there is nobody left who could do it.
         """
 
-    def interrupt(self, name: str) -> None:
-        """Have the searches of a run (`optsum.running.executors.work.Job`) end and hand over what they have."""
+    def interrupt(self, name: str, futures: Iterable[Future[Any]]) -> None:
+        """Have the searches of a run (`optsum.running.executors.work.Job`) end and hand over what they have.
 
-    def end(self) -> None:
+        Its futures may be cancelled as far as they have not begun.
+        """
+
+    def end(self, futures: Iterable[Future[Any]]) -> None:
         """Give up what is under way, and leave no process behind that was started for this."""
 
     def close(self) -> None:

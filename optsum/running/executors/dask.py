@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import BrokenExecutor, Future
 from contextlib import ExitStack, suppress
 from time import monotonic
@@ -171,13 +171,15 @@ class Dask:
     def _gone(self) -> ExecutorError:
         return ExecutorError(f"The scheduler {self._where} is gone, or has thrown away what it was to do.")
 
-    def interrupt(self, name: str) -> None:
+    def interrupt(self, name: str, futures: Iterable[Future[Any]]) -> None:
         """Have the searches of a run end."""
+        del futures  # workers answer at once to whatever comes
         with suppress(Exception):  # a scheduler that is gone has nothing to be told
             self._client.run(interrupt_here, name, wait=False)
 
-    def end(self) -> None:
+    def end(self, futures: Iterable[Future[Any]] = ()) -> None:
         """Give up what is under way."""
+        del futures  # the executor knows them
         executor = getattr(self, "_executor", None)
         if executor is not None:
             with suppress(Exception):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import BrokenExecutor, Executor, Future
 from typing import Any
 
@@ -50,16 +50,23 @@ class Given:
         except RuntimeError as error:
             raise ExecutorError(f"The executor takes no work: {error}.") from error
 
-    def interrupt(self, name: str) -> None:
+    def interrupt(self, name: str, futures: Iterable[Future[Any]]) -> None:
         """Have the searches of a run end."""
+        _cancel(futures)
         interrupt_here(name)  # threads
         interrupt_processes(self._executor)
 
-    def end(self) -> None:
+    def end(self, futures: Iterable[Future[Any]]) -> None:
         """Give up what is under way."""
+        _cancel(futures)
         if self._make is not None:
             self._executor.shutdown(wait=True, cancel_futures=True)
 
     def close(self) -> None:
         """Let go."""
-        self.end()
+        self.end([])
+
+
+def _cancel(futures: Iterable[Future[Any]]) -> None:
+    for future in futures:
+        future.cancel()

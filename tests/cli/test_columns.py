@@ -1,0 +1,54 @@
+"""Which columns are what, and what a flat list is, on every command: by a flag, or in the file of options."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from optsum.cli import main
+from optsum.rows.reading import read_rows
+
+RECORD = {"name": "a", "text": ["a b", "b c"], "gist": ["a b c"]}
+LENGTH = ["--max-length", "4", "--strategy", "lead"]
+TABLE = '[map]\ndocuments = "text"\nreferences = "gist"\nid = "name"'
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("set.jsonl").write_text(json.dumps(RECORD) + "\n")
+
+
+@pytest.mark.parametrize("said", ['map = "documents=text,references=gist,id=name"', TABLE], ids=["text", "table"])
+@pytest.mark.parametrize("command", [["solve", *LENGTH], ["align"], ["labels", *LENGTH], ["study", "lin-hovy"]])
+def test_columns_in_the_file_of_options(said: str, command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    Path("c.toml").write_text(said)
+    split = 2 if command[0] == "study" else 1
+    main([*command[:split], "set.jsonl", *command[split:], "--config", "c.toml", "-o", "out.jsonl"])
+    assert {row["id"] for row in read_rows("out.jsonl")} <= {"a", "a#0"}
+    assert "there is no" not in capsys.readouterr().err
+
+
+def test_the_flag_wins_over_the_file(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("c.toml").write_text('map = "documents=none,references=gist"')
+    flags = ["--config", "c.toml", "--map", "documents=text,references=gist", "-o", "out.jsonl"]
+    assert main(["solve", "set.jsonl", *LENGTH, *flags]) == 0
+    for said, reason in (("map = 3", "map is no text and no table"), ('map = "x"', "documents=COLUMN")):
+        Path("c.toml").write_text(said)
+        assert main(["solve", "set.jsonl", *LENGTH, "--config", "c.toml", "-o", "other.jsonl"]) == 2
+        assert reason in capsys.readouterr().err
+
+
+def test_flat_lists_in_studies_and_chunks(capsys: pytest.CaptureFixture[str]) -> None:
+    word = "1\tx\t_\tX\t_\t_\t0\troot\t_\t_"
+    topic = {"id": "t", "documents": ["a b", "b c"], "references": [["a b"]], "parses": [word] * 2}
+    Path("flat.jsonl").write_text(json.dumps(topic) + "\n")
+    for command in (["study", "lin-hovy"], ["chunks"]):
+        main([*command, "flat.jsonl"])
+        assert "--flat sentences or --flat texts" in capsys.readouterr().err
+        main([*command, "flat.jsonl", "--flat", "sentences"])
+        assert "flat list" not in capsys.readouterr().err
+        assert main([*command, "flat.jsonl", "--flat", "both"]) == 2
+        assert "kind of flat list" in capsys.readouterr().err

@@ -13,7 +13,7 @@ import typer
 
 from optsum.cli.exits import guarded
 from optsum.errors import OptionError, show_tracebacks
-from optsum.options.options import columns_of
+from optsum.options.columns import columns_of
 from optsum.options.own import OwnOptions
 from optsum.report.logs import telling
 from optsum.report.verbosity import Verbosity

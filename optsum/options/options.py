@@ -28,6 +28,7 @@ from pydantic import (
 
 from optsum.errors import OptionError, OptsumError, unknown_name
 from optsum.metrics.names import parse_metric
+from optsum.options.of_commands import ONLY_IN
 from optsum.options.of_strategies import shared_out
 from optsum.options.own import OWN_OPTIONS_SCHEMA, OwnOptions, own_options
 from optsum.options.presets import PRESETS
@@ -46,7 +47,6 @@ __all__ = [
     "OF_WORKERS",
     "Options",
     "ScoreOptions",
-    "columns_of",
     "options_of",
     "read_config",
     "resolve",
@@ -260,18 +260,6 @@ def _hash(options: Options) -> str:
 _MEANS: Final = dict.fromkeys(("backend", "threads", "backend_options", "verify"), "milp")
 """Options that only one strategy has, and which."""
 
-_ONLY_IN: Final = {
-    "strategies": "compare",
-    "exact": "compare",
-    "backends": "compare",
-    "seeds": "compare",
-    "exact_time_limit": "compare",
-    "threshold": "align",
-    "max_sentences": "align",
-    "map": "--map",
-}
-"""Options of one command that are no field of a model."""
-
 
 def read_config(path: str | Path, *, also: Iterable[str] = ()) -> dict[str, Any]:
     """Read options from a TOML file; hyphens and underscores in names are the same.
@@ -284,24 +272,8 @@ def read_config(path: str | Path, *, also: Iterable[str] = ()) -> dict[str, Any]
     OptionError
         If the file cannot be read, is no TOML, sets an option twice, or sets one that no command has.
     """
-    known = dict.fromkeys([*Options.model_fields, *ScoreOptions.model_fields, *_ONLY_IN, *also])
+    known = dict.fromkeys([*Options.model_fields, *ScoreOptions.model_fields, *ONLY_IN, *also])
     return read_table(path, known)
-
-
-def columns_of(config: str | Path) -> str | Mapping[str, str] | None:
-    """Return which columns of the topics are what, as a file of options says it: ``map``, a text or a table.
-
-    Raises
-    ------
-    OptionError
-        As `read_config`, or if it is neither.
-    """
-    said = read_config(config).get("map")
-    if isinstance(said, Mapping) and all(isinstance(path, str) for path in said.values()):
-        return dict(said)
-    if said is not None and not isinstance(said, str):
-        raise OptionError(f'{config}: map is no text and no table of texts: write map = "documents=COLUMN,..."')
-    return said
 
 
 def resolve(

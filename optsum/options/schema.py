@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from optsum.options.options import _ONLY_IN, Options, ScoreOptions
+from optsum.options.of_commands import ONLY_IN
+from optsum.options.options import Options, ScoreOptions
 
 __all__ = ["described", "schema"]
 
@@ -41,7 +42,7 @@ def schema() -> dict[str, Any]:
     made = Options.model_json_schema()
     for name, field in ScoreOptions.model_json_schema()["properties"].items():
         made["properties"].setdefault(name, field)
-    for name, where in _ONLY_IN.items():
+    for name, where in ONLY_IN.items():
         made["properties"].setdefault(name, {"description": f"of optsum {where}", **_KINDS.get(name, {})})
     own = made["properties"].pop("backend_options")
     backend = made["properties"]["backend"]

@@ -1,0 +1,19 @@
+"""Options of one command that are no field of a model."""
+
+from __future__ import annotations
+
+from typing import Final
+
+__all__ = ["ONLY_IN"]
+
+ONLY_IN: Final = {
+    "strategies": "compare",
+    "exact": "compare",
+    "backends": "compare",
+    "seeds": "compare",
+    "exact_time_limit": "compare",
+    "threshold": "align",
+    "max_sentences": "align",
+    "map": "--map",
+}
+"""Their names, and the command."""

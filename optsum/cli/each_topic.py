@@ -115,9 +115,10 @@ class EachTopic:
             unpaid = 0.0 if parallel else self._warm
             for results in interrupts.pull(start(self._finished.pending(self._read, advance)), parallel=parallel):
                 results[0], unpaid = charged(results[0], unpaid), 0.0
+                if rows is not None:
+                    for row in self._finished.marked(map(self._row_of, results)):
+                        rows.write(row)
                 for result in results:
-                    if rows is not None:
-                        rows.write(self._row_of(result))
                     self._note(result)
                 self._elapsed = perf_counter() - began
                 advance()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, TypeAlias
+from hashlib import blake2b
+from typing import Any, Final, TypeAlias
 
 from optsum.contracts.result import Status, Termination
 from optsum.contracts.row_values import check_row
@@ -13,6 +14,9 @@ from optsum.errors import OptionError
 from optsum.options.options import Options
 
 Row: TypeAlias = Mapping[str, Any]
+
+INPUT: Final = "input_hash"
+"""Field of a row: 16 hexadecimal digits that differ when the topic's text does."""
 
 
 class Finished:
@@ -34,7 +38,8 @@ class Finished:
         self._output, self._other = output, other
         self._ways = {way.config_hash: way for way in ways}
         self._split = ways[0].references == "each"
-        self._topics: set[str] = set()
+        self._topics: dict[str, str | None] = {}
+        self._read: dict[str, str] = {}
 
     def __call__(self, rows: Iterator[dict[str, Any]]) -> Callable[[Row], bool]:
         """Look at the rows of the earlier run, and return what says of each whether it stays.
@@ -46,6 +51,7 @@ class Finished:
         """
         found: defaultdict[str, defaultdict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
         again: set[str] = set()
+        made_of: dict[str, str | None] = {}
         last = None
         for row in rows:
             self._check(row)
@@ -53,6 +59,7 @@ class Finished:
             if topic is None:
                 continue
             last = topic
+            made_of[topic] = row.get(INPUT)
             if not _is_finished(row):
                 again |= {topic} if self._split else set()
             elif way in found[topic][str(problem)]:
@@ -65,19 +72,41 @@ class Finished:
         if self._split and last is not None:  # of the topic that was under way some references may be missing
             again.add(last)
         self._topics = {
-            topic
+            topic: made_of[topic]
             for topic, problems in found.items()
             if topic not in again and all(len(ways) == len(self._ways) for ways in problems.values())
         }
         return lambda row: _is_finished(row) and self._topic_of(row) in self._topics
 
     def pending(self, topics: Iterable[Topic | BadTopic], passed: Callable[[], None]) -> Iterator[Topic | BadTopic]:
-        """Yield the topics that are not finished, and call `passed` for each of the others."""
+        """Yield the topics that are not finished, and call `passed` for each of the others.
+
+        Raises
+        ------
+        OptionError
+            If a topic that is finished is another one now: the input, ``--map`` or ``--flat`` has changed.
+        """
         for topic in topics:
-            if isinstance(topic, Topic) and topic.id in self._topics:
-                passed()
-            else:
-                yield topic
+            if isinstance(topic, Topic):
+                now = digest(topic)
+                if topic.id in self._topics:
+                    if self._topics[topic.id] not in {None, now}:
+                        raise OptionError(
+                            f"the rows of {topic.id!r} in {self._output} were made of another text: the topics, --map "
+                            "or --flat have changed; give --overwrite, or name another output"
+                        )
+                    passed()
+                    continue
+                self._read[topic.id] = now
+            yield topic
+
+    def marked(self, rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+        """Yield the rows of a topic with what says which text they were made of."""
+        read = None
+        for row in rows:
+            topic = self._topic_of(row)
+            read = read if topic is None else self._read.pop(topic, read)
+            yield row if read is None else {**row, INPUT: read}
 
     def _topic_of(self, row: Row) -> str | None:
         """Return the id of the topic of a row; None if there is none."""
@@ -111,6 +140,12 @@ class Finished:
         }
         parts = [f"{name} {row[name]}, not {own[name]}" for name in own if row.get(name) not in {None, own[name]}]
         return "; ".join(parts) or "such as the length, the measure, or a limit"
+
+
+def digest(topic: Topic) -> str:
+    """Return what the text of a topic is recognised by."""
+    held = repr((topic.documents, topic.references, topic.cover, topic.parses))
+    return blake2b(held.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
 def _is_finished(row: Row) -> bool:

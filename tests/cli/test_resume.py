@@ -126,6 +126,27 @@ def test_other_flags_of_an_enumeration_are_refused(capsys: pytest.CaptureFixture
         assert f"made with other options ({what})" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("out", ["out.jsonl", "out.csv"])
+@pytest.mark.usefixtures("here")
+def test_another_text_is_refused(out: str, capsys: pytest.CaptureFixture[str]) -> None:
+    flat = {
+        "id": "f",
+        "documents": ["It ran. It sat.", "We ran. We sat."],
+        "references": ["It sat."],
+        "other": ["He ran. He sat."],
+    }
+    Path("topics.jsonl").write_text(json.dumps(flat) + "\n")
+    assert main(["solve", "topics.jsonl", *SOLVE, "-o", out]) == 0
+    columns = ["--map", "documents=other,references=references,id=id"]
+    for flags in (["--flat", "sentences"], columns):
+        assert main(["solve", "topics.jsonl", *SOLVE, "-o", out, "--resume", *flags]) == 2
+        assert "'f' in " + out + " were made of another text" in capsys.readouterr().err
+        assert [row["id"] for row in rows(out)] == ["f"]
+    Path("topics.jsonl").write_text(json.dumps({**flat, "meta": {"a": 1}}) + "\n" + json.dumps(topic("a")) + "\n")
+    assert main(["solve", "topics.jsonl", *SOLVE, "-o", out, "--resume"]) == 0  # an input may grow
+    assert [row["id"] for row in rows(out)] == ["f", "a"]
+
+
 @pytest.mark.parametrize(
     ("text", "reason"),
     [

@@ -169,7 +169,10 @@ class Dask:
             ours.set_result(theirs.result())
 
     def _gone(self) -> ExecutorError:
-        return ExecutorError(f"The scheduler {self._where} is gone, or has thrown away what it was to do.")
+        return ExecutorError(
+            f"The scheduler {self._where} is gone, or has thrown away what it was to do: start it again; what is done "
+            "by now is kept."
+        )
 
     def interrupt(self, name: str, futures: Iterable[Future[Any]]) -> None:
         """Have the searches of a run end."""

@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from optsum.registry import BACKENDS, FORMULATIONS, STRATEGIES
     from optsum.report.comparison import compare
     from optsum.report.system_scores import score
+    from optsum.running.frontier import frontier
     from optsum.running.oracle_sets import Oracles
     from optsum.running.oracles import enumerate_optima
     from optsum.running.search import search
@@ -115,6 +116,7 @@ _HOME = {
     "coverage_of_json": "optsum.exchange.normal_form_json",
     "enumerate_optima": "optsum.running.oracles",
     "export": "optsum.exchange.export",
+    "frontier": "optsum.running.frontier",
     "import_solutions": "optsum.exchange.import_",
     "labels": "optsum.labelling.labels",
     "merge": "optsum.experiments.merge",
@@ -195,6 +197,7 @@ __all__ = [
     "coverage_of_json",
     "enumerate_optima",
     "export",
+    "frontier",
     "import_solutions",
     "labels",
     "merge",

@@ -120,8 +120,11 @@ class BranchAndBound(Strategy):
         from .objectives.paper_knapsack import solve_knapsack_one
         from .objectives.recall import solve_one
 
-        solve = solve_knapsack_one if self.bound == "knapsack" else solve_one
-        answer = solve(coverage, run.limits, run.deadline)
+        if self.bound == "knapsack":
+            answer = solve_knapsack_one(coverage, run.limits, run.deadline)
+        else:
+            known = None if run.root_bound is None else Fraction(run.root_bound)
+            answer = solve_one(coverage, run.limits, run.deadline, known)
         statistics = answer.statistics.as_dict()
         run.count(nodes=statistics["nodes"])
         run.statistics.update(statistics)

@@ -20,6 +20,7 @@ from optsum.errors import describe
 _COMMANDS: Final = {
     "solve": "Find the best summary of each topic, and prove it.",
     "enumerate": "Find all best summaries of each topic, and count them.",
+    "frontier": "Find the best value at every length, and prove it.",
     "labels": "Make training labels: 1 for each sentence of the best summary, 0 for each other.",
     "compare": "Run strategies side by side, and hold them to the optimum.",
     "run": "Search a whole corpus in a grid of options, and go on after whatever happens.",

@@ -6,6 +6,7 @@ however large an instance is; where it is left changes nothing.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from time import perf_counter
 from typing import Any, Final, NamedTuple
 
@@ -19,7 +20,7 @@ from optsum.coverage.instance import Coverage, IntArray, pack
 from optsum.coverage.state import COVER, LENGTH, MISSING, Arrays, State, arrays_of, empty_state, flip, value_pair
 from optsum.deadline import NEVER, Deadline
 
-__all__ = ["Climber", "Moves", "climb", "moves_of", "prepare"]
+__all__ = ["Climber", "Moves", "climb", "climbs", "moves_of", "prepare"]
 
 _SLICE_S: Final = 0.02
 _FIRST_SLICE: Final = 20_000
@@ -128,6 +129,37 @@ def climb(instance: Coverage, deadline: Deadline = NEVER) -> Climber | None:
     while not deadline.passed and not climber.go_on():
         pass
     return climber
+
+
+def climbs(instance: Coverage, lengths: Iterable[int], deadline: Deadline = NEVER) -> Iterator[list[tuple[int, ...]]]:
+    """Yield where greedy search ends at each maximum length: by gain per length, and by the one best move.
+
+    A climb takes the best move that fits, so one that ends with a length l under the maximum L takes the same moves
+    under every maximum from l to L: few climbs serve all lengths.
+
+    Parameters
+    ----------
+    instance : Coverage
+        Maximized, without a minimum length.
+    lengths : descending
+    deadline : Deadline
+        Nothing more is yielded when it has passed, nor if 64 bits cannot hold the instance.
+    """
+    arrays = arrays_of(instance)
+    if arrays is None:
+        return
+    moves = moves_of(instance)
+    held: list[tuple[tuple[int, ...], int]] = [((), -1), ((), -1)]
+    for length in lengths:
+        for place, (_, used) in enumerate(held):
+            if 0 <= used <= length:
+                continue
+            climber = Climber(arrays._replace(max_length=length), moves, single=place == 1)
+            while not climber.go_on():
+                if deadline.passed:
+                    return
+            held[place] = climber.units, int(instance.lengths[list(climber.units)].sum())
+        yield [units for units, _ in held]
 
 
 @compiles

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from math import lcm
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -55,6 +55,10 @@ class CoverageProblem(Problem):
             max_length=instance.max_length,
             sense=instance.goal,
         )
+
+    def within(self, max_length: int) -> Self:
+        """Return the same problem with another maximum length."""
+        return replace(self, instance=replace(self.instance, max_length=max_length), max_length=max_length)
 
     @cached_property
     def coverage(self) -> Coverage:

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Self, TypeAlias
 
 import numpy as np
 
@@ -119,6 +119,10 @@ class Problem(ABC):
         """Return how far the summed length is outside its limits; 0 within them."""
         length = self.length(selection)
         return max(0, length - self.max_length, self.min_length - length)
+
+    def within(self, max_length: int) -> Self:
+        """Return the same problem with another maximum length."""
+        return replace(self, max_length=max_length)
 
     def prepare(self) -> None:  # noqa: B027 - most have nothing to do
         """Compile or load what evaluations and bounds would otherwise be charged for; a second time costs nothing."""

@@ -1,4 +1,4 @@
-"""Comparisons drawn, as SVG or PDF for a page or paper and as PNG for everything else."""
+"""Comparisons and frontiers drawn, as SVG or PDF for a page or paper and as PNG for everything else."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ from optsum.errors import OptionError, visible
 from optsum.files import describe_os_error
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
+    from optsum.contracts.result import Result
     from optsum.report.comparison import Comparison
 
-__all__ = ["checked_plot", "plot_comparison"]
+__all__ = ["checked_plot", "plot_comparison", "plot_frontier"]
 
+_MOST_POINTS: Final = 20_000
 _ENDINGS: Final = (".svg", ".png", ".pdf")
 
 
@@ -77,6 +79,67 @@ def plot_comparison(comparison: Comparison, path: Path) -> None:
         if shares.lines:
             shares.legend(loc="lower left", frameon=False)
         figure.suptitle(_plain(comparison.tables()[0].title))
+
+
+def plot_frontier(results: Sequence[Result], path: Path, unit: str) -> None:
+    """Draw frontiers: the best value at every length, and what a unit of length more gains.
+
+    Left the mean over the topics of the optimum (where a limit left a band, both of its sides), with the middle half of
+    the topics, and of greedy search. Right the mean gain for each unit of length.
+
+    Parameters
+    ----------
+    results : sequence of Result
+        Of `optsum.frontier`; those without a frontier are left out.
+    path : Path
+    unit : str
+        Of the lengths.
+
+    Raises
+    ------
+    OptionError
+        If the file cannot be written.
+    """
+    import numpy as np
+
+    found = [result.extra["frontier"] for result in results if "frontier" in result.extra]
+    if not found:
+        return
+    lengths = sorted({length for one in found for step in one["steps"] for length in (step["from"], step["to"])})
+    lowest, highest = lengths[0], lengths[-1]
+    at = np.arange(lowest, highest + 1) if highest - lowest < _MOST_POINTS else np.array(lengths)
+    best, bound = (_values(np, at, [one["steps"] for one in found], name) for name in ("objective", "bound"))
+    with _figure(path, 2) as (figure, (values, gains)):
+        mean = best.mean(axis=0)
+        if len(found) > 1:
+            low, high = np.quantile(best, [0.25, 0.75], axis=0)
+            values.fill_between(at, low, high, step="post", alpha=0.15, color="C0", label="middle half of the topics")
+        values.step(at, mean, where="post", color="C0", label="optimum")
+        if (bound > best).any():
+            values.step(at, bound.mean(axis=0), where="post", color="C0", linestyle=":", label="best bound")
+        greedy = [one["greedy"] for one in found if one.get("greedy")]
+        if len(greedy) == len(found):
+            reached = _values(np, at, greedy, "objective").mean(axis=0)
+            values.step(at, reached, where="post", color="C1", linestyle="--", label="greedy")
+        values.set(xlabel=f"at most so many {unit}", ylabel="objective", ylim=(0, None))
+        values.legend(loc="lower right", frameon=False)
+        if len(at) > 1:
+            gains.step(at[1:], np.diff(mean) / np.diff(at), where="pre", color="C0")
+        gains.set(xlabel=f"at most so many {unit}", ylabel=f"gain of the optimum for each of the {unit} more")
+        for one in (values, gains):
+            one.grid(visible=True, alpha=0.3)
+        figure.suptitle(_plain(found[0].get("title", "") or f"{len(found)} topics" if len(found) > 1 else ""))
+
+
+def _values(np: Any, at: Any, curves: Sequence[Sequence[Mapping[str, Any]]], name: str) -> Any:
+    """Return the value of every curve at every length: that of the last step that begins there or before."""
+    rows = []
+    for steps in curves:
+        starts = np.array([step["from"] for step in steps])
+        known = np.array([step[name] if step[name] is not None else 0.0 for step in steps], np.float64)
+        place = np.searchsorted(starts, at, side="right") - 1
+        rows.append(np.where(place >= 0, known[np.maximum(place, 0)], 0.0))
+    return np.array(rows)
 
 
 def _plain(text: str) -> str:

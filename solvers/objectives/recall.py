@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
+from math import floor
 from typing import Final
 
 from optsum.contracts.result import Termination
@@ -86,7 +88,12 @@ def optimum_of(engine: Engine) -> tuple[tuple[int, ...], int, int, Termination]:
     return selection, value, value, Termination.COMPLETED
 
 
-def solve_one(coverage: Coverage, limits: Limits | None = None, deadline: Deadline | None = None) -> Answer:
+def solve_one(
+    coverage: Coverage,
+    limits: Limits | None = None,
+    deadline: Deadline | None = None,
+    at_most: Fraction | None = None,
+) -> Answer:
     """Find one optimum of a coverage instance and prove it.
 
     Parameters
@@ -97,6 +104,8 @@ def solve_one(coverage: Coverage, limits: Limits | None = None, deadline: Deadli
         Of time, nodes and memory.
     deadline : Deadline, optional
         Instead of the time limit.
+    at_most : Fraction, optional
+        A proven bound of the recall.
 
     Raises
     ------
@@ -108,6 +117,9 @@ def solve_one(coverage: Coverage, limits: Limits | None = None, deadline: Deadli
     engine = engine_of(recall_program(coverage), limits or Limits(), deadline)
     if not engine.feasible:
         return Answer(None, 0, 0, Termination.COMPLETED, engine.finish())
+    if at_most is not None:
+        most = floor(at_most * int(coverage.constants[1])) - int(coverage.constants[0])
+        engine.upper = min(engine.upper, most // engine.divisor)
     selection, value, upper, termination = optimum_of(engine)
     constant = int(coverage.constants[0])
     return Answer(

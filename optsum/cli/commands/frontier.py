@@ -1,0 +1,90 @@
+"""One row a topic: the best value at every length, each step proven, and what greedy search reaches beside it.
+
+An optimum that is shorter than its limit is the optimum of all limits in between, so that all lengths up to N take few
+more searches than the steps there are. Where --time-limit (of all lengths of a topic together) comes first, the lengths
+that are left have a band: what is known to be reached, and a proven bound. TOPICS is as for optsum solve.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+import typer
+
+from optsum.cli.flags import Config, Flags, Format, Output, Overwrite, Plot, Resume, existing
+from optsum.cli.topics import Map, Topics
+from optsum.options.options import Options
+
+FLAGS = Flags(Options, without={"strategy"})
+
+
+def run(
+    topics: Topics,
+    options: dict[str, Any],
+    strategy: Annotated[str | None, typer.Option(metavar="NAME", help="an exact one [branch-and-bound]")] = None,
+    lengths: Annotated[
+        str | None,
+        typer.Option(metavar="FROM:TO:STEP|N,N", help="maximum lengths [every length up to --max-length]"),
+    ] = None,
+    optima: Annotated[bool, typer.Option("--optima", help="count all optima at each step")] = False,
+    greedy: Annotated[bool, typer.Option(help="add what greedy search reaches")] = True,
+    format_: Format = "text",
+    plot: Plot = None,
+    output: Output = None,
+    resume: Resume = False,
+    overwrite: Overwrite = False,
+    columns: Map = None,
+    config: Config = None,
+) -> int:
+    """Compute the frontiers of all topics of a file."""
+    from optsum.cli.each_topic import EachTopic
+    from optsum.report.frontiers import frontier_table, steps_table
+    from optsum.report.plots import checked_plot, plot_frontier
+    from optsum.report.result_tables import headline
+    from optsum.report.table_formats import table_format
+    from optsum.report.tables import put_tables
+    from optsum.running.frontier import frontier_topics, resolve_frontier
+
+    form = table_format(format_)
+    plot_path = None if plot is None else checked_plot(plot)
+    resolved, found = resolve_frontier({**options, "strategy": strategy}, lengths, config=config)
+    work = EachTopic(
+        topics,
+        columns,
+        output,
+        inputs=[config, resolved.stopwords],
+        ways=[resolved],
+        existing=existing(overwrite, resume),
+        other=lambda row: _other(row, str(found), optima, greedy),
+    )
+    results = []
+    interrupted = False
+    try:
+        for each in work.run(lambda source: frontier_topics(source, resolved, found, optima=optima, greedy=greedy)):
+            results += each
+    except KeyboardInterrupt:
+        interrupted = True
+    if output != "-" and results:
+        single = len(results) == 1 and "frontier" in results[0].extra
+        table = steps_table(results[0]) if single else frontier_table(results)
+        table.title = headline(resolved)
+        table.caption.append(work.summary())
+        put_tables([table], form)
+    if plot_path is not None and results:
+        plot_frontier(results, plot_path, resolved.length_unit)
+    sys.stdout.flush()
+    return work.interrupted() if interrupted else work.status()
+
+
+def _other(row: Mapping[str, Any], lengths: str, optima: bool, greedy: bool) -> str | None:
+    """Return which flag a row was made without, or with; they are no options of the search, which has a hash."""
+    one = row.get("frontier")
+    if not isinstance(one, Mapping):
+        return None if row.get("status") == "error" else "frontier"
+    if one.get("lengths") != lengths:
+        return "--lengths"
+    if optima != any("count" in step for step in one.get("steps", ())):
+        return "--optima"
+    return None if greedy or "greedy" not in one else "--no-greedy"

@@ -107,9 +107,11 @@ def _gaps(gathered: Gathered) -> Chart | None:
     }
     if all(gap == 0 for gaps in values.values() for gap in gaps):
         return None
-    return _distribution(
-        gathered, "Certified gap", "Share of topics with at most this gap to its own bound.", values, "gap", low=0.0
-    )
+    wide = sum(gap > 1 for gaps in values.values() for gap in gaps)
+    note = f"; {wide} of more than 1" if wide else ""
+    about = f"Share of topics with at most this gap to its own bound{note}."
+    largest = max(gap for gaps in values.values() for gap in gaps)
+    return _distribution(gathered, "Certified gap", about, values, "gap", low=0.0, high=min(1.0, largest))
 
 
 def _distribution(
@@ -131,7 +133,8 @@ def _distribution(
     high = high if high > low else low + 1.0 if high < 1 else high
     low = low if low < high else high - 0.1
     series = [
-        Series(place, _thinned([(low, 0.0), *_steps(found), (high, 1.0)])) for place, found in sorted(values.items())
+        Series(place, _thinned([(low, 0.0), *_steps([one for one in found if one <= high], len(found))], high))
+        for place, found in sorted(values.items())
     ]
     counts = {len(found) for found in values.values()}
     n = f"n = {counts.pop()}" if len(counts) == 1 else f"n = {min(counts)} to {max(counts)}"
@@ -151,8 +154,9 @@ def _distribution(
     )
 
 
-def _steps(values: Sequence[float]) -> list[Point]:
-    return [(value, bisect_right(values, value) / len(values)) for value in dict.fromkeys(values)]
+def _steps(values: Sequence[float], count: int) -> list[Point]:
+    """Return where the share of so many values that are at most x rises."""
+    return [(value, bisect_right(values, value) / count) for value in dict.fromkeys(values)]
 
 
 def _profile(gathered: Gathered) -> Chart | None:
@@ -181,8 +185,7 @@ def _profile(gathered: Gathered) -> Chart | None:
     names = gathered.names()
     series = []
     for variant, found in ratios.items():
-        steps = [(ratio, bisect_right(found, ratio) / n) for ratio in dict.fromkeys(found)]
-        series.append(Series(places[variant], _thinned([(1.0, 0.0), *steps, (high, steps[-1][1])])))
+        series.append(Series(places[variant], _thinned([(1.0, 0.0), *_steps(found, n)], high)))
     factors = [factor for factor in (1, 2, 5, 10, 100, 1000) if factor <= high * 10]
     return Chart(
         "Performance profile of time",
@@ -326,9 +329,9 @@ def _of(gathered: Gathered, variant: Variant):  # type: ignore[no-untyped-def]
     return [problem.found[variant] for problem in gathered.problems if variant in problem.found]
 
 
-def _thinned(points: list[Point]) -> list[Point]:
-    """Return no more corners than a small chart can show; the first and the last stay."""
-    if len(points) <= _POINTS:
-        return points
-    every = (len(points) - 1) / (_POINTS - 1)
-    return [points[round(place * every)] for place in range(_POINTS)]
+def _thinned(points: list[Point], end: float) -> list[Point]:
+    """Return no more corners than a small chart can show, the first and the last among them, and go on to `end`."""
+    if len(points) > _POINTS:
+        every = (len(points) - 1) / (_POINTS - 1)
+        points = [points[round(place * every)] for place in range(_POINTS)]
+    return [*points, (end, points[-1][1])]

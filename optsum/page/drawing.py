@@ -23,10 +23,11 @@ STYLES: Final = 8
 
 @dataclass(frozen=True)
 class Tick:
-    """A mark of an axis, with its number."""
+    """A mark of an axis, with its number, and how that stands to it."""
 
     place: float
     text: str
+    anchor: str = "middle"
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,10 @@ def drawn(chart: Chart) -> Drawing:
             lines.append((style, _path(points, steps=chart.kind == "steps")))
     return Drawing(
         chart,
-        [Tick(round(x(value), 1), _shown(value, chart.x)) for value in _ticks(chart.x, 4)],
+        [
+            Tick(place := round(x(value), 1), _shown(value, chart.x), "end" if place > WIDTH - 2 * _RIGHT else "middle")
+            for value in _ticks(chart.x, 4)
+        ],
         [Tick(round(y(value), 1), _shown(value, chart.y)) for value in _ticks(chart.y, 4)],
         lines,
         dots,

@@ -160,8 +160,13 @@ def gather(rows: Iterable[Mapping[str, Any]], name: str = "rows") -> Gathered:
         try:
             result = Result.from_row(row)
             details = _details(row)
-            new = block is None or result.id != block.id or details is not None
-            if block is None or new or (result.id is None and _variant(result, 0) in block.found):
+            if (
+                block is None
+                or details is not None
+                or result.id != block.id
+                or not block.setting.goes_on(row)
+                or (result.id is None and _variant(result, 0) in block.found)
+            ):
                 block = _problem(gathered, known, row, details)
             variant = _free(block, result)
         except InputError as error:

@@ -83,9 +83,11 @@ class Setting:
                 ) from None
             except (TypeError, ValueError):
                 raise InputError("its details are not those that optsum writes: options is no object") from None
-        names = [name for name in _SAID if options is None or name not in Options.model_fields]
-        said = tuple((name, visible(str(row[name]))) for name in names if row.get(name) is not None)
-        return cls(str(row.get("formulation") or "extractive"), row.get("metric"), options, said)
+        return cls(*_named(row), options, _said(row, options))
+
+    def goes_on(self, row: Mapping[str, Any]) -> bool:
+        """Whether a row without details can be of the same setting as the one before it."""
+        return (self.formulation, self.metric) == _named(row) and self.said == _said(row, self.options)
 
     @cached_property
     def setup(self) -> Setup | None:
@@ -144,7 +146,7 @@ class Setting:
             words.append("stemmed")
         if options.stopwords != "keep":
             words.append("without stop words")
-        return ", ".join(words)
+        return "; ".join([", ".join(words), *self._more])
 
     def to_json(self) -> dict[str, Any]:
         """Return what the page counts with."""
@@ -160,6 +162,15 @@ class Setting:
             "apart": options is not None and options.model_units == "sentences",
             "best": options is not None and options.references == "best",
         }
+
+
+def _named(row: Mapping[str, Any]) -> tuple[str, str | None]:
+    return str(row.get("formulation") or "extractive"), row.get("metric")
+
+
+def _said(row: Mapping[str, Any], options: Options | None) -> tuple[tuple[str, str], ...]:
+    names = [name for name in _SAID if options is None or name not in Options.model_fields]
+    return tuple((name, visible(str(row[name]))) for name in names if row.get(name) is not None)
 
 
 def _capitals(metric: str | None) -> str:

@@ -22,7 +22,7 @@ from optsum.page.gather import Gathered, gather
 from optsum.page.overview import matrix_of, missing_strategy, ordered, sentences_of, table_of, tiles_of
 from optsum.page.views import IN_BLOCK, blocks_of
 
-__all__ = ["page_of", "write_page"]
+__all__ = ["checked_output", "page_of", "write_page"]
 
 _SCRIPTS: Final = ("core.js", "grams.js", "table.js", "marks.js", "topic.js", "cover.js", "start.js")
 _STYLES: Final = ("page.css", "table.css", "topic.css", "print.css")
@@ -50,11 +50,28 @@ def write_page(
     OptionError
         If the output exists, or cannot be written.
     """
-    path = Path(output)
-    if not overwrite and path.exists():
-        raise OptionError(f"the output {path} exists: give --overwrite, or name another output")
+    path = checked_output(output, overwrite=overwrite)
     text = page_of(gather(row.to_row() if isinstance(row, Result) else row for row in rows), title=title)
     save(path, text)
+
+
+def checked_output(output: PathLike, *, overwrite: bool, inputs: Iterable[PathLike] = ()) -> Path:
+    """Return where a page is to be written, before any work is done for it.
+
+    Raises
+    ------
+    OptionError
+        If there is something that is not to be replaced, or no folder.
+    """
+    path = Path(output)
+    if any(path.exists() and Path(each).exists() and path.samefile(each) for each in inputs):
+        raise OptionError(f"the output {path} is also an input; name another output")
+    if path.is_dir() or not path.parent.is_dir():
+        what = "it is a folder" if path.is_dir() else f"there is no folder {path.parent}"
+        raise OptionError(f"the output {path} cannot be written: {what}")
+    if path.exists() and not overwrite:
+        raise OptionError(f"the output {path} exists already: --overwrite replaces it")
+    return path
 
 
 def save(path: Path, text: str) -> None:
@@ -105,6 +122,7 @@ def page_of(gathered: Gathered, *, title: str = "") -> str:
         data=data,
         blocks=list(blocks_of(problems, gathered)),
         sentences=sentences_of(gathered),
+        count=len(problems),
         tiles=tiles_of(gathered),
         settings=[visible(setting.label) for setting in gathered.settings],
         matrix=matrix_of(gathered),

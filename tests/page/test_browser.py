@@ -131,7 +131,7 @@ def test_a_topic_is_opened_and_closed_by_key_and_by_address(look: Look) -> None:
 
 
 def test_strategies_and_optima_are_switched_and_the_address_says_so(look: Look) -> None:
-    browser = look("#topic=ties&strategy=branch-and-bound")
+    browser = look("#topic=ties&strategy=branch-and-bound&optimum=1")
     shown(browser, "ties")
     seen = set()
     for number in range(5):
@@ -156,6 +156,13 @@ def test_strategies_and_optima_are_switched_and_the_address_says_so(look: Look) 
     assert kinds == again.execute_script(
         "return [...document.querySelectorAll('.sentence')].map((each) => each.classList[1]).join(' ')"
     )
+
+
+def test_a_strategy_is_held_against_the_optimum_that_shares_most_with_its_choice(look: Look) -> None:
+    browser = look("#topic=ties&strategy=greedy")
+    shown(browser, "ties")
+    assert len(texts(browser, ".sentence.chosen")) == 2  # greedy has an optimum here, and it is that one
+    assert not texts(browser, ".sentence.missed, .sentence.only")
 
 
 def test_what_is_covered_adds_up_to_the_references(look: Look) -> None:

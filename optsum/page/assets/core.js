@@ -85,7 +85,8 @@ function readAddress() {
   const setting = Number(asked.get("setting") ?? -1);
   const topic = data.topics.findIndex((each) => each.id === id && (setting < 0 || each.setting === setting));
   const strategy = data.strategies.findIndex((each) => each.name === asked.get("strategy"));
-  return { topic, strategy, optimum: Math.max(0, Number(asked.get("optimum") ?? 1) - 1 || 0) };
+  const optimum = Number(asked.get("optimum") ?? 0) - 1;
+  return { topic, strategy, optimum: optimum >= 0 ? optimum : null };
 }
 
 function addressOf(topic, strategy, optimum) {
@@ -93,6 +94,6 @@ function addressOf(topic, strategy, optimum) {
   const asked = new URLSearchParams({ topic: line.id });
   if (data.settings.length > 1) asked.set("setting", line.setting);
   if (strategy !== undefined && strategy >= 0) asked.set("strategy", data.strategies[strategy].name);
-  if (optimum) asked.set("optimum", optimum + 1);
+  if (optimum !== undefined && optimum !== null) asked.set("optimum", optimum + 1);
   return `#${asked}`;
 }

@@ -119,7 +119,7 @@ function press(event) {
     if (shown.topic >= 0) location.hash = "";
     setTimeout(() => document.getElementById("filter").focus());
   } else if (digit >= 0 && digit < data.strategies.length && shown.topic >= 0) {
-    if (shown.view.results[digit]) goTo(shown.topic, digit, shown.optimum);
+    if (shown.view.results[digit]) goTo(shown.topic, digit, shown.asked);
   } else return;
   event.preventDefault();
 }

@@ -164,5 +164,5 @@ function ratioCell(line, strategy) {
   const bar = el("span", { class: `bar s${strategy % data.styles}`, "aria-hidden": "true" }, el("i"));
   bar.firstChild.style.width = `${100 * result[2]}%`;
   const sign = result[3] === 1 ? "" : result[3] === 2 ? "≥ " : "";
-  return el("td", { class: `n ratio${result[3] === 1 ? " reached" : ""}` }, bar, `${sign}${fixed(result[2])}`);
+  return el("td", { class: `n ratio${result[3] === 1 ? " reached" : ""}` }, bar, el("span", { class: "value" }, `${sign}${fixed(result[2])}`));
 }

@@ -2,7 +2,7 @@
 
 const shown = { topic: -1, strategy: 0, optimum: 0 };
 
-/** Show a topic; the address says which. */
+/** Show a topic; the address says which. Without an optimum it is the one that shares most with what the strategy chose. */
 async function showTopic(topic, strategy, optimum, focus) {
   const view = await viewOf(topic);
   const changed = shown.topic !== topic;
@@ -14,7 +14,8 @@ async function showTopic(topic, strategy, optimum, focus) {
   const listed = oraclesOf(view, line);
   Object.assign(shown, { topic, view, setting, text: view.text, listed });
   shown.strategy = strategy >= 0 && view.results[strategy] ? strategy : Math.max(0, fallback);
-  shown.optimum = Math.min(optimum, Math.max(0, listed.length - 1));
+  shown.asked = optimum === null ? null : Math.min(optimum, Math.max(0, listed.length - 1));
+  shown.optimum = shown.asked ?? nearest(listed, view.results[shown.strategy]?.selection);
   shown.oracle = listed[shown.optimum] ?? null;
   const exact = data.strategies[shown.strategy].exact && line.results[shown.strategy]?.[3] === 1;
   shown.isOracle = exact && shown.oracle !== null;
@@ -29,6 +30,13 @@ async function showTopic(topic, strategy, optimum, focus) {
   else [...root.querySelectorAll(".column")].forEach((column, place) => (column.scrollTop = scrolled[place] ?? 0));
   if (changed) root.querySelector("h2").focus({ preventScroll: true });
   else if (focus) root.querySelector(focus)?.focus();
+}
+
+/** Return the place of the selection that shares most with another one. */
+function nearest(listed, selection) {
+  const own = new Set((selection ?? []).map(String));
+  const shared = listed.map((each) => each.filter((unit) => own.has(String(unit))).length / Math.max(1, own.size + each.length));
+  return Math.max(0, shared.indexOf(Math.max(...shared)));
 }
 
 /** Return the optima that can be looked at, the one of the exact strategy's row first. */
@@ -61,7 +69,7 @@ function topicParts(line) {
 }
 
 function strategyTabs(line) {
-  const select = (strategy) => goTo(shown.topic, strategy, shown.optimum, `#tab-${strategy}`);
+  const select = (strategy) => goTo(shown.topic, strategy, shown.asked, `#tab-${strategy}`);
   const tabs = data.strategies.map((strategy, place) =>
     el(
       "button",
@@ -103,7 +111,7 @@ function valuesOf(line) {
   const ratio = line.results[shown.strategy]?.[2];
   if (line.results[shown.strategy]?.[3] === 1) parts.push(line.results[shown.strategy][0] === "optimal" ? "optimal, proven" : "reaches the optimum");
   else if (ratio !== null && ratio !== undefined) parts.push(`ratio ${line.proven ? "" : "≥ "}${fixed(ratio)}`);
-  if (result.bound !== undefined) parts.push(`proven bound ${objective(result.bound, setting)}`);
+  if (result.bound !== undefined && line.results[shown.strategy]?.[3] !== 1) parts.push(`proven bound ${objective(result.bound, setting)}`);
   if (result.termination) parts.push(`stopped by ${result.termination.replace("_", " ")}`);
   if (result.length !== undefined) parts.push(setting.unit ? `${result.length} ${setting.unit}` : `length ${result.length}`);
   parts.push(time(line.results[shown.strategy]?.[4]));
@@ -299,7 +307,7 @@ function referenceColumn(text) {
 
 function choose(component) {
   shown.component = component;
-  goTo(shown.topic, shown.strategy, shown.optimum, "#component");
+  goTo(shown.topic, shown.strategy, shown.asked, "#component");
 }
 
 const STATES = ["covered", "left", "out"];

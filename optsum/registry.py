@@ -15,7 +15,10 @@ if TYPE_CHECKING:
     from optsum.contracts.strategy import Strategy
     from optsum.problem.formulation import Formulation
 
-__all__ = ["BACKENDS", "FACE", "FORMULATIONS", "STRATEGIES"]
+__all__ = ["BACKENDS", "CERTIFICATE", "FACE", "FORMULATIONS", "STRATEGIES"]
+
+CERTIFICATE: Final = "optsum.solvers.certificate"
+"""What bounds the value of a problem for a search that proves nothing: a module with `prepare` and `certify`."""
 
 FACE: Final[Mapping[str, str]] = {
     "PYOMO_NEWER": "optsum.solvers.backends.pyomo.newer:NEWER",

@@ -8,24 +8,18 @@ from typing import Any, ClassVar, Final
 
 from optsum.contracts.run import Limits, Run
 from optsum.contracts.strategy import Strategy
-from optsum.coverage.instance import Combination
 from optsum.errors import UnsupportedError
 from optsum.optima.optima import Optima
-from optsum.problem.problem import Capability, Problem
+from optsum.problem.problem import Problem
 
 from .branch_and_bound import BranchAndBound
 from .exhaustive.estimate import duration
+from .exhaustive.few import is_few
 from .exhaustive.strategy import Exhaustive
 from .exhaustive.walkers import seconds_of
 from .milp import Milp
 
 __all__ = ["Auto"]
-
-_ONE_RATIO_S: Final = 5e-4
-_SEVERAL_S: Final = 0.05
-_ANY_S: Final = 0.01
-"""Visiting all selections for so long is no slower than anything cleverer: where one ratio is the value, where several
-are, and for problems that are not in the normal form."""
 
 _LONGEST_S: Final = 600.0
 """No visit of all selections is begun that would take longer, unless a limit ends it."""
@@ -101,8 +95,7 @@ class Auto(Strategy):
         UnsupportedError
             If only a visit of all selections would prove, and takes too long to wait for.
         """
-        worth = _worth(problem)
-        if seconds_of(problem, worth) <= worth:
+        if is_few(problem):
             yield Exhaustive()
             return
         yield from self._cleverer(problem, refusals)
@@ -124,12 +117,3 @@ class Auto(Strategy):
                 yield strategy
             except UnsupportedError as error:
                 refusals.append(str(error))
-
-
-def _worth(problem: Problem) -> float:
-    """Return for how many seconds a visit of all selections is worth its time."""
-    if Capability.COVERAGE not in problem.capabilities:
-        return _ANY_S
-    instance = problem.coverage
-    single = instance.constant_denominator or (instance.ratios == 1 and instance.combination is not Combination.PRODUCT)
-    return _ONE_RATIO_S if single else _SEVERAL_S

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _LARGE: Final = 2**54
 """Numerators beyond it are searched as sums of ratios are: by rounded programs, and evaluated exactly."""
 
-__all__ = ["BranchAndBound"]
+__all__ = ["BranchAndBound", "is_linear"]
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,8 @@ class BranchAndBound(Strategy):
         "lagrangian": the bound of the linear relaxation in integers, fixing, merging of equal states; for every
         objective (`objectives`). "knapsack": the
         paper's baseline (Hirao et al. 2017, Algorithms 1-3), without a minimum length only. Minimum covers have a
-        search of their own (`covers`), whatever is said here.
+        search of their own (`covers`), whatever is said here. "root" and "none" say something of other searches, and
+        stand for "lagrangian".
     """
 
     bound: str = "lagrangian"
@@ -55,7 +56,7 @@ class BranchAndBound(Strategy):
 
     def __post_init__(self) -> None:
         """Refuse an unknown bound."""
-        if self.bound not in {"lagrangian", "knapsack"}:
+        if self.bound not in {"lagrangian", "knapsack", "root", "none"}:
             raise OptionError(f"There is no bound {self.bound!r}: use lagrangian or knapsack.")
 
     def accept(self, problem: Problem) -> None:
@@ -89,7 +90,7 @@ class BranchAndBound(Strategy):
             compiles(_run_knapsack)()
             return
         compiles(_run_recall)()
-        if problem is None or not _is_linear(problem.coverage):
+        if problem is None or not is_linear(problem.coverage):
             compiles(_run_sums)()
         if problem is None or not problem.coverage.singletons:
             compiles(run_every_kernel)()
@@ -100,7 +101,7 @@ class BranchAndBound(Strategy):
         if is_cover(coverage):
             solve_cover(run)
             return
-        if _is_linear(coverage):
+        if is_linear(coverage):
             self._search_linear(run, coverage)
             return
         found = _solve_ratios(coverage, run.limits, run.deadline, every=False)
@@ -149,7 +150,7 @@ class BranchAndBound(Strategy):
         if is_cover(coverage):
             return enumerate_covers(coverage, limits, should_stop=should_stop)
         deadline = Deadline(limits.time_s, should_stop)
-        if _is_linear(coverage):
+        if is_linear(coverage):
             return (solve_knapsack_all if self.bound == "knapsack" else solve_all)(coverage, limits, deadline)
         found = _solve_ratios(coverage, limits, deadline, every=True)
         statistics = {**found.statistics, "diagram": len(found.optima.nodes)}
@@ -168,7 +169,7 @@ class BranchAndBound(Strategy):
         if self.bound == "knapsack" and not is_cover(coverage):
             raise UnsupportedError("--bound knapsack enumerates optima, nothing near them: use --bound lagrangian.")
         deadline = Deadline(limits.time_s, should_stop)
-        found = near_optima(coverage, nearness, limits, deadline, linear=_is_linear(coverage))
+        found = near_optima(coverage, nearness, limits, deadline, linear=is_linear(coverage))
         if found.bound != NO_LIMIT:
             return found
         return replace(found, bound=_unproven(problem, found.best, Fraction(found.value), should_stop))
@@ -184,7 +185,7 @@ def _unproven(
     return Fraction(NO_LIMIT) if root is None else max(least, Fraction(root))
 
 
-def _is_linear(coverage: Coverage) -> bool:
+def is_linear(coverage: Coverage) -> bool:
     """Whether one integer decides, and the engine holds it."""
     if not coverage.constant_denominator:
         return False

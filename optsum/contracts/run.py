@@ -110,6 +110,8 @@ class Run:
         Called now and then with the run; returning False stops the search (`Termination.INTERRUPTED`).
     root_bound : Key, optional
         The problem's, if it is known already.
+    certify : callable, optional
+        Computes a root bound by a deadline; `Problem.root_bound` if not given.
 
     Attributes
     ----------
@@ -129,6 +131,7 @@ class Run:
         seed: int = 0,
         on_progress: Callable[[Run], bool | None] | None = None,
         root_bound: Key | None = None,
+        certify: Callable[[Deadline], Key | None] | None = None,
     ) -> None:
         self.problem = problem
         self.limits = limits
@@ -150,6 +153,7 @@ class Run:
         self.deadline = Deadline(limits.time_s, None if on_progress is None else self._unwanted)
         self.root_bound = root_bound
         self._asked = root_bound is not None
+        self._certify = certify or problem.root_bound
 
     @property
     def elapsed(self) -> float:
@@ -228,7 +232,7 @@ class Run:
         """
         if not self._asked:
             self._asked = True
-            self.root_bound = self.problem.root_bound(deadline or self.deadline)
+            self.root_bound = self._certify(deadline or self.deadline)
         if self.root_bound is not None:
             self.raise_bound(self.root_bound)
 

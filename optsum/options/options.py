@@ -92,8 +92,10 @@ class Options(_Model):
     strategy_options: Annotated[OwnOptions, WithJsonSchema(OWN_OPTIONS_SCHEMA)] = Field(
         (), description="the strategy's own options; in a comparison of all that have it, or of one as vns.k_max=3"
     )
-    bound: Literal["lagrangian", "knapsack"] = Field(
-        "lagrangian", description="of branch-and-bound; knapsack is the paper's (Hirao et al. 2017)"
+    bound: Literal["root", "none", "lagrangian", "knapsack"] = Field(
+        "root",
+        description="of a search that does not prove: root, or none; or the one that branch-and-bound cuts by: "
+        "lagrangian, as if not said, or knapsack, the paper's (Hirao et al. 2017)",
     )
     metric: str = Field("rouge-1", description="rouge-N, rouge-suK, rouge-l, sums with +, or ngram-I-J")
     measure: Literal["recall", "precision", "f1"] = Field("recall", description="what of the metric is maximized")
@@ -300,10 +302,8 @@ def resolve(
         For a value that is impossible, options that contradict one another, or no length limit where one is needed.
     """
     options = _merged(Options, given, config)
-    if "strategy" not in options.model_fields_set:
-        meant = (meant for option, meant in _MEANS.items() if option in options.model_fields_set)
-        if (name := strategy or next(meant, None)) is not None:
-            options = options.model_copy(update={"strategy": name})
+    if "strategy" not in options.model_fields_set and (name := strategy or _meant(options)) is not None:
+        options = options.model_copy(update={"strategy": name})
     _check_sense(options)
     if options.max_length is not None and options.min_length > options.max_length:
         raise OptionError(f"The minimum length {options.min_length} is above the maximum length {options.max_length}.")
@@ -312,6 +312,13 @@ def resolve(
     options.spec()
     options.limits()
     return options
+
+
+def _meant(options: Options) -> str | None:
+    """Return the strategy that a given option belongs to."""
+    if options.bound in {"lagrangian", "knapsack"}:
+        return "branch-and-bound"
+    return next((meant for option, meant in _MEANS.items() if option in options.model_fields_set), None)
 
 
 def _check_sense(options: Options) -> None:

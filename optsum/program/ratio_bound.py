@@ -22,7 +22,7 @@ from optsum.program.model import affordable, coverage_model
 from optsum.program.surrogate import Cell, Weighted, cell_of, collapsed, excess, programs, reaches
 from optsum.program.tangent import relaxed_anchor
 
-__all__ = ["ratio_bound", "value_bound"]
+__all__ = ["only", "ratio_bound", "single_bound", "value_bound"]
 
 _GRID = 10**6
 """Bounds are multiples of 1 / _GRID, and rounds end when they gain less."""
@@ -96,7 +96,7 @@ def value_bound(instance: Coverage, deadline: Deadline = NEVER) -> Fraction:
     weights = [Fraction(weight) for weight in instance.weights]
     if instance.combination is Combination.RATIO:
         start = _rounded(_greedy(instance, deadline)[0]) if affordable(instance, deadline) else None
-        return _single(instance, start, deadline)
+        return single_bound(instance, start, deadline)
     alone = [_alone(instance, h, deadline) for h in range(instance.ratios)]
     if instance.combination is Combination.SUM:
         return min(_sum_bound(instance, weights, alone, deadline), _dot(weights, alone)) / sum(instance.weights)
@@ -123,10 +123,10 @@ def _alone(instance: Coverage, h: int, deadline: Deadline) -> Fraction:
     if not affordable(instance, deadline):
         return _trivial(instance, h)
     share = deadline.within(deadline.left_s / (instance.ratios - h + 1))
-    return _single(_only(instance, h), deadline=share)
+    return single_bound(only(instance, h), deadline=share)
 
 
-def _only(instance: Coverage, h: int) -> Coverage:
+def only(instance: Coverage, h: int) -> Coverage:
     """Return one ratio of several."""
     return collapsed(instance, *[[int(ratio == h) for ratio in range(instance.ratios)]] * 2)
 
@@ -145,7 +145,7 @@ def _rounded(ratio: Fraction) -> Fraction:
     return Fraction(floor(ratio * _GRID), _GRID)
 
 
-def _single(instance: Coverage, start: Fraction | None = None, deadline: Deadline = NEVER) -> Fraction:
+def single_bound(instance: Coverage, start: Fraction | None = None, deadline: Deadline = NEVER) -> Fraction:
     """Return a bound of one ratio, of whatever kind."""
     if not affordable(instance, deadline):
         return _trivial(instance)
@@ -157,7 +157,7 @@ def _single(instance: Coverage, start: Fraction | None = None, deadline: Deadlin
     if int(instance.constants[1]) > 0:
         linear = collapsed(instance, [1], [1])
         if linear.constant_denominator:
-            return _single(linear, deadline=deadline)
+            return single_bound(linear, deadline=deadline)
         return ratio_bound(linear, start, deadline)
     return _trivial(instance)
 
@@ -209,7 +209,7 @@ def _sum_bound(
     def bound(cell: Cell) -> Fraction:
         found = start
         for tops, bottoms in programs(instance, cell, wish, largest=_REACH):
-            found = max(found, _single(collapsed(instance, tops, bottoms), found, deadline))
+            found = max(found, single_bound(collapsed(instance, tops, bottoms), found, deadline))
         return found
 
     cells = [(bound(whole), whole)]

@@ -40,6 +40,7 @@ __all__ = [
     "excess",
     "programs",
     "reaches",
+    "varies_alike",
 ]
 
 Corner: TypeAlias = tuple[Fraction, ...]
@@ -163,6 +164,12 @@ def cell_of(instance: Coverage, wish: Weighted) -> Cell:
     if len(constants) == 2 and parts:
         return _quotients(instance, wish, cell)
     return cell
+
+
+def varies_alike(instance: Coverage) -> bool:
+    """Whether all denominators differ by constants alone, as those of several references do: one cell is a line."""
+    signatures = {_varying(instance, h, all_alike=True) for h in range(instance.ratios)} - {None}
+    return len(signatures) <= 1
 
 
 def _varying(instance: Coverage, h: int, *, all_alike: bool) -> object:

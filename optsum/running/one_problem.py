@@ -80,5 +80,6 @@ def run_task(task: Task, setup: Setup, *, began: float | None = None, root_bound
     built = perf_counter()
     began = built if began is None else began
     limits = setup.limits.after(built - began)
-    result = search(task.problem, setup.strategy, limits, seed, root_bound=root_bound)
+    bound = "none" if setup.options.bound == "none" else "root"
+    result = search(task.problem, setup.strategy, limits, seed, root_bound=root_bound, bound=bound)
     return finished(task, setup, result, began=began, built=built)

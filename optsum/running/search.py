@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
+from importlib import import_module
 from numbers import Rational
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -20,9 +22,12 @@ from optsum.deadline import Deadline
 from optsum.errors import BackendError, OptionError
 from optsum.optima.optima import Optima
 from optsum.problem.problem import Capability, Problem
-from optsum.registry import STRATEGIES
+from optsum.registry import CERTIFICATE, STRATEGIES
 
 __all__ = ["exact", "result_of_sets", "search"]
+
+CERTIFIED: Final = ("root", "none")
+"""What can be said of a bound that is not the strategy's own."""
 
 _PROOF_MAY_STAND = {Termination.COMPLETED, Termination.TARGET_REACHED, Termination.GAP_REACHED}
 
@@ -35,6 +40,7 @@ def search(
     *,
     on_progress: Callable[[Run], bool | None] | None = None,
     root_bound: Key | None = None,
+    bound: str = "root",
     **options: Any,
 ) -> Result:
     """Search a problem.
@@ -53,6 +59,8 @@ def search(
         Called now and then with the `Run`; returning False stops the search.
     root_bound : Key, optional
         The problem's root bound, where an earlier search has proven it.
+    bound : str
+        "root": a search that proves nothing is given a bound; "none": it is not. Other values are the strategy's.
 
     Returns
     -------
@@ -71,6 +79,8 @@ def search(
     named = {name: options.pop(name) for name in LIMIT_OPTIONS if name in options}
     if named and limits is not None:
         raise OptionError(f"Limits are given as limits= or by their names ({', '.join(named)}): leave one of the two.")
+    if bound not in CERTIFIED:
+        options["bound"] = bound
     if isinstance(strategy, str):
         chosen = STRATEGIES.create(strategy, options)
     elif options:
@@ -81,8 +91,15 @@ def search(
     problem.prepare()
     chosen.prepare(problem)
     limits = limits or Limits.named(named)
-    run = Run(problem, limits, np.random.default_rng(seed), seed, on_progress, root_bound)
-    bounded = Capability.BOUND in problem.capabilities
+    bounded = Capability.BOUND in problem.capabilities and bound != "none"
+    certify: Callable[[Deadline], Key | None] | None = None
+    if bound == "none":
+        if limits.gap is not None and not chosen.exact:
+            raise OptionError("A gap is measured by a bound: leave --gap, or --bound none.")
+        certify = _no_bound
+    elif bounded and not chosen.exact and root_bound is None:
+        certify = _certificate(problem)
+    run = Run(problem, limits, np.random.default_rng(seed), seed, on_progress, root_bound, certify)
     termination, detail = Termination.COMPLETED, None
     try:
         if bounded and limits.gap is not None and not chosen.exact:
@@ -105,6 +122,17 @@ def search(
         bound_s = run.elapsed - searched
     result = _result(run, chosen, termination, detail)
     return replace(result, timing=Timing(search_s=run.elapsed, bound_s=bound_s))
+
+
+def _no_bound(_: Deadline) -> None:
+    """Stand for a bound that is not asked for."""
+
+
+def _certificate(problem: Problem) -> Callable[[Deadline], Key | None]:
+    """Return what computes a bound for a search that proves nothing; its kernels are compiled now."""
+    module = import_module(CERTIFICATE)
+    module.prepare(problem)
+    return partial(module.certify, problem)
 
 
 def result_of_sets(problem: Problem, strategy: Strategy, optima: Optima, seconds: float) -> Result:

@@ -57,7 +57,7 @@ def test_every_choice_is_exact(every: bool, monkeypatch: pytest.MonkeyPatch) -> 
     """With nothing worth a visit of all selections, the others have to serve."""
     from optsum.solvers import auto
 
-    monkeypatch.setattr(auto, "seconds_of", lambda *_: 1.0)
+    monkeypatch.setattr(auto, "is_few", lambda _: False)
     chosen = set()
     rng = np.random.default_rng(4)
     for _ in range(60):

@@ -1,0 +1,123 @@
+"""What a search that proves nothing is held against: a bound that costs less than the search, and is often the optimum.
+
+Where selections are few, all of them are visited. Otherwise each ratio of the value is maximized by itself, by the
+engine with a limited number of nodes: no selection is worth more than these largest values together. They lie near the
+optimum where the ratios are of one reference. Those of several references are largest on different selections; their
+denominators differ by constants alone, so the engine is soon done with the whole sum.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import prod
+from typing import Final
+
+import numpy as np
+
+from optsum.contracts.run import Limits, Run, Stopped
+from optsum.coverage.instance import Combination, Coverage, Key, Sense
+from optsum.deadline import Deadline
+from optsum.errors import UnsupportedError
+from optsum.problem.coverage_problem import CoverageProblem
+from optsum.problem.problem import Problem
+from optsum.program.model import affordable
+from optsum.program.ratio_bound import only, single_bound
+from optsum.program.surrogate import varies_alike
+
+from .branch_and_bound import BranchAndBound, is_linear
+from .exhaustive.few import is_few
+from .exhaustive.strategy import Exhaustive
+from .objectives.guards import servable
+from .objectives.ratio import fits, solve_ratio
+from .objectives.recall import solve_one
+from .objectives.sums import solve_sum
+
+__all__ = ["certify", "prepare"]
+
+_NODES: Final = 300
+"""Of the search for the largest value of one ratio."""
+
+_NODES_OF_SUM: Final = 3_000
+"""Of the search for the largest sum of ratios whose denominators vary alike."""
+
+
+def prepare(problem: Problem) -> None:
+    """Compile the kernels that a certificate of such problems takes."""
+    if _serves(problem):
+        for strategy in (Exhaustive(), BranchAndBound()):
+            strategy.prepare(problem)
+
+
+def certify(problem: Problem, deadline: Deadline) -> Key | None:
+    """Return a limit that no selection can pass, proven without floating point.
+
+    Parameters
+    ----------
+    problem : Problem
+        With `Capability.BOUND`.
+    deadline : Deadline
+        What is not done by then is replaced by something weaker; None where even that takes too long.
+    """
+    if not _serves(problem) or not affordable(problem.coverage, deadline):
+        return problem.root_bound(deadline)
+    instance = problem.coverage
+    try:
+        found = _optimum(instance, deadline)
+    except (Stopped, UnsupportedError):
+        found = None  # linear programs may still say something
+    if found is not None:
+        return found
+    weights = instance.weights
+    if instance.ratios == 1 and instance.combination is not Combination.PRODUCT:
+        return _largest(instance, instance, 0, deadline)
+    alone = [_largest(only(instance, h), instance, h, deadline) for h in range(instance.ratios)]
+    if instance.combination is Combination.PRODUCT:
+        return prod((bound**weight for bound, weight in zip(alone, weights, strict=True)), start=Fraction(1))
+    whole = sum((weight * bound for bound, weight in zip(alone, weights, strict=True)), Fraction(0))
+    return whole / sum(weights)
+
+
+def _optimum(instance: Coverage, deadline: Deadline) -> Key | None:
+    """Return the optimum where it costs no more than a bound."""
+    if deadline.passed:
+        return None
+    plain = CoverageProblem.of(instance)  # whatever a subclass does when it evaluates
+    if is_few(plain):
+        limits = Limits(time_s=deadline.left_s if deadline.limited else None)
+        run = Run(plain, limits, np.random.default_rng(0))
+        Exhaustive().search(run)
+        return Fraction(0) if run.bound is None else run.bound
+    if instance.combination is Combination.SUM and varies_alike(instance) and not servable(instance):
+        found = solve_sum(instance, Limits(nodes=_NODES_OF_SUM), deadline, every=False)
+        return found.key if found.proven else None
+    return None
+
+
+def _serves(problem: Problem) -> bool:
+    """Whether a problem is maximized, in the normal form, and knows no bound of its own."""
+    if getattr(problem.root_bound, "__func__", None) is not CoverageProblem.root_bound:
+        return False
+    return problem.coverage.goal is Sense.MAXIMIZE
+
+
+def _largest(part: Coverage, instance: Coverage, h: int, deadline: Deadline) -> Fraction:
+    """Return a bound of one ratio: number `h` of an instance, which `part` holds alone."""
+    limits, start = Limits(nodes=_NODES), None
+    try:
+        if is_linear(part):
+            return Fraction(solve_one(part, limits, deadline).bound, int(part.constants[1]))
+        if not part.constant_denominator and _is_whole(instance, h) and not servable(part) and fits(part):
+            found = solve_ratio(part, limits, deadline, every=False)
+            if found.proven:
+                return found.key
+            start = found.key
+    except (Stopped, UnsupportedError):
+        pass  # linear programs may still say something
+    return single_bound(part, start, deadline)
+
+
+def _is_whole(instance: Coverage, h: int) -> bool:
+    """Whether a ratio by itself has the denominator that it has among others: nothing of it had to be left out."""
+    feeds = instance.slot == 2 * h + 1
+    steps = np.diff(instance.level_start)[feeds] - 1
+    return bool((steps == 1).all()) and not any(feeds[joint.feature] for joint in instance.joints)

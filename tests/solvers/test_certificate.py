@@ -1,0 +1,141 @@
+"""What a heuristic is held against: never below the optimum, whatever the problem and however it is computed."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from optsum.solvers import certificate
+
+import optsum
+from optsum.deadline import NEVER, Deadline
+from optsum.errors import InputError, OptionError
+from optsum.options.options import resolve
+from optsum.problem.coverage_problem import CoverageProblem
+from optsum.problem.problem import Problem
+from optsum.running.one_problem import build
+from optsum.running.search import search
+from optsum.running.setup import setup_of
+from optsum.testing import brute_force, random_coverage, random_topic
+
+OBJECTIVES: dict[str, dict[str, Any]] = {
+    "recall": {"max_length": 9},
+    "window": {"max_length": 9, "min_length": 6},
+    "mean": {"references": "mean", "max_length": 9},
+    "sum": {"metric": "rouge-1+rouge-2", "max_length": 9},
+    "precision": {"measure": "precision"},
+    "f1": {"measure": "f1"},
+    "set f1": {"measure": "f1", "counts": "set", "max_length": 9},
+    "sum of f1": {"metric": "rouge-1+rouge-2", "measure": "f1", "max_length": 9},
+    "set sum": {"metric": "rouge-1+rouge-2", "measure": "f1", "counts": "set", "max_length": 9},
+    "mean f1": {"measure": "f1", "references": "mean", "max_length": 9},
+    "mean precision of both": {"metric": "rouge-1+rouge-2", "measure": "precision", "references": "mean"},
+    "joined": {"metric": "rouge-2", "boundaries": "joined", "max_length": 9},
+    "joined f1": {"metric": "rouge-1+rouge-2", "boundaries": "joined", "measure": "f1", "max_length": 9},
+    "product": {"metric": "ngram-1-2", "max_length": 9},
+    "product of windows": {"metric": "ngram-1-2", "max_length": 9, "min_length": 5},
+    "rouge-l": {"metric": "rouge-l", "max_length": 9},
+    "compressive": {"formulation": "compressive", "metric": "rouge-2", "max_length": 9},
+    "compressive f1": {"formulation": "compressive", "measure": "f1"},
+}
+
+
+def problem_of(seed: int, options: dict[str, Any]) -> Problem | None:
+    topic = random_topic(np.random.default_rng(seed), name=f"t{seed}", sentences=7)
+    texts = [sentence for document in topic["documents"] for sentence in document]
+    topic["parses"] = [
+        "\n".join(
+            f"{n}\t{word}\t_\tX\t_\t_\t{n // 2}\t{'dep' if n > 1 else 'root'}\t_\t_"
+            for n, word in enumerate(text.split(), 1)
+        )
+        for text in texts
+    ]
+    try:
+        return build(optsum.as_topic(topic), setup_of(resolve({**options, "strategy": "greedy"}))).problem
+    except InputError:
+        return None
+
+
+@pytest.fixture(params=[False, True], ids=["parts", "visited"])
+def few(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
+    """Whether a visit of all selections may be the certificate."""
+    if not request.param:
+        monkeypatch.setattr(certificate, "is_few", lambda _: False)
+    return bool(request.param)
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_no_selection_of_a_topic_is_above(objective: str, few: bool) -> None:
+    for seed in range(8):
+        if (problem := problem_of(seed, OBJECTIVES[objective])) is None or problem.size > 12:
+            continue
+        best, bound = brute_force(problem).best, certificate.certify(problem, NEVER)
+        if best is not None:
+            assert bound is not None, seed
+            assert bound >= best, seed
+            if few and "rouge-l" not in objective:
+                assert bound == best, seed
+
+
+def test_no_selection_of_an_instance_is_above(few: bool) -> None:
+    rng = np.random.default_rng(11)
+    reached = 0
+    for number in range(120):
+        problem = CoverageProblem.of(random_coverage(rng))
+        best, bound = brute_force(problem).best, certificate.certify(problem, NEVER)
+        assert bound is not None
+        if best is not None:
+            assert not problem.sense.better(best, bound), number
+            reached += bound == best
+    assert reached >= 60
+
+
+def test_a_deadline_leaves_something_weaker() -> None:
+    rng = np.random.default_rng(3)
+    for number in range(60):
+        problem = CoverageProblem.of(random_coverage(rng))
+        best = brute_force(problem).best
+        for seconds in (0.0, 1e-4):
+            bound = certificate.certify(problem, Deadline(seconds))
+            assert bound is None or best is None or not problem.sense.better(best, bound), number
+
+
+def test_a_heuristic_has_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    topic = {"id": "t", "documents": [["a b c", "c d", "e f", "a d"]], "references": [["a b c d e"]]}
+    found = optsum.solve(topic, strategy="greedy", metric="rouge-1+rouge-2", measure="f1", max_length=5)
+    best = optsum.solve(topic, metric="rouge-1+rouge-2", measure="f1", max_length=5)
+    assert (found.bound_exact, found.gap) == (best.objective_exact, 0.0)
+    assert found.status is optsum.Status.FEASIBLE  # reached, and not proven by its own means
+
+
+def test_none_computes_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(certificate, "certify", fail)
+    monkeypatch.setattr(CoverageProblem, "root_bound", fail)
+    topic = {"id": "t", "documents": [["a b c", "c d", "e f", "a d"]], "references": [["a b c d e"]]}
+    for strategy in ("greedy", "vns", "lead"):
+        found = optsum.solve(topic, strategy=strategy, max_length=5, bound="none")
+        assert (found.bound, found.gap) == (None, None)
+        assert "bound_s" not in found.to_row()["statistics"]
+    exact = optsum.solve(topic, max_length=5, bound="none")
+    assert (exact.status, exact.gap) == (optsum.Status.OPTIMAL, 0.0)
+
+
+def test_a_gap_needs_one() -> None:
+    problem = problem_of(1, {"max_length": 5})
+    assert problem is not None
+    with pytest.raises(OptionError, match="leave --gap, or --bound none"):
+        search(problem, "greedy", gap=0.1, bound="none")
+
+
+def test_a_bound_of_branch_and_bound_names_it() -> None:
+    assert resolve({"max_length": 5, "bound": "knapsack"}).strategy == "branch-and-bound"
+    assert resolve({"max_length": 5, "bound": "none"}).strategy == "auto"
+    problem = problem_of(1, {"max_length": 5})
+    assert problem is not None
+    assert search(problem, "branch-and-bound", bound="knapsack").status is optsum.Status.OPTIMAL
+    assert Fraction(search(problem, "greedy").bound_exact or 0) >= 0

@@ -6,10 +6,11 @@ incremental state, no numba, no linear model, and no number that could overflow.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
 from fractions import Fraction
 from math import exp, log, prod
+
+import numpy as np
 
 from optsum.coverage.instance import Combination, Coverage, Sense
 
@@ -30,24 +31,27 @@ def score(instance: Coverage, selection: Iterable[int]) -> tuple[tuple[int, ...]
         cover) the copies that features still lack.
     """
     chosen = set(selection)
-    copies: Counter[int] = Counter()
+    copies: dict[int, int] = {}
     for unit in chosen:
         entries = slice(int(instance.unit_start[unit]), int(instance.unit_start[unit + 1]))
         found = zip(instance.unit_feature[entries].tolist(), instance.unit_count[entries].tolist(), strict=True)
         for feature, count in found:
-            copies[feature] += count
+            copies[feature] = copies.get(feature, 0) + count
     for joint in instance.joints:
         if chosen.issuperset(joint.needs) and chosen.isdisjoint(joint.vetoes):
-            copies[joint.feature] += joint.count
+            copies[joint.feature] = copies.get(joint.feature, 0) + joint.count
 
     totals = [int(constant) for constant in instance.constants]
     for total, row in enumerate(instance.mass[:, list(chosen)].tolist()):
         totals[total] += sum(row)
-    for feature, count in copies.items():
-        start, stop = int(instance.level_start[feature]), int(instance.level_start[feature + 1])
-        totals[int(instance.slot[feature])] += int(instance.level[min(start + count, stop - 1)])
+    features = np.fromiter(copies, np.int64, len(copies))  # looked up all at once; added up one by one
+    starts, stops = instance.level_start[features].tolist(), instance.level_start[features + 1].tolist()
+    places = [min(start + count, stop - 1) for start, stop, count in zip(starts, stops, copies.values(), strict=True)]
+    gains = instance.level[np.array(places, np.int64)].tolist()
+    for slot, gain in zip(instance.slot[features].tolist(), gains, strict=True):
+        totals[slot] += gain
 
-    length = sum(int(instance.lengths[unit]) for unit in chosen)
+    length = sum(instance.lengths[list(chosen)].tolist())
     violation = 0
     if len(instance.parents):
         violation += sum(int(instance.parents[unit]) not in {-1, *chosen} for unit in chosen)
@@ -56,7 +60,7 @@ def score(instance: Coverage, selection: Iterable[int]) -> tuple[tuple[int, ...]
     else:
         for feature in range(instance.features):
             full = int(instance.level_start[feature + 1] - instance.level_start[feature]) - 1
-            violation += max(0, full - copies[feature])
+            violation += max(0, full - copies.get(feature, 0))
     return tuple(totals), length, violation
 
 

@@ -177,7 +177,25 @@ class Coverage:
 
     def __post_init__(self) -> None:
         """Check what the kernels rely on."""
-        for reason, holds in self._contradictions():
+        self._refuse(chain(self._contradictions(), self._impossible_limits()))
+
+    @classmethod
+    def trusted(cls, **given: Any) -> Coverage:
+        """Return an instance whose arrays are not checked, because counting cannot make others; limits are.
+
+        Raises
+        ------
+        InputError
+            If the limits contradict one another.
+        """
+        made = object.__new__(cls)
+        made.__dict__.update({"parents": _empty(), **given})
+        made._refuse(made._impossible_limits())
+        return made
+
+    @staticmethod
+    def _refuse(checks: Iterable[tuple[str, bool]]) -> None:
+        for reason, holds in checks:
             if holds:
                 raise InputError(f"This coverage instance cannot be used: {reason}.")
 
@@ -222,6 +240,8 @@ class Coverage:
         yield "a joint occurrence names a unit that does not exist", _outside(np.fromiter(named, np.int64), n)
         fed = np.fromiter((joint.feature for joint in joints), np.int64)
         yield "a joint occurrence names a feature that does not exist", _outside(fed, features)
+
+    def _impossible_limits(self) -> Iterator[tuple[str, bool]]:
         if self.goal is Sense.MINIMIZE:
             limited = self.min_length != 0 or self.max_length != NO_LIMIT
             yield "a length that is minimized has no limits", limited

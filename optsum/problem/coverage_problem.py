@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from math import lcm
@@ -37,6 +37,7 @@ class CoverageProblem(Problem):
 
     instance: Coverage
     reference_model: Callable[[], Any] | None = None
+    _last: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
 
     @classmethod
     def of(
@@ -100,7 +101,7 @@ class CoverageProblem(Problem):
 
     def evaluate(self, selection: Selection) -> Evaluation:
         """Score a selection with the independent scorer."""
-        totals, length, violation = score(self.instance, selection)
+        totals, length, violation = self._scored(selection)
         key = key_of(self.instance, totals, length)
         return Evaluation(key, violation, value_of(self.instance, key))
 
@@ -116,7 +117,15 @@ class CoverageProblem(Problem):
 
     def totals(self, selection: Selection) -> tuple[int, ...]:
         """Return numerator and denominator of each ratio, in turn."""
-        return score(self.instance, selection)[0]
+        return self._scored(selection)[0]
+
+    def _scored(self, selection: Selection) -> tuple[tuple[int, ...], int, int]:
+        """Return what `optsum.coverage.evaluate.score` says; of the same selection again, what it said before."""
+        last = self._last
+        if last.get("selection") != selection:
+            last.update(selection=selection, scored=score(self.instance, selection))
+        found: tuple[tuple[int, ...], int, int] = last["scored"]
+        return found
 
     def moves(self, selection: Selection) -> Iterator[Move]:
         """Yield closed moves: a unit with its missing ancestors is added, or dropped with its chosen descendants."""

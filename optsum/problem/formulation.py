@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, ClassVar, final
 
 from optsum.corpus.topic import Topic
@@ -153,6 +154,12 @@ class Extract(Task):
         )
 
 
+@lru_cache(maxsize=64)
+def _served(formulation: type[Formulation], spec: Spec) -> None:
+    """Refuse what a formulation does not serve; asked once, because all topics have the same specification."""
+    formulation.serves.check(formulation.name, spec)
+
+
 class Formulation(ABC):
     """A way to read a topic as an optimization problem. Subclasses are frozen dataclasses whose fields are its options.
 
@@ -195,7 +202,7 @@ class Formulation(ABC):
             If the topic has nothing to optimize.
         """
         if self.has_metric:
-            self.serves.check(self.name, spec)
+            _served(type(self), spec)
         return self.build(topic, spec)
 
     @abstractmethod

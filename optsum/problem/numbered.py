@@ -107,7 +107,7 @@ class RowRatios(Ratios):
             level = np.concatenate(levels)
             ends = [one[1:] + step for one, step in zip(level_starts, steps, strict=False)]
             level_start = np.concatenate([level_starts[0][:1], *ends])
-        return Coverage(
+        return Coverage.trusted(
             lengths=np.asarray(lengths, np.int64),
             unit_start=start,
             unit_feature=feature,

@@ -66,7 +66,7 @@ class Spec:
 
     def until(self, deadline: Deadline) -> Spec:
         """Return the same specification, to be built before a deadline."""
-        return replace(self, deadline=deadline)
+        return self if deadline is self.deadline else replace(self, deadline=deadline)
 
     def with_all_units(self) -> Spec:
         """Return the same specification with every sentence a unit, as baselines need it."""

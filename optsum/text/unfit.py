@@ -43,6 +43,8 @@ def unfit(sentences: Iterable[Sentence], tokenizer: str) -> str | None:
         return None
     texts = list(map(raw_text, sentences))
     # No tokenizer spoils a word of ASCII, and most texts have few others.
+    if all(map(str.isascii, texts)):
+        return None
     foreign = [word for text in texts if not text.isascii() for word in text.split() if not word.isascii()]
     if not foreign:
         return None

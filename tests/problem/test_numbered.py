@@ -141,3 +141,20 @@ def test_a_metric_of_counters_alone_is_served_by_counters() -> None:
     )
     assert numbered.coverage() is None
     assert numbered.scores([0], [Letters()]) is None
+
+
+@given(TOPICS, SPECS)
+def test_what_is_trusted_would_pass_the_checks(topic: Topic, given_spec: dict[str, Any]) -> None:
+    try:
+        problem = Extractive().task(topic, Spec(**given_spec)).problem
+    except (InputError, UnsupportedError):
+        return
+    assert isinstance(problem, CoverageProblem)
+    made = problem.instance
+    assert Coverage(**{field.name: getattr(made, field.name) for field in fields(Coverage)}).size == made.size
+
+
+def test_limits_that_contradict_one_another_are_refused_all_the_same() -> None:
+    topic = as_topic({"id": "t", "documents": [["a b", "c d"]], "references": [["a c"]]})
+    with pytest.raises(InputError, match="the minimum length is above the maximum"):
+        Extractive().task(topic, Spec(analyzer=Analyzer(), min_length=5, max_length=4))

@@ -45,6 +45,10 @@ STUDIES: Final[Mapping[str, Entry]] = MappingProxyType(
             "optsum.studies.compressive:study_compressive",
             "compressive beside extractive oracles (Hirao et al., 2017, compressive)",
         ),
+        "gap": Entry(
+            "optsum.studies.gap:study_gap",
+            "what extraction and compression cost: any text, oracles, heuristics, systems in one table",
+        ),
         "lin-hovy": Entry(
             "optsum.studies.lin_hovy:study_lin_hovy",
             "extracts of 100 and 150 words, full text and human agreement (Lin & Hovy, 2003)",

@@ -1,0 +1,114 @@
+r"""How much any text could have in common with references, if it is made of given words.
+
+A text is a sequence of at most L words, of which word w may occur :math:`d_w` times; what it covers are n-grams of its
+tokens, of one or of two tokens. Let :math:`x_w` be how often w occurs, :math:`a_{wg}` how many of the n-grams g are
+inside w, and :math:`m_g` how many bigrams g = (a, b) are made where a word that ends with a comes before one that
+begins with b. Every text fulfils
+
+.. math::
+    \sum_w x_w \le L, \qquad
+    \sum_b m_{(a,b)} \le \sum_{w \text{ ends with } a} x_w, \qquad
+    \sum_a m_{(a,b)} \le \sum_{w \text{ begins with } b} x_w, \qquad
+    \sum_g m_g \le \sum_w x_w - 1,
+
+as a word has one neighbour on each side at most, and the first has none before it. What is covered are steps
+:math:`z_{gt} \le 1` with :math:`\sum_t z_{gt} \le \sum_w a_{wg} x_w + m_g`. So the largest summed gain of these
+programs, with real numbers for integers, is never below that of any text; its weak-duality bound in integers
+(`optsum.program.dual_bound`) is the proof.
+
+For single tokens the program has integral optima if every word is one token (the sum of the L largest steps), so the
+bound is reached by a text. For bigrams it is the flow of paths in the graph of words; closed paths without a beginning
+are not excluded, so the bound may be a little above what a text reaches.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import TypeAlias
+
+import numpy as np
+
+from optsum.coverage.instance import IntArray, Sense
+from optsum.program.model import LinearModel
+from optsum.program.rows import Rows
+
+__all__ = ["any_text_model"]
+
+Word: TypeAlias = tuple[str, ...]
+"""The tokens of a word, one at least."""
+Gram: TypeAlias = str | tuple[str, ...]
+"""A token, or a pair of tokens."""
+
+
+def any_text_model(
+    words: Mapping[Word, int], gains: Mapping[Gram, Sequence[int]], size: int, max_words: int
+) -> LinearModel | None:
+    """Return the linear program of what any text could cover; None if no word brings anything.
+
+    Parameters
+    ----------
+    words : mapping
+        How often each word may occur.
+    gains : mapping
+        For each n-gram what its first, second, ... copy gains; never growing.
+    size : {1, 2}
+        Tokens of an n-gram.
+    max_words : int
+        At least 1.
+    """
+    inside = {word: Counter(gram for gram in _grams(word, size) if gram in gains) for word in words}
+    ends, begins = {word[-1] for word in words}, {word[0] for word in words}
+    pairs = {gram for gram in gains if size == 2 and gram[0] in ends and gram[1] in begins}
+    lasts, firsts = {gram[0] for gram in pairs}, {gram[1] for gram in pairs}
+    used = [word for word in words if inside[word] or word[-1] in lasts or word[0] in firsts]
+    covered = sorted({gram for word in used for gram in inside[word]} | pairs, key=repr)
+    if not covered:
+        return None
+    number = {gram: place for place, gram in enumerate(covered)}
+    joins = [gram for gram in covered if gram in pairs]
+    first_join, first_step = len(used), len(used) + len(joins)
+    steps = [(number[gram], gain) for gram in covered for gain in gains[gram]]
+    rows = Rows()
+    entries = [
+        (number[gram], column, -copies) for column, word in enumerate(used) for gram, copies in inside[word].items()
+    ]
+    entries += [(number[gram], first_join + place, -1) for place, gram in enumerate(joins)]
+    entries += [(gram, first_step + place, 1) for place, (gram, _) in enumerate(steps)]
+    _block(rows, len(covered), entries)
+    for side, tokens in ((0, sorted(lasts)), (1, sorted(firsts))):
+        row = {token: place for place, token in enumerate(tokens)}
+        entries = [(row[gram[side]], first_join + place, 1) for place, gram in enumerate(joins)]
+        touching = [(column, word[-1] if side == 0 else word[0]) for column, word in enumerate(used)]
+        entries += [(row[token], column, -1) for column, token in touching if token in row]
+        _block(rows, len(tokens), entries)
+    _block(rows, 1, [(0, column, 1) for column in range(len(used))], max_words)
+    if joins:
+        entries = [(0, column, -1) for column in range(len(used))]
+        _block(rows, 1, [*entries, *((0, first_join + place, 1) for place in range(len(joins)))], -1)
+    start, column, value, lower, upper = rows.arrays()
+    most = [min(words[word], max_words) for word in used] + [len(gains[gram]) for gram in joins] + [1] * len(steps)
+    return LinearModel(
+        sense=Sense.MAXIMIZE,
+        objective=np.array([0] * first_step + [gain for _, gain in steps], np.int64),
+        upper=np.array(most, np.int64),
+        integral=np.zeros(len(most), np.bool_),
+        row_start=start,
+        row_column=column,
+        row_value=value,
+        row_lower=lower,
+        row_upper=upper,
+        units=len(used),
+        denominator=1,
+    )
+
+
+def _grams(tokens: Word, size: int) -> Sequence[Gram]:
+    return tokens if size == 1 else list(pairwise(tokens))
+
+
+def _block(rows: Rows, count: int, entries: Sequence[tuple[int, int, int]], upper: int = 0) -> None:
+    table: IntArray = np.array(entries, np.int64).reshape(-1, 3)
+    rows.add(table[:, 0], table[:, 1], table[:, 2])
+    rows.close(count, -np.inf, upper)

@@ -1,0 +1,78 @@
+"""What is said meanwhile: more, less, and in a file of its own, on every command."""
+
+from __future__ import annotations
+
+import json
+import logging
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from optsum.cli import main
+from optsum.cli.app import _COMMANDS
+from optsum.report import logs, progress
+from optsum.report.verbosity import Verbosity
+
+SPOILT = {"id": "t", "documents": [["Prüfung läuft", "Das war gut für alle"]], "references": [["Größe zählt"]]}
+LENGTH = ["--max-length", "4", "--strategy", "lead", "-o", "out.jsonl", "--overwrite"]
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("t.jsonl").write_text(json.dumps({"article": ["a b"], "highlights": "x\x1b[2Jy"}) + "\n")
+
+
+def test_quiet_says_errors_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["solve", "t.jsonl", *LENGTH]) == 0
+    assert "documents are article" in capsys.readouterr().err
+    assert main(["solve", "t.jsonl", *LENGTH, "-q"]) == 0
+    assert capsys.readouterr().err == ""
+    assert main(["solve", "none.jsonl", *LENGTH, "--quiet"]) == 2
+    assert "there is no such file" in capsys.readouterr().err
+    assert main(["solve", "t.jsonl", *LENGTH, "-q", "-v"]) == 2
+    assert "--verbose or --quiet" in capsys.readouterr().err
+
+
+def test_a_file_keeps_what_is_said_whoever_listens(capsys: pytest.CaptureFixture[str]) -> None:
+    for number, flags in enumerate(([], ["-q"], ["-v"]), start=1):
+        assert main(["solve", "none\x1b[2J.jsonl", *LENGTH, *flags, "--log-file", "log.txt"]) == 2
+        said = Path("log.txt").read_text().splitlines()
+        assert len(said) == number
+        assert "ERROR" in said[-1]
+        assert "none\\u001b[2J.jsonl" in said[-1]
+    assert main(["solve", "t.jsonl", *LENGTH, "--log-file", "log.txt"]) == 0
+    assert "INFO t.jsonl: documents are article" in Path("log.txt").read_text()
+    capsys.readouterr()
+    assert main(["solve", "t.jsonl", *LENGTH, "--log-file", "no/folder.txt"]) == 2
+    assert "the log file no/folder.txt cannot be written" in capsys.readouterr().err
+    assert logging.getLogger("optsum").handlers == []
+
+
+@pytest.mark.parametrize("command", [name for name in _COMMANDS if name not in {"study", "config"}])
+def test_every_command_has_the_flags(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([command, "--help"]) == 0
+    shown = capsys.readouterr().out
+    assert all(flag in shown for flag in ("--verbose", "--quiet", "--log-file", "--debug"))
+
+
+def test_long_work_says_how_far_it_is(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    from threading import Event
+
+    monkeypatch.setattr(progress, "LINE_S", 0.05)
+
+    def shown(verbosity: Verbosity, **how: Any) -> str:
+        with logs.telling(verbosity), progress.bar("topics", lambda: 9, **how) as advance:
+            advance(2)
+            Event().wait(0.3)
+            advance()
+            Event().wait(0.3)
+        return capsys.readouterr().err
+
+    assert shown(Verbosity.NORMAL) == ""  # a pipe
+    assert shown(Verbosity.QUIET, in_logs=True) == ""
+    for said in (shown(Verbosity.VERBOSE), shown(Verbosity.NORMAL, in_logs=True)):
+        assert said.startswith("2 of 9 topics done\n")
+        assert "3 of 9 topics done, " in said
+        assert said.endswith(" left\n")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from math import ceil, floor, log10
 from typing import Final
 
-from optsum.page.charts import Axis, Chart
+from optsum.page.chart import Axis, Chart
 from optsum.report.tables import seconds
 
 WIDTH: Final = 320

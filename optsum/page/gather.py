@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from statistics import median
 from typing import Any, TypeAlias
 
 from optsum.contracts.result import Result
@@ -236,7 +236,11 @@ def _checked(optima: object) -> dict[str, Any] | None:
     if not isinstance(optima, Mapping):
         raise strange
     count, listed, shares = optima.get("count"), optima.get("listed"), optima.get("shares")
-    if not isinstance(count, int | str) or not str(count).isdecimal() or not isinstance(listed, list):
+    if (
+        not isinstance(count, int | str)
+        or not re.fullmatch("0|[1-9][0-9]*", str(count))
+        or not isinstance(listed, list)
+    ):
         raise strange
     if not all(isinstance(each, list) for each in listed) or not isinstance(shares, list | None):
         raise strange
@@ -247,23 +251,37 @@ def _checked(optima: object) -> dict[str, Any] | None:
 
 
 def _of_enumeration(result: Result) -> dict[str, Any] | None:
-    """Return the optima of a row of `optsum enumerate`; their shares where all are listed."""
+    """Return the optima of a row of `optsum enumerate`, or what is near them; shares where they are known."""
     found = result.enumeration
     if found is None or not found.optima:
         return None
-    listed = [[list(unit) if isinstance(unit, tuple) else unit for unit in optimum] for optimum in found.optima]
-    shares = None
-    if found.complete and str(len(listed)) == str(found.count):
-        counts = Counter(repr(unit) for optimum in listed for unit in optimum)
-        units = {repr(unit): unit for optimum in listed for unit in optimum}
-        shares = [[unit, counts[key] / len(listed)] for key, unit in units.items()]
-    return {"count": str(found.count), "complete": found.complete, "listed": listed, "shares": shares}
+    listed = [[_listed(unit) for unit in optimum] for optimum in found.optima]
+    held = {"count": str(found.count), "complete": found.complete, "listed": listed, "shares": None}
+    if found.near is not None:
+        shares = found.near.unit_shares
+        own = None if shares is None else [[_listed(unit), share] for unit, share in shares]
+        return held | {"near": visible(found.near.near), "shares": own}
+    if found.complete and len(listed) == found.count:
+        counts = Counter(unit for optimum in found.optima for unit in optimum)
+        held["shares"] = [[_listed(unit), count / len(listed)] for unit, count in counts.items()]
+    return held
 
 
-def median_count(problems: Iterable[Problem]) -> tuple[float, int, str] | None:
-    """Return median and largest number of tied optima, and of which topic that is; None where none are counted."""
-    counts = [(int(each.optima["count"]), each.id or "?") for each in problems if each.optima is not None]
+def _listed(unit: Any) -> Any:
+    return list(unit) if isinstance(unit, tuple) else unit
+
+
+def median_count(problems: Iterable[Problem]) -> tuple[str, str, str] | None:
+    """Return median and largest number of tied optima, and of which topic that is; None where none are counted.
+
+    Numbers are digits: they can be of any size.
+    """
+    counts = sorted(
+        ((each.optima["count"], each.id or "?") for each in problems if each.optima and "near" not in each.optima),
+        key=lambda pair: (len(pair[0]), pair[0]),
+    )
     if not counts:
         return None
-    most, name = max(counts, key=lambda pair: pair[0])
-    return median(count for count, _ in counts), most, name
+    low, high = counts[(len(counts) - 1) // 2][0], counts[len(counts) // 2][0]
+    middle = f"{(int(low) + int(high)) / 2:g}" if len(high) <= 6 else low
+    return middle, *counts[-1]

@@ -101,7 +101,7 @@ def tiles_of(gathered: Gathered) -> list[Tile]:
     ties = median_count(problems)
     if ties is not None:
         middle, most, name = ties
-        tiles.append(Tile(f"{middle:g}", "tied optima (median)", f"{short(most)} at most, for {visible(name)}"))
+        tiles.append(Tile(short(middle), "tied optima (median)", f"{short(most)} at most, for {visible(name)}"))
     return tiles
 
 
@@ -112,11 +112,10 @@ def missing_strategy(gathered: Gathered) -> int:
     return (named or heuristics or [0])[0]
 
 
-def short(count: int) -> str:
-    """Return a count with at most four digits, or as a power of ten."""
-    if count < 10**6:
-        return f"{count:,}".replace(",", "\u202f")
-    digits = str(count)
+def short(digits: str) -> str:
+    """Return a count of any size with four digits at most beside a power of ten."""
+    if len(digits) <= 6 or "." in digits:
+        return digits
     return f"{digits[0]}.{digits[1]}e{len(digits) - 1}"
 
 
@@ -190,11 +189,17 @@ def _line(problem: Problem, setting: int, gathered: Gathered) -> dict[str, Any]:
         "value": _rounded(problem.value),
         "proven": problem.optimum is not None,
         "bound": _rounded(problem.bound),
-        "optima": None if problem.optima is None else [problem.optima["count"], problem.optima["complete"]],
+        "optima": _count(problem),
         "error": None if problem.error is None else visible(problem.error),
         "results": results,
     }
     return {key: value for key, value in line.items() if value is not None}
+
+
+def _count(problem: Problem) -> list[Any] | None:
+    """Return how many optima there are, whether these are all, and what they are where they are more than optima."""
+    found = problem.optima
+    return None if found is None else [found["count"], found["complete"], *([found["near"]] if "near" in found else [])]
 
 
 def _rounded(value: float | None, digits: int = 8) -> float | None:

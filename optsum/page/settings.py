@@ -153,7 +153,7 @@ class Setting:
         options = self.options
         components = [] if self.metric is None or options is None else list(map(_component, _components(self.metric)))
         return {
-            "label": self.label,
+            "label": visible(self.label),
             "minimizes": self.minimizes,
             "unit": None if options is None else options.length_unit,
             "components": components,

@@ -16,7 +16,9 @@ from optsum._version import __version__
 from optsum.contracts.result import Result
 from optsum.errors import InputError, OptionError, visible
 from optsum.files import PathLike, describe_os_error
+from optsum.page.chart import Chart
 from optsum.page.charts import charts_of
+from optsum.page.curves import GREEDY
 from optsum.page.drawing import STYLES, drawn
 from optsum.page.gather import Gathered, gather
 from optsum.page.overview import matrix_of, missing_strategy, ordered, sentences_of, table_of, tiles_of
@@ -103,6 +105,7 @@ def page_of(gathered: Gathered, *, title: str = "") -> str:
     if not gathered.problems:
         raise InputError("there is no row to report: write some with optsum compare ... --details -o rows.jsonl")
     script, style = _assets(_SCRIPTS), _assets(_STYLES)
+    charts = charts_of(gathered)
     problems = ordered(gathered)
     data = {
         "strategies": [
@@ -121,19 +124,23 @@ def page_of(gathered: Gathered, *, title: str = "") -> str:
         style=style,
         data=data,
         blocks=list(blocks_of(problems, gathered)),
-        sentences=sentences_of(gathered),
+        sentences=list(map(visible, sentences_of(gathered))),
         count=len(problems),
         tiles=tiles_of(gathered),
         settings=[visible(setting.label) for setting in gathered.settings],
         matrix=matrix_of(gathered),
-        charts=[drawn(chart) for chart in charts_of(gathered)],
-        strategies=gathered.names(),
+        charts=list(map(drawn, charts)),
+        strategies=[*gathered.names(), *([GREEDY] if _have_greedy(charts, len(gathered.variants)) else [])],
         guaranteed=any(each.guaranteed for problem in problems for each in problem.found.values()),
         styles=STYLES,
         has_text=any(problem.text is not None for problem in problems),
         version=__version__,
     )
     return text
+
+
+def _have_greedy(charts: Iterable[Chart], place: int) -> bool:
+    return any(series.strategy == place for chart in charts for series in chart.series)
 
 
 def _policy(script: str, style: str) -> str:

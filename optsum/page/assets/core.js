@@ -49,7 +49,7 @@ const counted = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
 
 /** Return a count of any size, which comes as digits, with four of them at most. */
 function short(digits) {
-  if (digits.length <= 6) return Number(digits).toLocaleString("en").replaceAll(",", "\u202f");
+  if (digits.length <= 6) return digits;
   return `${digits[0]}.${digits[1]}e${digits.length - 1}`;
 }
 

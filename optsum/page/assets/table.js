@@ -11,7 +11,7 @@ const missedBy = (line) => {
   return Boolean(result && line.proven && result[1] !== null && result[3] !== 1);
 };
 const FILTERS = {
-  missed: { label: `missed by ${data.strategies[data.missed]?.name ?? ""}`, test: missedBy },
+  ...(heuristics.length && { missed: { label: `missed by ${data.strategies[data.missed]?.name ?? ""}`, test: missedBy } }),
   open: { label: "not proven", test: (line) => !line.proven && !line.error },
   error: { label: "error", test: (line) => Boolean(line.error) || line.results.some((each) => each && each[0] === "error") },
 };
@@ -146,7 +146,7 @@ function lineOf(place) {
   const cells = COLUMNS.slice(1).map((column) => {
     if (column.text) return el("td", {}, column.of(line));
     if (column.strategy !== undefined) return ratioCell(line, column.strategy);
-    if (column.name === "optima") return el("td", { class: "n" }, line.optima ? `${line.optima[1] ? "" : "≥ "}${short(line.optima[0])}` : "–");
+    if (column.name === "optima") return el("td", { class: "n" }, line.optima ? `${line.optima[1] ? "" : "≥ "}${short(line.optima[0])}${line.optima[2] ? ` ${line.optima[2]}` : ""}` : "–");
     if (column.name === "time") return el("td", { class: "n" }, time(column.of(line)));
     if (column.size) return el("td", { class: "n size" }, String(column.of(line) ?? "–"));
     if (column.of(line) === undefined) return el("td", { class: "n" }, "–");

@@ -104,6 +104,7 @@ function valuesOf(line) {
   const result = shown.view.results[shown.strategy] ?? {};
   const { setting } = shown;
   const parts = [];
+  if (shown.view.optima?.near && !isOwn(result)) return el("div", { class: "values" }, el("p", {}, `a selection ${shown.view.optima.near} of the optimum ${objective(result.objective, setting)}`), optimumSwitch());
   if (result.error) return el("p", { class: "values error" }, el("strong", {}, "error: "), el("bdi", {}, result.error));
   if (result.objective === undefined) parts.push(el("strong", {}, line.results[shown.strategy]?.[0].replace("_", " ") ?? "–"));
   else parts.push(el("strong", {}, objective(result.objective, setting)));
@@ -150,23 +151,28 @@ function optimumSwitch() {
       },
       sign,
     );
-  const what = shown.isOracle ? "optimum" : "held against optimum";
+  const kind = view.optima?.near ? `selection ${view.optima.near}` : "optimum";
+  const what = shown.isOracle ? kind : `held against ${kind}`;
   return el("p", { class: "switch" }, arrow(-1, "‹", "earlier"), el("span", { id: "optimum", role: "status" }, ` ${what} ${optimum + 1} of ${all}${more} `), arrow(1, "›", "later"));
 }
 
 /** Return what is shown of rows without texts. */
 function summaryOnly() {
   const result = shown.view.results[shown.strategy] ?? {};
-  const units = (result.selection ?? []).map((unit) => (Array.isArray(unit) ? unit.join(".") : String(unit)));
+  const own = isOwn(result);
+  const units = (shown.selection ?? []).map((unit) => (Array.isArray(unit) ? unit.join(".") : String(unit)));
   return el(
     "section",
     { class: "alone" },
     el("h3", {}, "Summary"),
-    result.summary ? el("ol", {}, result.summary.map((sentence) => el("li", {}, el("bdi", {}, sentence)))) : null,
+    result.summary && own ? el("ol", {}, result.summary.map((sentence) => el("li", {}, el("bdi", {}, sentence)))) : null,
     units.length ? el("p", { class: "note" }, `units: ${units.join(", ")}`) : null,
     el("p", { class: "note" }, "Source and references are not in these rows; --details writes them."),
   );
 }
+
+/** Return whether what is on show is what the row itself has chosen, and not another selection as good or nearly so. */
+const isOwn = (result) => JSON.stringify(shown.selection) === JSON.stringify(result.selection ?? null);
 
 function columnsOf(text) {
   shown.words = new Map();
@@ -184,7 +190,7 @@ function legend(text) {
   const name = data.strategies[shown.strategy].name;
   const items = isOracle || !oracle ? [sample("chosen", "chosen")] : [sample("chosen", "chosen by both"), sample("missed", `oracle only, missed by ${name}`), sample("only", `${name} only`)];
   if (text.sentences.some((sentence) => sentence[3]) && !isOracle) items.push(sample("lost", "part in the oracle only"), sample("kept", `part in ${name} only`));
-  if (shown.view.optima?.shares) items.push(sample("share", "share of the optima that hold it"));
+  if (shown.view.optima?.shares) items.push(sample("share", `share of the ${shown.view.optima.near ? "selections" : "optima"} that hold it`));
   if (!text.cover && shown.component) items.push(sample("covered", "covered"), sample("left", "in the source, not covered"), sample("out", "in no source sentence"));
   return el("ul", { class: "legend", "aria-label": "legend" }, items);
 }
@@ -232,7 +238,8 @@ function sentenceItem(text, number, chosen, oracle, shares) {
     const bar = el("span", { class: "share" }, el("i"));
     bar.firstChild.style.height = `${100 * share}%`;
     const count = Number(shown.view.optima.count);
-    const held = count < 1e6 ? `in ${Math.round(share * count)} of ${counted(count, "optimum").replace("optimums", "optima")}` : `in ${(100 * share).toFixed(1)} % of the optima`;
+    const all = shown.view.optima.near ? `selections ${shown.view.optima.near}` : count === 1 ? "optimum" : "optima";
+    const held = count < 1e6 ? `in ${Math.round(share * count)} of ${count} ${all}` : `in ${(100 * share).toFixed(1)} % of the ${all}`;
     bar.setAttribute("title", held);
     told.push(held);
     margin.append(bar);

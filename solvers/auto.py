@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Final
 from optsum.contracts.run import Limits, Run
 from optsum.contracts.strategy import Strategy
 from optsum.errors import UnsupportedError
+from optsum.optima.nearness import Nearness
 from optsum.optima.optima import Optima
 from optsum.problem.problem import Problem
 
@@ -79,6 +80,19 @@ class Auto(Strategy):
                 except UnsupportedError as error:
                     refusals.append(str(error))
         raise UnsupportedError(refusals[-1])
+
+    def near(
+        self, problem: Problem, nearness: Nearness, limits: Limits, should_stop: Callable[[], bool] | None = None
+    ) -> Optima:
+        """Return what is near the optimum by branch and bound, or by a visit of all selections where it refuses."""
+        refusals: list[str] = []
+        for chosen in (BranchAndBound(), Exhaustive()):
+            try:
+                found = chosen.near(problem, nearness, limits, should_stop)
+                return replace(found, statistics={**found.statistics, "ran": chosen.name})
+            except UnsupportedError as error:
+                refusals.append(str(error))
+        raise UnsupportedError(refusals[0])
 
     def choices(self, problem: Problem, limits: Limits, refusals: list[str]) -> Iterator[Strategy]:
         """Yield strategies for a problem, the best first; each is a choice only if those before it refuse.

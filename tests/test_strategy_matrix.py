@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from functools import cache
 from typing import Any
 
@@ -9,10 +10,12 @@ import numpy as np
 import pytest
 
 from optsum.contracts.result import Status
+from optsum.contracts.run import Limits
 from optsum.contracts.strategy import Strategy
 from optsum.corpus.topic import Topic, as_topic
-from optsum.coverage.instance import Key
+from optsum.coverage.instance import Key, Sense
 from optsum.errors import UnsupportedError
+from optsum.optima.nearness import Nearness
 from optsum.options.options import resolve
 from optsum.problem.formulation import Task
 from optsum.problem.problem import Problem
@@ -21,6 +24,7 @@ from optsum.running.one_problem import build
 from optsum.running.search import search
 from optsum.running.setup import setup_of
 from optsum.testing import brute_force, random_topic
+from optsum.testing.enumeration import selections
 
 OBJECTIVES: dict[str, dict[str, Any]] = {
     "recall": {"max_length": 9},
@@ -104,3 +108,37 @@ def test_a_cell_is_served_or_refused(strategy: str, objective: str) -> None:
             assert result.status is (Status.FEASIBLE if best is not None else Status.NO_SOLUTION)
         if strategy in {"vns", "genetic", "vns+greedy", "genetic+greedy"}:
             assert result.key == best, "so small a topic leaves nothing to miss"
+
+
+@cache
+def near(objective: str, number: int) -> frozenset[tuple[int, ...]]:
+    """Return all selections of a problem that lose at most a fifth of the best value."""
+    task, best = tasks(objective, all_units=False)[number]
+    problem = task.problem
+    if best is None:
+        return frozenset()
+    sign = 1 if problem.sense is Sense.MAXIMIZE else -1
+    least = best * (1 - sign * Fraction(1, 5))
+    every = ((each, problem.evaluate(each)) for each in selections(problem.size))
+    return frozenset(each for each, found in every if found.feasible and sign * found.key >= sign * least)
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+@pytest.mark.parametrize("strategy", STRATEGIES.names())
+def test_what_is_near_is_served_or_refused(strategy: str, objective: str) -> None:
+    searcher = resolve({**OBJECTIVES[objective], "strategy": strategy}).searcher()
+    for number, (task, _) in enumerate(tasks(objective, all_units=False)):
+        refusal, found = None, None
+        try:
+            searcher.accept(task.problem)
+            found = searcher.near(task.problem, Nearness(within=Fraction(1, 5)), Limits())
+        except UnsupportedError as error:
+            refusal = str(error)
+        if found is not None:
+            assert found.complete
+            assert frozenset(found) == near(objective, number)
+            continue
+        assert refusal is not None
+        assert ". " not in refusal.rstrip("."), "one sentence"
+        assert strategy not in {"exhaustive", "auto"}
+        assert strategy != "branch-and-bound" or objective == "rouge-l"

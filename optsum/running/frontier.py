@@ -3,7 +3,6 @@
 The feasible selections of a length are feasible at every larger one, so the best value never falls as the length grows.
 The lengths are gone through from the largest down: what was best at one is a bound for all smaller ones, and an optimum
 of length l found for the maximum L is an optimum for every maximum from l to L, so the next to be solved is l - 1.
-A least length breaks this; then every length is solved by itself.
 """
 
 from __future__ import annotations
@@ -199,7 +198,6 @@ class _Walk:
 
     def __init__(self, problem: Problem, setup: Setup, lengths: Sequence[int], deadline: Deadline) -> None:
         self._problem, self._setup, self._lengths, self._deadline = problem, setup, lengths, deadline
-        self._nested = problem.min_length == 0
         self._known: list[tuple[int, Key, Selection]] = []
         self._pieces: list[_Piece] = []  # descending
         self.solves = 0
@@ -210,7 +208,7 @@ class _Walk:
 
     def greedy(self) -> list[_Piece] | None:
         """Return what greedy search reaches at each length, ascending; None if the time limit comes first."""
-        reached = list(self._climbed() if self._nested else self._searched())
+        reached = list(self._searched() if self._problem.min_length else self._climbed())
         if len(reached) < len(self._lengths):
             return None
         found: list[_Piece] = []
@@ -264,12 +262,13 @@ class _Walk:
             low = number
             if result.status is Status.OPTIMAL and result.selection is not None and result.key is not None:
                 self._known.append((self._problem.length(result.selection), result.key, result.selection))
-                while self._nested and low > 0 and self._lengths[low - 1] >= self._known[-1][0]:
+                while low > 0 and self._lengths[low - 1] >= self._known[-1][0]:
                     low -= 1
                 self._add(_Piece(low, number, result.key, result.key, result.selection))
-                upper = result.key if self._nested else None
+                upper = result.key
             elif result.status is Status.INFEASIBLE:
-                self._add(_Piece(number, number, None, None, None))
+                self._add(_Piece(0, number, None, None, None))
+                break
             else:
                 self.stopped = result.termination
                 if result.selection is not None and result.key is not None:
@@ -308,9 +307,7 @@ class _Walk:
             if at in asked and not deadline.passed:
                 root = self._problem.within(length).root_bound(deadline)
                 if root is not None:
-                    bound = root if bound is None or not self._nested else min(bound, root)
-            elif not self._nested:
-                bound = None
+                    bound = root if bound is None else min(bound, root)
             best = max(
                 (each for each in self._known if self._problem.min_length <= each[0] <= length),
                 key=lambda each: (each[1], -each[0]),

@@ -250,7 +250,7 @@ def smallest_fraction(value: Fraction, largest: int) -> Fraction:
     Examples
     --------
     >>> smallest_fraction(Fraction(314, 1000), 20)
-    Fraction(5, 16)
+    Fraction(6, 19)
     """
     if value.denominator <= largest:
         return value

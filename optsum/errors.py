@@ -10,8 +10,12 @@ terminal may be shown.
 from __future__ import annotations
 
 import logging
+import os
+import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Final
 
 __all__ = [
     "BackendError",
@@ -23,6 +27,7 @@ __all__ = [
     "UnsupportedError",
     "describe",
     "show_tracebacks",
+    "speaking_of_flags",
     "tracebacks_are_shown",
     "unknown_name",
     "visible",
@@ -31,8 +36,40 @@ __all__ = [
 _log = logging.getLogger("optsum")
 
 
+_SPEAKS: Final = "OPTSUM_SPEAKS"
+_FLAG: Final = re.compile(r"(?<![\w-])--([a-z][a-z0-9]*(?:-[a-z0-9]+)*)(?: ([A-Z]+)\b)?")
+_PLURAL: Final = {"strategy_option", "backend_option", "formulation_option"}
+
+
 class OptsumError(Exception):
-    """Base class of all errors of optsum."""
+    """Base class of all errors of optsum; what is said of options is said in the names of who is spoken to."""
+
+    def __str__(self) -> str:
+        text = super().__str__()
+        return text if os.environ.get(_SPEAKS) == "flags" else _FLAG.sub(_keyword, text)
+
+
+def _keyword(flag: re.Match[str]) -> str:
+    name = flag[1].replace("-", "_")
+    name += "s" if name in _PLURAL else ""
+    return f"{name}={flag[2]}" if flag[2] else name
+
+
+@contextmanager
+def speaking_of_flags() -> Iterator[None]:
+    """Let errors name options as the command line does (``--max-length N``), not as Python does (``max_length=N``).
+
+    For this process and all that it starts: their rows say the same.
+    """
+    before = os.environ.get(_SPEAKS)
+    os.environ[_SPEAKS] = "flags"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[_SPEAKS]
+        else:
+            os.environ[_SPEAKS] = before
 
 
 class InputError(OptsumError, ValueError):

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import re
+import sys
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
-from functools import cached_property
+from functools import cache, cached_property, partial
+from hashlib import sha256
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
+from importlib.util import module_from_spec, spec_from_file_location
+from operator import attrgetter
 from pathlib import Path
-from types import NoneType, UnionType
-from typing import Any, Generic, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from types import ModuleType, NoneType, UnionType
+from typing import Any, Final, Generic, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from optsum.errors import OptionError, UnsupportedError, unknown_name
 
-__all__ = ["Registry"]
+__all__ = ["Registry", "is_place", "place_of"]
 
 T = TypeVar("T")
+
+_PLACE: Final = re.compile(r"(?:.+\.py|(?!pyomo:)\w+(?:\.\w+)*):[A-Za-z_][\w.]*")
 
 
 class Registry(Generic[T]):
@@ -75,19 +82,21 @@ class Registry(Generic[T]):
             loaded: type[T] = _attribute(self.builtin[name])
             return loaded
         if name in self._plugins:
-            try:
-                plugin: type[T] = self._plugins[name].load()
-            except Exception as error:
-                raise OptionError(
-                    f"The {self.kind} {name} of {self._plugins[name].value} cannot be imported: {error!r}."
-                ) from error
-            if not _derives(plugin, _attribute(self.base)):
-                raise OptionError(
-                    f"The {self.kind} {name} of {self._plugins[name].value} cannot be used: it is no subclass of "
-                    f"{self.base.replace(':', '.')}."
-                )
-            return plugin
+            return self._checked(f"{name} of {self._plugins[name].value}", self._plugins[name].load)
+        if is_place(name):
+            return self._checked(name, partial(_at_place, name))
         raise unknown_name(self.kind, name, self.names())
+
+    def _checked(self, said: str, load: Callable[[], Any]) -> type[T]:
+        try:
+            plugin: type[T] = load()
+        except Exception as error:
+            raise OptionError(f"The {self.kind} {said} cannot be imported: {error!r}.") from error
+        if not _derives(plugin, _attribute(self.base)):
+            raise OptionError(
+                f"The {self.kind} {said} cannot be used: it is no subclass of {self.base.replace(':', '.')}."
+            )
+        return plugin
 
     def options_of(self, name: str) -> list[str]:
         """Return the names of what can be set: the fields of the class, where it is a dataclass."""
@@ -127,6 +136,37 @@ class Registry(Generic[T]):
             if (wanted := _kind_wanted(value, hints[option])) is not None:
                 raise OptionError(f"The option {option} is {value!r:.80}; give {wanted}.")
         return cls(**values)
+
+
+def is_place(name: str) -> bool:
+    """Return whether a name says where a class is: ``FILE.py:Class`` or ``module.of.a.package:Class``."""
+    return _PLACE.fullmatch(name) is not None
+
+
+def place_of(plugin: type) -> str:
+    """Return the name by which a class can be asked for that stands in a module."""
+    return f"{plugin.__module__}:{plugin.__qualname__}"
+
+
+def _at_place(place: str) -> Any:
+    home, _, name = place.rpartition(":")
+    return attrgetter(name)(_module_of_file(Path(home).resolve()) if home.endswith(".py") else import_module(home))
+
+
+@cache
+def _module_of_file(path: Path) -> ModuleType:
+    """Return the module that a file is, imported once a process; it may import what stands beside it."""
+    name = f"optsum_own_{sha256(str(path).encode()).hexdigest()[:12]}"
+    spec = spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"there is no Python file {path}")
+    module = sys.modules[name] = module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module
 
 
 def _derives(plugin: object, base: type) -> bool:

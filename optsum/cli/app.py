@@ -9,13 +9,14 @@ from importlib import import_module
 from typing import Annotated, Any, Final
 
 import typer
-from typer.core import TyperGroup
 
 from optsum._version import __version__
 from optsum.cli.exits import DONE, FAILED, INTERRUPTED, UNUSABLE, tell
 from optsum.cli.flags import Debug, command
+from optsum.cli.help import GroupedCommand, WholeSummaries
 from optsum.cli.signals import Signals
-from optsum.errors import describe
+from optsum.errors import describe, speaking_of_flags
+from optsum.options.other_names import our_name
 
 _COMMANDS: Final = {
     "solve": "Find the best summary of each topic, and prove it.",
@@ -38,7 +39,7 @@ _COMMANDS: Final = {
 }
 
 
-class _Group(TyperGroup):
+class _Group(WholeSummaries):
     """Loads a command when it is run, so that help answers at once."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
@@ -60,7 +61,7 @@ def _load(name: str) -> Any:
 
 def _single(name: str, function: Any, help_: str) -> Any:
     app = _typer()
-    app.command(name, help=help_)(function)
+    app.command(name, help=help_, cls=GroupedCommand)(function)
     return typer.main.get_command(app)
 
 
@@ -78,10 +79,10 @@ def _subgroup(name: str, module: Any, help_: str) -> Any:
     return typer.main.get_command(app)
 
 
-def _typer(**settings: Any) -> typer.Typer:
+def _typer(*, completion: bool = False, **settings: Any) -> typer.Typer:
     # Plain help: importing rich would take longer than everything else together.
     return typer.Typer(
-        add_completion=False,
+        add_completion=completion,
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
@@ -108,6 +109,7 @@ def _top(
 
 def _app() -> typer.Typer:
     app = _typer(
+        completion=True,
         cls=_Group,
         invoke_without_command=True,
         help="Exact oracle summaries: how good could a summary of this text possibly be?",
@@ -144,7 +146,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="replace")  # a console that lacks a character shows another
-    with Signals(last=arguments is None) as signals:
+    with speaking_of_flags(), Signals(last=arguments is None) as signals:
         try:
             status = _run(arguments)
         except KeyboardInterrupt:  # between two commands' work
@@ -161,6 +163,8 @@ def _run(arguments: Sequence[str] | None) -> int:
     except Exception as error:  # noqa: BLE001 - typer's own, about arguments, have no class that all versions share
         if hasattr(error, "format_message"):
             path = getattr(getattr(error, "ctx", None), "command_path", "optsum")
-            return tell(f"{error.format_message().rstrip('.')} (see {path} --help)", UNUSABLE)
+            ours = our_name(str(getattr(error, "option_name", "")))
+            reason = error.format_message().rstrip(".") if ours is None else f"{ours}"
+            return tell(f"{reason} (see {path} --help)", UNUSABLE)
         return tell(describe(error), FAILED)
     return status if isinstance(status, int) else DONE

@@ -13,12 +13,12 @@ from typing import Any
 from optsum.cli.exits import DONE, FAILED, INTERRUPTED, put, tell
 from optsum.cli.finished import Finished
 from optsum.cli.interrupts import Interrupts
-from optsum.cli.topics import open_topics
+from optsum.cli.topics import count_topics, open_topics
 from optsum.contracts.result import Result, Status
 from optsum.corpus.topic import BadTopic, Topic
 from optsum.errors import OptionError
 from optsum.options.options import Options
-from optsum.report.progress import bar, count_lines
+from optsum.report.progress import bar
 from optsum.report.result_tables import headline
 from optsum.report.tables import Table, counted, number, seconds
 from optsum.rows.formats import RowFormat
@@ -56,6 +56,8 @@ class EachTopic:
         What is written of a result, and what a row that is kept says of it.
     form : RowFormat, optional
         Of the output, where its name does not say it.
+    limit : int, optional
+        Only so many topics.
 
     Raises
     ------
@@ -76,6 +78,7 @@ class EachTopic:
         row_of: Callable[[Result], dict[str, Any]] = Result.to_row,
         result_of: Callable[[Mapping[str, Any]], Result] = Result.from_row,
         form: RowFormat | None = None,
+        limit: int | None = None,
     ) -> None:
         if output is None and existing is Existing.RESUME:
             raise OptionError("There is no output to be resumed: give its file, -o FILE.")
@@ -83,7 +86,8 @@ class EachTopic:
         self._row_of, self._result_of, self._form = row_of, result_of, form
         self._finished = Finished(output or "", ways, other)
         self._inputs = [topics, *(path for path in inputs if path)]
-        self._read = open_topics(topics, columns, ways[0].flat)
+        self._limit = limit
+        self._read = open_topics(topics, columns, ways[0].flat, limit)
         self._statuses: Counter[str] = Counter()
         self._objective = 0.0
         self._kept = 0
@@ -109,7 +113,7 @@ class EachTopic:
             for way in self._ways:
                 self._warm += warm_up(setup_of(way))
             interrupts = stack.enter_context(Interrupts())
-            advance = stack.enter_context(bar("topics", lambda: count_lines(self._path)))
+            advance = stack.enter_context(bar("topics", lambda: count_topics(self._path, self._limit)))
             began = perf_counter()
             parallel = self._ways[0].elsewhere  # then each process has its own time to report
             unpaid = 0.0 if parallel else self._warm

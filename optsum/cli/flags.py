@@ -34,6 +34,9 @@ OF_SEARCHES: Final = {
 """Options that say how to search, and nothing of what the problem is."""
 
 
+_SHORT: Final[dict[str, list[str]]] = {"workers": ["-j"]}
+
+
 def _debug(asked: bool) -> None:
     if asked:
         show_tracebacks()
@@ -134,18 +137,20 @@ def _annotation(name: str, field: FieldInfo) -> Any:
     if field.annotation == OwnOptions:
         flag = f"--{name.replace('_', '-').removesuffix('s')}"
         return Annotated[list[str] | None, typer.Option(flag, help=field.description or "", metavar="NAME=VALUE")]
-    kind: Any = next((each for each in get_args(field.annotation) if each is not NoneType), field.annotation)
-    if get_origin(field.annotation) is Literal:
-        kind, metavar = str, "|".join(get_args(field.annotation))
+    choices = get_origin(field.annotation) is Literal
+    inner = () if choices else get_args(field.annotation)
+    kind: Any = next((each for each in inner if each is not NoneType), field.annotation)
+    if get_origin(kind) is Literal:
+        kind, metavar = str, "|".join(get_args(kind))
     else:
         metavar = {int: "N", float: "X"}.get(kind, name.rpartition("_")[2].upper())
-    flag = f"--{name.replace('_', '-')}"
+    flag, short = f"--{name.replace('_', '-')}", _SHORT.get(name, [])
     about = field.description or ""
     if kind is bool:
         flag, metavar = f"{flag}/--no-{flag[2:]}", ""
     elif field.default is not None:
         about += f" [{field.default}]"
-    return Annotated[kind | None, typer.Option(flag, help=about, metavar=metavar or None)]
+    return Annotated[kind | None, typer.Option(flag, *short, help=about, metavar=metavar or None)]
 
 
 def command(run: Callable[..., int], flags: Flags | None) -> Callable[..., int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
@@ -14,7 +15,7 @@ from optsum.options.options import Options
 if TYPE_CHECKING:
     from optsum.corpus.topic import BadTopic, Flat, Topic
 
-__all__ = ["FlatLists", "Map", "Topics", "checked_flat", "open_topics"]
+__all__ = ["FlatLists", "Limit", "Map", "Topics", "checked_flat", "count_topics", "open_topics"]
 
 Topics: TypeAlias = Annotated[
     str,
@@ -51,13 +52,26 @@ def checked_flat(flat: object) -> Flat | None:
     raise unknown_name("kind of flat list", flat, ["sentences", "texts"])
 
 
+Limit: TypeAlias = Annotated[
+    int | None, typer.Option("--limit", metavar="N", min=0, help="only the first N topics [all]")
+]
+
+
 def open_topics(
-    path: str, columns: str | Mapping[str, str] | None, flat: Flat | None = None
+    path: str, columns: str | Mapping[str, str] | None, flat: Flat | None = None, limit: int | None = None
 ) -> Iterator[Topic | BadTopic]:
-    """Read topics; which columns were recognised is said on the standard error output."""
+    """Read topics, or the first of them; which columns were recognised is said on the standard error output."""
     from optsum.corpus.topics import read_topics
 
     def told(sentence: str) -> None:
         tell(sentence, DONE)
 
-    return read_topics(path, flat=flat, columns=columns, told=told)
+    return islice(read_topics(path, flat=flat, columns=columns, told=told), limit)
+
+
+def count_topics(path: str, limit: int | None) -> int | None:
+    """Return how many topics there will be; None where only reading them would tell."""
+    from optsum.report.progress import count_lines
+
+    lines = count_lines(path)
+    return limit if lines is None else lines if limit is None else min(lines, limit)

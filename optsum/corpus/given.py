@@ -14,7 +14,7 @@ from optsum.corpus.topic import BadTopic, Flat, Topic, as_topic
 from optsum.corpus.topics import read_topics
 from optsum.errors import InputError
 
-__all__ = ["AnyTopic", "AnyTopics", "checked_systems", "checked_topics", "systems_of", "topics_of"]
+__all__ = ["AnyTopic", "AnyTopics", "checked_systems", "checked_topics", "systems_of", "topic_given", "topics_of"]
 
 T = TypeVar("T")
 
@@ -23,6 +23,27 @@ AnyTopic: TypeAlias = Topic | BadTopic | Mapping[str, object]
 
 AnyTopics: TypeAlias = Iterable[AnyTopic] | str | os.PathLike[str]
 """Topics, the path of a file or folder of them, or a data frame."""
+
+
+def topic_given(topic: object, summary: object = None) -> object:
+    """Return a topic; if a summary is given, that of a document and this summary, each a text or its sentences.
+
+    Raises
+    ------
+    InputError
+        If a text comes without a summary, or the two are no texts.
+    """
+    if summary is None:
+        if isinstance(topic, str):
+            raise InputError("a text has no reference summary to be held against; give it too: solve(text, summary)")
+        return topic
+    text = topic
+    for given, what in ((text, "document"), (summary, "summary")):
+        if isinstance(given, str):
+            continue
+        if not isinstance(given, list | tuple) or not all(isinstance(one, str) for one in given):
+            raise InputError(f"the {what} is {json_type(given)}; give a text, or a list of its sentences")
+    return as_topic({"id": "text", "documents": [text], "references": [summary]}, flat="texts")
 
 
 def topics_of(given: Any, flat: Flat | None = None) -> Iterator[AnyTopic]:

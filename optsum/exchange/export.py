@@ -8,13 +8,14 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import Any, Final
+from typing import Final, Unpack
 
 from optsum.corpus.given import AnyTopics, topics_of
 from optsum.corpus.topic import BadTopic, as_topic
 from optsum.errors import InputError, OptionError, OptsumError, UnsupportedError, describe, unknown_name
 from optsum.exchange.lp_mps import lp_text, mps_text
 from optsum.exchange.normal_form_json import json_of_coverage
+from optsum.options.keywords import Keywords
 from optsum.options.options import Options, resolve
 from optsum.problem.formulation import Task
 from optsum.problem.problem import Capability
@@ -120,7 +121,7 @@ def export(
     format: str = "lp",  # noqa: A002 - the flag's name
     *,
     config: str | Path | None = None,
-    **options: Any,
+    **options: Unpack[Keywords],
 ) -> list[Exported]:
     """Write each problem as a file for other programs.
 

@@ -8,7 +8,7 @@ from math import isnan
 from pathlib import Path
 from re import fullmatch
 from time import perf_counter
-from typing import Any, ClassVar, Final
+from typing import ClassVar, Final, Unpack
 
 from optsum.contracts.result import Result
 from optsum.contracts.run import Run
@@ -18,6 +18,7 @@ from optsum.coverage.instance import Sense
 from optsum.errors import InputError, describe
 from optsum.exchange.export import file_stem, tasks_of, unit_labels
 from optsum.exchange.solution_files import SolutionFile, read_solution
+from optsum.options.keywords import Keywords
 from optsum.options.options import Options, resolve
 from optsum.problem.formulation import Task
 from optsum.problem.problem import Capability
@@ -54,7 +55,7 @@ class _Imported(Strategy):
 
 
 def import_solutions(
-    topics: AnyTopics, solutions: str | Path, *, config: str | Path | None = None, **options: Any
+    topics: AnyTopics, solutions: str | Path, *, config: str | Path | None = None, **options: Unpack[Keywords]
 ) -> list[Result]:
     """Read what other programs found for the problems that `optsum.export` wrote.
 

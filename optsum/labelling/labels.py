@@ -8,13 +8,14 @@ from functools import partial
 from itertools import islice
 from pathlib import Path
 from time import perf_counter
-from typing import Any, Final
+from typing import Any, Final, Unpack
 
 from optsum.contracts.result import Result, Status, Termination, labels_of
 from optsum.corpus.given import AnyTopics
 from optsum.corpus.topic import Topic
 from optsum.errors import OptionError, UnsupportedError
 from optsum.optima.nearness import Nearness
+from optsum.options.keywords import Keywords
 from optsum.options.options import Options, resolve
 from optsum.registry import FORMULATIONS
 from optsum.running.each_topic import attempt, each_topic
@@ -130,7 +131,7 @@ def labels(
     best: int | None = None,
     weighted: bool = False,
     config: str | Path | None = None,
-    **options: Any,
+    **options: Unpack[Keywords],
 ) -> Iterator[dict[str, Any]]:
     """Label topics one after another, lazily, in the order of the input.
 

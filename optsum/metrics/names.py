@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar, Final
 
-from optsum.errors import OptionError, unknown_name
+from optsum.errors import OptionError, UnknownNameError, unknown_name
 from optsum.metrics.metric import Gram, Metric
 from optsum.metrics.ngrams import NGrams
-from optsum.plugins import Registry
+from optsum.plugins import Registry, is_place
 
-__all__ = ["METRICS", "GeometricMean", "MetricSum", "parse_metric"]
+__all__ = ["METRICS", "GeometricMean", "MetricSum", "official_name", "parse_metric"]
 
 METRICS: Final[Registry[Metric]] = Registry(
     "metric",
@@ -33,6 +33,10 @@ _COMMON = (
     *("rouge-1", "rouge-2", "rouge-3", "rouge-4", "rouge-su0", "rouge-su4", "rouge-l", "rouge-1+rouge-2"),
     "ngram-1-4",
 )
+
+_OTHERS = re.compile(r"(?:rouge|r)[-_ ]?([1-9][0-9]?|su[0-9]{0,2}|l|lsum)", re.ASCII | re.IGNORECASE)
+"""How papers and other programs write them."""
+_WHOLE_TEXT = "rougeL"
 
 _MEAN = re.compile(r"ngram-([1-4])-([1-4])", re.ASCII)
 
@@ -98,6 +102,27 @@ class GeometricMean(Metric):
         raise self._several()
 
 
+def official_name(name: str) -> str:
+    """Return the name of a metric as it is written here: ``ROUGE-2``, ``rouge2`` and ``R2`` are ``rouge-2``.
+
+    ``rougeLsum`` of the package rouge-score is ``rouge-l``; its ``rougeL`` is something else, and left as it is.
+
+    Examples
+    --------
+    >>> official_name("ROUGE-1+R2"), official_name("rougeLsum"), official_name("rouge-su4")
+    ('rouge-1+rouge-2', 'rouge-l', 'rouge-su4')
+    """
+    return "+".join(map(_official_single, name.split("+")))
+
+
+def _official_single(name: str) -> str:
+    match = None if name == _WHOLE_TEXT else _OTHERS.fullmatch(name.strip())
+    if match is None:
+        return name
+    kind = match[1].lower()
+    return "rouge-l" if kind in {"l", "lsum"} else f"rouge-{kind}"
+
+
 def parse_metric(name: str | Metric) -> Metric:
     """Read the name of a metric.
 
@@ -126,7 +151,7 @@ def parse_metric(name: str | Metric) -> Metric:
     >>> [part.name for part in parse_metric("rouge-1+rouge-2").components]
     ['rouge-1', 'rouge-2']
     """
-    return name if isinstance(name, Metric) else _parse(name)
+    return name if isinstance(name, Metric) else _parse(official_name(name))
 
 
 @lru_cache(maxsize=256)
@@ -146,5 +171,16 @@ def _parse_single(name: str) -> Metric:
             metric = METRICS.load(form).read(name)
             if metric is not None:
                 return metric
+    if is_place(name):
+        own = METRICS.load(name)
+        metric = own.read(own.form)
+        if metric is None:
+            raise OptionError(f"The metric {name} does not know its own name {own.form!r}: let its read() take it.")
+        return metric
+    if name == _WHOLE_TEXT:
+        raise UnknownNameError(
+            "there is no metric 'rougeL'; that of rouge-score takes a whole text for one sentence, and is no objective "
+            "here: rouge-l is ROUGE-1.5.5's, which rouge-score calls rougeLsum"
+        )
     plugins = [form for form in METRICS if form not in METRICS.builtin]
     raise unknown_name("metric", name, (*_COMMON, "rouge-N", "rouge-suK", *plugins))

@@ -30,6 +30,7 @@ from optsum.errors import OptionError, OptsumError, unknown_name
 from optsum.metrics.names import parse_metric
 from optsum.options.of_commands import ONLY_IN
 from optsum.options.of_strategies import shared_out
+from optsum.options.other_names import in_our_names, our_name, our_value
 from optsum.options.own import OWN_OPTIONS_SCHEMA, OwnOptions, own_options
 from optsum.options.presets import PRESETS
 from optsum.options.sizes import LEAST_MEMORY, parse_size
@@ -72,7 +73,7 @@ class _Model(BaseModel):
     def _true_is_no_number(cls, value: Any, info: ValidationInfo) -> Any:
         if isinstance(value, bool) and cls.model_fields[str(info.field_name)].annotation is not bool:
             raise ValueError("input should not be true or false")
-        return value
+        return our_value(str(info.field_name), value)
 
 
 class Options(_Model):
@@ -368,10 +369,10 @@ def resolve_as(model: type[M], given: Mapping[str, Any] | None = None, *, config
 
 
 def _merged(model: type[M], given: Mapping[str, Any] | None, config: str | Path | None) -> M:
-    values = {name: value for name, value in (given or {}).items() if value is not None}
+    values = in_our_names({name: value for name, value in (given or {}).items() if value is not None})
     for name in values:
         if name not in model.model_fields:
-            raise unknown_name("option", name, model.model_fields)
+            raise our_name(name) or unknown_name("option", name, model.model_fields)
     if config is not None:
         file = read_config(config, also=model.model_fields)
         check_kinds(model, file, config)

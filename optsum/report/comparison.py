@@ -8,10 +8,11 @@ from dataclasses import asdict, dataclass, field
 from math import fsum
 from pathlib import Path
 from statistics import median, stdev
-from typing import Any
+from typing import Any, Unpack
 
 from optsum.contracts.result import Result, Status, Termination
 from optsum.corpus.given import AnyTopics
+from optsum.options.keywords import Keywords
 from optsum.report.details import Details
 from optsum.report.ratios import claims, ratio_to_best
 from optsum.report.result_tables import headline
@@ -121,7 +122,7 @@ class Comparison(Tabular):
         """Take in the results of one problem by all strategies; one that was interrupted is kept, but not counted."""
         if self._keep:
             self.results += results
-        if [result.strategy for result in results] != [variant.strategy for variant in self.plan.variants] or any(
+        if len(results) != len(self.plan.variants) or any(
             result.termination is Termination.INTERRUPTED for result in results
         ):
             return
@@ -213,7 +214,7 @@ def compare(
     exact_time_limit: float | None = None,
     config: str | Path | None = None,
     keep_results: bool = True,
-    **options: Any,
+    **options: Unpack[Keywords],
 ) -> Comparison:
     """Run strategies on the same topics and hold them against the exact optimum.
 

@@ -7,7 +7,7 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Unpack
 
 from optsum.corpus.alternatives import sentences_of
 from optsum.corpus.given import AnyTopics, checked_systems, checked_topics
@@ -16,6 +16,7 @@ from optsum.corpus.topic import BadTopic, Topic
 from optsum.errors import InputError, describe
 from optsum.metrics.names import parse_metric
 from optsum.metrics.rouge import Score, rouge_all
+from optsum.options.keywords import ScoreKeywords
 from optsum.options.options import ScoreOptions, resolve_score
 from optsum.report.statistics import pearson, spearman
 from optsum.report.tables import Column, Table, Tabular, counted, number
@@ -190,7 +191,7 @@ def score(
     systems: Any,
     *,
     config: str | Path | None = None,
-    **options: Any,
+    **options: Unpack[ScoreKeywords],
 ) -> SystemScores:
     """Score systems' summaries by ROUGE, and correlate the scores with human ones.
 

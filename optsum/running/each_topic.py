@@ -51,7 +51,7 @@ def problems(topic: Topic, setup: Setup) -> Iterator[Topic]:
         yield topic
 
 
-def single_problem(topic: Topic | Mapping[str, object], setup: Setup) -> Topic:
+def single_problem(topic: object, setup: Setup) -> Topic:
     """Return the one problem that a topic is.
 
     Raises

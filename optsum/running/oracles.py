@@ -7,16 +7,18 @@ from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
 from time import perf_counter
-from typing import Any, Final
+from typing import Any, Final, Unpack
 
 from optsum.contracts.enumeration import Enumeration
 from optsum.contracts.result import Result, Termination
-from optsum.corpus.given import AnyTopics
+from optsum.corpus.given import AnyTopics, topic_given
 from optsum.corpus.topic import Topic
 from optsum.deadline import Deadline, TimeOver
 from optsum.errors import UnsupportedError
+from optsum.notebook import Words
 from optsum.optima.nearness import Nearness
 from optsum.optima.optima import Names, Optima
+from optsum.options.keywords import Keywords
 from optsum.options.options import Options, resolve
 from optsum.registry import STRATEGIES
 from optsum.running import families
@@ -64,20 +66,21 @@ def resolve_enumeration(
 
 
 def enumerate_optima(
-    topic: Topic | Mapping[str, Any],
+    topic: Topic | Mapping[str, Any] | Words,
+    summary: Words | None = None,
     *,
     within: float | str | None = None,
     at_least: float | str | None = None,
     within_steps: int | None = None,
     best: int | None = None,
     config: str | Path | None = None,
-    **options: Any,
+    **options: Unpack[Keywords],
 ) -> Oracles:
     """Return all optima of one topic, or all selections that are nearly as good.
 
     Parameters
     ----------
-    topic, config, **options
+    topic, summary, config, **options
         As in `optsum.solve`; the strategy is branch-and-bound unless another is asked for. Near-optimal sets are looked
         for during 10 seconds, unless a time limit is given.
     within : number or text, optional
@@ -113,7 +116,7 @@ def enumerate_optima(
     nearness = Nearness.given(within, at_least, within_steps, best)
     setup = setup_of(resolve_enumeration(options, nearness, config=config))
     ready, began = warm_up(setup), perf_counter()
-    problem = single_problem(topic, setup)
+    problem = single_problem(topic_given(topic, summary), setup)
     found = oracles_of(problem, setup, nearness, began=began)
     return replace(found, result=replace(charged(found.result, ready), source=problem.documents))
 

@@ -17,6 +17,7 @@ from optsum.deadline import Deadline, TimeOver
 from optsum.errors import OptionError, unknown_name
 from optsum.options.of_strategies import shared_out
 from optsum.options.options import Options, read_config, resolve
+from optsum.plugins import is_place
 from optsum.problem.formulation import Task
 from optsum.registry import STRATEGIES
 from optsum.running.best_reference import best_of_references, shares
@@ -103,7 +104,7 @@ class Plan:
         exact = exact if exact is not None else file.get("exact")
         exact = (_solved() if solvers else _serving(base)) if exact is None else None if exact == "none" else exact
         for name in [*strategies, *([exact] if exact else [])]:
-            if name not in STRATEGIES.names():
+            if name not in STRATEGIES.names() and not is_place(name):
                 raise unknown_name("strategy", name, STRATEGIES)
         if exact is not None and not STRATEGIES.load(exact).exact:
             able = ", ".join(name for name in STRATEGIES if STRATEGIES.load(name).exact)

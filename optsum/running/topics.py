@@ -7,11 +7,13 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from time import perf_counter
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 from optsum.contracts.result import Result
-from optsum.corpus.given import AnyTopics
+from optsum.corpus.given import AnyTopics, topic_given
 from optsum.corpus.topic import Topic
+from optsum.notebook import Words
+from optsum.options.keywords import Keywords, SolveKeywords
 from optsum.options.options import Options, resolve
 from optsum.running.details import detailed
 from optsum.running.each_topic import attempt, charged, each_topic, single_problem
@@ -23,13 +25,22 @@ from optsum.running.warm import warm_up
 __all__ = ["search_part", "solve", "solve_all", "solve_topics"]
 
 
-def solve(topic: Topic | Mapping[str, Any], *, config: str | Path | None = None, **options: Any) -> Result:
+def solve(
+    topic: Topic | Mapping[str, Any] | Words,
+    summary: Words | None = None,
+    *,
+    config: str | Path | None = None,
+    **options: Unpack[Keywords],
+) -> Result:
     """Solve one topic.
 
     Parameters
     ----------
     topic : Topic or dict
-        ``{"id": ..., "documents": [[sentence, ...], ...], "references": [[sentence, ...], ...]}``
+        ``{"id": ..., "documents": [[sentence, ...], ...], "references": [[sentence, ...], ...]}``; or, with `summary`,
+        a document alone: a text, or a list of its sentences.
+    summary : str or list of str, optional
+        The reference summary of that document.
     config : path, optional
         A TOML file of options; keywords win over it.
     **options
@@ -52,11 +63,13 @@ def solve(topic: Topic | Mapping[str, Any], *, config: str | Path | None = None,
     >>> result = solve(topic, max_length=3, strategy="greedy")
     >>> result.selection, result.numerator, result.denominator
     ((1,), 2, 3)
+    >>> solve("It rained. The match was called off. Fans left.", "Rain ended the match.", max_length=5).summary
+    ('The match was called off.',)
     """
     resolved = resolve(options, config=config)
     setup = setup_of(resolved)
     ready, began = warm_up(setup), perf_counter()
-    problem = single_problem(topic, setup)
+    problem = single_problem(topic_given(topic, summary), setup)
     return replace(charged(answer(problem, setup, began=began), ready), source=problem.documents)
 
 
@@ -65,7 +78,7 @@ def solve_all(
     *,
     config: str | Path | None = None,
     executor: Literal["local", "dask"] | AnyExecutor | None = None,
-    **options: Any,
+    **options: Unpack[SolveKeywords],
 ) -> Iterator[Result]:
     """Solve topics one after another, lazily, in the order of the input.
 

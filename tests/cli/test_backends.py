@@ -57,7 +57,7 @@ def test_solvers_stand_side_by_side() -> None:
         ({"backends": "highs", "backend_options": {"a": 1}}, "Options of one solver cannot be those of several"),
         ({"backends": "highs", "strategies": "greedy", "exact": "none"}, "Backends are those of the strategy milp"),
         ({"backends": "highs,hihgs"}, "there is no backend 'hihgs'; did you mean highs"),
-        ({"backends": "highs,glpk", "backend": "cbc"}, "and several by --backends: leave one of the two"),
+        ({"backends": "highs,glpk", "backend": "cbc"}, "and several by backends: leave one of the two"),
     ],
 )
 def test_solvers_that_cannot_be_compared(options: dict[str, Any], match: str) -> None:

@@ -125,9 +125,7 @@ def test_an_alternative_that_names_a_sentence_twice_or_comes_twice() -> None:
 
 def test_uncoverable_sentences_are_an_error() -> None:
     topic = {"id": "t", "cover": [[["a"]], [], [["b"], ["a"]], []]}
-    with pytest.raises(
-        InputError, match=r"each of the 2 abstract sentences 1, 3 has no alternative.*--uncoverable skip"
-    ):
+    with pytest.raises(InputError, match=r"each of the 2 abstract sentences 1, 3 has no alternative.*uncoverable skip"):
         optsum.solve(topic, formulation="cover")
 
 

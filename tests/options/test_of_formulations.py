@@ -32,13 +32,13 @@ def test_flags_reach_the_formulation_that_takes_them() -> None:
     ("options", "sentence"),
     [
         ({**RECALL, "formulation_options": ["first=3"]}, "no option of the formulation extractive 'first'"),
-        ({"formulation": "cover", "formulation_options": ["weights=length"]}, "a flag of its own: give --weights"),
+        ({"formulation": "cover", "formulation_options": ["weights=length"]}, "a flag of its own: give weights"),
         (
             {**RECALL, "formulation": "compressive", "formulation_options": ["chunk-rules=x"]},
-            "a flag of its own: give --chunk-rules",
+            "a flag of its own: give chunk_rules",
         ),
         ({"formulation": "cover", "max_length": 3}, "A cover is as short as it can be"),
-        ({"formulation": "cover", "references": "each"}, "leave --references"),
+        ({"formulation": "cover", "references": "each"}, "leave references"),
         ({"formulation": "covr"}, "did you mean cover"),
     ],
 )

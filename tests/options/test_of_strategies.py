@@ -43,7 +43,7 @@ def test_a_file_has_a_table(tmp_path: Path) -> None:
         ("vns", ["k_max=true"], "k_max is True"),
         ("genetic", ["effort=few"], "effort is 'few'"),
         ("vns", ["k_max=3", "k-max=4"], "given twice"),
-        ("milp", ["backend=cbc"], "has a flag of its own: give --backend"),
+        ("milp", ["backend=cbc"], "has a flag of its own: give backend"),
     ],
 )
 def test_what_cannot_be_is_refused_before_any_work(strategy: str, given: list[str], message: str) -> None:

@@ -112,7 +112,7 @@ def test_impossible_values_are_refused_in_one_sentence(values: dict[str, Any], r
     [
         ({"max_lenght": 3}, "max_length"),
         ({"max_length": 3, "tokenizer": "unicod"}, "unicode"),
-        ({"max_length": 3, "metric": "rouge2"}, "rouge-2"),
+        ({"max_length": 3, "metric": "rouge-2x"}, "rouge-2"),
         ({"preset": "hirao-r3"}, "hirao-r"),
         ({"preset": ["hirao-r1"]}, "hirao-r1"),
     ],

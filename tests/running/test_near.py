@@ -188,7 +188,7 @@ def test_labels_of_all_that_is_near() -> None:
     (weighted,) = optsum.labels([TOPIC], max_length=5, soft=True, within=0.3, weighted=True)
     assert weighted["shares"] == [near.weighted_share().get(unit, 0.0) for unit in range(6)]
     assert weighted["shares"] != row["shares"]
-    with pytest.raises(optsum.OptionError, match="--soft or --all"):
+    with pytest.raises(optsum.OptionError, match="soft or all"):
         next(optsum.labels([TOPIC], max_length=5, within=0.3))
     with pytest.raises(optsum.OptionError, match="weighted"):
         next(optsum.labels([TOPIC], max_length=5, soft=True, weighted=True))

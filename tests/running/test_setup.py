@@ -38,5 +38,5 @@ def test_tokens_are_taken_as_they_are_unless_a_tokenizer_is_asked_for(given: dic
 
 
 def test_an_own_option_that_has_a_flag_is_refused() -> None:
-    with pytest.raises(OptionError, match="has a flag of its own: give --threads"):
+    with pytest.raises(OptionError, match="has a flag of its own: give threads"):
         setup_of(resolve({"max_length": 5, "strategy": "milp", "strategy_options": {"threads": 2}}))

@@ -11,7 +11,7 @@ from typing import Any
 
 from optsum.cli.exits import DONE, FAILED, INTERRUPTED, put, tell
 from optsum.cli.flags import Config, Flags, Output, Overwrite, existing, output_or_pipe
-from optsum.cli.topics import Map, Topics, open_topics
+from optsum.cli.topics import Limit, Map, Topics, count_topics, open_topics
 from optsum.corpus.alignment import align
 from optsum.options.options import options_of, resolve_as
 
@@ -27,6 +27,7 @@ def run(
     output: Output = None,
     overwrite: Overwrite = False,
     columns: Map = None,
+    limit: Limit = None,
     config: Config = None,
 ) -> int:
     """Align all topics of a file."""
@@ -35,7 +36,7 @@ def run(
     from optsum.cli.interrupts import Interrupts
     from optsum.corpus.parses import rebased
     from optsum.corpus.topic import BadTopic, topic_to_json
-    from optsum.report.progress import bar, count_lines
+    from optsum.report.progress import bar
     from optsum.report.tables import Column, Table, counted
     from optsum.rows.writer import RowWriter
 
@@ -53,7 +54,7 @@ def run(
             yield topic
         advance()
 
-    source = open_topics(topics, columns, given["flat"])
+    source = open_topics(topics, columns, given["flat"], limit)
     aligned = align(counting(), **given)
     inputs = [topics, *filter(None, [config]), given["stopwords"]]
     table = Table([Column("id"), *(Column(name, numeric=True) for name in ("sentences", "sets", "uncovered"))])
@@ -63,7 +64,7 @@ def run(
         with ExitStack() as stack:
             rows = stack.enter_context(RowWriter(output, inputs=inputs, existing=mode)) if output else None
             interrupts = stack.enter_context(Interrupts())
-            advance = stack.enter_context(bar("topics", lambda: count_lines(topics)))
+            advance = stack.enter_context(bar("topics", lambda: count_topics(topics, limit)))
             for topic in interrupts.pull(_each(aligned), parallel=False):
                 if isinstance(topic, BadTopic):
                     reason = f"{topic.source}: {topic.error}" if topic.source else topic.error

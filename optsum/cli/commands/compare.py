@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from optsum.cli.flags import Config, Flags, Format, Output, Overwrite, Plot, Resume, existing
-from optsum.cli.topics import Map, Topics
+from optsum.cli.topics import Limit, Map, Topics
 from optsum.options.options import Options
 
 FLAGS = Flags(Options, without={"strategy"})
@@ -54,6 +54,7 @@ def run(
     resume: Resume = False,
     overwrite: Overwrite = False,
     columns: Map = None,
+    limit: Limit = None,
     config: Config = None,
 ) -> int:
     """Compare strategies on all topics of a file."""
@@ -77,6 +78,7 @@ def run(
         inputs=[config, plan.variants[0].stopwords],
         ways=plan.variants,
         existing=existing(overwrite, resume),
+        limit=limit,
     )
     table = Comparison(plan, keep_results=False)
     interrupted = False

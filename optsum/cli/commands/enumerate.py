@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import typer
 
 from optsum.cli.flags import Config, Flags, Output, Overwrite, Resume, existing, output_or_pipe
-from optsum.cli.topics import Map, Topics
+from optsum.cli.topics import Limit, Map, Topics
 from optsum.options.options import Options
 
 FLAGS = Flags(Options, without={"strategy"})
@@ -50,6 +50,7 @@ def run(
     resume: Resume = False,
     overwrite: Overwrite = False,
     columns: Map = None,
+    limit: Limit = None,
     config: Config = None,
 ) -> int:
     """Enumerate the optima of all topics of a file."""
@@ -69,6 +70,7 @@ def run(
         inputs=[config, resolved.stopwords],
         ways=[resolved],
         existing=existing(overwrite, resume),
+        limit=limit,
         other=lambda row: _other(row, nearness, shape),
     )
     return work.show(

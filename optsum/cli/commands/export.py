@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from optsum.cli.flags import OF_SEARCHES, Config, Flags
-from optsum.cli.topics import Map, Topics, open_topics
+from optsum.cli.topics import Limit, Map, Topics, open_topics
 from optsum.options.options import Options
 
 FLAGS = Flags(Options, without=OF_SEARCHES)
@@ -24,6 +24,7 @@ def run(
     format: Annotated[str, typer.Option("--format", metavar="lp|mps|wcnf|json", help="of the files")] = "lp",  # noqa: A002
     output: Annotated[str | None, typer.Option("--output", "-o", metavar="DIR", help="where they are written")] = None,
     columns: Map = None,
+    limit: Limit = None,
     config: Config = None,
 ) -> int:
     """Export all problems of a file."""
@@ -37,7 +38,7 @@ def run(
         raise OptionError("An export needs a folder to write to: give --output DIR.")
     resolved = resolve(options, config=config)
     written, failures = 0, []
-    for made in export_topics(open_topics(topics, columns, resolved.flat), output, format, resolved):
+    for made in export_topics(open_topics(topics, columns, resolved.flat, limit), output, format, resolved):
         written += made.path is not None
         failures += [] if made.error is None else [f"{made.id or '?'}: {made.error}"]
     put(f"{counted(written, 'file')} in {output}")

@@ -13,7 +13,7 @@ import typer
 
 from optsum.cli.exits import put
 from optsum.cli.flags import Config, Flags, Overwrite, Resume, existing
-from optsum.cli.topics import Map, Topics
+from optsum.cli.topics import Limit, Map, Topics
 from optsum.options.options import Options
 
 FLAGS = Flags(Options, without={"strategy"})
@@ -58,6 +58,7 @@ def run(
     resume: Resume = False,
     overwrite: Overwrite = False,
     columns: Map = None,
+    limit: Limit = None,
     config: Config = None,
 ) -> int:
     """Label all topics of a file."""
@@ -78,6 +79,7 @@ def run(
         inputs=[config, resolved.stopwords],
         ways=[resolved],
         existing=existing(overwrite, resume),
+        limit=limit,
         other=wanted.differing,
         row_of=label_row,
         result_of=label_result,

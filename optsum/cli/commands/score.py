@@ -13,7 +13,7 @@ import typer
 
 from optsum.cli.exits import DONE, FAILED, INTERRUPTED, tell
 from optsum.cli.flags import Config, Flags, Format, Output, Overwrite, existing
-from optsum.cli.topics import Map, Topics, open_topics
+from optsum.cli.topics import Limit, Map, Topics, count_topics, open_topics
 from optsum.options.options import ScoreOptions, resolve_score
 from optsum.report.table_formats import table_format
 
@@ -28,6 +28,7 @@ def run(
     output: Output = None,
     overwrite: Overwrite = False,
     columns: Map = None,
+    limit: Limit = None,
     config: Config = None,
 ) -> int:
     """Score all summaries of a file."""
@@ -35,20 +36,20 @@ def run(
 
     from optsum.cli.interrupts import Interrupts
     from optsum.corpus.systems import read_systems
-    from optsum.report.progress import bar, count_lines
+    from optsum.report.progress import bar
     from optsum.report.system_scores import SystemScores, score_rows
     from optsum.report.tables import counted, put_tables
     from optsum.rows.writer import RowWriter
 
     scores = SystemScores(resolved)
     first_error = None
-    of_topics, of_systems = open_topics(topics, columns, resolved.flat), read_systems(systems)
+    of_topics, of_systems = open_topics(topics, columns, resolved.flat, limit), read_systems(systems)
     inputs = [topics, systems, *filter(None, [config]), resolved.stopwords]
     try:
         with ExitStack() as stack:
             writer = stack.enter_context(RowWriter(output, inputs=inputs, existing=mode)) if output else None
             interrupts = stack.enter_context(Interrupts())
-            advance = stack.enter_context(bar("topics", lambda: count_lines(topics)))
+            advance = stack.enter_context(bar("topics", lambda: count_topics(topics, limit)))
             for rows in interrupts.pull(score_rows(of_topics, of_systems, resolved), parallel=False):
                 scores.add(rows)
                 for row in rows:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from optsum.cli.flags import Config, Details, Flags, Output, Overwrite, Resume, existing, output_or_pipe
-from optsum.cli.topics import Map, Topics
+from optsum.cli.topics import Limit, Map, Topics
 from optsum.options.options import Options
 
 FLAGS = Flags(Options)
@@ -23,6 +23,7 @@ def run(
     overwrite: Overwrite = False,
     details: Details = False,
     columns: Map = None,
+    limit: Limit = None,
     config: Config = None,
 ) -> int:
     """Solve all topics of a file."""
@@ -40,5 +41,6 @@ def run(
         inputs=[config, resolved.stopwords],
         ways=[resolved],
         existing=existing(overwrite, resume),
+        limit=limit,
     )
     return work.show(lambda source: solve_topics(source, resolved, details=looked_at), results_table)

@@ -11,7 +11,7 @@ import typer
 
 from optsum.cli.exits import DONE, FAILED, INTERRUPTED, tell
 from optsum.cli.flags import Config, Flags, Format, Output, Overwrite, command, existing
-from optsum.cli.topics import FlatLists, Map, checked_flat, open_topics
+from optsum.cli.topics import FlatLists, Limit, Map, checked_flat, count_topics, open_topics
 from optsum.errors import OptionError
 from optsum.options.options import options_of, read_config, resolve_as
 from optsum.report.table_formats import TableFormat, table_format
@@ -43,6 +43,7 @@ def subcommand(name: str) -> tuple[Callable[..., int], str]:
         output: str | None,
         overwrite: bool,
         columns: str | None,
+        limit: int | None,
         flat: str | None,
         config: str | None,
         format_: str,
@@ -50,7 +51,9 @@ def subcommand(name: str) -> tuple[Callable[..., int], str]:
     ) -> int:
         form = table_format(format_)
         flat = flat if flat is not None or config is None else read_config(config).get("flat")
-        return _run(name, paths, options, (output, existing(overwrite)), config, columns, checked_flat(flat), form)
+        return _run(
+            name, paths, options, (output, existing(overwrite)), config, (columns, checked_flat(flat), limit), form
+        )
 
     run.__annotations__ = {}
     run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
@@ -61,6 +64,7 @@ def subcommand(name: str) -> tuple[Callable[..., int], str]:
             _keyword("output", Output),
             _keyword("overwrite", Overwrite, default=False),
             _keyword("columns", Map),
+            _keyword("limit", Limit),
             _keyword("flat", FlatLists),
             _keyword("config", Config),
         ]
@@ -87,14 +91,13 @@ def _run(
     options: Mapping[str, Any],
     to: tuple[str | None, Existing],
     config: str | None,
-    columns: str | None,
-    flat: Flat | None,
+    reading: tuple[str | None, Flat | None, int | None],
     form: TableFormat,
 ) -> int:
-    output, mode = to
+    (output, mode), (columns, flat, limit) = to, reading
     from optsum.cli.stopping import Stopping
     from optsum.corpus.systems import read_systems
-    from optsum.report.progress import bar, count_lines
+    from optsum.report.progress import bar
     from optsum.report.tables import counted, put_tables
     from optsum.rows.writer import RowWriter
 
@@ -103,7 +106,7 @@ def _run(
     function = load_study(name)
     given = resolve_as(options_of(function), options, config=config).model_dump()
     readers: dict[str, Callable[[str], Any]] = {
-        "topics": lambda path: open_topics(path, columns, flat),
+        "topics": lambda path: open_topics(path, columns, flat, limit),
         "systems": read_systems,
     }
     read = {each: readers[each](path) for each, path in paths.items() if path is not None}
@@ -111,7 +114,7 @@ def _run(
     with ExitStack() as stack:
         rows = stack.enter_context(RowWriter(output, inputs=inputs, existing=mode)) if output else None
         stopping = stack.enter_context(Stopping())
-        with bar("topics", lambda: count_lines(paths["topics"] or "-")) as advance:
+        with bar("topics", lambda: count_topics(paths["topics"] or "-", limit)) as advance:
             read["topics"] = stopping.until(read["topics"], advance)
             report = function(**read, **given)
         errors = list(report.errors)

@@ -282,7 +282,7 @@ def test_an_instance_over_a_licence_names_the_limit(name: str, units: int) -> No
     if not backend_of(usable(name)).licence().startswith("free"):
         pytest.skip(f"{name} has a full licence here")
     big = Coverage.of([1] * units, [{0: 1}] * units, [[1]], max_length=3)
-    with pytest.raises(BackendError, match=f"The licence of {name} here allows .*--backend highs, which is free"):
+    with pytest.raises(BackendError, match=f"The licence of {name} here allows .*backend highs, which is free"):
         search(CoverageProblem.of(big), "milp", backend=name)
 
 

@@ -1,0 +1,175 @@
+"""What keywords the functions of `optsum` take, for editors and type checkers; made from the options.
+
+Made by ``python tests/options/test_keywords.py``, and compared with them by the same file as a test.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Literal, TypedDict
+
+from optsum.metrics.metric import Metric
+from optsum.options.own import Scalar
+
+__all__ = ["Keywords", "ScoreKeywords", "SolveKeywords"]
+
+
+class SolveKeywords(TypedDict, total=False):
+    """Those of a search that takes an executor of the caller's own."""
+
+    formulation: str | None
+    """What the units are (optsum list formulations) [extractive]."""
+
+    formulation_options: Mapping[str, Scalar] | Sequence[str] | None
+    """The formulation's own options, where they have no flag."""
+
+    strategy: str | None
+    """How to search (optsum list strategies) [auto]."""
+
+    backend: str | None
+    """MILP solver, or pyomo:NAME (optsum list backends) [highs]."""
+
+    backend_options: Mapping[str, Scalar] | Sequence[str] | None
+    """The solver's own options as they are; they win over what optsum sets."""
+
+    threads: int | None
+    """Threads of the solver, where it has them [1]."""
+
+    verify: bool | None
+    """Prove by our own means what the solver calls proven, where they can [False]."""
+
+    strategy_options: Mapping[str, Scalar] | Sequence[str] | None
+    """The strategy's own options; in a comparison of all that have it, or of one as vns.k_max=3."""
+
+    bound: Literal["root", "none", "lagrangian", "knapsack"] | None
+    """Of a search that does not prove: root, or none; or the one that branch-and-bound cuts by: lagrangian, as if
+    not said, or knapsack, the paper's (Hirao et al. 2017) [root].
+    """
+
+    metric: str | Metric | type[Metric] | None
+    """Rouge-N, rouge-suK, rouge-l, sums with +, or ngram-I-J [rouge-1]."""
+
+    measure: Literal["recall", "precision", "f1"] | None
+    """What of the metric is maximized [recall]."""
+
+    references: Literal["pooled", "each", "mean", "best", "first"] | None
+    """All together, one problem for each, the mean over them, the one that gives most, or the first [pooled]."""
+
+    model_units: Literal["whole", "sentences"] | None
+    """A reference is one text, or each of its sentences is clipped by itself [whole]."""
+
+    max_length: int | None
+    """Longest summary, in the length unit."""
+
+    min_length: int | None
+    """Shortest summary, in the length unit [0]."""
+
+    length_unit: Literal["words", "sentences", "characters"] | None
+    """What lengths count; words are blank-separated [words]."""
+
+    tokenizer: str | None
+    """Rouge (default), blank, unicode, or tokens (default for pre-tokenized topics)."""
+
+    stem: bool | None
+    """Porter stemming as ROUGE-1.5.5 -m does [False]."""
+
+    stopwords: str | None
+    """Keep, drop (SMART list), or a file with one word a line [keep]."""
+
+    counts: Literal["clipped", "set"] | None
+    """Count each n-gram as often as it occurs, or once [clipped]."""
+
+    boundaries: Literal["sentence", "joined"] | None
+    """N-grams of the summary within sentences, or across their ends [sentence]."""
+
+    keep_unmatched: bool | None
+    """Keep sentences without any counted n-gram as units [False]."""
+
+    weights: Literal["one", "length"] | None
+    """Cover: every sentence counts one, or its length in the length unit [one]."""
+
+    uncoverable: Literal["error", "skip"] | None
+    """Cover: an abstract sentence without any alternative is an error, or left out and reported [error]."""
+
+    chunk_profile: Literal["strict", "paper"] | None
+    """Compressive: what can be left out; strict keeps subjects and objects with their verb [strict]."""
+
+    chunk_rules: str | None
+    """Compressive: rules by which chunks are made: ud, clearnlp, or a file [by the parse's labels]."""
+
+    flat: Literal["sentences", "texts"] | None
+    """A flat list of strings as documents or references: one text's sentences, or raw texts."""
+
+    preset: str | None
+    """A set of options from a paper (optsum list presets)."""
+
+    time_limit: float | None
+    """Seconds of search per problem."""
+
+    node_limit: int | None
+    """Nodes of the search tree per problem."""
+
+    evaluation_limit: int | None
+    """Selections evaluated per problem."""
+
+    gap: float | None
+    """Relative gap that is good enough."""
+
+    target: float | None
+    """Objective that is good enough."""
+
+    seed: int | None
+    """The same seed gives the same result [0]."""
+
+    workers: int | None
+    """Processes [1]."""
+
+    scheduler: str | None
+    """Of dask, such as tcp://HOST:8786 [one of this machine]."""
+
+    memory_per_worker: str | None
+    """What a process may take, such as 2GB (Linux)."""
+
+
+class Keywords(SolveKeywords, total=False):
+    """Those of a search."""
+
+    executor: Literal["local", "dask"] | None
+    """Whose processes: of this machine, or a cluster's [local]."""
+
+
+class ScoreKeywords(TypedDict, total=False):
+    """Those of scoring."""
+
+    metric: str | Metric | type[Metric] | None
+    """One metric, or several joined by + [rouge-1+rouge-2+rouge-l]."""
+
+    references: Literal["pooled", "mean", "best", "first"] | None
+    """All references together, the mean over them, the best of them, or the first alone [pooled]."""
+
+    best_by: Literal["recall", "precision", "f1"] | None
+    """What the best reference is best in; recall as ROUGE-1.5.5, f1 as rouge-score [recall]."""
+
+    tokenizer: str | None
+    """Rouge (default), blank, unicode, or tokens (default for pre-tokenized topics)."""
+
+    stem: bool | None
+    """Porter stemming as ROUGE-1.5.5 -m does [False]."""
+
+    stopwords: str | None
+    """Keep, drop (SMART list), or a file with one word a line [keep]."""
+
+    counts: Literal["clipped", "set"] | None
+    """Count each n-gram as often as it occurs, or once [clipped]."""
+
+    model_units: Literal["whole", "sentences"] | None
+    """A reference is one text, or each of its sentences is clipped by itself [whole]."""
+
+    max_words: int | None
+    """Cut summaries and references after so many words."""
+
+    flat: Literal["sentences", "texts"] | None
+    """A flat list of strings as documents or references: one text's sentences, or raw texts."""
+
+    preset: str | None
+    """A set of options from a paper (optsum list presets)."""

@@ -251,7 +251,7 @@ def main() -> int:
     parser.add_argument("--topics", type=int, default=5000)
     parser.add_argument("--data", type=Path, default=ROOT / "examples" / "data" / "news.jsonl")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--no-dask", action="store_true")
+    parser.add_argument("--only", choices=["loky", "dask"])
     arguments = parser.parse_args()
     with TemporaryDirectory(prefix="optsum-kills-") as place:
         trial = Trial(Path(place), arguments)

@@ -31,6 +31,9 @@ _AHEAD = 4
 _BATCH_S, _LARGEST_BATCH = 0.2, 32
 """Work that is worth being sent at once; what is sent costs a few milliseconds."""
 
+_LOOK_S = 2.0
+"""Between two looks at whether anybody is there to wait for."""
+
 _GRACE_S = 5.0
 """How long processes may take to hand over what they have after Ctrl-C."""
 
@@ -137,10 +140,14 @@ class _Stream(Generic[Item, Answer]):
         """Wait, and return the batches to be taken now: the first if the order counts, otherwise all that are done."""
         if self._ordered:
             first = next(iter(self._under_way))
-            wait([self._under_way[first][1]])
+            self._wait([self._under_way[first][1]])
             return [first]
-        wait(self._futures(), return_when=FIRST_COMPLETED)
+        self._wait(self._futures())
         return [number for number, (_, future) in self._under_way.items() if future.done()]
+
+    def _wait(self, futures: list[Future[Done[Answer]]]) -> None:
+        while not wait(futures, timeout=_LOOK_S, return_when=FIRST_COMPLETED).done:
+            self._crew.check()
 
     def _take(self, number: int) -> Iterator[list[Answer]]:
         """Yield the answers of a batch that is done."""
@@ -174,7 +181,9 @@ class _Stream(Generic[Item, Answer]):
     def _alone(self, item: Item) -> Iterator[list[Answer]]:
         number = self._submit([item])
         try:
-            done = self._under_way[number][1].result()
+            future = self._under_way[number][1]
+            self._wait([future])
+            done = future.result()
         except BrokenExecutor:
             del self._under_way[number]
             yield [self._job.answer(item, self._lost(item))]

@@ -109,10 +109,10 @@ def test_an_executor_that_breaks_is_made_again_if_that_can_be() -> None:
 
 
 def test_answers_come_as_they_are_done_and_each_once() -> None:
-    work = partial(dies_of, deadly=(7, 21))
+    work = partial(dies_of, deadly=(7,))
     found = [answer for answers in as_done(work, range(60), Local(2), lost, text_of) for answer in answers]
     assert sorted(item for item, _ in found) == list(range(60))
-    assert sorted(item for item, text in found if text == "lost") == [7, 21]
+    assert sorted(item for item, text in found if text == "lost") == [7]
 
 
 def test_who_dies_once_is_no_loss(tmp_path: Path) -> None:
@@ -127,6 +127,7 @@ def test_a_slow_topic_does_not_keep_others_back() -> None:
     rounds.close()
 
 
+@pytest.mark.slow
 def test_memory_that_runs_out_is_an_error_row(tmp_path: Path) -> None:
     if sys.platform != "linux":
         pytest.skip("only Linux counts the memory of a process so")
@@ -146,6 +147,7 @@ def test_memory_that_runs_out_is_an_error_row(tmp_path: Path) -> None:
     assert done.stdout.endswith("'fine']\n")
 
 
+@pytest.mark.slow
 def test_a_topic_that_kills_its_process_is_tried_again_and_is_an_error_row(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -161,7 +163,7 @@ def test_a_topic_that_kills_its_process_is_tried_again_and_is_an_error_row(
 @pytest.mark.slow
 @pytest.mark.skipif(not SCRIPT.exists() or os.name != "posix", reason="needs the source tree, and signals")
 def test_nothing_is_lost_whoever_is_killed() -> None:
-    command = [sys.executable, str(SCRIPT), "--kills", "7", "--topics", "300", "--no-dask", "--seed", "1"]
+    command = [sys.executable, str(SCRIPT), "--kills", "7", "--topics", "300", "--only", "loky"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "7 kills; 0 faults" in done.stdout

@@ -32,6 +32,15 @@ class Crew(Protocol):
             If there is nobody left who could do it.
         """
 
+    def check(self) -> None:
+        """Look whether anybody is there, while there is nothing to do but wait.
+
+        Raises
+        ------
+        ExecutorError
+            If there is nobody left who would ever finish what is under way.
+        """
+
     def interrupt(self, name: str, futures: Iterable[Future[Any]]) -> None:
         """Have the searches of a run (`optsum.running.executors.work.Job`) end and hand over what they have.
 

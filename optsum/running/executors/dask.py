@@ -64,7 +64,6 @@ class Dask:
         self._where = scheduler or "of this machine"
         try:
             self._client = self._connect(distributed, scheduler, width, memory)
-            self._executor = self._client.get_executor(pure=False, retries=0)
             self._wait_for_workers()
             self._check_versions()
         except BaseException:
@@ -74,7 +73,13 @@ class Dask:
     def _connect(self, distributed: Any, scheduler: str | None, width: int, memory: int | None) -> Any:
         import dask
 
-        for name in ("distributed.client", "distributed.worker", "distributed.scheduler", "distributed.nanny"):
+        for name in (
+            "distributed.client",
+            "distributed.worker",
+            "distributed.scheduler",
+            "distributed.nanny",
+            "tornado.application",
+        ):
             logger = logging.getLogger(name)  # what matters of their news is said in a sentence of ours
             self._stack.callback(logger.setLevel, logger.level)
             logger.setLevel(logging.CRITICAL)
@@ -149,24 +154,39 @@ class Dask:
         """Have something done, as `Crew.submit`."""
         ours: Future[Any] = Future()
         try:
-            theirs = self._executor.submit(_with_tracebacks, tracebacks_are_shown(), function, *arguments)
+            theirs = self._client.submit(
+                _with_tracebacks, tracebacks_are_shown(), function, *arguments, pure=False, retries=0
+            )
         except (OSError, RuntimeError) as error:
             raise self._gone() from error
         ours.set_running_or_notify_cancel()
         theirs.add_done_callback(lambda done: self._pass_on(done, ours))
         return ours
 
-    def _pass_on(self, theirs: Future[Any], ours: Future[Any]) -> None:
+    def _pass_on(self, theirs: Any, ours: Future[Any]) -> None:
+        """Hand over what became of a task; whatever happens, whoever waits for it gets an answer."""
         from distributed.scheduler import KilledWorker
 
-        if theirs.cancelled():
-            ours.set_exception(self._gone())
-        elif isinstance(error := theirs.exception(), KilledWorker):
-            ours.set_exception(DiedError(str(error)))
-        elif error is not None:
-            ours.set_exception(error)
-        else:
-            ours.set_result(theirs.result())
+        try:
+            error = theirs.exception(timeout=_CONNECT_S) if theirs.status == "error" else None
+            if isinstance(error, KilledWorker):
+                ours.set_exception(DiedError(str(error)))
+            elif error is not None:
+                ours.set_exception(error)
+            elif theirs.status == "finished":
+                ours.set_result(theirs.result(timeout=_CONNECT_S))
+            else:
+                ours.set_exception(self._gone())
+        except BaseException as reason:  # noqa: BLE001 - of a result that cannot be fetched any more, many kinds
+            if not ours.done():
+                gone = self._gone()
+                gone.__cause__ = reason
+                ours.set_exception(gone)
+
+    def check(self) -> None:
+        """Look whether the scheduler is still there."""
+        if self._client.status not in {"running", "connecting"}:
+            raise self._gone()
 
     def _gone(self) -> ExecutorError:
         return ExecutorError(
@@ -182,11 +202,7 @@ class Dask:
 
     def end(self, futures: Iterable[Future[Any]] = ()) -> None:
         """Give up what is under way."""
-        del futures  # the executor knows them
-        executor = getattr(self, "_executor", None)
-        if executor is not None:
-            with suppress(Exception):
-                executor.shutdown(wait=False)
+        del futures  # a client that leaves takes its own with it
         self._stack.close()
 
     def close(self) -> None:

@@ -50,6 +50,9 @@ class Given:
         except RuntimeError as error:
             raise ExecutorError(f"The executor takes no work: {error}.") from error
 
+    def check(self) -> None:
+        """Do nothing: futures break when their processes do."""
+
     def interrupt(self, name: str, futures: Iterable[Future[Any]]) -> None:
         """Have the searches of a run end."""
         _cancel(futures)

@@ -51,6 +51,9 @@ class Local:
             future: Future[Any] = self._executor.submit(function, *arguments)
         return future
 
+    def check(self) -> None:
+        """Do nothing: futures break when their processes do."""
+
     def interrupt(self, name: str, futures: Iterable[Future[Any]]) -> None:
         """Have the searches of a run end."""
         # They do nothing else, and answer at once to whatever comes; loky 3.7 stumbles when it kills what is cancelled.

@@ -41,8 +41,12 @@ def f1(summary: Grams, reference: Grams) -> float:
 def greedy_selection(topic: Topic, analyzer: Analyzer, most: int = 3) -> list[int]:
     """Sentences in the order chosen."""
     words = analyzer.joined_tokens([sentence for reference in topic.references for sentence in reference])
+    return greedy_choice(words, [analyzer.tokens(sentence) for sentence in topic.sentences], most)
+
+
+def greedy_choice(words: list[str], tokens: list[list[str]], most: int = 3) -> list[int]:
+    """The same, of the tokens of a reference and of each sentence."""
     reference_1, reference_2 = set(words), set(pairwise(words))
-    tokens = [analyzer.tokens(sentence) for sentence in topic.sentences]
     sets_1 = [set(sentence) for sentence in tokens]
     sets_2 = [set(pairwise(sentence)) for sentence in tokens]
     chosen: list[int] = []

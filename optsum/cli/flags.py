@@ -172,7 +172,7 @@ def command(run: Callable[..., int], flags: Flags | None) -> Callable[..., int]:
 
         def told() -> int:
             if {"columns", "config"} <= values.keys() and values["columns"] is None and values["config"] is not None:
-                values["columns"] = columns_of(values["config"])
+                values["columns"] = columns_of(values["config"], flags.model.model_fields if flags is not None else ())
             if verbose and quiet:
                 raise OptionError("A command cannot say more and less: give --verbose or --quiet.")
             with telling(Verbosity.VERBOSE if verbose else Verbosity.QUIET if quiet else Verbosity.NORMAL, log_file):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from optsum.corpus.formats.lines import Line
 from optsum.corpus.formats.records import read_records
@@ -25,7 +26,7 @@ class System:
     ----------
     topic_id, system : str
     summary : tuple of sentences or None
-        The text; None if only the selection is known.
+        The text; None if only the selection, or only human scores, are known.
     selection : tuple of int or str or None
         Sentences of an extract, in the order given: unit numbers, or what the cover calls the sentences.
     human : mapping of str to float
@@ -59,8 +60,9 @@ def as_system(obj: object, *, language: str = "en", source: str = "") -> System:
     ----------
     obj : mapping or System
         With ``topic_id``, ``system``, and ``summary`` (a list of sentences or one raw text) or ``selection``
-        (a list of unit numbers or sentence ids) or both, and perhaps ``human`` (numbers by name). Other keys are passed
-        over.
+        (a list of unit numbers or sentence ids) or both, and perhaps ``human`` (numbers by name), which may also be
+        there alone. Other keys are passed over. Or a row of `optsum solve`, `compare` or `enumerate`: its strategy is
+        the system.
     language : str
         By whose rules raw text is split.
     source : str
@@ -82,20 +84,31 @@ def as_system(obj: object, *, language: str = "en", source: str = "") -> System:
         return obj
     if not isinstance(obj, Mapping):
         raise InputError(f'a system summary is an object with "topic_id", "system" and "summary", not {json_type(obj)}')
+    if "topic_id" not in obj and "strategy" in obj:
+        obj = _of_row(obj)
     for key in ("topic_id", "system"):
         if obj.get(key) is None:
             raise InputError(f'there is no "{key}"; give it beside "summary" or "selection"')
-    summary, selection = obj.get("summary"), obj.get("selection")
-    if summary is None and selection is None:
+    summary, selection, human = obj.get("summary"), obj.get("selection"), _human(obj.get("human"))
+    if summary is None and selection is None and not human:
         raise InputError('there is neither "summary" nor "selection"; give at least one of them')
     return System(
         as_id(obj["topic_id"], "the topic_id"),
         as_id(obj["system"], "the name of the system"),
         None if summary is None else as_sentences(summary, "summary", language),
         None if selection is None else _selection(selection),
-        _human(obj.get("human")),
+        human,
         source,
     )
+
+
+def _of_row(row: Mapping[Any, Any]) -> dict[str, Any]:
+    """Return what a row of results is as a system's summary: its text, and the sentences of an extract."""
+    if row.get("selection") is None:
+        reason = row.get("error") or "its status is " + str(row.get("status"))
+        raise InputError(f"this row of results has no summary ({reason}); leave it out")
+    found = {"topic_id": row.get("id"), "system": row["strategy"], "summary": row.get("summary")}
+    return found if row.get("formulation") == "compressive" else {**found, "selection": row["selection"]}
 
 
 def _selection(value: object) -> tuple[int | str, ...]:

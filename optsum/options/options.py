@@ -13,7 +13,7 @@ from dataclasses import fields
 from functools import lru_cache
 from inspect import Parameter, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeVar, get_type_hints
 
 from pydantic import (
     BaseModel,
@@ -100,9 +100,10 @@ class Options(_Model):
     )
     metric: str = Field("rouge-1", description="rouge-N, rouge-suK, rouge-l, sums with +, or ngram-I-J")
     measure: Literal["recall", "precision", "f1"] = Field("recall", description="what of the metric is maximized")
-    references: Literal["pooled", "each", "mean", "best", "first"] = Field(
+    references: Literal["pooled", "each", "mean", "best", "first", "agreed"] = Field(
         "pooled",
-        description="all together, one problem for each, the mean over them, the one that gives most, or the first",
+        description="all together, one problem for each, the mean over them, the one that gives most, the first, or "
+        "the one with which another agrees best",
     )
     model_units: Literal["whole", "sentences"] = Field(
         "whole", description="a reference is one text, or each of its sentences is clipped by itself"
@@ -205,8 +206,10 @@ class ScoreOptions(_Model):
     """Every option of scoring."""
 
     metric: str = Field("rouge-1+rouge-2+rouge-l", description="one metric, or several joined by +")
-    references: Literal["pooled", "mean", "best", "first"] = Field(
-        "pooled", description="all references together, the mean over them, the best of them, or the first alone"
+    references: Literal["pooled", "mean", "best", "first", "agreed"] = Field(
+        "pooled",
+        description="all references together, the mean over them, the best of them, the first alone, or the one with "
+        "which another agrees best",
     )
     best_by: Literal["recall", "precision", "f1"] = Field(
         "recall", description="what the best reference is best in; recall as ROUGE-1.5.5, f1 as rouge-score"
@@ -332,7 +335,7 @@ def _check_sense(options: Options) -> None:
         raise OptionError(
             f"A {formulation.name} is as short as it can be, so it takes no --max-length and no --min-length."
         )
-    if not formulation.has_metric and options.references in {"each", "best"}:
+    if not formulation.has_metric and options.references in {"each", "best", "agreed"}:
         raise OptionError(f"A {formulation.name} is not measured against references one by one: leave --references.")
     if formulation.has_metric and not shortest and options.max_length is None and options.measure == "recall":
         raise OptionError("Recall only grows with the length, so it needs a limit: give --max-length N, or a --preset.")
@@ -350,17 +353,19 @@ M = TypeVar("M", bound=_Model)
 
 
 @lru_cache(maxsize=64)
-def options_of(function: Callable[..., Any]) -> type[_Model]:
-    """Return the options that a function declares: its keyword-only parameters.
+def options_of(made_by: Callable[..., Any]) -> type[_Model]:
+    """Return the options that a function declares: its keyword-only parameters; or a dataclass: such fields.
 
     Each is annotated ``Annotated[type, Field(description=..., ge=...)]``, so that keywords, flags, their help and
     what values they take stand in one place.
     """
-    own = signature(function, eval_str=True).parameters.values()
+    # A field may be inherited, and its annotation is of the module that it stands in.
+    types = get_type_hints(made_by, include_extras=True)
+    own = signature(made_by).parameters.values()
     fields: dict[str, Any] = {
-        each.name: (each.annotation, each.default) for each in own if each.kind is Parameter.KEYWORD_ONLY
+        each.name: (types[each.name], each.default) for each in own if each.kind is Parameter.KEYWORD_ONLY
     }
-    return create_model(function.__name__, __base__=_Model, **fields)
+    return create_model(made_by.__name__, __base__=_Model, **fields)
 
 
 def resolve_as(model: type[M], given: Mapping[str, Any] | None = None, *, config: str | Path | None = None) -> M:

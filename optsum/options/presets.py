@@ -38,7 +38,7 @@ _HIRAO: Final = {
 _LIN_HOVY: Final = {
     "metric": "rouge-1",
     "measure": "recall",
-    "references": "best",
+    "references": "agreed",
     "model_units": "sentences",
     "length_unit": "words",
     "tokenizer": "rouge",
@@ -62,11 +62,11 @@ PRESETS: Final[Mapping[str, Preset]] = {
         {**_HIRAO, "metric": "rouge-su0", "stopwords": "keep"},
     ),
     "lin-hovy-100": Preset(
-        "unigram recall, each sentence of one reference by itself, 95 to 105 words (Lin & Hovy 2003)",
+        "unigram recall, each sentence of the reference people agree on by itself, 95 to 105 words (Lin & Hovy 2003)",
         {**_LIN_HOVY, "min_length": 95, "max_length": 105},
     ),
     "lin-hovy-150": Preset(
-        "unigram recall, each sentence of one reference by itself, 145 to 155 words (Lin & Hovy 2003)",
+        "unigram recall, each sentence of the reference people agree on by itself, 145 to 155 words (Lin & Hovy 2003)",
         {**_LIN_HOVY, "min_length": 145, "max_length": 155},
     ),
     # The text says "sets of unique n-grams"; the library that the scores are from counted clipped at the time.

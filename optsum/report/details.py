@@ -11,15 +11,13 @@ from typing import Final
 
 from optsum.contracts.result import Result
 from optsum.coverage.instance import Key, Sense
-from optsum.report.statistics import INTERVALS, quantiles, spread_of
+from optsum.report.statistics import INTERVALS, quantiles, spread_of, wilcoxon
 from optsum.report.tables import Cell, Column, Table, Tabular, number, seconds, share
 
 TARGETS: Final = (0.95, 0.99, 1.0)
 """Shares of the optimum whose times are reported."""
 
 _SHARES: Final = {"least": 0.0, "5 %": 0.05, "25 %": 0.25, "median": 0.5, "75 %": 0.75}
-_FEWEST: Final = 6
-"""Fewer problems that differ cannot be significant at 5 % (two-sided), whatever the ranks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +108,7 @@ class Details(Tabular):
         wins = sum(self.sense.better(left, right) for left, right in both)
         ties = sum(left == right for left, right in both)
         apart = [float(left - right) for left, right in both if left != right]
-        return Pair(first, second, wins, ties, len(both) - wins - ties, _wilcoxon(apart))
+        return Pair(first, second, wins, ties, len(both) - wins - ties, wilcoxon(apart))
 
     def tables(self) -> list[Table]:
         """Return the tables: spread of objectives, quantiles of ratios, pairs, times to targets."""
@@ -176,11 +174,3 @@ def _mean_key(keys: Sequence[Key | None]) -> Key | None:
     if len(held) < len(keys):
         return None
     return held[0] if len(held) == 1 else sum(held) / Fraction(len(held))
-
-
-def _wilcoxon(differences: Sequence[float]) -> float | None:
-    if len(differences) < _FEWEST:
-        return None
-    from scipy.stats import wilcoxon
-
-    return float(wilcoxon(differences).pvalue)

@@ -136,7 +136,7 @@ def headline(options: Options) -> str:
         words.insert(0, options.formulation)
     if options.references != "pooled":
         names = {"each": "each reference by itself", "mean": "mean over references"}
-        names |= {"best": "best reference", "first": "first reference"}
+        names |= {"best": "best reference", "first": "first reference", "agreed": "reference of best agreement"}
         words.append(names[options.references])
     if options.model_units == "sentences":
         words.append("each sentence of a reference by itself")

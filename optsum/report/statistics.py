@@ -11,21 +11,35 @@ from typing import Final, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["FEWEST", "INTERVALS", "Interval", "Spread", "pearson", "quantiles", "spearman", "spread_of"]
+__all__ = [
+    "FEWEST",
+    "INTERVALS",
+    "Interval",
+    "Spread",
+    "Z",
+    "pearson",
+    "quantiles",
+    "spearman",
+    "spread_of",
+    "wilcoxon",
+]
 
 Interval: TypeAlias = Literal["student", "z"]
 
 INTERVALS: Final[dict[Interval, str]] = {
     "student": "95 % confidence interval of the mean, Student's t",
-    "z": "95 % confidence interval of the mean, Z = 1.96 as in the paper (too narrow for few topics)",
+    "z": "95 % confidence interval of the mean by the normal distribution (too narrow for few topics)",
 }
 """Kinds of intervals, in the words of a caption."""
 
-_Z: Final = 1.96
+Z: Final = 1.96
 """Akhmetov et al. 2022 print 1.956, but their intervals are those of 1.96."""
 
 FEWEST: Final = 3
 """Fewer points have no correlation worth the name: two are always on a line."""
+
+_DIFFERENT: Final = 6
+"""Fewer pairs that differ cannot be significant at 5 % (two-sided), whatever the ranks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +74,7 @@ class Spread:
         return None if self.half_width is None else self.mean + self.half_width
 
 
-def spread_of(values: Sequence[float], interval: Interval = "student") -> Spread | None:
+def spread_of(values: Sequence[float], interval: Interval = "student", z: float = Z) -> Spread | None:
     """Return the spread of numbers; None if there are none.
 
     Parameters
@@ -68,7 +82,8 @@ def spread_of(values: Sequence[float], interval: Interval = "student") -> Spread
     values : sequence of float
     interval : {"student", "z"}
         How many standard errors the confidence interval reaches: the quantile of Student's t with ``count - 1`` degrees
-        of freedom (4.30 for three numbers), or the paper's 1.96, which is right for many.
+        of freedom (4.30 for three numbers), or `z`, which is right for many.
+    z : float
     """
     if not values:
         return None
@@ -79,13 +94,13 @@ def spread_of(values: Sequence[float], interval: Interval = "student") -> Spread
         mean=middle,
         std=deviation,
         cv=deviation / middle if middle else None,
-        half_width=_reach(len(values), interval) * deviation / sqrt(len(values)) if len(values) > 1 else None,
+        half_width=_reach(len(values), interval, z) * deviation / sqrt(len(values)) if len(values) > 1 else None,
     )
 
 
-def _reach(count: int, interval: Interval) -> float:
+def _reach(count: int, interval: Interval, z: float) -> float:
     if interval == "z":
-        return _Z
+        return z
     from scipy.stats import t  # which takes a second to load
 
     return float(t.ppf(0.975, count - 1))
@@ -115,6 +130,19 @@ def spearman(left: Sequence[float], right: Sequence[float]) -> float | None:
     from scipy.stats import rankdata
 
     return _pearson(rankdata(left), rankdata(right))
+
+
+def wilcoxon(differences: Sequence[float]) -> float | None:
+    """Return how likely paired differences are by chance: Wilcoxon's signed-rank test, two-sided, zeros left out.
+
+    None for fewer than six that are not 0.
+    """
+    apart = [one for one in differences if one]
+    if len(apart) < _DIFFERENT:
+        return None
+    from scipy import stats
+
+    return float(stats.wilcoxon(apart).pvalue)
 
 
 def _pearson(left: NDArray[np.float64], right: NDArray[np.float64]) -> float | None:

@@ -14,6 +14,7 @@ from optsum.corpus.given import AnyTopics, checked_systems, checked_topics
 from optsum.corpus.systems import BadSystem, System
 from optsum.corpus.topic import BadTopic, Topic
 from optsum.errors import InputError, describe
+from optsum.metrics.agreement import agreed_reference
 from optsum.metrics.names import parse_metric
 from optsum.metrics.rouge import Score, rouge_all
 from optsum.options.keywords import ScoreKeywords
@@ -255,17 +256,19 @@ def _row(topic: Topic, system: System, options: ScoreOptions) -> dict[str, Any]:
 def _scores(topic: Topic, system: System, options: ScoreOptions) -> dict[str, Score]:
     summary = _summary(topic, system)
     pretokenized = all(isinstance(sentence, tuple) for text in (summary, *topic.references) for sentence in text)
-    scores = rouge_all(
-        summary,
-        topic.references[:1] if options.references == "first" else topic.references,
-        [options.metric],
-        analyzer=options.analyzer(pretokenized=pretokenized),
-        max_words=options.max_words,
-        counts=options.counts,
-        references_mode="pooled" if options.references == "first" else options.references,
-        best_by=options.best_by,
-        model_units=options.model_units,
-    )
+    analysis: dict[str, Any] = {
+        "analyzer": options.analyzer(pretokenized=pretokenized),
+        "max_words": options.max_words,
+        "counts": options.counts,
+        "model_units": options.model_units,
+    }
+    references, mode = topic.references, options.references
+    if mode == "first":
+        references, mode = references[:1], "pooled"
+    elif mode == "agreed":
+        number = agreed_reference(references, options.metric, **analysis) if references else 0
+        references, mode = references[number : number + 1], "pooled"
+    scores = rouge_all(summary, references, [options.metric], references_mode=mode, best_by=options.best_by, **analysis)
     if not any(found.reference_total for found in scores.values()):
         raise InputError(f"the references of topic {topic.id!r} have nothing to count; give it a reference with text")
     return scores
@@ -274,6 +277,8 @@ def _scores(topic: Topic, system: System, options: ScoreOptions) -> dict[str, Sc
 def _summary(topic: Topic, system: System) -> Sequence[Sentence]:
     if system.summary is not None:
         return system.summary
+    if system.selection is None:
+        raise InputError("it has human scores, but no summary to be scored; give one, or leave it out")
     return sentences_of(topic, system.selection or ())
 
 

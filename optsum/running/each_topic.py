@@ -10,8 +10,9 @@ from math import fsum
 
 from optsum.contracts.result import Result, Status, Termination
 from optsum.corpus.given import AnyTopic, AnyTopics, topics_of
-from optsum.corpus.topic import BadTopic, Topic, as_topic
+from optsum.corpus.topic import BadTopic, Text, Topic, as_topic
 from optsum.errors import OptionError, describe
+from optsum.metrics.agreement import agreed_reference
 from optsum.notebook import tracked
 from optsum.running.executors.choice import AnyExecutor, crew_of
 from optsum.running.results import unsolved
@@ -38,7 +39,8 @@ def problems(topic: Topic, setup: Setup) -> Iterator[Topic]:
     """Yield a topic as the problems it makes, and warn of a text that the tokenizer spoils.
 
     That is itself, or ``id#r`` for each reference r (``references="each"``), or itself with its first reference alone
-    ("first"). What is to be the best of several (`optsum.running.best_reference`) is one problem here.
+    ("first"), or with the one that people agree on ("agreed"). What is to be the best of several
+    (`optsum.running.best_reference`) is one problem here.
     """
     if (warning := setup.warning_of(topic)) is not None:
         _LOG.warning("topic %r: %s", topic.id, warning)
@@ -47,8 +49,25 @@ def problems(topic: Topic, setup: Setup) -> Iterator[Topic]:
             yield replace(topic, id=f"{topic.id}#{number}", references=(reference,))
     elif setup.options.references == "first":
         yield replace(topic, references=topic.references[:1])
+    elif setup.options.references == "agreed" and topic.references:
+        yield replace(topic, references=(agreed(topic, setup),))
     else:
         yield topic
+
+
+def agreed(topic: Topic, setup: Setup) -> Text:
+    """Return the reference with which another one agrees best, by what is maximized."""
+    spec = setup.spec_for(topic)
+    number = agreed_reference(
+        topic.references,
+        spec.metric,
+        spec.measure,
+        analyzer=spec.analyzer,
+        counts=spec.counts,
+        boundaries=spec.boundaries,
+        model_units=spec.model_units,
+    )
+    return topic.references[number]
 
 
 def single_problem(topic: object, setup: Setup) -> Topic:

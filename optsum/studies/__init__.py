@@ -1,68 +1,66 @@
-"""The papers' experiments, on any data: each returns the paper's tables.
+"""The papers' experiments, on any data: each makes the paper's tables and figures.
 
-A study is one function. Its positional parameters are what it reads (``topics``, perhaps ``systems``), its
-keyword-only ones are its options, each ``Annotated[type, Field(description=...)]``; it returns a `Report`. That is all
-that `optsum study NAME` and ``optsum.study(name, ...)`` need to know, beside a line in `STUDIES`. It should take its
-topics one by one: then progress is shown, and Ctrl-C leaves the tables of those that are done.
+A study is a class: its fields are its options, and it makes rows of a topic, and tables of rows (`Study`). That is all
+that `optsum study NAME` and ``optsum.study(name, ...)`` need to know, beside a line in `STUDIES`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from optsum.errors import unknown_name
-from optsum.studies.report import Report
+from optsum.studies.base import Study
 
 if TYPE_CHECKING:
     from optsum.corpus.given import AnyTopics
 
-__all__ = ["STUDIES", "Entry", "Report", "load_study", "study"]
+__all__ = ["STUDIES", "Entry", "Study", "load_study", "prepared", "study"]
 
 
 class Entry(NamedTuple):
     """Where a study is, and what it is."""
 
-    function: str
-    """``module:function``, imported when the study is asked for."""
+    made_by: str
+    """``module:class``, imported when the study is asked for."""
     about: str
 
 
 STUDIES: Final[Mapping[str, Entry]] = MappingProxyType(
     {
         "akhmetov": Entry(
-            "optsum.studies.akhmetov:study_akhmetov",
+            "optsum.studies.akhmetov:AkhmetovStudy",
             "upper bounds by greedy, VNS and genetic search (Akhmetov et al., 2022)",
         ),
         "hirao": Entry(
-            "optsum.studies.hirao:study_hirao",
+            "optsum.studies.hirao:HiraoStudy",
             "greedy against all oracles, and how many there are (Hirao et al., 2017)",
         ),
         "compressive": Entry(
-            "optsum.studies.compressive:study_compressive",
+            "optsum.studies.compressive:CompressiveStudy",
             "compressive beside extractive oracles (Hirao et al., 2017, compressive)",
         ),
         "gap": Entry(
-            "optsum.studies.gap:study_gap",
+            "optsum.studies.gap:GapStudy",
             "what extraction and compression cost: any text, oracles, heuristics, systems in one table",
         ),
         "lin-hovy": Entry(
-            "optsum.studies.lin_hovy:study_lin_hovy",
+            "optsum.studies.lin_hovy:LinHovyStudy",
             "extracts of 100 and 150 words, full text and human agreement (Lin & Hovy, 2003)",
         ),
         "tsc3": Entry(
-            "optsum.studies.tsc3:study_tsc3",
+            "optsum.studies.tsc3:Tsc3Study",
             "Extracts against minimum covers: Precision, Coverage, pseudo QA (TSC3, Hirao et al., 2004)",
         ),
     }
 )
 
 
-def load_study(name: str) -> Callable[..., Report]:
-    """Return the function of a study.
+def load_study(name: str) -> type[Study]:
+    """Return the class of a study.
 
     Raises
     ------
@@ -71,18 +69,38 @@ def load_study(name: str) -> Callable[..., Report]:
     """
     if name not in STUDIES:
         raise unknown_name("study", name, STUDIES)
-    module, _, function = STUDIES[name].function.partition(":")
-    found: Callable[..., Report] = getattr(import_module(module), function)
+    module, _, made_by = STUDIES[name].made_by.partition(":")
+    found: type[Study] = getattr(import_module(module), made_by)
     return found
+
+
+def prepared(name: str, options: Mapping[str, Any], config: str | Path | None = None) -> Study:
+    """Return a study that has not begun.
+
+    Raises
+    ------
+    UnknownNameError
+        For a study or an option that does not exist, with the nearest names.
+    OptionError
+        For a value that is impossible.
+    """
+    from optsum.options.options import options_of, resolve_as
+
+    made_by = load_study(name)
+    resolved = resolve_as(options_of(made_by), options, config=config)
+    made = made_by(**resolved.model_dump())
+    made.ways()
+    return made
 
 
 def study(
     name: str,
     topics: AnyTopics,
-    *inputs: Any,
+    systems: Any = (),
+    *,
     config: str | Path | None = None,
     **options: Any,
-) -> Report:
+) -> Study:
     """Run a paper's experiment on topics.
 
     Parameters
@@ -91,8 +109,8 @@ def study(
         "tsc3", ... (``optsum study --help`` lists them).
     topics : iterable
         Topics, their JSON form, or what `optsum.read_topics` yields; or the path of a file of them, or a data frame.
-    *inputs : iterables
-        What else the study reads; for "tsc3" systems, given as for `optsum.score`.
+    systems : iterable
+        What systems made of the topics, given as for `optsum.score`; rows of `optsum solve` will do.
     config : path, optional
         A TOML file of options; keywords win over it.
     **options
@@ -100,9 +118,9 @@ def study(
 
     Returns
     -------
-    Report
-        ``print(report)`` shows the tables; ``report.to_rows()`` is what they are made of, ``report.errors`` what was
-        left out.
+    Study
+        ``print(report)`` shows the tables; ``report.to_rows()`` is what they are made of, ``report.figures()`` the
+        figures, ``report.errors`` what was left out.
 
     Raises
     ------
@@ -118,9 +136,4 @@ def study(
     >>> report.to_rows()[0]["precision"], report.to_rows()[0]["coverage"]
     (0.5, 0.5)
     """
-    from optsum.corpus.given import systems_of, topics_of
-    from optsum.options.options import options_of, resolve_as
-
-    function = load_study(name)
-    resolved = resolve_as(options_of(function), options, config=config)
-    return function(topics_of(topics), *map(systems_of, inputs), **resolved.model_dump())
+    return prepared(name, options, config).reads(systems).run(topics)

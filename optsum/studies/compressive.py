@@ -1,27 +1,29 @@
-"""Compressive beside extractive oracles (Hirao et al. 2017, Oracle Summaries of Compressive Summarization, Table 1)."""
+"""Compressive beside extractive oracles (Hirao et al. 2017, Oracle Summaries of Compressive Summarization)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from functools import partial
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
 from statistics import fmean
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+from typing import Annotated, ClassVar, Final, Literal
 
 from pydantic import Field
 
-from optsum.contracts.result import Result, Status
-from optsum.corpus.topic import BadTopic, Topic
-from optsum.metrics.rouge import rouge
+from optsum.contracts.result import Status
+from optsum.corpus.systems import System
+from optsum.corpus.topic import Topic
+from optsum.errors import InputError
 from optsum.options.options import Options, resolve
+from optsum.report.statistics import wilcoxon
+from optsum.report.tables import Cell, Column, Table, counted, number
 from optsum.running.one_problem import build, run_task
 from optsum.running.setup import Setup, setup_of
-from optsum.studies.report import Study, study_table
-from optsum.studies.topics import over_topics, without_interruption
-from optsum.text.lengths import joined
-
-if TYPE_CHECKING:
-    from optsum.report.tables import Table
+from optsum.studies.base import Row, Seconds, Study, Workers, with_references, without_interruption
+from optsum.studies.peers import score_of
+from optsum.studies.submitted import Submitted, refused, text_of
+from optsum.text.lengths import joined, word_count
+from optsum.text.tokenizers import Sentence
 
 VARIANTS: Final[Mapping[str, Mapping[str, str]]] = {
     "R1": {"metric": "rouge-1", "stopwords": "drop"},
@@ -33,204 +35,209 @@ VARIANTS: Final[Mapping[str, Mapping[str, str]]] = {
 FORMULATIONS: Final = ("extractive", "compressive")
 
 
-@dataclass(frozen=True)
-class Oracle:
-    """The oracle that is best in one variant.
-
-    Attributes
-    ----------
-    result : Result
-    evaluated : dict of str to float
-        Recall in every variant, of the text.
-    sentences, compressed : int
-        Sentences of the summary, and how many of them are not whole.
-    """
-
-    result: Result
-    evaluated: Mapping[str, float]
-    sentences: int
-    compressed: int
-
-
-@dataclass
+@dataclass(kw_only=True)
 class CompressiveStudy(Study):
-    """The oracles of every topic.
+    """Compare compressive with extractive oracles, best in each of three variants of ROUGE and scored in all of them.
 
-    Attributes
-    ----------
-    oracles : list of dict
-        For each topic by formulation and variant.
-    references : list of tuple of str
-        Of each topic.
-    show : int
-        Of how many topics the summaries are shown side by side.
+    Topics need a parse of each sentence. Human scores of the oracles, such as their readability, are read from the file
+    of systems: a line for each topic with the oracle's name as in the table ("compressive R1") as its system.
     """
 
-    oracles: list[dict[tuple[str, str], Oracle]] = field(default_factory=list)
-    references: list[tuple[str, ...]] = field(default_factory=list)
-    show: int = 0
+    name: ClassVar[str] = "compressive"
+    shown_only: ClassVar[frozenset[str]] = frozenset({"show"})
 
-    def mean(self, formulation: str, optimized: str, evaluated: str) -> float | None:
-        """Return the mean recall in one variant of the oracles that are best in another; None without a topic."""
-        values = [of[formulation, optimized].evaluated[evaluated] for of in self.oracles]
-        return fmean(values) if values else None
+    max_length: Annotated[int, Field(ge=0, description="words of a summary")] = 100
+    chunk_profile: Annotated[
+        Literal["strict", "paper"],
+        Field(description="what can be left out: as the paper, or strict, which keeps subjects and objects"),
+    ] = "paper"
+    chunk_rules: Annotated[str | None, Field(description="rules by which chunks are made: ud, clearnlp, or a file")] = (
+        None
+    )
+    stem: Annotated[bool, Field(description="Porter stemming, as the paper")] = True
+    strategy: Annotated[str, Field(description="how oracles are searched")] = "milp"
+    time_limit: Seconds = None
+    show: Annotated[int, Field(ge=0, description="of how many topics summaries are shown side by side")] = 1
+    workers: Workers = 1
+
+    @cached_property
+    def _ways(self) -> dict[tuple[str, str], Options]:
+        return {
+            (formulation, variant): resolve(
+                {
+                    **VARIANTS[variant], "formulation": formulation, "chunk_profile": self.chunk_profile,
+                    "chunk_rules": self.chunk_rules, "max_length": self.max_length, "stem": self.stem,
+                    "strategy": self.strategy, "time_limit": self.time_limit, "workers": self.workers,
+                }
+            )
+            for formulation in FORMULATIONS
+            for variant in VARIANTS
+        }  # fmt: skip
+
+    def ways(self) -> Sequence[Options]:
+        """Return all formulations and variants."""
+        return list(self._ways.values())
+
+    def work(self) -> Callable[[Submitted], list[Row]]:
+        """Return what makes the rows of a topic: its references, its oracles, its systems."""
+        return partial(_rows, ways={name: setup_of(options) for name, options in self._ways.items()})
+
+    def about(self) -> str:
+        """Return the settings in some words."""
+        stems = "Porter stems" if self.stem else "no stems"
+        return f"{self.max_length} words at most, {stems}, chunk profile {self.chunk_profile}, n-grams within sentences"
 
     def tables(self) -> list[Table]:
-        """Return Table 1 with what the oracles consist of, what compression gains, and summaries side by side."""
-        return [self.recall(), self.gains(), *map(self.summaries, range(min(self.show, len(self.oracles))))]
+        """Return Table 1 with what the oracles consist of, what compression gains, Table 2, summaries side by side."""
+        topics = list(dict.fromkeys(row["id"] for row in self.of("oracle")))
+        rated = [self.ratings()] if self._rated() else []
+        return [self.recall(), self.gains(), *rated, *map(self.summaries, topics[: self.show])]
 
-    def to_rows(self) -> list[dict[str, Any]]:
-        """Return a row for each oracle."""
-        return [
-            {
-                "id": oracle.result.id,
-                "formulation": formulation,
-                "optimized": optimized,
-                "status": oracle.result.status.value,
-                "recall": dict(oracle.evaluated),
-                "sentences": oracle.sentences,
-                "compressed": oracle.compressed,
-                "length": oracle.result.length,
-                "seconds": oracle.result.seconds,
-                "selection": oracle.result.to_row()["selection"],
-                "summary": list(oracle.result.summary or ()),
-            }
-            for of in self.oracles
-            for (formulation, optimized), oracle in of.items()
-        ]
+    def values(self, formulation: str, optimized: str, evaluated: str) -> dict[str, float]:
+        """Return the recall in one variant of the oracles that are best in another, by topic."""
+        return {
+            row["id"]: row["recall"][evaluated]
+            for row in self.of("oracle")
+            if (row["formulation"], row["optimized"]) == (formulation, optimized)
+        }
+
+    def mean(self, formulation: str, optimized: str, evaluated: str) -> float | None:
+        """Return the mean of `values`; None without a topic."""
+        values = self.values(formulation, optimized, evaluated)
+        return fmean(values.values()) if values else None
 
     def recall(self) -> Table:
-        """Return the mean recall of the oracles, which sentences they have, and how long they are (Table 1)."""
-        from optsum.report.tables import counted, number
-
-        table = study_table(
-            "Recall of oracles that are best in one variant of ROUGE, in all of them (Table 1)",
-            ["oracle", "best in"],
-            [*VARIANTS, "sentences", "compressed", "words", "seconds"],
+        """Return the mean recall of oracles and systems, which sentences oracles have, how long they are (Table 1)."""
+        table = self.table(
+            "Recall of oracles that are best in one variant of ROUGE, in all of them, and of systems (Table 1)",
+            ["summary", "best in"],
+            [*VARIANTS, "topics", "sentences", "compressed", "words", "seconds"],
         )
         for formulation in FORMULATIONS:
-            for optimized in VARIANTS if self.oracles else ():
-                found = [of[formulation, optimized] for of in self.oracles]
-                table.rows.append(
-                    [
-                        formulation,
-                        optimized,
-                        *(number(self.mean(formulation, optimized, evaluated)) for evaluated in VARIANTS),
-                        number(fmean(oracle.sentences for oracle in found), 2),
-                        number(fmean(oracle.compressed for oracle in found), 2),
-                        number(fmean(oracle.result.length or 0 for oracle in found), 1),
-                        number(fmean(oracle.result.seconds for oracle in found), 3),
-                    ]
-                )
-        table.caption.append(f"{counted(len(self.oracles), 'topic')}; n-grams within sentences, as they are searched.")
+            for optimized in VARIANTS:
+                asked = (formulation, optimized)
+                found = [row for row in self.of("oracle") if (row["formulation"], row["optimized"]) == asked]
+                if not found:
+                    continue
+                means = {what: fmean(row[what] or 0 for row in found) for what in ("sentences", "compressed", "length")}
+                cells = [number(self.mean(formulation, optimized, evaluated)) for evaluated in VARIANTS]
+                cells += [
+                    Cell(str(len(found)), len(found)),
+                    number(means["sentences"], 2),
+                    number(means["compressed"], 2),
+                ]
+                cells += [number(means["length"], 1), number(fmean(row["seconds"] for row in found), 3)]
+                table.rows.append([formulation, optimized, *cells])
+        for system in dict.fromkeys(row["system"] for row in self.of("system")):
+            found = [row for row in self.of("system") if row["system"] == system and row.get("recall")]
+            if found:
+                cells = [number(fmean(row["recall"][variant] for row in found)) for variant in VARIANTS]
+                cells += [
+                    Cell(str(len(found)), len(found)),
+                    number(fmean(row["sentences"] for row in found), 2),
+                    number(None),
+                ]
+                table.rows.append([system, "-", *cells, number(fmean(row["length"] for row in found), 1), "-"])
         table.caption.append("sentences: of the summary; compressed: of them, those that are not whole.")
-        unproven = sum(oracle.result.status is not Status.OPTIMAL for of in self.oracles for oracle in of.values())
+        unproven = sum(row["status"] != Status.OPTIMAL for row in self.of("oracle"))
         if unproven:
             table.caption.append(f"{counted(unproven, 'oracle')} not proven within the limits: best found.")
         return table
 
     def gains(self) -> Table:
-        """Return how much higher the recall of compressive oracles is, in points."""
-        table = study_table("What compression gains over extraction, in points", ["best in"], list(VARIANTS))
+        """Return how much higher the recall of compressive oracles is, in points, and whether by chance."""
+        headings = [*VARIANTS, *(f"p {variant}" for variant in VARIANTS)]
+        table = self.table("What compression gains over extraction, in points", ["best in"], headings)
         for optimized in VARIANTS:
-            values = [
-                (self.mean("compressive", optimized, evaluated), self.mean("extractive", optimized, evaluated))
-                for evaluated in VARIANTS
-            ]
-            table.rows.append(
-                [optimized, *("-" if a is None or b is None else f"{100 * (a - b):+.1f}" for a, b in values)]
-            )
+            gains, tests = [], []
+            for evaluated in VARIANTS:
+                one, other = (self.values(formulation, optimized, evaluated) for formulation in FORMULATIONS)
+                apart = [other[topic] - one[topic] for topic in one if topic in other]
+                test = wilcoxon(apart)
+                gains.append(Cell(f"{100 * fmean(apart):+.1f}", 100 * fmean(apart)) if apart else Cell("-", None))
+                tests.append(Cell("-" if test is None else f"{test:.2g}", test))
+            table.rows.append([optimized, *gains, *tests])
+        table.caption.append("p: Wilcoxon's signed-rank test over topics, two-sided; - where fewer than six differ.")
         return table
 
-    def summaries(self, topic: int) -> Table:
-        """Return the references and the oracles of one topic."""
-        from optsum.report.tables import Column, Table
+    def _rated(self) -> list[Row]:
+        return [row for row in self.of("system") if row["human"]]
 
-        found = self.oracles[topic]
-        name = next(iter(found.values())).result.id
-        table = Table([Column("summary"), Column("best in"), Column("text", long=True)], title=f"Topic {name}")
-        table.rows += [["reference", "", text] for text in self.references[topic]]
-        for (formulation, optimized), oracle in found.items():
-            table.rows.append([formulation, optimized, " ".join(oracle.result.summary or ())])
+    def ratings(self) -> Table:
+        """Return the means of imported human scores, such as readability (Table 2)."""
+        names = list(dict.fromkeys(name for row in self._rated() for name in row["human"]))
+        table = self.table("Human scores (Table 2)", ["summary"], [*names, "topics"])
+        for system in dict.fromkeys(row["system"] for row in self._rated()):
+            found = [row["human"] for row in self._rated() if row["system"] == system]
+            means = [[human[name] for human in found if name in human] for name in names]
+            cells = [number(fmean(values), 2) if values else "-" for values in means]
+            table.rows.append([system, *cells, Cell(str(len(found)), len(found))])
+        table.caption.append("Imported with --systems; means over topics.")
+        return table
+
+    def summaries(self, topic: str) -> Table:
+        """Return the references, the oracles and the systems' summaries of one topic."""
+        found = [row for row in self.rows if row["id"] == topic]
+        table = Table([Column("summary"), Column("best in"), Column("text", long=True)], title=f"Topic {topic}")
+        for row in found:
+            if row["kind"] == "references":
+                table.rows += [["reference", "", text] for text in row["texts"]]
+            elif row["kind"] == "oracle":
+                table.rows.append([row["formulation"], row["optimized"], " ".join(row["summary"])])
         return table
 
 
-def study_compressive(
-    topics: Iterable[Topic | BadTopic | Mapping[str, Any]],
-    *,
-    max_length: Annotated[int, Field(ge=0, description="words of a summary")] = 100,
-    chunk_profile: Annotated[
-        Literal["strict", "paper"], Field(description="what can be left out; strict keeps subjects and objects")
-    ] = "strict",
-    chunk_rules: Annotated[
-        str | None, Field(description="rules by which chunks are made: ud, clearnlp, or a file")
-    ] = None,
-    stem: Annotated[bool, Field(description="Porter stemming, as the paper")] = True,
-    strategy: Annotated[str, Field(description="how oracles are searched")] = "milp",
-    time_limit: Annotated[float | None, Field(ge=0, description="seconds of search per oracle")] = None,
-    show: Annotated[int, Field(ge=0, description="of how many topics summaries are shown side by side")] = 1,
-    workers: Annotated[int, Field(ge=1, description="processes")] = 1,
-) -> CompressiveStudy:
-    """Compare compressive with extractive oracles, best in each of three variants of ROUGE and scored in all of them.
+def _rows(topic: Submitted, ways: Mapping[tuple[str, str], Setup]) -> list[Row]:
+    """Return the references of a topic as texts, its oracles by formulation and variant, and its systems."""
+    with_references(topic)
+    texts = [text if isinstance(text, str) else " ".join(text) for text in map(joined, topic.references)]
+    rows: list[Row] = [{"kind": "references", "texts": texts}]
+    rows += [_oracle(topic, name, way, ways) for name, way in ways.items()]
+    rows += [row for system in topic.systems for row in _system(topic, system, ways)]
+    return rows
 
-    Parameters
-    ----------
-    topics : iterable
-        With a parse of each sentence.
-    max_length : int
-        Words.
-    chunk_profile, chunk_rules, stem, strategy, time_limit, workers
-        As for `optsum.solve_all`.
-    show : int
 
-    Returns
-    -------
-    CompressiveStudy
-    """
-    ways = {
-        (formulation, variant): resolve(
-            {
-                **VARIANTS[variant], "formulation": formulation, "chunk_profile": chunk_profile,
-                "chunk_rules": chunk_rules, "max_length": max_length, "stem": stem, "strategy": strategy,
-                "time_limit": time_limit, "workers": workers,
-            }
-        )
-        for formulation in FORMULATIONS
+def _evaluated(summary: Sequence[Sentence], topic: Topic, ways: Mapping[tuple[str, str], Setup]) -> dict[str, float]:
+    return {
+        variant: score_of(summary, topic.references, ways["extractive", variant], VARIANTS[variant]["metric"]).recall
         for variant in VARIANTS
-    }  # fmt: skip
-    study = CompressiveStudy(show=show)
-    for references, oracles in over_topics(study, topics, list(ways.values()), partial(_oracles, ways=ways)):
-        study.references.append(references)
-        study.oracles.append(oracles)
-    return study
+    }
 
 
-def _oracles(
-    topic: Topic, ways: Mapping[tuple[str, str], Options]
-) -> tuple[tuple[str, ...], dict[tuple[str, str], Oracle]]:
-    """Return the references of a topic as texts, and its oracles by formulation and variant."""
-    texts = tuple(text if isinstance(text, str) else " ".join(text) for text in map(joined, topic.references))
-    return texts, {name: _oracle(topic, setup_of(way)) for name, way in ways.items()}
-
-
-def _oracle(topic: Topic, way: Setup) -> Oracle:
+def _oracle(topic: Topic, name: tuple[str, str], way: Setup, ways: Mapping[tuple[str, str], Setup]) -> Row:
     """Return an oracle with its recall in every variant, computed from its text."""
     task = build(topic, way)
     result = without_interruption(run_task(task, way))
     chosen = set(result.selection or ())
-    bare = task.decode(tuple(unit for unit, name in enumerate(task.units) if name in chosen)) or ()
+    bare = task.decode(tuple(unit for unit, each in enumerate(task.units) if each in chosen)) or ()
     whole = set(topic.sentences)
-    evaluated = {
-        name: rouge(
-            bare,
-            topic.references,
-            variant["metric"],
-            stem=way.options.stem,
-            stopwords=variant["stopwords"],
-            tokenizer=task.analyzer.tokenizer,
-            boundaries="sentence",
-            last_unigram=True,
-        ).recall
-        for name, variant in VARIANTS.items()
+    return {
+        "kind": "oracle",
+        "formulation": name[0],
+        "optimized": name[1],
+        "chunk_profile": way.options.chunk_profile,
+        "status": result.status.value,
+        "recall": _evaluated(bare, topic, ways),
+        "sentences": len(bare),
+        "compressed": sum(text not in whole for text in bare),
+        "length": result.length,
+        "seconds": result.seconds,
+        "selection": result.to_row()["selection"],
+        "summary": list(result.summary or ()),
     }
-    return Oracle(result, evaluated, len(bare), sum(text not in whole for text in bare))
+
+
+def _system(topic: Topic, system: System, ways: Mapping[tuple[str, str], Setup]) -> Iterator[Row]:
+    row: Row = {"kind": "system", "system": system.system, "human": dict(system.human)}
+    try:
+        text = text_of(topic, system)
+    except InputError as error:
+        yield refused(system, error)
+        return
+    if text is not None:
+        row |= {
+            "recall": _evaluated(text, topic, ways),
+            "sentences": len(text),
+            "length": sum(map(word_count, text)),
+        }
+    yield row

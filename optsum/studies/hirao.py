@@ -1,291 +1,192 @@
-"""Greedy against all oracles, and how many there are (Hirao et al. 2017, Tables 2, 4, 5 and 7), on one's own data."""
+"""Oracles, all of them, beside greedy extracts and systems (Hirao et al. 2017, Enumeration of Extractive Oracles)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial
-from math import sqrt
-from statistics import fmean, median
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from functools import cached_property, partial
+from statistics import fmean
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
 
-from pydantic import Field
-
-from optsum.corpus.topic import BadTopic, Topic
+from optsum.contracts.result import Result, Status
+from optsum.corpus.systems import System
+from optsum.corpus.topic import Topic
 from optsum.deadline import Deadline
-from optsum.errors import UnsupportedError
-from optsum.optima.pairs import PAIRS, Estimate
+from optsum.errors import InputError, UnsupportedError
+from optsum.optima.pairs import Estimate
 from optsum.options.options import Options, resolve
-from optsum.running.each_topic import problems
-from optsum.running.oracles import enumerate_optima
-from optsum.running.setup import setup_of
-from optsum.running.topics import solve
-from optsum.studies.report import Study, study_table
-from optsum.studies.topics import over_topics, with_references, without_interruption
+from optsum.running.one_problem import answer
+from optsum.running.oracle_sets import Oracles
+from optsum.running.oracles import oracles_of
+from optsum.running.setup import Setup, setup_of
+from optsum.studies.base import Row, with_references, without_interruption
+from optsum.studies.hirao_correlation import DRAWS, correlations
+from optsum.studies.hirao_options import METRICS, SETTINGS, HiraoOptions
+from optsum.studies.hirao_tables import all_tables
+from optsum.studies.peers import extract_of, score_of
+from optsum.studies.submitted import Submitted, refused, text_of
+from optsum.text.lengths import word_count
 
 if TYPE_CHECKING:
     from optsum.report.tables import Table
 
-_METRICS: Final = {"rouge-1": "hirao-r1", "rouge-2": "hirao-r2"}
-_SETTINGS: Final = {"multi": "pooled", "single": "each"}
-"""Oracles of a set of references, and of each reference in it."""
 
+@dataclass(kw_only=True)
+class HiraoStudy(HiraoOptions):
+    """Hold all oracles of ROUGE-1 and ROUGE-2 recall against greedy extracts, systems and human scores.
 
-@dataclass(frozen=True, slots=True)
-class Compared:
-    """One problem: a topic's references, or one of them.
-
-    Attributes
-    ----------
-    id, metric, setting : str
-        The setting is "multi" (all references) or "single" (one of them).
-    oracle, greedy : Fraction
-        ROUGE recall as it was searched.
-    count : int
-        Number of oracles.
-    jaccard : Fraction
-        Mean Jaccard index of the greedy extract and each oracle.
-    among : Fraction, Estimate or None
-        Mean Jaccard index of two different oracles, estimated if there are too many to compare all; None if there is
-        one.
-    feasible, nodes : int
-        Selections within the limit, and nodes of the search that enumerated the oracles.
+    Each topic is searched with all its references together ("multi") and with each of them ("single"), with Porter
+    stems, without stop words for ROUGE-1 and with them for ROUGE-2, as in the paper. A problem whose oracles are not
+    all found within the limits is left out of the tables, and counted.
     """
 
-    id: str
-    metric: str
-    setting: str
-    oracle: Fraction
-    greedy: Fraction
-    count: int
-    jaccard: Fraction
-    among: Fraction | Estimate | None
-    feasible: int
-    nodes: int
-
-    @property
-    def ratio(self) -> Fraction:
-        """Approximation ratio of the greedy extract."""
-        return self.greedy / self.oracle if self.oracle else Fraction(1)
-
-    def to_row(self) -> dict[str, Any]:
-        """Return the comparison as JSON."""
-        return {
-            "id": self.id,
-            "metric": self.metric,
-            "references": self.setting,
-            "oracle": float(self.oracle),
-            "greedy": float(self.greedy),
-            "ratio": float(self.ratio),
-            "count": self.count,
-            "jaccard": float(self.jaccard),
-            "jaccard_among_oracles": None if self.among is None else _mean(self.among),
-            "jaccard_among_oracles_se": None if self.among is None else _standard_error(self.among),
-            "feasible": self.feasible,
-            "nodes": self.nodes,
+    @cached_property
+    def _ways(self) -> dict[tuple[str, str], Options]:
+        """How each metric is searched: all oracles, with the paper's bound, greedily, one oracle."""
+        roles: dict[str, dict[str, Any]] = {
+            "all": {"strategy": "branch-and-bound"},
+            "greedy": {"strategy": self.greedy},
         }
+        if self.bound == "knapsack":
+            roles["paper"] = {"strategy": "branch-and-bound", "bound": "knapsack"}
+        if self.one != "none":
+            roles["one"] = {"strategy": self.one}
+        return {
+            (metric, role): resolve(
+                {
+                    "preset": preset, "max_length": self.max_length, "time_limit": self.time_limit, "seed": self.seed,
+                    "workers": self.workers, **how,
+                }
+            )
+            for metric, preset in METRICS.items()
+            for role, how in roles.items()
+        }  # fmt: skip
 
+    def ways(self) -> Sequence[Options]:
+        """Return all ways of both metrics."""
+        return list(self._ways.values())
 
-@dataclass
-class HiraoStudy(Study):
-    """Greedy and oracle extracts of all problems.
-
-    Attributes
-    ----------
-    compared : list of Compared
-    unproven : int
-        Problems whose oracles were not all found within the limits; they are left out.
-    """
-
-    compared: list[Compared] = field(default_factory=list)
-    unproven: int = 0
-
-    def of(self, metric: str, setting: str) -> list[Compared]:
-        """Return the problems of a metric and a setting."""
-        return [one for one in self.compared if (one.metric, one.setting) == (metric, setting)]
-
-    def to_rows(self) -> list[dict[str, Any]]:
-        """Return all comparisons as JSON."""
-        return [one.to_row() for one in self.compared]
+    def work(self) -> Callable[[Submitted], list[Row]]:
+        """Return what makes the rows of a topic: its size, its problems, and its systems."""
+        return partial(_rows, ways={key: setup_of(options) for key, options in self._ways.items()})
 
     def tables(self) -> list[Table]:
-        """Return Tables 2, 4, 5 and 7."""
-        return [self.scores(), self.overlaps(), self.numbers(), self.efficiency()]
-
-    def scores(self) -> Table:
-        """Return mean ROUGE of oracle and greedy extracts, and the approximation ratio (Table 2)."""
-        from optsum.report.tables import number
-
-        table = self._table(
-            "ROUGE of oracle and greedy extracts (Table 2)", "oracle", "greedy", "ratio", "least", "optimal"
-        )
-        for cells, found in self._groups():
-            ratios = [float(one.ratio) for one in found]
-            means = (
-                fmean(float(one.oracle) for one in found),
-                fmean(float(one.greedy) for one in found),
-                fmean(ratios),
-                min(ratios),
-            )
-            hits = sum(one.greedy == one.oracle for one in found)
-            table.rows.append([*cells, *map(number, means), f"{hits}/{len(found)}"])
-        table.caption.append("ratio: mean of greedy / oracle; least: the worst; optimal: greedy found an oracle.")
-        return table
-
-    def overlaps(self) -> Table:
-        """Return the mean Jaccard index of greedy extracts and oracles (Table 4), and among oracles."""
-        from optsum.report.tables import number
-
-        table = self._table(
-            "Jaccard index of greedy extracts and oracles (Table 4)", "greedy", "among oracles", "problems", "estimated"
-        )
-        errors = [0.0]
-        for cells, found in self._groups():
-            among = [one.among for one in found if one.among is not None]
-            greedy = fmean(float(one.jaccard) for one in found)
-            estimated = sum(isinstance(one, Estimate) for one in among)
-            errors.append(sqrt(sum(_standard_error(one) ** 2 for one in among)) / max(1, len(among)))
-            mean = number(fmean(map(_mean, among)), 3) if among else "-"
-            table.rows.append([*cells, number(greedy, 3), mean, str(len(among)), str(estimated)])
-        table.caption.append("greedy: mean over all oracles of a problem, then over the problems.")
-        table.caption.append("among oracles: of two different ones; mean over the problems that have several.")
-        if max(errors):
-            table.caption.append(
-                f"estimated: of them, those with too many oracles, from {PAIRS:,} pairs each; the standard error that "
-                f"this gives the mean is {max(errors):.1g} at most."
-            )
-        return table
-
-    def numbers(self) -> Table:
-        """Return the median number of oracles, and the rate of problems with several (Table 5)."""
-        from optsum.report.tables import number
-
-        table = self._table("Number of oracles (Table 5)", "median", "largest", "several")
-        for cells, found in self._groups():
-            counts = [one.count for one in found]
-            several = fmean(count > 1 for count in counts)
-            table.rows.append([*cells, _large(median(counts)), _large(max(counts)), number(several, 3)])
-        table.caption.append("several: rate of problems with more than one oracle.")
-        return table
-
-    def efficiency(self) -> Table:
-        """Return the median numbers of feasible selections and of nodes (Table 7)."""
-        table = self._table("Search effort (Table 7)", "feasible", "nodes")
-        for cells, found in self._groups():
-            middle = (median(one.feasible for one in found), median(one.nodes for one in found))
-            table.rows.append([*cells, *map(_large, middle)])
-        table.caption.append("Medians: selections within the length, and nodes of the enumeration.")
-        return table
-
-    def _groups(self) -> Iterable[tuple[list[str], list[Compared]]]:
-        for setting in _SETTINGS:
-            for metric in _METRICS:
-                if found := self.of(metric, setting):
-                    yield [metric, setting], found
-
-    def _table(self, title: str, *headings: str) -> Table:
-        from optsum.report.tables import counted
-
-        table = study_table(title, ["metric", "references"], headings)
-        if self.unproven:
-            problems = counted(self.unproven + len(self.compared), "problem")
-            table.caption.append(
-                f"{self.unproven} of {problems} left out: not all oracles were found within the limits, so means and "
-                "medians lack problems with many."
-            )
-        return table
+        """Return Tables 1 to 7; 3 and 6 if there are systems, with human scores."""
+        return [*all_tables(self), *correlations(self)]
 
 
-def _mean(found: Fraction | Estimate) -> float:
-    return found.mean if isinstance(found, Estimate) else float(found)
-
-
-def _standard_error(found: Fraction | Estimate) -> float:
-    return found.standard_error if isinstance(found, Estimate) else 0.0
-
-
-def _large(value: float) -> str:
-    return f"{value:,.10g}" if value < 10**6 else f"{float(value):.2e}"
-
-
-def study_hirao(
-    topics: Iterable[Topic | BadTopic | Mapping[str, Any]],
-    *,
-    max_length: Annotated[int, Field(ge=1, description="longest extract, in words")] = 100,
-    greedy: Annotated[str, Field(description="the strategy that is held against the oracles")] = "greedy",
-    time_limit: Annotated[float | None, Field(ge=0, description="seconds of search per problem")] = None,
-    seed: Annotated[int, Field(ge=0, description="of the strategy, and of estimates")] = 0,
-    workers: Annotated[int, Field(ge=1, description="processes")] = 1,
-) -> HiraoStudy:
-    """Hold greedy extracts against all oracles, for all references of a topic and for each of them.
-
-    Parameters
-    ----------
-    topics : iterable
-        With references. The analysis is the paper's: Porter stems, stop words dropped for ROUGE-1 and kept for ROUGE-2.
-    max_length : int
-    greedy : str
-        Any strategy; the paper's is "greedy" (Algorithm 2).
-    time_limit : float, optional
-        A problem whose oracles are not all found by then is left out, and counted.
-    seed, workers : int
-
-    Returns
-    -------
-    HiraoStudy
-    """
-    study = HiraoStudy()
-    ways = {
-        (metric, setting): resolve(
-            {
-                "preset": preset, "max_length": max_length, "references": references, "strategy": greedy,
-                "time_limit": time_limit, "seed": seed, "workers": workers,
-            }
-        )
-        for metric, preset in _METRICS.items()
-        for setting, references in _SETTINGS.items()
-    }  # fmt: skip
-    for found in over_topics(study, topics, list(ways.values()), partial(_all_problems, ways=ways)):
-        study.unproven += found.count(None)
-        study.compared += [one for one in found if one is not None]
-    return study
-
-
-def _all_problems(topic: Topic, ways: Mapping[tuple[str, str], Options]) -> list[Compared | None]:
-    """Return the comparison of each problem that a topic makes; None for one whose oracles were not all found."""
+def _rows(topic: Submitted, ways: Mapping[tuple[str, str], Setup]) -> list[Row]:
     with_references(topic)
-    return [
-        _compared(part, metric, setting, way)
-        for (metric, setting), way in ways.items()
-        for part in problems(topic, setup_of(way))
-    ]
+    rows: list[Row] = [_size(topic)]
+    found: list[tuple[Row, Oracles | None]] = []
+    for metric in METRICS:
+        for setting, reference, part in _parts(topic):
+            if setting == "single" and len(topic.references) == 1:  # the same problem as with all references
+                row, oracles = found[-1]
+                row = {**row, "references": "single", "reference": 0}
+            else:
+                row, oracles = _problem(part, {role: way for (of, role), way in ways.items() if of == metric})
+                row = {"kind": "problem", "metric": metric, "references": setting, "reference": reference, **row}
+            found.append((row, oracles))
+    rows += [row for row, _ in found]
+    for system in topic.systems:
+        rows += _system(topic, system, ways, found)
+    return rows
 
 
-def _compared(part: Topic, metric: str, setting: str, way: Options) -> Compared | None:
-    """Enumerate the oracles of a problem and compare the heuristic's answer."""
-    deadline = Deadline(way.time_limit)
-    options = {**way.model_dump(exclude_unset=True), "references": "pooled"}
-    oracles = enumerate_optima(part, **{**options, "strategy": "branch-and-bound"})
-    without_interruption(oracles.result)
-    result = without_interruption(solve(part, **options))
-    if not oracles.complete or result.selection is None:
-        return None
+def _size(topic: Topic) -> Row:
+    """Return what Table 1 counts."""
+    return {
+        "kind": "topic",
+        "documents": len(topic.documents),
+        "sentences": len(topic.sentences),
+        "words": sum(map(word_count, topic.sentences)),
+        "references": len(topic.references),
+        "reference_words": [sum(map(word_count, reference)) for reference in topic.references],
+    }
+
+
+def _parts(topic: Topic) -> Iterator[tuple[str, int | None, Topic]]:
+    yield "multi", None, topic
+    for number, reference in enumerate(topic.references):
+        yield "single", number, replace(topic, id=f"{topic.id}#{number}", references=(reference,))
+
+
+def _problem(part: Topic, ways: Mapping[str, Setup]) -> tuple[Row, Oracles | None]:
+    """Return a problem with all its oracles; None for them if not all were found."""
+    way = ways["all"]
+    deadline = Deadline(way.limits.time_s)
+    oracles = oracles_of(part, way, began=perf_counter())
+    result = without_interruption(oracles.result)
+    greedy = without_interruption(answer(part, ways["greedy"], began=perf_counter()))
+    efforts = _efforts(part, ways, result)
+    if not oracles.complete or greedy.selection is None:
+        return {"complete": False, **efforts}, None
     among: Fraction | Estimate | None = None
     if oracles.count > 1:
         try:
             among = oracles.jaccard(deadline)
         except UnsupportedError:
-            among = oracles.sampled_jaccard(seed=way.seed)
-    return Compared(
-        id=part.id,
-        metric=metric,
-        setting=setting,
-        oracle=Fraction(oracles.result.objective_exact or 0),
-        greedy=Fraction(result.objective_exact or 0),
-        count=oracles.count,
-        jaccard=oracles.agreement(result.selection).jaccard,
-        among=among,
-        feasible=oracles.feasible(),
-        nodes=oracles.result.nodes,
-    )
+            among = oracles.sampled_jaccard(seed=way.options.seed)
+    best, reached = (Fraction(one.objective_exact or 0) for one in (result, greedy))
+    return {
+        "complete": True,
+        "oracle": float(best),
+        "greedy": float(reached),
+        "ratio": float(reached / best) if best else 1.0,
+        "greedy_optimal": reached == best,
+        "count": oracles.count,
+        "jaccard": float(oracles.agreement(greedy.selection).jaccard),
+        "jaccard_among_oracles": None if among is None else float(among.mean if isinstance(among, Estimate) else among),
+        "jaccard_among_oracles_se": among.standard_error if isinstance(among, Estimate) else None,
+        "feasible": oracles.feasible(),
+        **efforts,
+        "greedy_selection": list(greedy.selection),
+        "draws": [list(drawn) for drawn in oracles.sample(DRAWS if oracles.count > 1 else 1, way.options.seed)],
+    }, oracles
+
+
+def _efforts(part: Topic, ways: Mapping[str, Setup], result: Result) -> Row:
+    """Return nodes and seconds of all searches (Table 7, section 6.2.4)."""
+    row: Row = {"nodes": result.nodes, "seconds": result.seconds}
+    if "paper" in ways:
+        paper = oracles_of(part, ways["paper"], began=perf_counter())
+        found = without_interruption(paper.result)
+        row |= {"paper_nodes": found.nodes, "paper_seconds": found.seconds, "paper_complete": paper.complete}
+    if "one" in ways:
+        single = without_interruption(answer(part, ways["one"], began=perf_counter()))
+        row |= {"one_seconds": single.seconds if single.status is Status.OPTIMAL else None}
+    return row
+
+
+def _system(
+    topic: Topic, system: System, ways: Mapping[tuple[str, str], Setup], problems: Sequence[tuple[Row, Oracles | None]]
+) -> Iterator[Row]:
+    """Yield the scores of a summary, a row for each metric."""
+    try:
+        text = text_of(topic, system)
+    except InputError as error:
+        yield refused(system, error)
+        return
+    extract = extract_of(topic, system)
+    for metric in METRICS if text is not None else ():
+        way = ways[metric, "all"]
+        row: Row = {"kind": "system", "system": system.system, "metric": metric, "human": dict(system.human)}
+        row["words"] = sum(map(word_count, text or ()))
+        row["multi"] = score_of(text or (), topic.references, way, metric).recall
+        row["single"] = fmean(score_of(text or (), (reference,), way, metric).recall for reference in topic.references)
+        if extract is not None:
+            row |= {"selection": list(extract.units), "others": extract.others}
+            for setting in SETTINGS:
+                agreed = [
+                    oracles.agreement(extract.names)
+                    for found, oracles in problems
+                    if oracles is not None and (found["metric"], found["references"]) == (metric, setting)
+                ]
+                if agreed:
+                    row[f"precision_{setting}"] = float(sum(one.precision for one in agreed) / len(agreed))
+                    row[f"recall_{setting}"] = float(sum(one.recall for one in agreed) / len(agreed))
+                    row[f"f_{setting}"] = float(sum(one.f_measure for one in agreed) / len(agreed))
+        yield row

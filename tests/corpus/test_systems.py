@@ -42,7 +42,7 @@ def test_extracts_in_the_ids_of_the_input() -> None:
         ({"topic_id": ""}, "the topic_id is blank"),
         ({"system": None}, 'no "system"'),
         ({"system": 1.5}, "the name of the system is a number"),
-        ({"summary": None}, 'neither "summary" nor "selection"'),
+        ({"summary": None, "human": None}, 'neither "summary" nor "selection"'),
         ({"summary": {}}, "summary is an object"),
         ({"summary": ["A", 1]}, r"summary\[1\] is a number"),
         ({"selection": "0"}, '"selection" is a string'),

@@ -10,8 +10,9 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import pytest
 from pydantic import Field
@@ -22,9 +23,12 @@ import optsum.studies
 from optsum.cli import main
 from optsum.cli.stopping import Stopping
 from optsum.errors import OptionError, UnknownNameError
+from optsum.options.options import Options, resolve
 from optsum.report.tables import Column, Table
-from optsum.studies import STUDIES, Entry, Report, load_study
-from optsum.studies.tsc3 import BEST, LEAD
+from optsum.studies import STUDIES, Entry, Study, load_study
+from optsum.studies.base import Row, Workers
+from optsum.studies.submitted import Submitted
+from optsum.studies.tsc3_tables import BEST, LEAD
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 TABLE = str(EXAMPLES / "tsc3.txt")
@@ -36,32 +40,31 @@ ONE = ["s10", "s11", "s5", "s17", "s60", "s61"]
 TWO = ["s1", "s10", "s11", "s3", "s5", "s60"]
 
 
-class Counted(Report):
-    """What the study below returns."""
-
-    errors = ()
-
-    def __init__(self, ids: list[str], options: dict[str, Any]) -> None:
-        self.ids, self.options = ids, options
-
-    def tables(self) -> list[Table]:
-        return [Table([Column("id")], [[name] for name in self.ids], title="Topics")]
-
-    def to_rows(self) -> list[dict[str, Any]]:
-        return [{"id": name, **self.options} for name in self.ids]
-
-
-def count_topics(
-    topics: Iterator[Any],
-    *,
-    most: Annotated[int, Field(ge=1, description="topics to read")] = 3,
-    loud: Annotated[bool, Field(description="shout")] = False,
-) -> Counted:
+@dataclass(kw_only=True)
+class Counting(Study):
     """Count topics.
 
     This is not shown.
     """
-    return Counted([topic.id for _, topic in zip(range(most), topics, strict=False)], {"most": most, "loud": loud})
+
+    name: ClassVar[str] = "count"
+
+    most: Annotated[int, Field(ge=1, description="topics to count")] = 3
+    loud: Annotated[bool, Field(description="shout")] = False
+    workers: Workers = 1
+
+    def ways(self) -> list[Options]:
+        return [resolve({"formulation": "cover"})]
+
+    def work(self) -> Callable[[Submitted], list[Row]]:
+        return lambda topic: [{"kind": "counted", "most": self.most, "loud": self.loud}]
+
+    def wants(self, topic: optsum.Topic) -> bool:
+        self.most -= 1
+        return self.most >= 0
+
+    def tables(self) -> list[Table]:
+        return [Table([Column("id")], [[row["id"]] for row in self.rows], title="Topics")]
 
 
 @pytest.fixture
@@ -77,7 +80,7 @@ def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str
 @pytest.fixture
 def counting(monkeypatch: pytest.MonkeyPatch) -> None:
     """A study that another file adds: one line."""
-    studies = {**STUDIES, "count": Entry(f"{__name__}:count_topics", "Count them (by nobody, 2004)")}
+    studies = {**STUDIES, "count": Entry(f"{__name__}:Counting", "Count them (by nobody, 2004)")}
     monkeypatch.setattr(optsum.studies, "STUDIES", studies)
     monkeypatch.setattr("optsum.cli.commands.study.STUDIES", studies)
     monkeypatch.setattr("optsum.cli.commands.study.SUBCOMMANDS", {name: entry.about for name, entry in studies.items()})
@@ -98,18 +101,19 @@ def test_every_study_can_be_loaded_and_has_help(name: str, run: Any) -> None:
 
 
 @pytest.mark.usefixtures("counting")
-def test_a_study_is_a_function_and_a_line(run: Any, tmp_path: Path) -> None:
+def test_a_study_is_a_class_and_a_line(run: Any, tmp_path: Path) -> None:
     status, out, _ = run("count", "--help")
     assert status == 0
     for shown in ("Count them (by nobody, 2004)", "Count topics.", "{TOPICS}", "--most N", "[3]", "--loud", "--config"):
         assert shown in out
     assert "not shown" not in out
-    assert "SYSTEMS" not in out
     (tmp_path / "o.toml").write_text("most = 1\nworkers = 2\n")
     status, out, err = run("count", COVERS, "--most", "2", "--loud", "--config", tmp_path / "o.toml")
     assert (status, out.split(), err) == (0, ["Topics", "id", "─" * 11, "ferry-short", "ferry-long"], "")
     status, out, err = run("count", COVERS, "--config", tmp_path / "o.toml", "-o", "-")
-    assert (status, json.loads(out), err) == (0, {"id": "ferry-short", "most": 1, "loud": False}, "")
+    assert (status, err) == (0, "")
+    row = json.loads(out)
+    assert (row["id"], row["study"], row["rows"], row["loud"]) == ("ferry-short", "count", 1, False)
     report = optsum.study("count", optsum.read_topics(COVERS), most=4)
     assert [row["id"] for row in report.to_rows()][-1] == "orchard-long"
     status, _, err = run("count", COVERS, "--most", "0")
@@ -132,11 +136,11 @@ def test_unknown_names_and_options_are_refused() -> None:
         (["tcs3", TABLE], "tsc3"),
         (["tsc3"], "Missing argument 'TOPICS'"),
         (["tsc3", "nosuch.jsonl"], "nosuch.jsonl cannot be opened"),
-        (["tsc3", TABLE, "nosuch.jsonl"], "nosuch.jsonl cannot be opened"),
+        (["tsc3", TABLE, "--systems", "nosuch.jsonl"], "nosuch.jsonl cannot be opened"),
         (["tsc3", TABLE, "--uncoverable", "never"], "uncoverable cannot be 'never'"),
         (["tsc3", TABLE, "--time-limit", "-1"], "time_limit cannot be -1"),
         (["tsc3", TABLE, "-o", TABLE], "also an input"),
-        (["tsc3", "-", "-"], "Only one of topics and systems can be the standard input"),
+        (["tsc3", "-", "--systems", "-"], "Only one of topics and systems can be the standard input"),
         (["tsc3", TABLE, "--strategy", "greedy"], "must be proven"),
         (["tsc3", TABLE, "--strategy", "mlip"], "did you mean milp"),
     ],
@@ -156,7 +160,7 @@ def test_the_papers_systems_on_the_papers_table(run: Any, tmp_path: Path) -> Non
     systems, out = tmp_path / "systems.jsonl", tmp_path / "rows.jsonl"
     lines = [{"topic_id": "tsc3", "system": name, "selection": ids} for name, ids in (("one", ONE), ("two", TWO))]
     systems.write_text("\n".join(map(json.dumps, lines)))
-    status, shown, err = run("tsc3", TABLE, systems, "-o", out)
+    status, shown, err = run("tsc3", TABLE, "--systems", systems, "-o", out)
     assert (status, err) == (0, "")
     cells = {line.split()[0]: line.split()[-2:] for line in shown.splitlines() if line[:3] in {"one", "two", "min"}}
     assert cells == {"one": ["0.556", "0.667"], "two": ["0.778", "1.000"], "minimum": ["1.000", "1.000"]}
@@ -171,14 +175,14 @@ def test_the_papers_systems_on_the_papers_table(run: Any, tmp_path: Path) -> Non
 
 def test_the_python_call_says_the_same(run: Any) -> None:
     report = optsum.study("tsc3", optsum.read_topics(COVERS), optsum.read_systems(SYSTEMS))
-    status, shown, _ = run("tsc3", COVERS, SYSTEMS)
+    status, shown, _ = run("tsc3", COVERS, "--systems", SYSTEMS)
     assert status == 0
     assert shown.strip() == str(report).strip()
     assert "Short Cov.  Short Prec.  Long Cov.  Long Prec." in shown
     assert "Short exact  Short edit  Long exact  Long edit" in shown
     assert "Not in this table: rewriter, which has no extract" in shown
     assert "Not every system is scored on every topic" in shown
-    assert shown.count(LEAD) == shown.count(BEST) == 2
+    assert shown.count(f"\n{LEAD} ") == shown.count(f"\n{BEST} ") == 2
 
 
 def test_a_missing_condition_is_said() -> None:
@@ -239,7 +243,7 @@ def test_topics_that_were_not_read_are_not_said_to_be_missing(run: Any, tmp_path
     topics, systems, out = tmp_path / "topics.jsonl", tmp_path / "systems.jsonl", tmp_path / "rows.jsonl"
     topics.write_text("\n".join(json.dumps({"id": name, "cover": [[["a"]]]}) for name in "tu"))
     systems.write_text(json.dumps({"topic_id": "v", "system": "one", "selection": ["a"]}))
-    assert run("tsc3", topics, systems, "-o", out)[::2] == (
+    assert run("tsc3", topics, "--systems", systems, "-o", out)[::2] == (
         1, "optsum: 1 part of the input could not be used; There is no topic 'v', for which systems have summaries.\n",
     )  # fmt: skip
     assert "There is no topic 'v'" in out.read_text()
@@ -251,7 +255,7 @@ def test_topics_that_were_not_read_are_not_said_to_be_missing(run: Any, tmp_path
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Stopping, "until", stopped)
-        assert run("tsc3", topics, systems, "-o", out, "--overwrite")[0] == 130
+        assert run("tsc3", topics, "--systems", systems, "-o", out, "--overwrite")[0] == 130
     assert [json.loads(line).get("id") for line in out.read_text().splitlines()] == ["t"]
 
 

@@ -17,10 +17,14 @@ from optsum.cli import main
 from optsum.corpus.topic import as_topic
 from optsum.options.options import resolve
 from optsum.studies.any_text import TextLimit, any_text_limit
-from optsum.studies.gap import study_gap
+from optsum.studies.gap import GapStudy
 
 TEXTS = 60
 """Random topics here; 1,500 were run."""
+
+
+def study_gap(topics: Any, systems: Any = (), **options: Any) -> GapStudy:
+    return GapStudy(**options).reads(systems).run(topics)
 
 
 def limit(topic: dict[str, Any], metric: str, most: int, **more: Any) -> TextLimit:
@@ -115,7 +119,7 @@ def test_each_restriction_costs_what_it_does_by_hand() -> None:
         {"topic_id": "t", "system": "chosen", "selection": [1]},
         {"topic_id": "t", "system": "broken", "selection": [7]},
     ]
-    report = optsum.study("gap", [TOPIC, {"id": "none"}], systems, max_length=4, strategies="greedy")
+    report = study_gap([TOPIC, {"id": "none"}], systems, max_length=4, strategies="greedy")
     assert report.lines == ["any text", "compressive oracle", "extractive oracle", "greedy", "mine", "chosen"]
     means = [report.mean(line, "rouge-1") for line in report.lines]
     assert means == [1.0, 1.0, 0.5, 0.5, 0.75, 0.5], "and of mine the first four words"
@@ -126,17 +130,19 @@ def test_each_restriction_costs_what_it_does_by_hand() -> None:
     ]
     assert report.lost("extractive oracle", "rouge-1", "compressive oracle") == 0.5
     assert len(report.errors) == 2
-    assert {row["text"] for row in report.to_rows()} == set(report.lines)
+    assert {row["text"] for row in report.of("recall")} == set(report.lines)
     assert "any text" in str(report)
 
 
 def test_limits_lie_above_one_another() -> None:
     topics = [json.loads(line) for line in Path("examples/data/news.jsonl").read_text().splitlines()]
     report = study_gap(topics, max_length=40, strategies="greedy,lead,random", vocabulary=False)
-    for _, of in report.recalls:
-        for metric in ("rouge-1", "rouge-2"):
-            assert of["any text"][metric].value >= of["extractive oracle"][metric].value
-            assert of["extractive oracle"][metric].value >= of["greedy"][metric].value
+    for metric in ("rouge-1", "rouge-2"):
+        anything, oracle, greedy = (
+            report.recalls(line, metric) for line in ("any text", "extractive oracle", "greedy")
+        )
+        assert set(anything) == set(oracle) == set(greedy) == {topic["id"] for topic in topics}
+        assert all(anything[name] >= oracle[name] >= greedy[name] for name in anything)
     free = study_gap(topics, max_length=40, strategies="", vocabulary=True)
     assert (free.mean("any text", "rouge-1") or 0) >= (report.mean("any text", "rouge-1") or 0)
 

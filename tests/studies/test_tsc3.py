@@ -6,6 +6,7 @@ import random
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import pytest
 from cover_topics import AIBO
@@ -16,11 +17,17 @@ from optsum.corpus.systems import BadSystem, System
 from optsum.corpus.topic import BadTopic, Topic, as_topic
 from optsum.corpus.topics import read_topics
 from optsum.errors import InputError
-from optsum.studies.tsc3 import BEST, LEAD, lead_extract, study_tsc3
+from optsum.studies.tsc3 import Tsc3Study, lead_extract
 from optsum.studies.tsc3_measures import answer_score, answers, score_extract
+from optsum.studies.tsc3_tables import BEST, LEAD, conditions, extraction, mean, question_answering
+from optsum.studies.tsc3_tables import systems as names_of
 
 COVER = [[["s1"], ["s10", "s11"]], [["s3", "s5", "s6"]], [["s20", "s21", "s23"], ["s1", "s30", "s60"]]]
 TABLE_1 = as_topic({"id": "t", "cover": COVER})
+
+
+def study_tsc3(topics: Any, systems: Any = (), **options: Any) -> Tsc3Study:
+    return Tsc3Study(**options).reads(systems).run(topics)
 
 
 def test_the_papers_first_system() -> None:
@@ -156,24 +163,24 @@ def test_the_study_has_the_papers_numbers() -> None:
         {"topic_id": "aibo", "system": "abstract", "summary": ["AIBO costs 250,000 won."]},
     ]
     study = study_tsc3([AIBO, short], systems)
-    assert study.errors == ()
-    assert study.conditions == ["short", "long"]
-    assert study.systems == ["one", "abstract", "two", LEAD, BEST]
-    assert study.mean("one", "short", "coverage") == pytest.approx(5 / 9)
-    assert study.mean("one", "short", "precision") == pytest.approx(4 / 6)
-    assert study.mean("two", "short", "coverage") == pytest.approx(7 / 9)
-    assert study.mean(BEST, "short", "coverage") == study.mean(BEST, "long", "precision") == 1
-    assert study.mean(LEAD, "short", "coverage") is None  # no documents, so nobody knows the first sentences
-    assert study.mean(LEAD, "long", "coverage") == 0.5
-    assert study.mean("abstract", "long", "coverage") is None
-    assert study.mean("one", "long", "exact") == pytest.approx(1 / 3)
-    table = study.extraction().text()
+    assert study.errors == []
+    assert conditions(study) == ["short", "long"]
+    assert names_of(study) == ["one", "abstract", "two", LEAD, BEST]
+    assert mean(study, "one", "short", "coverage") == pytest.approx(5 / 9)
+    assert mean(study, "one", "short", "precision") == pytest.approx(4 / 6)
+    assert mean(study, "two", "short", "coverage") == pytest.approx(7 / 9)
+    assert mean(study, BEST, "short", "coverage") == mean(study, BEST, "long", "precision") == 1
+    assert mean(study, LEAD, "short", "coverage") is None  # no documents, so nobody knows the first sentences
+    assert mean(study, LEAD, "long", "coverage") == 0.5
+    assert mean(study, "abstract", "long", "coverage") is None
+    assert mean(study, "one", "long", "exact") == pytest.approx(1 / 3)
+    table = extraction(study).text()
     assert [line.split() for line in table.splitlines() if line.startswith("one")] == [
         ["one", "0.556", "0.667", "0.500", "0.500"]
     ]
     assert "\nabstract" not in table
     assert "1 of 6 extracts do not have the h sentences" in table
-    assert "\nabstract" in study.question_answering().text()
+    assert "\nabstract" in question_answering(study).text()
     rows = {(row["id"], row["system"]): row for row in study.to_rows()}
     assert rows["t", "one"]["covered"] == pytest.approx([1, 1 / 3, 1 / 3])
     assert "coverage" not in rows["aibo", "abstract"]
@@ -197,13 +204,13 @@ def test_the_study_says_what_it_left_out() -> None:
     reasons = ["file:4: torn", '"system"', "two summaries", "file:3: broken", "abstract sentence 1", "meta.questions"]
     assert all(any(reason in error for error in study.errors) for reason in [*reasons, "'nowhere'"])
     assert len(study.errors) == 7
-    assert {score.topic_id for score in study.scores} == {"aibo"}
-    assert study_tsc3(topics[1:2], uncoverable="skip").errors == ()
+    assert {row["id"] for row in study.of("score")} == {"aibo"}
+    assert study_tsc3(topics[1:2], uncoverable="skip").errors == []
 
 
 def test_a_minimum_that_is_not_proven_measures_nothing() -> None:
     study = study_tsc3([AIBO], [System("aibo", "one", selection=(0,))], time_limit=0)
-    assert study.scores == []
+    assert study.rows == []
     assert len(study.errors) == 1
     assert "was not proven" in study.errors[0]
 
@@ -212,24 +219,22 @@ def test_the_study_on_alignments_made_from_text(shared_data: Path) -> None:
     topics = align(read_topics(shared_data / "realsumm" / "topics.jsonl"))
     systems = [{"topic_id": "realsumm:001", "system": "first", "selection": [0, 1, 2]}]
     study = study_tsc3(topics, systems, uncoverable="skip")
-    assert study.errors == ()
-    assert study.mean(BEST, "", "coverage") == 1
-    lead = study.mean(LEAD, "", "coverage")
+    assert study.errors == []
+    assert mean(study, BEST, "", "coverage") == 1
+    lead = mean(study, LEAD, "", "coverage")
     assert lead is not None
     assert 0.3 < lead < 0.9
-    assert study.mean("first", "", "precision") is not None
+    assert mean(study, "first", "", "precision") is not None
 
 
 def test_what_systems_have_for_a_topic_serves_all_its_references() -> None:
     topic = {"id": "t", "documents": [["a cat", "a dog"]], "references": [["cat"], ["dog"]]}
     study = study_tsc3(align([topic]), [{"topic_id": "t", "system": "x", "selection": [1]}])
-    assert [
-        (score.topic_id, score.extract.coverage) for score in study.scores if score.extract and score.system == "x"
-    ] == [
+    assert [(row["id"], row["coverage"]) for row in study.of("score") if row["system"] == "x"] == [
         ("t#0", 0),
         ("t#1", 1),
     ]
-    assert study.errors == ()
+    assert study.errors == []
 
 
 LATEX = """Sentence ID of Abstract\tSet of Corresponding Sentences

@@ -10,8 +10,14 @@ from cover_topics import AIBO
 from optsum.corpus.systems import System
 from optsum.corpus.topic import BadTopic, as_topic
 from optsum.errors import InputError, OptionError, UnknownNameError
-from optsum.studies.tsc3 import BEST, LEAD, study_tsc3
+from optsum.studies.tsc3 import Tsc3Study
 from optsum.studies.tsc3_measures import score_extract
+from optsum.studies.tsc3_tables import BEST, LEAD, mean
+from optsum.studies.tsc3_tables import systems as names_of
+
+
+def study_tsc3(topics: Any, systems: Any = (), **options: Any) -> Tsc3Study:
+    return Tsc3Study(**options).reads(systems).run(topics)
 
 
 @pytest.mark.parametrize(
@@ -33,7 +39,7 @@ def test_a_sentence_that_the_topic_does_not_have_is_refused(topic: Any, selectio
         System(name, "good", selection=tuple(topic["cover"][0][0])),
     ]
     study = study_tsc3([as_topic(topic)], systems)
-    assert study.systems[0] == "good"
+    assert names_of(study)[0] == "good"
     assert len(study.errors) == 1
     assert study.errors[0].startswith(f"s.jsonl:4: system 'bad': The extract {reason}")
 
@@ -51,9 +57,11 @@ def test_any_name_may_be_a_sentence_where_the_documents_do_not_say() -> None:
 def test_no_system_takes_the_name_of_a_baseline(name: str) -> None:
     systems = [System("aibo", name, selection=(3,), source="s.jsonl:1")]
     study = study_tsc3([AIBO], systems)
-    assert study.errors == (f"s.jsonl:1: No system can be called {name!r}, as the tables have that: rename it.",)
-    assert study.mean(BEST, "long", "coverage") == 1
-    assert [score.system for score in study.scores] == [LEAD, BEST]
+    assert study.errors == [
+        f"s.jsonl:1: system {name!r}: No system can be called {name!r}, as the tables have that: rename it."
+    ]
+    assert mean(study, BEST, "long", "coverage") == 1
+    assert [row["system"] for row in study.of("score")] == [LEAD, BEST]
 
 
 def test_a_strategy_that_proves_nothing_is_refused_before_anything_is_read() -> None:
@@ -75,7 +83,7 @@ def test_errors_say_where() -> None:
     assert "no topic could be scored" in str(study)
     assert "no such columns" not in str(study)
     bad = BadTopic("t", "topics.jsonl:3", "not usable")
-    assert study_tsc3([bad], [System("t", "one", selection=("a",))]).errors == ("topics.jsonl:3: not usable",)
+    assert study_tsc3([bad], [System("t", "one", selection=("a",))]).errors == ["topics.jsonl:3: not usable"]
 
 
 def test_questions_that_cannot_be_used_are_said_once() -> None:
@@ -83,4 +91,4 @@ def test_questions_that_cannot_be_used_are_said_once() -> None:
     study = study_tsc3([topic], [System("aibo", name, selection=(0,)) for name in "abc"])
     assert len(study.errors) == 1
     assert "question 0 of meta.questions has no answer" in study.errors[0]
-    assert not study.scores
+    assert not study.rows

@@ -10,124 +10,108 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from optsum.cli.exits import DONE, FAILED, INTERRUPTED, tell
-from optsum.cli.flags import Config, Flags, Format, Output, Overwrite, command, existing
-from optsum.cli.topics import FlatLists, Limit, Map, checked_flat, count_topics, open_topics
+from optsum.cli.flags import Config, Flags, Format, Output, Overwrite, Resume, command, existing
+from optsum.cli.topics import FlatLists, Limit, Map, Topics, checked_flat, count_topics, open_topics
 from optsum.errors import OptionError
-from optsum.options.options import options_of, read_config, resolve_as
+from optsum.options.options import options_of, read_config
 from optsum.report.table_formats import TableFormat, table_format
-from optsum.rows.writer import Existing
-from optsum.studies import STUDIES, load_study
+from optsum.studies import STUDIES, Study, load_study, prepared
 
 if TYPE_CHECKING:
     from optsum.corpus.topic import Flat
 
 SUBCOMMANDS: Final = {name: entry.about for name, entry in STUDIES.items()}
 
-_INPUTS: Final = {
-    "topics": "JSON Lines file of topics; - for the standard input",
-    "systems": 'JSON Lines file of summaries: {"topic_id", "system", "selection" or "summary"}',
-}
-"""What a study may read; the names of its positional parameters."""
-
 
 def subcommand(name: str) -> tuple[Callable[..., int], str]:
     """Return what typer runs for a study, and its help."""
-    function = load_study(name)
-    flags = Flags(options_of(function))
-    own = inspect.signature(function).parameters.values()
-    inputs = [each for each in own if each.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
+    made_by = load_study(name)
 
     def run(
-        *,
+        topics: Topics,
         options: dict[str, Any],
-        output: str | None,
-        overwrite: bool,
-        columns: str | None,
-        limit: int | None,
-        flat: str | None,
-        config: str | None,
-        format_: str,
-        **paths: str | None,
+        systems: Annotated[
+            str | None,
+            typer.Option("--systems", metavar="FILE", help="summaries as for optsum score, or rows of optsum solve"),
+        ] = None,
+        format_: Format = "text",
+        output: Output = None,
+        overwrite: Overwrite = False,
+        resume: Resume = False,
+        figures: Annotated[
+            str | None,
+            typer.Option(
+                "--figures", metavar="DIR", help="write the figures there: .svg, .png, and .csv of their data"
+            ),
+        ] = None,
+        columns: Map = None,
+        limit: Limit = None,
+        flat: FlatLists = None,
+        config: Config = None,
     ) -> int:
-        form = table_format(format_)
-        flat = flat if flat is not None or config is None else read_config(config).get("flat")
-        return _run(
-            name, paths, options, (output, existing(overwrite)), config, (columns, checked_flat(flat), limit), form
-        )
+        study, form = prepared(name, options, config), table_format(format_)
+        if flat is None and config is not None:
+            flat = read_config(config, also=options_of(made_by).model_fields).get("flat")
+        inputs = {"topics": topics, "systems": systems, "config": config}
+        return _run(study, inputs, (output, overwrite, resume), figures, (columns, checked_flat(flat), limit), form)
 
-    run.__annotations__ = {}
-    run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-        [
-            *map(_argument, inputs),
-            _keyword("options", dict),
-            _keyword("format_", Format, default="text"),
-            _keyword("output", Output),
-            _keyword("overwrite", Overwrite, default=False),
-            _keyword("columns", Map),
-            _keyword("limit", Limit),
-            _keyword("flat", FlatLists),
-            _keyword("config", Config),
-        ]
-    )
-    about = inspect.getdoc(function) or ""
-    return command(run, flags), f"{STUDIES[name].about}.\n\n{about.partition(chr(10) * 2)[0]}"
-
-
-def _argument(given: inspect.Parameter) -> inspect.Parameter:
-    """Return the parameter of a file."""
-    argument = typer.Argument(metavar=given.name.upper(), help=_INPUTS[given.name])
-    if given.default is inspect.Parameter.empty:
-        return inspect.Parameter(given.name, inspect.Parameter.KEYWORD_ONLY, annotation=Annotated[str, argument])
-    return _keyword(given.name, Annotated[str | None, argument])
-
-
-def _keyword(name: str, annotation: Any, default: object = None) -> inspect.Parameter:
-    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+    about = inspect.getdoc(made_by) or ""
+    return command(run, Flags(options_of(made_by))), f"{STUDIES[name].about}.\n\n{about.partition(chr(10) * 2)[0]}"
 
 
 def _run(
-    name: str,
-    paths: Mapping[str, str | None],
-    options: Mapping[str, Any],
-    to: tuple[str | None, Existing],
-    config: str | None,
-    reading: tuple[str | None, Flat | None, int | None],
+    study: Study,
+    inputs: Mapping[str, str | None],
+    to: tuple[str | None, bool, bool],
+    figures: str | None,
+    reading: tuple[str | Mapping[str, str] | None, Flat | None, int | None],
     form: TableFormat,
 ) -> int:
-    (output, mode), (columns, flat, limit) = to, reading
+    output, overwrite, resume = to
+    mode = existing(overwrite, resume)
     from optsum.cli.stopping import Stopping
-    from optsum.corpus.systems import read_systems
+    from optsum.report.figure import figure_folder
     from optsum.report.progress import bar
     from optsum.report.tables import counted, put_tables
-    from optsum.rows.writer import RowWriter
+    from optsum.rows.writer import Row, RowWriter
+    from optsum.studies.resume import done_topics
 
-    if len([path for path in paths.values() if path == "-"]) > 1:
-        raise OptionError(f"Only one of {' and '.join(paths)} can be the standard input: give a file for the other.")
-    function = load_study(name)
-    given = resolve_as(options_of(function), options, config=config).model_dump()
-    readers: dict[str, Callable[[str], Any]] = {
-        "topics": lambda path: open_topics(path, columns, flat, limit),
-        "systems": read_systems,
-    }
-    read = {each: readers[each](path) for each, path in paths.items() if path is not None}
-    inputs = [path for path in (*paths.values(), config) if path]
+    topics, systems = inputs["topics"] or "-", inputs["systems"]
+    if topics == systems == "-":
+        raise OptionError("Only one of topics and systems can be the standard input: give a file for the other.")
+    if resume and output is None:
+        raise OptionError("Without an output there is nothing to resume: give -o FILE.")
+    if figures is not None:
+        with figure_folder(figures):  # not after hours of work
+            pass
+    given = open_topics(topics, *reading)
+    if systems is not None:
+        study.reads(systems)
     with ExitStack() as stack:
-        rows = stack.enter_context(RowWriter(output, inputs=inputs, existing=mode)) if output else None
+        rows = None
+        if output is not None:
+            held = [path for path in inputs.values() if path]
+            keep = done_topics(output, study) if resume else None
+            rows = stack.enter_context(RowWriter(output, inputs=held, existing=mode, keep=keep))
+            study.resumes(rows.kept())
         stopping = stack.enter_context(Stopping())
-        with bar("topics", lambda: count_topics(paths["topics"] or "-", limit)) as advance:
-            read["topics"] = stopping.until(read["topics"], advance)
-            report = function(**read, **given)
-        errors = list(report.errors)
-        stopped = stopping.stopped or report.interrupted
+
+        def write(found: list[Row]) -> None:
+            if rows is not None:
+                for row in found:
+                    rows.write(row)
+
+        with bar("topics", lambda: count_topics(topics, reading[2])) as advance:
+            study.run(stopping.until(given, advance), write)
+        errors = list(study.errors)
+        stopped = stopping.stopped or study.interrupted
         if stopped:  # who knows what the topics that were not read have
-            errors = [error for error in errors if error not in report.unmatched]
-        if rows is not None:
-            for row in report.to_rows():
-                rows.write(row)
-            for error in errors:
-                rows.write({"id": None, "status": "error", "error": error})
+            errors = [error for error in errors if error not in study.unmatched]
+        write([{"id": None, "status": "error", "error": error} for error in errors])
     if output != "-":
-        put_tables(report, form)
+        put_tables(study, form)
+    for figure in study.figures() if figures is not None else ():
+        figure.save(figures or "")
     if stopped:
         return tell(f"interrupted; {counted(stopping.done, 'topic')} done", INTERRUPTED)
     if errors:

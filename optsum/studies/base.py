@@ -1,0 +1,276 @@
+"""What all studies have in common: topics one by one, rows that the tables are made of, a run that can go on later."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from abc import abstractmethod
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field, fields
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Self, TypeAlias
+
+from pydantic import Field
+
+from optsum.contracts.result import Result, Status, Termination
+from optsum.corpus.given import AnyTopics, checked_topics
+from optsum.corpus.topic import BadTopic, Topic
+from optsum.errors import InputError
+from optsum.options.options import Options
+from optsum.report.tables import Column, Table, Tabular, counted
+from optsum.running.each_topic import each_topic
+from optsum.running.results import unsolved
+from optsum.running.setup import Setup, setup_of
+from optsum.studies.submitted import Submissions, Submitted
+
+if TYPE_CHECKING:
+    from optsum.report.figure import Figure
+
+__all__ = ["REFUSED", "Row", "Seconds", "Study", "Workers", "with_references", "without_interruption"]
+
+Row: TypeAlias = dict[str, Any]
+"""A row of JSON."""
+
+Workers: TypeAlias = Annotated[int, Field(ge=1, description="processes")]
+Seconds: TypeAlias = Annotated[float | None, Field(ge=0, description="seconds of search per problem")]
+
+REFUSED: Final = "refused"
+"""The kind of a row that says in ``error`` why a summary could not be used."""
+
+_NOT_IN_HASH: Final = {"workers"}
+
+
+@dataclass(kw_only=True)
+class Study(Tabular):
+    """A paper's experiment, and what it found so far.
+
+    The fields of a subclass are its options, each ``Annotated[type, Field(description=...)]``. What it finds out about
+    a topic is a list of rows; tables and figures are made of rows alone, so that those of an earlier run serve as well.
+
+    Attributes
+    ----------
+    rows : list of dict
+        Of all topics that were done. Each has the topic as ``id``, what kind of row it is as ``kind``, and with
+        ``rows`` how many rows the topic has.
+    failures : list of str
+        A sentence for each topic, or part of the input, that could not be used.
+    missing : list of str
+        Topics that systems have summaries of, and that were not among those read.
+    left_out : int
+        Topics that are not wanted (`wants`).
+    interrupted : bool
+        Whether Ctrl-C ended it; the tables are those of the topics that were done by then.
+    """
+
+    name: ClassVar[str]
+    """What `optsum study` calls it."""
+    shown_only: ClassVar[frozenset[str]] = frozenset()
+    """Options that change tables and no row."""
+
+    rows: list[Row] = field(default_factory=list, init=False)
+    failures: list[str] = field(default_factory=list, init=False)
+    missing: list[str] = field(default_factory=list, init=False)
+    left_out: int = field(default=0, init=False)
+    interrupted: bool = field(default=False, init=False)
+    _kept: dict[str, list[Row]] = field(default_factory=dict, init=False)
+    _submissions: Submissions = field(default_factory=Submissions, init=False)
+
+    @abstractmethod
+    def ways(self) -> Sequence[Options]:
+        """Return how topics are searched; refuses options that cannot be used. The first has the number of workers."""
+
+    @abstractmethod
+    def work(self) -> Callable[[Submitted], list[Row]]:
+        """Return what makes the rows of a topic; pickled if there are several workers."""
+
+    @abstractmethod
+    def tables(self) -> list[Table]:
+        """Return the paper's tables; what a table lacks, its caption says."""
+
+    def figures(self) -> list[Figure]:
+        """Return the paper's figures."""
+        return []
+
+    def wants(self, topic: Topic) -> bool:
+        """Return whether a topic takes part."""
+        del topic
+        return True
+
+    def reads(self, systems: Any) -> Self:
+        """Take in systems' summaries, before `run`, and return the study.
+
+        Parameters
+        ----------
+        systems : path, data frame or iterable
+            As for `optsum.score`.
+        """
+        self._submissions = Submissions.of(systems, self.failures)
+        return self
+
+    def resumes(self, rows: Iterable[Mapping[str, Any]]) -> Self:
+        """Take in the rows of topics that were done before, so that `run` need not do them again; return the study."""
+        kept: defaultdict[str, list[Row]] = defaultdict(list)
+        for row in rows:
+            kept[row["id"]].append(dict(row))
+        self._kept = dict(kept)
+        return self
+
+    def run(self, topics: AnyTopics, done: Callable[[list[Row]], None] = lambda _: None) -> Self:
+        """Do all topics, and return the study.
+
+        Parameters
+        ----------
+        topics : path, data frame or iterable
+        done : callable
+            Gets the rows of each topic as soon as there are any, but not those that were there (`resumes`).
+
+        Raises
+        ------
+        OptsumError
+            At once, if the options cannot be used.
+        """
+        setups = [setup_of(options) for options in self.ways()]
+        marks = {"study": self.name, "config_hash": self.config_hash}
+        work = partial(_outcome, work=self.work(), setup=setups[0])
+        used: set[str] = set()
+        with closing(each_topic(self._pending(topics, used), setups, work)) as batches:
+            try:
+                for batch in batches:
+                    if errors := [result.error for result in batch if result.error is not None]:
+                        self.failures.append(errors[0])
+                        continue
+                    for found in (result for result in batch if isinstance(result, _Outcome)):
+                        rows = [{**row, "rows": len(found.rows), **marks} for row in found.rows]
+                        self.rows += rows
+                        done(rows)
+            except KeyboardInterrupt:
+                self.interrupted = True
+        self.missing = [name for name in self._submissions.topics if name not in used]
+        return self
+
+    def _pending(self, topics: AnyTopics, used: set[str]) -> Iterator[Topic | BadTopic]:
+        """Yield the topics that are still to be done, each with what systems made of it."""
+        for topic in checked_topics(topics):
+            if isinstance(topic, BadTopic):
+                used.add(topic.id or "")
+                yield topic
+                continue
+            submitted = self._submissions.with_systems(topic)
+            used.add(self._submissions.name_of(topic))
+            if not self.wants(topic):
+                self.left_out += 1
+            elif topic.id in self._kept:
+                self.rows += self._kept.pop(topic.id)
+            else:
+                yield submitted
+
+    @property
+    def config_hash(self) -> str:
+        """Twelve hexadecimal digits that differ when an option or a system's summary does that can change a row."""
+        without = _NOT_IN_HASH | self.shown_only
+        options = {one.name: getattr(self, one.name) for one in fields(self) if one.init and one.name not in without}
+        data = json.dumps([self.name, options, self._submissions.digest], sort_keys=True)
+        return hashlib.sha256(data.encode()).hexdigest()[:12]
+
+    @property
+    def unmatched(self) -> list[str]:
+        """A sentence for each topic that is missing; not true of topics that were not read to their end."""
+        return [f"There is no topic {name!r}, for which systems have summaries." for name in self.missing]
+
+    @property
+    def errors(self) -> list[str]:
+        """A sentence for each topic, or part of the input, that was left out."""
+        return [*self.failures, *(row["error"] for row in self.of(REFUSED)), *self.unmatched]
+
+    def to_rows(self) -> list[Row]:
+        """Return what the tables are made of, as JSON."""
+        return self.rows
+
+    def of(self, kind: str) -> list[Row]:
+        """Return the rows of a kind."""
+        return [row for row in self.rows if row["kind"] == kind]
+
+    @property
+    def topics(self) -> int:
+        """How many topics were done."""
+        return len({row["id"] for row in self.rows})
+
+    def table(self, title: str, names: Sequence[str], numbers: Sequence[str]) -> Table:
+        """Return an empty table: columns of names on the left, of numbers on the right; the caption says what it is of.
+
+        See Also
+        --------
+        about : The caption's first line.
+        """
+        columns = [Column(name) for name in names]
+        return Table(
+            [*columns, *(Column(number, numeric=True) for number in numbers)], title=title, caption=self.caption()
+        )
+
+    def about(self) -> str:
+        """Return the settings in some words."""
+        return ""
+
+    def caption(self) -> list[str]:
+        """Return what is said below every table and figure: how many topics, what was left out, the settings."""
+        parts = [counted(self.topics, "topic"), *filter(None, [self.about()])]
+        if self.left_out:
+            parts.append(f"{self.left_out} left out by the filters")
+        if refused := len(self.errors) - len(self.unmatched):
+            parts.append(f"{counted(refused, 'part')} of the input could not be used")
+        return ["; ".join(parts) + "."]
+
+    def text(self) -> str:
+        """Return the tables as lines of aligned text, and whether there should be more in them."""
+        said = ["Interrupted: these are the topics that were done by then."] if self.interrupted else []
+        return "\n\n".join([super().text(), *said])
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Outcome(Result):
+    """What a study found out about a topic, in the form that the loop over topics hands on."""
+
+    rows: list[Row]
+
+
+def _outcome(part: Topic, work: Callable[[Submitted], list[Row]], setup: Setup) -> list[Result]:
+    # A problem is the topic as it was given, so it has its systems still.
+    topic = part if isinstance(part, Submitted) else Submitted.of(part)
+    try:
+        rows = work(topic)
+    except KeyboardInterrupt:
+        return [unsolved(part.id, setup, Termination.INTERRUPTED)]
+    return [
+        _Outcome(
+            id=part.id,
+            strategy=setup.blank.strategy,
+            status=Status.NO_SOLUTION,
+            termination=Termination.COMPLETED,
+            rows=[{"id": part.id, **row} for row in rows],
+        )
+    ]
+
+
+def without_interruption(result: Result) -> Result:
+    """Return a result as it is; that of an interrupted search is no answer.
+
+    Raises
+    ------
+    KeyboardInterrupt
+    """
+    if result.termination is Termination.INTERRUPTED:
+        raise KeyboardInterrupt
+    return result
+
+
+def with_references(topic: Topic) -> None:
+    """Refuse a topic without references, or without text.
+
+    Raises
+    ------
+    InputError
+    """
+    if not topic.references or not topic.sentences:
+        raise InputError(f"The topic {topic.id!r} has no reference, or no text, so it has no oracle.")

@@ -1,0 +1,106 @@
+"""What systems made of topics, as a study has it: with each topic."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any, Self
+
+from optsum.corpus.alternatives import sentences_of
+from optsum.corpus.given import checked_systems
+from optsum.corpus.systems import BadSystem, System
+from optsum.corpus.topic import Topic
+from optsum.text.tokenizers import Sentence
+
+__all__ = ["Submissions", "Submitted", "refused", "text_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Submitted(Topic):
+    """A topic with what systems made of it.
+
+    Attributes
+    ----------
+    systems : tuple of System
+        One for each system, in the order of the input.
+    """
+
+    systems: tuple[System, ...] = ()
+
+    @classmethod
+    def of(cls, topic: Topic, systems: Sequence[System] = ()) -> Self:
+        """Return a topic with systems."""
+        given = {each.name: getattr(topic, each.name) for each in fields(Topic) if each.init}
+        return cls(**given, systems=tuple(systems))
+
+
+@dataclass(frozen=True)
+class Submissions:
+    """All that systems made, by topic and system.
+
+    Attributes
+    ----------
+    topics : mapping
+        For each topic its systems by name.
+    """
+
+    topics: Mapping[str, Mapping[str, System]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, systems: Any, failures: list[str]) -> Self:
+        """Return the summaries that can be used; the others are a sentence each in `failures`."""
+        topics: defaultdict[str, dict[str, System]] = defaultdict(dict)
+        for system in checked_systems(systems):
+            if isinstance(system, BadSystem):
+                failures.append(f"{system.source}: {system.error}")
+            elif system.system in topics[system.topic_id]:
+                failures.append(
+                    f"The system {system.system!r} has two summaries of topic {system.topic_id!r}: the second is left "
+                    "out."
+                )
+            else:
+                topics[system.topic_id][system.system] = system
+        return cls(dict(topics))
+
+    @property
+    def digest(self) -> str:
+        """A number that differs when a summary does."""
+        digest = hashlib.sha256()
+        for topic in self.topics.values():
+            for system in topic.values():
+                given = asdict(system)
+                del given["source"]
+                digest.update(json.dumps(given, sort_keys=True).encode())
+        return digest.hexdigest()
+
+    def name_of(self, topic: Topic) -> str:
+        """Return what systems call a topic: what they have for ``t`` serves all of ``t#0``, ``t#1``, ... of `align`."""
+        if topic.id not in self.topics and "align" in topic.meta:
+            return topic.id.rpartition("#")[0] or topic.id
+        return topic.id
+
+    def with_systems(self, topic: Topic) -> Submitted:
+        """Return a topic with what systems made of it."""
+        return Submitted.of(topic, list(self.topics.get(self.name_of(topic), {}).values()))
+
+
+def refused(system: System, error: object) -> dict[str, Any]:
+    """Return the row that says why a summary could not be used, and where it was read."""
+    where = f"{system.source}: " if system.source else ""
+    return {"kind": "refused", "system": system.system, "error": f"{where}system {system.system!r}: {error}"}
+
+
+def text_of(topic: Topic, system: System) -> Sequence[Sentence] | None:
+    """Return the sentences of a summary; None where only human scores are known.
+
+    Raises
+    ------
+    InputError
+        If the topic has no such sentences.
+    """
+    if system.summary is not None:
+        return system.summary
+    return None if system.selection is None else sentences_of(topic, system.selection)

@@ -23,6 +23,7 @@ papers' variables z_kj are merged over the references k into one gain table per 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
@@ -291,6 +292,20 @@ class Coverage:
             and (int(self.constants[1]) >= 0 or not feeds.any())
             and not any(feeds[joint.feature] for joint in self.joints)
         )
+
+    def at_most(self, max_length: int) -> Coverage:
+        """Return the same instance with another maximum length, which is all that is checked again.
+
+        Raises
+        ------
+        InputError
+            If it is below the minimum.
+        """
+        if max_length < max(0, self.min_length):
+            raise InputError(f"The maximum length {max_length} is below the minimum length {self.min_length}.")
+        found = copy(self)
+        object.__setattr__(found, "max_length", max_length)
+        return found
 
     def ancestors(self, unit: int) -> tuple[int, ...]:
         """Parent, parent's parent, ... of a unit."""

@@ -59,7 +59,7 @@ class CoverageProblem(Problem):
 
     def within(self, max_length: int) -> Self:
         """Return the same problem with another maximum length."""
-        return replace(self, instance=replace(self.instance, max_length=max_length), max_length=max_length)
+        return replace(self, instance=self.instance.at_most(max_length), max_length=max_length)
 
     @cached_property
     def coverage(self) -> Coverage:

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from optsum.contracts.result import Result
 from optsum.report.tables import Column, Table, number, seconds, share
+from optsum.running.lengths import Lengths
 
 __all__ = ["frontier_table", "steps_table"]
 
@@ -66,11 +67,8 @@ def steps_table(result: Result) -> Table:
 
 def _some(found: Sequence[Mapping[str, Any] | None]) -> list[int]:
     """Return lengths to show: the largest and some below, evenly spaced."""
-    ends = [(one["steps"][0]["from"], one["steps"][-1]["to"]) for one in found if one is not None and one["steps"]]
-    if not ends:
-        return []
-    low, high = min(first for first, _ in ends), max(last for _, last in ends)
-    return sorted({low + round((high - low) * (place + 1) / _COLUMNS) for place in range(_COLUMNS)})
+    lengths = sorted({length for one in found if one is not None for length in Lengths.given(one["lengths"], None).of})
+    return sorted({lengths[(place + 1) * len(lengths) // _COLUMNS - 1] for place in range(_COLUMNS)} if lengths else ())
 
 
 def _at(steps: Sequence[Mapping[str, Any]], length: int) -> Mapping[str, Any] | None:

@@ -30,6 +30,7 @@ from optsum.errors import UnsupportedError
 from optsum.options.options import Options, resolve
 from optsum.problem.problem import Capability, Problem, Selection
 from optsum.registry import STRATEGIES
+from optsum.running.bands import bounds_of
 from optsum.running.each_topic import attempt, charged, each_topic, single_problem
 from optsum.running.lengths import Lengths
 from optsum.running.one_problem import build
@@ -297,17 +298,14 @@ class _Walk:
 
     def _add_bands(self, number: int, upper: Key | None, result: Result) -> None:
         """Add what is proven of the lengths that a limit left unsolved: a bound, and the best selection known."""
-        deadline = Deadline(CERTIFICATE_S)
         bounds = [bound for bound in (upper, result.bound_key) if bound is not None]
         bound: Key | None = min(bounds) if bounds else None
-        bounded = Capability.BOUND in self._problem.capabilities
-        asked = {round(place * number / _BAND) for place in range(_BAND)} if bounded else set()
+        asked = sorted({self._lengths[round(place * number / _BAND)] for place in range(_BAND + 1)})
+        proven = bounds_of(self._problem, asked, Deadline(CERTIFICATE_S))
         for at in range(number, -1, -1):
             length = self._lengths[at]
-            if at in asked and not deadline.passed:
-                root = self._problem.within(length).root_bound(deadline)
-                if root is not None:
-                    bound = root if bound is None else min(bound, root)
+            if length in proven:
+                bound = proven[length] if bound is None else min(bound, proven[length])
             best = max(
                 (each for each in self._known if self._problem.min_length <= each[0] <= length),
                 key=lambda each: (each[1], -each[0]),

@@ -12,7 +12,10 @@ import pytest
 import optsum
 from optsum.cli import main
 from optsum.contracts.result import Result
-from optsum.testing import random_topic
+from optsum.deadline import NEVER
+from optsum.problem.coverage_problem import CoverageProblem
+from optsum.running.bands import bounds_of
+from optsum.testing import brute_force, random_coverage, random_topic
 
 OPTIONS: list[dict[str, Any]] = [
     {},
@@ -80,6 +83,19 @@ def large() -> dict[str, Any]:
     words = [f"w{number}" for number in range(60)]
     sentences = [" ".join(words[(7 * i + 11 * j) % 60] for j in range(5)) for i in range(60)]
     return {"id": "large", "documents": [sentences], "references": [[" ".join(words)]]}
+
+
+@pytest.mark.parametrize("kind", ["recall", "window", "compressive", "joined", "f1", "sum", "product"])
+def test_bounds_of_many_lengths_hold_at_each(kind: str) -> None:
+    bounded = 0
+    for seed in range(6):  # 200 were run
+        problem = CoverageProblem.of(random_coverage(np.random.default_rng(seed), kind=kind, units=5))
+        lengths = [length for length in (1, 3, 6, 10, 17) if length >= problem.min_length]
+        for length, bound in bounds_of(problem, lengths, NEVER).items():
+            best = brute_force(problem.within(length)).best
+            assert best is None or best <= bound
+            bounded += 1
+    assert bounded > 6
 
 
 @pytest.mark.parametrize("options", [{"metric": "rouge-1"}, {"measure": "f1"}], ids=str)

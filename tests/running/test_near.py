@@ -83,7 +83,34 @@ def test_the_best_of_several_references() -> None:
         optsum.enumerate_optima(topic, max_length=5, best=2, references="best")
 
 
-def test_compressions_and_covers() -> None:
+def test_compressions() -> None:
+    parses = [
+        "1 Cats cat NOUN NNS _ 3 nsubj _ _\n2 often often ADV RB _ 3 advmod _ _\n3 sleep sleep VERB VBP _ 0 root _ _",
+        "1 Dogs dog NOUN NNS _ 2 nsubj _ _\n2 bark bark VERB VBP _ 0 root _ _\n3 loudly loudly ADV RB _ 2 advmod _ _",
+    ]
+    topic = {
+        "id": "t",
+        "documents": [["Cats often sleep", "Dogs bark loudly"]],
+        "references": [["cats sleep", "dogs bark"]],
+        "parses": [parse.replace(" ", "\t") for parse in parses],
+    }
+    given = {"formulation": "compressive", "max_length": 5, "metric": "rouge-2", "within": 0.6}
+    near = optsum.enumerate_optima(topic, **given)
+    assert list(near)
+    assert set(near) == set(optsum.enumerate_optima(topic, strategy="exhaustive", **given))
+    assert near.value_counts()[0][0] == near.result.objective
+    assert 0 < near.irredundant().share <= 1
+    found = optsum.frontier(topic, formulation="compressive", metric="rouge-2", lengths="1:6:1").extra["frontier"]
+    alone = [
+        optsum.solve(topic, formulation="compressive", metric="rouge-2", max_length=most).objective
+        for most in range(1, 7)
+    ]
+    assert [
+        next(step["objective"] for step in found["steps"] if step["from"] <= most <= step["to"]) for most in range(1, 7)
+    ] == alone
+
+
+def test_covers() -> None:
     cover = {"id": "c", "documents": [["a", "b", "c"]], "cover": [[[0], [1]], [[2], [0, 1]]]}
     near = optsum.enumerate_optima(cover, formulation="cover", within_steps=1)
     assert sorted(near) == [(0, 1), (0, 1, 2), (0, 2), (1, 2)]

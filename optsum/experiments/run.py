@@ -25,7 +25,7 @@ from optsum.files import PathLike
 from optsum.notebook import tracked
 from optsum.rows.json_text import to_bytes
 from optsum.rows.store import Answer, RowStore
-from optsum.running.details import detailed
+from optsum.running.detailed import detailed
 from optsum.running.each_topic import lost_topic, search_topic
 from optsum.running.executors.choice import AnyExecutor, crew_of
 from optsum.running.executors.work import is_interrupted

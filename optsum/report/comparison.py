@@ -214,6 +214,7 @@ def compare(
     exact_time_limit: float | None = None,
     config: str | Path | None = None,
     keep_results: bool = True,
+    details: bool = False,
     **options: Unpack[Keywords],
 ) -> Comparison:
     """Run strategies on the same topics and hold them against the exact optimum.
@@ -238,6 +239,8 @@ def compare(
         A TOML file of options, `strategies`, `exact`, `backends` and `seeds` among them.
     keep_results : bool
         Whether every result stays in memory, as ``table.results``.
+    details : bool
+        Whether the first result of each problem carries its text and all optima, for `optsum.write_page`.
     **options
         As for `optsum.solve`, but for `strategy`; ``backend`` is the one of "milp".
 
@@ -261,7 +264,7 @@ def compare(
         strategies, exact, backends, seeds=seeds, exact_time_limit=exact_time_limit, config=config, **options
     )
     table = Comparison(plan, keep_results=keep_results)
-    for results in compare_topics(topics, plan):
+    for results in compare_topics(topics, plan, details=details):
         for problem in by_problem(results):
             table.add(problem)
     return table

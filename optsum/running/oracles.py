@@ -23,6 +23,7 @@ from optsum.options.options import Options, resolve
 from optsum.registry import STRATEGIES
 from optsum.running import families
 from optsum.running.best_reference import best_result, each_reference, for_each_reference, reaches, shares, union_of
+from optsum.running.details import carrying, details_of
 from optsum.running.each_topic import attempt, charged, each_topic, single_problem
 from optsum.running.one_problem import build
 from optsum.running.oracle_sets import Oracles
@@ -122,15 +123,20 @@ def enumerate_optima(
 
 
 def enumerate_topics(
-    topics: AnyTopics, options: Options, nearness: Nearness | None = None, **shape: Any
+    topics: AnyTopics, options: Options, nearness: Nearness | None = None, *, details: bool = False, **shape: Any
 ) -> Generator[list[Result], None, None]:
     """Enumerate the optima of topics one after another; yields the rows of each topic together.
 
-    `shape` is what `Oracles.to_result` takes.
+    `shape` is what `Oracles.to_result` takes; with `details` rows carry the text (`optsum.running.details`).
     """
     setup = setup_of(options)
     shaped = partial(Oracles.to_result, seed=options.seed, **shape)
-    return each_topic(topics, [setup], partial(_enumerate_part, setup=setup, nearness=nearness, shape=shaped))
+    work = partial(_enumerate_part, setup=setup, nearness=nearness, shape=shaped)
+    return each_topic(topics, [setup], partial(_with_text, setup=setup, work=work) if details else work)
+
+
+def _with_text(part: Topic, setup: Setup, work: Callable[[Topic], list[Result]]) -> list[Result]:
+    return [carrying(result, details_of(part, setup)) for result in work(part)]
 
 
 def _enumerate_part(

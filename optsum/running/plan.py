@@ -21,7 +21,7 @@ from optsum.plugins import is_place
 from optsum.problem.formulation import Task
 from optsum.registry import STRATEGIES
 from optsum.running.best_reference import best_of_references, shares
-from optsum.running.details import detailed
+from optsum.running.detailed import detailed
 from optsum.running.each_topic import attempt, each_topic
 from optsum.running.one_problem import build, run_task
 from optsum.running.results import unsolved

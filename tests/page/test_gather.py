@@ -29,6 +29,13 @@ def test_numbers_are_those_of_the_table_of_the_comparison() -> None:
         assert cell.objective == f"{row.mean_objective:.4f}"
 
 
+def test_results_of_python_are_rows_too() -> None:
+    table = compare(TOPICS[:1], strategies="greedy", exact="branch-and-bound", max_length=4, details=True)
+    (problem,) = gather([result.to_row() for result in table.results]).problems
+    assert problem.optima is not None
+    assert problem.optima["count"] == "5"
+
+
 def test_the_sentence_says_what_was_asked_for_and_what_is_proven() -> None:
     (sentence,) = sentences_of(gather(ROWS))
     assert sentence == (

@@ -11,6 +11,7 @@ import pytest
 from page_rows import TOPICS, rows_of
 
 from optsum.corpus.topics import read_topics
+from optsum.optima.nearness import Nearness
 from optsum.page.charts import charts_of
 from optsum.page.gather import gather
 from optsum.page.overview import tiles_of
@@ -37,10 +38,10 @@ def without_texts() -> list[dict[str, Any]]:
 
 
 def near() -> list[dict[str, Any]]:
-    options = resolve_enumeration({"max_length": 4})
-    (results,) = enumerate_topics(TOPICS[:1], options)
-    row = results[0].to_row()
-    return [{**row, "near": "within 25%", "at_least": 0.6, "unit_shares": [[0, 0.5], [1, 0.25]]}]
+    nearness = Nearness.given(within="25%")
+    options = resolve_enumeration({"max_length": 4}, nearness)
+    (results,) = enumerate_topics(TOPICS[:1], options, nearness, details=True)
+    return [result.to_row() for result in results]
 
 
 def frontier() -> list[dict[str, Any]]:

@@ -15,7 +15,7 @@ from optsum.contracts.result import Result
 from optsum.corpus.topic import Topic
 from optsum.corpus.topics import read_topics
 from optsum.options.options import resolve
-from optsum.running import details
+from optsum.running import detailed
 from optsum.running.plan import Plan, compare_topics
 from optsum.running.topics import solve_topics
 
@@ -83,7 +83,7 @@ def test_optima_that_are_not_proven_are_not_claimed() -> None:
 
 
 def test_what_cannot_be_enumerated_has_texts_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(details, "refused", lambda options: True)
+    monkeypatch.setattr(detailed, "refused", lambda options: True)
     found = carried(TOPIC, max_length=4)
     assert "optima" not in found
     assert found["documents"] == TOPIC["documents"]
@@ -99,9 +99,9 @@ def test_an_error_row_says_what_its_text_was_and_no_optimum() -> None:
 
 
 def test_ctrl_c_while_optima_are_looked_for_leaves_no_finished_row(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = details.oracles_of
+    real = detailed.oracles_of
     monkeypatch.setattr(
-        details, "oracles_of", lambda *given, **named: replace(real(*given, **named), termination="interrupted")
+        detailed, "oracles_of", lambda *given, **named: replace(real(*given, **named), termination="interrupted")
     )
     rows = solve_topics([TOPIC], resolve({"strategy": "greedy", "max_length": 4}), details=True)
     with pytest.raises(KeyboardInterrupt):

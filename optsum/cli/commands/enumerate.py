@@ -13,7 +13,7 @@ from typing import Annotated, Any
 
 import typer
 
-from optsum.cli.flags import Config, Flags, Output, Overwrite, Resume, existing, output_or_pipe
+from optsum.cli.flags import Config, Details, Flags, Output, Overwrite, Resume, existing, output_or_pipe
 from optsum.cli.topics import Limit, Map, Topics
 from optsum.options.options import Options
 
@@ -49,6 +49,7 @@ def run(
     output: Output = None,
     resume: Resume = False,
     overwrite: Overwrite = False,
+    details: Details = False,
     columns: Map = None,
     limit: Limit = None,
     config: Config = None,
@@ -74,7 +75,7 @@ def run(
         other=lambda row: _other(row, nearness, shape),
     )
     return work.show(
-        lambda source: enumerate_topics(source, resolved, nearness, **shape),
+        lambda source: enumerate_topics(source, resolved, nearness, details=details, **shape),
         optima_table if nearness is None else near_table,
     )
 

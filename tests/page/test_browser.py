@@ -222,10 +222,15 @@ def test_dark_where_the_reader_wants_it_dark(look: Look) -> None:
 
 def test_printed_without_controls_and_with_all_topics(look: Look) -> None:
     browser = look()
+    size = {"width": 720, "height": 1000, "deviceScaleFactor": 1, "mobile": False}  # of a sheet of paper
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    right = browser.execute_script("return document.querySelector('.topics').getBoundingClientRect().right")
     hidden = browser.execute_script("return getComputedStyle(document.querySelector('#controls')).display")
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
     assert hidden == "none"
+    assert right <= 720
     assert base64.b64decode(browser.print_page())[:5] == b"%PDF-"
 
 

@@ -1,0 +1,108 @@
+"""What building the site adds: mathematics as MathML, and the pages that are made from optsum itself.
+
+So the site needs no other host, and can be read from ``file://``.
+"""
+
+import re
+from collections.abc import Iterator
+from html import unescape
+from typing import Any
+
+from latex2mathml.converter import convert
+from mkdocs.structure.files import File
+from mkdocs.utils import get_relative_url
+
+_INLINE = re.compile(r'<span class="arithmatex">\\\((.*?)\\\)</span>', re.DOTALL)
+_SHIM = "https://unpkg.com/iframe-worker/shim"
+_SHIM_HERE = "assets/iframe-worker.js"
+_DISPLAY = re.compile(r'<div class="arithmatex">\s*\\\[(.*?)\\\]\s*</div>', re.DOTALL)
+
+
+def on_page_content(html: str, **_: Any) -> str:
+    """Typeset what arithmatex has marked: browsers read MathML by themselves."""
+    html = _DISPLAY.sub(lambda found: f'<div class="math">{convert(unescape(found[1]), display="block")}</div>', html)
+    return _INLINE.sub(lambda found: convert(unescape(found[1])), html)
+
+
+def on_post_page(output: str, page: Any, **_: Any) -> str:
+    """Let a page that is read from ``file://`` find what makes its search work beside it, not on another host."""
+    return output.replace(_SHIM, get_relative_url(_SHIM_HERE, page.url))
+
+
+def on_post_template(output_content: str, **_: Any) -> str:
+    """Let the page for what is not there do without."""
+    return output_content.replace(f'<script src="{_SHIM}"></script>', "")
+
+
+def on_files(files: Any, config: Any) -> Any:
+    """Add the pages of the reference that are made from the program."""
+    for name, made in (("command-line", command_line()), ("options", options()), ("presets", presets())):
+        files.append(File.generated(config, f"reference/{name}.md", content="\n".join(made)))
+    return files
+
+
+def command_line() -> Iterator[str]:
+    """Yield the help of every command."""
+    import typer
+
+    from optsum.cli.app import _COMMANDS, _app, _load
+
+    yield "# The command line\n"
+    yield "What `--help` says of each command. Exit statuses and limits are described in [Results](../results.md).\n"
+    main = typer.main.get_command(_app())
+    above = main.make_context("optsum", [], resilient_parsing=True)
+    yield from _help("optsum", main, above)
+    for name in _COMMANDS:
+        command = _load(name)
+        under = command.make_context(name, [], parent=above, resilient_parsing=True)
+        yield from _help(f"optsum {name}", command, under)
+        if hasattr(command, "load"):
+            for each in command.list_commands(under):
+                single = command.load(each)
+                below = single.make_context(each, [], parent=under, resilient_parsing=True)
+                yield from _help(f"optsum {name} {each}", single, below)
+
+
+def _help(title: str, command: Any, context: Any) -> Iterator[str]:
+    yield f"## `{title}`\n\n```text\n{command.get_help(context)}\n```\n"
+
+
+def options() -> Iterator[str]:
+    """Yield every option of a search and of scoring: its flag, its keyword, what it takes."""
+    from optsum.options.options import Options, ScoreOptions
+
+    yield "# Options\n"
+    yield "The same on the command line (`--max-length 100`), in Python (`max_length=100`) and in a file.\n"
+    for title, model in (("Of a search", Options), ("Of scoring", ScoreOptions)):
+        yield f"## {title}\n"
+        yield "| option | values | default | |\n|---|---|---|---|"
+        schema = model.model_json_schema()["properties"]
+        for name, field in model.model_fields.items():
+            default = "" if field.default in {None, ()} else f"`{field.default}`"
+            yield f"| `{name}` | {_values(schema[name])} | {default} | {_cell(field.description or '')} |"
+        yield ""
+
+
+def _values(schema: dict[str, Any]) -> str:
+    parts = schema.get("anyOf", [schema])
+    return " or ".join(
+        ", ".join(f"`{each}`" for each in part["enum"]) if "enum" in part else str(part.get("type", "text"))
+        for part in parts
+        if part.get("type") != "null"
+    )
+
+
+def presets() -> Iterator[str]:
+    """Yield every preset with every field that it sets."""
+    from optsum.options.presets import PRESETS
+
+    yield "# Presets\n"
+    yield "What `--preset NAME` sets; options that are given win over it.\n"
+    for name, preset in PRESETS.items():
+        yield f"## `{name}`\n\n{_cell(preset.about)}.\n\n| option | value |\n|---|---|"
+        yield from (f"| `{option}` | `{value}` |" for option, value in preset.options.items())
+        yield ""
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("<", "&lt;").replace("[", "\\[")

@@ -127,7 +127,7 @@ def first_stem(python: str) -> float:
         "import optsum.text.analyzer as a; from time import process_time as t; b = t(); "
         "a.Analyzer(stem=True).tokens('documents'); print(1000 * (t() - b))"
     )
-    done = [subprocess.run([python, "-c", code], check=True, capture_output=True, text=True) for _ in range(3)]
+    done = [subprocess.run([python, "-P", "-c", code], check=True, capture_output=True, text=True) for _ in range(3)]
     return statistics.median(float(one.stdout) for one in done)
 
 
@@ -137,7 +137,18 @@ def cold(data: Path, strategy: str) -> tuple[float, float]:
     with tempfile.TemporaryDirectory() as folder:
         topic = Path(folder, "topic.jsonl")
         topic.write_bytes(one)
-        command = [sys.executable, "-m", "optsum", "solve", str(topic), "--max-length", "100", "--strategy", strategy]
+        command = [
+            sys.executable,
+            "-P",
+            "-m",
+            "optsum",
+            "solve",
+            str(topic),
+            "--max-length",
+            "100",
+            "--strategy",
+            strategy,
+        ]
         return of_children([*command, "-o", f"{folder}/rows.jsonl"], NUMBA_CACHE_DIR=f"{folder}/cache")
 
 
@@ -148,7 +159,18 @@ def by_workers(data: Path, workers: int) -> float:
         topics = Path(folder, "topics.jsonl")
         many = (lines[n % len(lines)].replace('"id": "', f'"id": "{n}-', 1) for n in range(10_000))
         topics.write_text("\n".join(many), encoding="utf-8")
-        command = [sys.executable, "-m", "optsum", "solve", str(topics), "--max-length", "100", "--metric", "rouge-2"]
+        command = [
+            sys.executable,
+            "-P",
+            "-m",
+            "optsum",
+            "solve",
+            str(topics),
+            "--max-length",
+            "100",
+            "--metric",
+            "rouge-2",
+        ]
         command += ["--strategy", "branch-and-bound", "--workers", str(workers), "-o", f"{folder}/rows.jsonl"]
         return of_children(command)[1]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -53,6 +53,7 @@ class Setup:
     limits: Limits
     scores: tuple[Metric, ...]
     blank: Result
+    _warned: dict[str, tuple[Topic, str | None]] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def best_of_references(self) -> bool:
@@ -72,8 +73,12 @@ class Setup:
         """Return what is to be said of a topic whose text the tokenizer spoils (`optsum.text.unfit`)."""
         if not self.formulation.has_metric:
             return None
-        texts = chain(topic.sentences, chain.from_iterable(topic.references))
-        return unfit(texts, self.spec_for(topic).analyzer.tokenizer)
+        last = self._warned.get("topic")
+        if last is None or last[0] is not topic:  # it is asked when a topic is read, and when its problem is built
+            texts = chain(topic.sentences, chain.from_iterable(topic.references))
+            last = topic, unfit(texts, self.spec_for(topic).analyzer.tokenizer)
+            self._warned["topic"] = last
+        return last[1]
 
 
 @lru_cache(maxsize=64)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -83,8 +82,8 @@ def _token_by_token(analyzer: Analyzer, sentences: Sequence[Sentence], deadline:
 _LOWERED: Final = {"blank", "presumm"}
 """Tokenizers that make all letters small, not only those of ASCII."""
 
-_FOREIGN_BLANK: Final = re.compile(r"[^\S\0-\x7f]")
-"""White space that is not ASCII."""
+_FOREIGN_BLANKS: Final = "\x85\xa0\u1680" + "".join(map(chr, range(0x2000, 0x200B))) + "\u2028\u2029\u202f\u205f\u3000"
+"""All white space that is not ASCII."""
 
 
 def _one_text(sentences: Sequence[Sentence], *, lower: bool) -> bytes | None:
@@ -96,7 +95,9 @@ def _one_text(sentences: Sequence[Sentence], *, lower: bool) -> bytes | None:
     if text.count("\0") != max(0, len(sentences) - 1):
         return None
     if not text.isascii():
-        text = _FOREIGN_BLANK.sub(" ", text.lower() if lower else text)
+        text = text.lower() if lower else text
+        for blank in _FOREIGN_BLANKS:
+            text = text.replace(blank, " ")
     return text.encode("utf-8", "surrogatepass") + b"\0" * bool(sentences)
 
 

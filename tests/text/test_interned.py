@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 import optsum
 from optsum.corpus.topic import Topic
 from optsum.text.analyzer import Analyzer
-from optsum.text.interned import interned
+from optsum.text.interned import _FOREIGN_BLANKS, interned
 from optsum.text.lengths import word_count
 from optsum.text.tokenizers import TOKENIZERS, Sentence
 
@@ -44,6 +45,11 @@ def test_numbers_stand_for_the_tokens(analyzer: Analyzer, sentences: list[Senten
 @given(st.sampled_from(["rouge", "presumm", "blank", "tokens"]), st.lists(HOSTILE, max_size=6))
 def test_raw_texts_too(tokenizer: str, sentences: list[Sentence]) -> None:
     assert_same(Analyzer(tokenizer), sentences)
+
+
+def test_no_white_space_is_forgotten() -> None:
+    known = [char for char in map(chr, range(128, sys.maxunicode + 1)) if char.isspace()]
+    assert list(_FOREIGN_BLANKS) == known
 
 
 @pytest.mark.parametrize("sentences", [[], [""], ["", " ", ""], ["a\0b"], [("a", "b")], ["a", ("b",)], ["x" * 99_999]])

@@ -44,6 +44,17 @@ class CoverTask(Task):
     texts: Mapping[SentenceId, Sentence] = field(repr=False)
     length_unit: str
 
+    def heads(self) -> Mapping[int, int]:
+        """Return the unit of each sentence that is one, by its place among the sentences of the documents."""
+        number = {unit: place for place, unit in enumerate(self.units)}
+        return {place: number[name] for place, name in enumerate(self.texts) if name in number}
+
+    def unit_lengths(self, length_unit: str) -> list[int] | None:
+        """Return the length of each unit; None if one has no text."""
+        if not self.texts.keys() >= set(self.units):
+            return None
+        return [LENGTH_OF[length_unit](self.texts[unit]) for unit in self.units]
+
     def length(self, selection: Selection) -> int | None:
         """Return the length of the chosen sentences; None if one has no text."""
         texts = self.decode(selection)

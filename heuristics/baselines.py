@@ -61,13 +61,9 @@ class Random(Strategy):
 
 def _fill(problem: Problem, moves: Iterable[Move], *, stop: bool) -> Selection:
     taken: set[int] = set()
-    length = 0
     for move in moves:
-        added = set(move) - taken
-        longer = length + problem.length(added)
-        if longer <= problem.max_length:
-            taken |= added
-            length = longer
+        if problem.fits(taken.union(move)):
+            taken.update(move)
         elif stop:
             break
     return tuple(sorted(taken))

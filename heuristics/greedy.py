@@ -102,7 +102,7 @@ class Greedy(Strategy):
                 if not set(move).isdisjoint(selection):
                     continue
                 candidate = tuple(sorted({*selection, *move}))
-                if problem.length(candidate) > problem.max_length:
+                if not problem.fits(candidate):
                     continue
                 run.check()
                 evaluation = run.see(candidate)

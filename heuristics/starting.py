@@ -34,13 +34,14 @@ def random_start(run: Run, moves: Sequence[Move] | None = None) -> Selection:
     taken: set[int] = set()
     if problem.sense is Sense.MAXIMIZE:
         moves = list(problem.moves(())) if moves is None else moves
+        ruled = Capability.COVERAGE in problem.capabilities and bool(problem.coverage.rows)
         length = 0
         for place in rng.permutation(len(moves)).tolist():
             added = set(moves[place]) - taken
-            if length + problem.length(added) <= problem.max_length:
+            if length + problem.length(added) <= problem.max_length and not (ruled and not problem.fits(taken | added)):
                 taken |= added
                 length += problem.length(added)
-        if length >= problem.min_length and Capability.COVERAGE in problem.capabilities:
+        if length >= problem.min_length and Capability.COVERAGE in problem.capabilities and not ruled:
             return tuple(sorted(taken))
     return problem.repair(tuple(sorted(taken)), rng)
 

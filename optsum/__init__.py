@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from optsum.corpus.topic import BadTopic, Topic, as_topic
     from optsum.corpus.topics import read_topics
     from optsum.coverage.instance import Coverage, Sense
+    from optsum.coverage.row import Row
     from optsum.errors import (
         BackendError,
         ExecutorError,
@@ -94,6 +95,7 @@ _HOME = {
     "Problem": "optsum.problem.problem",
     "RawOutcome": "optsum.contracts.backend",
     "Result": "optsum.contracts.result",
+    "Row": "optsum.coverage.row",
     "Rule": "optsum.problem.serves",
     "Run": "optsum.contracts.run",
     "STRATEGIES": "optsum.registry",
@@ -174,6 +176,7 @@ __all__ = [
     "PyomoDeclaration",
     "RawOutcome",
     "Result",
+    "Row",
     "Rule",
     "Run",
     "RunStatus",

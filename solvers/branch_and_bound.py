@@ -67,7 +67,8 @@ class BranchAndBound(Strategy):
             return
         if instance.goal is Sense.MINIMIZE:
             raise UnsupportedError(
-                "branch-and-bound minimizes lengths of covers alone (features once, no parents, no vetoes): use milp."
+                "branch-and-bound minimizes lengths of covers alone (features once, no parents, no vetoes, no side "
+                "constraints): use milp."
             )
         if self.bound == "knapsack":
             require(problem, frozenset({Capability.COMBINATORIAL_BOUND}), "The bound knapsack")
@@ -187,9 +188,11 @@ def _unproven(
 
 def is_linear(coverage: Coverage) -> bool:
     """Whether one integer decides, and the engine holds it."""
+    from .engine.program import spread
+
     if not coverage.constant_denominator:
         return False
-    return reaches(coverage)[0] < _LARGE
+    return reaches(coverage)[0] * spread(coverage.rows) < _LARGE
 
 
 def _solve_ratios(coverage: Coverage, limits: Limits, deadline: Deadline, *, every: bool) -> Findings:

@@ -16,6 +16,7 @@ from plain_topics import (
     cover_topic,
     extract_options,
     extract_topic,
+    with_sides,
 )
 
 import optsum
@@ -37,6 +38,8 @@ QUICK, ALL = 30, 130
 """Blocks of cases: 300 in every run of the tests, 1,000 more among the slow ones."""
 
 blocks = [pytest.param(block, marks=[pytest.mark.slow] if block >= QUICK else []) for block in range(ALL)]
+
+few_blocks = [pytest.param(block, marks=[pytest.mark.slow] if block >= 6 else []) for block in range(12)]
 
 
 def given(options: dict[str, Any], folder: Path) -> dict[str, Any]:
@@ -136,6 +139,31 @@ def test_extracts(block: int, tmp_path: Path) -> None:
         if options["references"] != "best":
             check_enumeration(topic, options, plain, truth)
         check_orders(topic, options, truth)
+
+
+@pytest.mark.parametrize("block", few_blocks)
+def test_extracts_with_side_constraints(block: int, tmp_path: Path) -> None:
+    for seed in range(block * BLOCK, (block + 1) * BLOCK):
+        rng = random.Random(seed)  # noqa: S311
+        topic = extract_topic(rng, tokens=False)
+        own = {"metric": "rouge-l"}
+        while own["metric"] == "rouge-l":
+            own = extract_options(rng, topic, tokens=False)
+        topic = with_sides(rng, topic, own)
+        options, plain = given(own, tmp_path), Plain(topic, own)
+        truth = check_strategies(topic, options, plain, rng.sample(list(HEURISTIC), 3))
+        if options["references"] != "best":
+            check_enumeration(topic, options, plain, truth)
+
+
+@pytest.mark.parametrize("block", few_blocks)
+def test_compressions_with_side_constraints(block: int) -> None:
+    for seed in range(block * BLOCK, (block + 1) * BLOCK):
+        rng = random.Random(seed)  # noqa: S311
+        topic, trimmed, profile = compressive_topic(rng)
+        options = compressive_options(rng, topic, profile)
+        topic = with_sides(rng, topic, options)
+        check_strategies(topic, options, Plain(topic, options, trimmed), rng.sample(list(HEURISTIC), 2))
 
 
 def check_orders(topic: dict[str, Any], options: dict[str, Any], truth: Truth) -> None:

@@ -100,6 +100,19 @@ class Compression(Task):
             for chunk in sorted(chunk for group in groups for chunk in sentence.chunks[group])
         )
 
+    def heads(self) -> Mapping[int, int]:
+        """Return the main chunk of each sentence, without which nothing of it is kept."""
+        return {
+            sentence: unit
+            for unit, (sentence, group) in enumerate(self.places)
+            if self.sentences[sentence].parents[group] < 0
+        }
+
+    def unit_lengths(self, length_unit: str) -> Sequence[int]:
+        """Return the length of each unit."""
+        lengths = [LENGTHS[length_unit](sentence) for sentence in self.sentences]
+        return [lengths[sentence][group] for sentence, group in self.places]
+
     def decode(self, selection: Selection) -> tuple[Sentence, ...]:
         """Return what is kept of each sentence, nothing repaired: its tokens are those that the objective counts."""
         tokenizer = self.analyzer.tokenizer

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from optsum.coverage.gains import brought, gain_of
+from optsum.coverage.gains import RULED, brought, gain_of
 from optsum.coverage.state import COVER, MISSING
 
 from .neighbourhood import ahead, below, improves, look_at_all, rank, violation_of
@@ -47,7 +47,7 @@ def best_add(arrays: Any, moves: Any, state: Any, barred: Any, draws: Any, dense
         moves.quick,
     )
     top_before, bottom_before, held_length, max_length = state.totals[0], state.totals[1], before[3], arrays.max_length
-    covering = arrays.kind == COVER
+    covering, ruled = arrays.kind == COVER, arrays.ruled == 1
     best: Any = np.int64(-1)
     best_gain, evaluations = 0.0, np.int64(0)
     for move in range(len(add_start) - 1):
@@ -74,8 +74,10 @@ def best_add(arrays: Any, moves: Any, state: Any, barred: Any, draws: Any, dense
         else:
             found = look_at_all(arrays, state, add_start, add_unit, move, last, turned)
             gain = float(before[0] - found[0]) if covering else gain_of(found[1], found[2], before[1], before[2], value)
-            if gain <= 0.0 and ahead(found, before) <= 0:
+            if found[0] > before[0] or (gain <= 0.0 and ahead(found, before) <= 0):
                 continue
+            if ruled and not covering:
+                gain += RULED * (before[0] - found[0])
         added = length - held_length
         if dense and added > 0:
             gain /= added

@@ -124,7 +124,7 @@ def look(arrays: Any, state: Any, unit: int) -> Any:
     """Return the rank that a state would have with a unit flipped."""
     joined = arrays.need_start[unit + 1] > arrays.need_start[unit] or len(arrays.seam_second) > 0
     joined = joined or arrays.veto_start[unit + 1] > arrays.veto_start[unit]
-    if joined or (arrays.kind != RATIO and arrays.kind != COVER):
+    if joined or arrays.ruled == 1 or (arrays.kind != RATIO and arrays.kind != COVER):
         flip(arrays, state, unit)
         found = rank(arrays, state)
         flip(arrays, state, unit)

@@ -31,6 +31,7 @@ _GROUPS: Final = {
             "max_words",
             "preset",
             "max_sentences",
+            "max_characters",
             "per_document",
         ),
         *("require", "forbid", "exclusive"),

@@ -94,12 +94,13 @@ def canonical(clauses: Iterable[Iterable[Bits]], check: Callable[[], object] = _
 
 
 def is_cover(instance: Coverage) -> bool:
-    """Whether an instance is a minimum cover: one copy of each feature is enough, no unit has a parent or a veto."""
+    """Whether an instance is a minimum cover: one copy of each feature is enough, no parents, no vetoes, no rows."""
     return (
         instance.goal is Sense.MINIMIZE
         and bool((np.diff(instance.level_start) <= 2).all())
         and not (len(instance.parents) and (instance.parents >= 0).any())
         and not any(joint.vetoes for joint in instance.joints)
+        and not instance.rows
     )
 
 

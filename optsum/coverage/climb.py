@@ -15,7 +15,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from optsum.coverage.compiling import compiles
-from optsum.coverage.gains import brought, gain_of, quick_ones
+from optsum.coverage.gains import RULED, brought, gain_of, quick_ones
 from optsum.coverage.instance import Coverage, IntArray, pack
 from optsum.coverage.state import COVER, LENGTH, MISSING, Arrays, State, arrays_of, empty_state, flip, value_pair
 from optsum.deadline import NEVER, Deadline
@@ -178,9 +178,9 @@ def _go_on(arrays: Any, place: Any, moves: Any, single: bool, work: int) -> bool
     lengths, chosen, totals, copies, mass = arrays.lengths, state.chosen, state.totals, state.copies, arrays.mass
     unit_start, unit_feature, unit_count = arrays.unit_start, arrays.unit_feature, arrays.unit_count
     level_start, level, slot, max_length = arrays.level_start, arrays.level, arrays.slot, arrays.max_length
-    covering = arrays.kind == COVER
+    covering, ruled = arrays.kind == COVER, arrays.ruled == 1
     while work > 0:
-        short = state.scalars[LENGTH] < arrays.min_length or state.scalars[MISSING] > 0
+        short = state.scalars[LENGTH] < arrays.min_length or (covering and state.scalars[MISSING] > 0)
         before_top, before_bottom = value_pair(arrays, state)
         before, before_missing = before_top / before_bottom, state.scalars[MISSING]
         before_length = state.scalars[LENGTH]
@@ -222,8 +222,12 @@ def _go_on(arrays: Any, place: Any, moves: Any, single: bool, work: int) -> bool
                 covered = before_missing - state.scalars[MISSING]
                 for entry in range(count):
                     flip(arrays, state, flipped[entry])
+                if covered < 0:  # it breaks a row
+                    continue
             # A cover is bought with length: what counts is how much of the missing a move brings.
             gain = float(covered) if covering else gain_of(top, bottom, before_top, before_bottom, before)
+            if ruled and not covering:
+                gain += RULED * covered
             density = gain
             if not single and added > 0:
                 density = gain / added

@@ -27,8 +27,8 @@ def score(instance: Coverage, selection: Iterable[int]) -> tuple[tuple[int, ...]
     length : int
         Summed length of the chosen units.
     violation : int
-        0 if feasible; otherwise the length outside the limits, plus the units whose parent is missing, plus (for a
-        cover) the copies that features still lack.
+        0 if feasible; otherwise the length outside the limits, plus what rows are outside theirs, plus the units whose
+        parent is missing, plus (for a cover) the copies that features still lack.
     """
     chosen = set(selection)
     copies: dict[int, int] = {}
@@ -52,7 +52,7 @@ def score(instance: Coverage, selection: Iterable[int]) -> tuple[tuple[int, ...]
         totals[slot] += gain
 
     length = sum(instance.lengths[list(chosen)].tolist())
-    violation = 0
+    violation = sum(row.excess(chosen) for row in instance.rows)
     if len(instance.parents):
         violation += sum(int(instance.parents[unit]) not in {-1, *chosen} for unit in chosen)
     if instance.goal is Sense.MAXIMIZE:

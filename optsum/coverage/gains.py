@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numba import njit
 
 from optsum.coverage.instance import Combination, Coverage, IntArray, Sense
 
-__all__ = ["brought", "gain_of", "quick_ones"]
+__all__ = ["RULED", "brought", "gain_of", "quick_ones"]
+
+RULED: Final = 1e9
+"""What a step towards keeping a row is worth to a climb: more than any value."""
 
 
 def quick_ones(instance: Coverage, moves: Sequence[Sequence[int]]) -> IntArray:
     """Return 1 for each move whose gain is a sum over the features of its one unit, 0 for the others."""
-    simple = instance.goal is Sense.MINIMIZE or instance.combination is Combination.RATIO
+    simple = not instance.rows and (instance.goal is Sense.MINIMIZE or instance.combination is Combination.RATIO)
     joined = np.zeros(instance.size + 1, np.int64)  # summed up, how many seams reach over each unit
     for joint in instance.joints:
         if joint.seam:

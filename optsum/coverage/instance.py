@@ -16,6 +16,8 @@ goal           objective
 ``MINIMIZE``   the sum of the chosen lengths, subject to every feature reaching its full gain
 =============  ==========================================================================================
 
+Either is subject to further `rows`, linear in the chosen units, if there are any.
+
 Hirao et al. 2017 (extractive), eq. 3-8, is the case with singletons V = {i} and one constant denominator; the
 papers' variables z_kj are merged over the references k into one gain table per n-gram, which has the same optimum.
 """
@@ -33,6 +35,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from optsum.coverage.row import Row
 from optsum.errors import InputError
 
 __all__ = ["NO_LIMIT", "Combination", "Coverage", "IntArray", "Joint", "Sense", "pack"]
@@ -152,6 +155,8 @@ class Coverage:
     min_length, max_length : int
         In the unit of `lengths`; `NO_LIMIT` for no maximum, which is what a cover has.
     goal : Sense
+    rows : tuple of Row
+        Side constraints.
 
     Raises
     ------
@@ -175,6 +180,7 @@ class Coverage:
     min_length: int = 0
     max_length: int = NO_LIMIT
     goal: Sense = Sense.MAXIMIZE
+    rows: tuple[Row, ...] = ()
 
     def __post_init__(self) -> None:
         """Check what the kernels rely on."""
@@ -241,6 +247,8 @@ class Coverage:
         yield "a joint occurrence names a unit that does not exist", _outside(np.fromiter(named, np.int64), n)
         fed = np.fromiter((joint.feature for joint in joints), np.int64)
         yield "a joint occurrence names a feature that does not exist", _outside(fed, features)
+        sided = chain.from_iterable(row.units for row in self.rows)
+        yield "a row names a unit that does not exist", _outside(np.fromiter(sided, np.int64), n)
 
     def _impossible_limits(self) -> Iterator[tuple[str, bool]]:
         if self.goal is Sense.MINIMIZE:

@@ -8,17 +8,20 @@ leaves every derived quantity right:
 * ``lacking[o]``, ``blocked[o]``: needed units not chosen, vetoing units chosen; occurrence o is active when both are 0.
   Those between a unit and the next chosen one (`optsum.coverage.instance.Joint.seam`) are not among them: there is one
   for every pair of units, vetoed by all between, so a flip looks for the neighbours of its unit instead;
-* ``scalars``: summed length, number of chosen units, copies that features still lack (covers only).
+* ``scalars``: summed length, number of chosen units, what is missing: copies that features still lack (covers only),
+  and how far rows are outside their limits. A row is one more feature, whose levels say that.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numba import njit
 
 from optsum.coverage.instance import Combination, Coverage, IntArray, Sense, pack
+from optsum.coverage.row import Row
 
 __all__ = [
     "CHOSEN",
@@ -53,6 +56,8 @@ class Arrays(NamedTuple):
         nothing and would only make products large.
     kind : int
         How the totals make one value: 0 ratio, 1 sum of ratios, 2 product of powers, 3 length to be minimized.
+    ruled : int
+        1 where there are rows. Their features come last, with the slot after the last total.
     joint_feature, joint_count, joint_needs : (joints,)
         Feature, copies, number of needed units of each occurrence of several units that is no seam.
     need_start, need_joint, veto_start, veto_joint : (units + 1,), (entries,)
@@ -75,6 +80,7 @@ class Arrays(NamedTuple):
     min_length: int
     max_length: int
     kind: int
+    ruled: int
     joint_feature: IntArray
     joint_count: IntArray
     joint_needs: IntArray
@@ -109,7 +115,7 @@ def kernel_array(values: object) -> IntArray:
 def arrays_of(instance: Coverage, *, totals_only: bool = False) -> Arrays | None:
     """Return the arrays, or None where int64 cannot hold every product that a comparison needs.
 
-    With `totals_only` nothing is compared (`value_pair` is not asked), so that there always are arrays.
+    With `totals_only` nothing is compared (`value_pair` is not asked), so that there always are arrays, without rows.
     """
     if not totals_only and not _fits(instance):
         return None
@@ -125,26 +131,51 @@ def arrays_of(instance: Coverage, *, totals_only: bool = False) -> Arrays | None
     covering = instance.goal is Sense.MINIMIZE
     constants = [instance.constants[0], 1] if instance.constant_denominator else instance.constants
     limits = (0, int(instance.lengths.sum())) if covering else (int(instance.min_length), int(instance.max_length))
+    rows = () if totals_only else instance.rows
     return Arrays(
         kernel_array(instance.lengths),
-        kernel_array(instance.unit_start),
-        kernel_array(instance.unit_feature),
-        kernel_array(instance.unit_count),
-        kernel_array(instance.level_start),
-        kernel_array(instance.level),
-        kernel_array(instance.slot),
+        *_features(instance, rows),
         kernel_array(constants),
         kernel_array(instance.mass),
         kernel_array(instance.weights),
         kernel_array(parents),
         *limits,
         COVER if covering else _KIND[instance.combination],
+        int(bool(rows)),
         kernel_array([joint.feature for joint in joints]),
         kernel_array([joint.count for joint in joints]),
         kernel_array([len(joint.needs) for joint in joints]),
         *pack(needs),
         *pack(vetoes),
         *_seams(instance),
+    )
+
+
+_Features: TypeAlias = tuple[IntArray, IntArray, IntArray, IntArray, IntArray, IntArray]
+
+
+def _features(instance: Coverage, rows: Sequence[Row]) -> _Features:
+    """Return entries, levels and slots, with one more feature for each row: its levels say how far c is outside."""
+    starts, features, counts = instance.unit_start, instance.unit_feature, instance.unit_count
+    level_starts, levels, slots = instance.level_start, instance.level, instance.slot
+    if rows:
+        units = range(instance.size)
+        holders = [dict(zip(row.units, row.coefficients, strict=True)) for row in rows]
+        owned = [[(number, held[unit]) for number, held in enumerate(holders) if unit in held] for unit in units]
+        at = np.repeat(starts[1:], list(map(len, owned)))
+        more_starts, more_levels = pack([[row.outside(held) for held in range(row.total + 1)] for row in rows])
+        starts = starts + np.cumsum([0, *map(len, owned)])
+        features = np.insert(features, at, [instance.features + number for row in owned for number, _ in row])
+        counts = np.insert(counts, at, [count for row in owned for _, count in row])
+        level_starts, levels = np.append(level_starts, more_starts[1:] + len(levels)), np.append(levels, more_levels)
+        slots = np.append(slots, np.full(len(rows), len(instance.constants)))
+    return (
+        kernel_array(starts),
+        kernel_array(features),
+        kernel_array(counts),
+        kernel_array(level_starts),
+        kernel_array(levels),
+        kernel_array(slots),
     )
 
 
@@ -182,26 +213,32 @@ def _fits(instance: Coverage) -> bool:
 def empty_state(arrays: Arrays) -> State:
     """Return the state of the empty selection."""
     full = np.diff(arrays.level_start) - 1
+    ruling = arrays.slot == len(arrays.constants)
+    missing = arrays.level[arrays.level_start[:-1][ruling]].sum() + (full[~ruling].sum() if arrays.kind == COVER else 0)
     return State(
         np.zeros(len(arrays.lengths), np.int64),
         np.zeros(len(arrays.slot), np.int64),
         arrays.constants.copy(),
         arrays.joint_needs.copy(),
         np.zeros(len(arrays.joint_feature), np.int64),
-        np.array([0, 0, full.sum() if arrays.kind == COVER else 0], np.int64),
+        np.array([0, 0, missing], np.int64),
     )
 
 
 @njit(cache=True)
-def feed(arrays: Any, state: Any, feature: int, change: int) -> None:
-    """Add `change` copies of a feature."""
+def feed(arrays: Any, state: Any, feature: int, added: int) -> None:
+    """Add copies of a feature."""
     start = arrays.level_start[feature]
     full = arrays.level_start[feature + 1] - 1 - start
     old = min(state.copies[feature], full)
-    state.copies[feature] += change
+    state.copies[feature] += added
     new = min(state.copies[feature], full)
     if new != old:
-        state.totals[arrays.slot[feature]] += arrays.level[start + new] - arrays.level[start + old]
+        change = arrays.level[start + new] - arrays.level[start + old]
+        if arrays.slot[feature] == len(state.totals):
+            state.scalars[MISSING] += change
+            return
+        state.totals[arrays.slot[feature]] += change
         if arrays.kind == COVER:
             state.scalars[MISSING] -= new - old
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from dataclasses import asdict, fields
 from typing import Any, Final
 
 import numpy as np
 
 from optsum.coverage.instance import Combination, Coverage, Joint, Sense
+from optsum.coverage.row import Row
 from optsum.errors import InputError
 
 __all__ = ["coverage_of_json", "json_of_coverage"]
@@ -43,6 +44,8 @@ def json_of_coverage(instance: Coverage, *, about: Mapping[str, Any] | None = No
                 }
                 for joint in instance.joints
             ]
+        elif field.name == "rows":
+            data[field.name] = list(map(asdict, instance.rows))
         else:
             data[field.name] = list(value) if isinstance(value, tuple) else value
     return json.dumps(data, ensure_ascii=False) + "\n"
@@ -73,6 +76,9 @@ def coverage_of_json(text: str) -> Coverage:
             raise InputError(f"This is no instance of optsum: its format is not {_FORMAT!r}.")
         values: dict[str, Any] = {}
         for field in fields(Coverage):
+            if field.name == "rows":  # files of older versions have none
+                values[field.name] = tuple(map(_row, data.get("rows", ())))
+                continue
             value = data[field.name]
             if field.name == "joints":
                 values[field.name] = tuple(
@@ -101,3 +107,7 @@ def coverage_of_json(text: str) -> Coverage:
         if isinstance(error, InputError):
             raise
         raise InputError(f"This is no instance of optsum: {error!r}.") from error
+
+
+def _row(row: Mapping[str, Any]) -> Row:
+    return Row(tuple(row["units"]), tuple(row["coefficients"]), row["low"], row["high"], row["name"])

@@ -52,8 +52,10 @@ class SolveKeywords(TypedDict, total=False):
     measure: Literal["recall", "precision", "f1"] | None
     """What of the metric is maximized [recall]."""
 
-    references: Literal["pooled", "each", "mean", "best", "first"] | None
-    """All together, one problem for each, the mean over them, the one that gives most, or the first [pooled]."""
+    references: Literal["pooled", "each", "mean", "best", "first", "agreed"] | None
+    """All together, one problem for each, the mean over them, the one that gives most, the first, or the one with
+    which another agrees best [pooled].
+    """
 
     model_units: Literal["whole", "sentences"] | None
     """A reference is one text, or each of its sentences is clipped by itself [whole]."""
@@ -66,6 +68,26 @@ class SolveKeywords(TypedDict, total=False):
 
     length_unit: Literal["words", "sentences", "characters"] | None
     """What lengths count; words are blank-separated [words]."""
+
+    max_sentences: int | None
+    """Most sentences, beside the longest summary."""
+
+    max_characters: int | None
+    """Most characters, beside the longest summary."""
+
+    per_document: int | None
+    """Most sentences of one document."""
+
+    require: str | Sequence[int] | None
+    """Sentences that must be chosen, by number from 0: 0,3."""
+
+    forbid: str | Sequence[int] | None
+    """Sentences that must not be chosen, by number from 0: 0,3."""
+
+    exclusive: str | float | None
+    """Sentences of which one at most is chosen: from a similarity of words on (0.5), or by a FILE of JSON Lines with
+    id and exclusive.
+    """
 
     tokenizer: str | None
     """Rouge (default), blank, unicode, or tokens (default for pre-tokenized topics)."""
@@ -144,8 +166,10 @@ class ScoreKeywords(TypedDict, total=False):
     metric: str | Metric | type[Metric] | None
     """One metric, or several joined by + [rouge-1+rouge-2+rouge-l]."""
 
-    references: Literal["pooled", "mean", "best", "first"] | None
-    """All references together, the mean over them, the best of them, or the first alone [pooled]."""
+    references: Literal["pooled", "mean", "best", "first", "agreed"] | None
+    """All references together, the mean over them, the best of them, the first alone, or the one with which another
+    agrees best [pooled].
+    """
 
     best_by: Literal["recall", "precision", "f1"] | None
     """What the best reference is best in; recall as ROUGE-1.5.5, f1 as rouge-score [recall]."""

@@ -13,7 +13,6 @@ ONLY_IN: Final = {
     "seeds": "compare",
     "exact_time_limit": "compare",
     "threshold": "align",
-    "max_sentences": "align",
     "map": "--map",
 }
 """Their names, and the command."""

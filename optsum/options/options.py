@@ -16,11 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeVar, get_type_hints
 
 from pydantic import (
-    BaseModel,
-    ConfigDict,
     Field,
     ValidationError,
-    ValidationInfo,
     WithJsonSchema,
     create_model,
     field_validator,
@@ -28,11 +25,14 @@ from pydantic import (
 
 from optsum.errors import OptionError, OptsumError, unknown_name
 from optsum.metrics.names import parse_metric
+from optsum.options.model import Model, analyzer_of
 from optsum.options.of_commands import ONLY_IN
 from optsum.options.of_strategies import shared_out
-from optsum.options.other_names import in_our_names, our_name, our_value
+from optsum.options.other_names import in_our_names, our_name
 from optsum.options.own import OWN_OPTIONS_SCHEMA, OwnOptions, own_options
 from optsum.options.presets import PRESETS
+from optsum.options.score_options import ScoreOptions
+from optsum.options.sides import exclusive_of, listed_numbers, sides_of
 from optsum.options.sizes import LEAST_MEMORY, parse_size
 from optsum.options.toml import check_kinds, read_table, sentence_of
 from optsum.registry import FORMULATIONS, STRATEGIES
@@ -65,18 +65,7 @@ _LONGEST: Final = 10**12
 """Lengths beyond it would leave the range of the kernels' integers."""
 
 
-class _Model(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
-
-    @field_validator("*", mode="before")
-    @classmethod
-    def _true_is_no_number(cls, value: Any, info: ValidationInfo) -> Any:
-        if isinstance(value, bool) and cls.model_fields[str(info.field_name)].annotation is not bool:
-            raise ValueError("input should not be true or false")
-        return our_value(str(info.field_name), value)
-
-
-class Options(_Model):
+class Options(Model):
     """Every option of a search; names as on the command line (``--max-length`` is ``max_length``)."""
 
     formulation: str = Field("extractive", description="what the units are (optsum list formulations)")
@@ -112,6 +101,18 @@ class Options(_Model):
     min_length: int = Field(0, ge=0, le=_LONGEST, description="shortest summary, in the length unit")
     length_unit: Literal["words", "sentences", "characters"] = Field(
         "words", description="what lengths count; words are blank-separated"
+    )
+    max_sentences: int | None = Field(None, ge=0, le=_LONGEST, description="most sentences, beside the longest summary")
+    max_characters: int | None = Field(
+        None, ge=0, le=_LONGEST, description="most characters, beside the longest summary"
+    )
+    per_document: int | None = Field(None, ge=0, le=_LONGEST, description="most sentences of one document")
+    require: str | None = Field(None, description="sentences that must be chosen, by number from 0: 0,3")
+    forbid: str | None = Field(None, description="sentences that must not be chosen, by number from 0: 0,3")
+    exclusive: str | None = Field(
+        None,
+        description="sentences of which one at most is chosen: from a similarity of words on (0.5), or by a FILE "
+        "of JSON Lines with id and exclusive",
     )
     tokenizer: str | None = Field(
         None, description="rouge (default), blank, unicode, or tokens (default for pre-tokenized topics)"
@@ -162,9 +163,19 @@ class Options(_Model):
     def _pairs(cls, value: Any) -> OwnOptions:
         return own_options(value)
 
+    @field_validator("require", "forbid", mode="before")
+    @classmethod
+    def _numbers(cls, value: Any) -> str | None:
+        return None if value is None else listed_numbers(value)
+
+    @field_validator("exclusive", mode="before")
+    @classmethod
+    def _similarity(cls, value: Any) -> Any:
+        return str(value) if isinstance(value, int | float | Path) else value
+
     def analyzer(self) -> Analyzer:
         """Return the text analysis that the objective counts with."""
-        return _analyzer(self.tokenizer or "rouge", self.stem, self.stopwords)
+        return analyzer_of(self.tokenizer or "rouge", self.stem, self.stopwords)
 
     def spec(self) -> Spec:
         """Return what is optimized, but for the tokens that a topic may come as."""
@@ -202,45 +213,6 @@ class Options(_Model):
         return _hash(self)
 
 
-class ScoreOptions(_Model):
-    """Every option of scoring."""
-
-    metric: str = Field("rouge-1+rouge-2+rouge-l", description="one metric, or several joined by +")
-    references: Literal["pooled", "mean", "best", "first", "agreed"] = Field(
-        "pooled",
-        description="all references together, the mean over them, the best of them, the first alone, or the one with "
-        "which another agrees best",
-    )
-    best_by: Literal["recall", "precision", "f1"] = Field(
-        "recall", description="what the best reference is best in; recall as ROUGE-1.5.5, f1 as rouge-score"
-    )
-    tokenizer: str | None = Field(
-        None, description="rouge (default), blank, unicode, or tokens (default for pre-tokenized topics)"
-    )
-    stem: bool = Field(default=False, description="Porter stemming as ROUGE-1.5.5 -m does")
-    stopwords: str = Field("keep", description="keep, drop (SMART list), or a file with one word a line")
-    counts: Literal["clipped", "set"] = Field("clipped", description="count each n-gram as often as it occurs, or once")
-    model_units: Literal["whole", "sentences"] = Field(
-        "whole", description="a reference is one text, or each of its sentences is clipped by itself"
-    )
-    max_words: int | None = Field(None, ge=1, description="cut summaries and references after so many words")
-    flat: Literal["sentences", "texts"] | None = Field(
-        None, description="a flat list of strings as documents or references: one text's sentences, or raw texts"
-    )
-    preset: str | None = Field(None, description="a set of options from a paper (optsum list presets)")
-
-    def analyzer(self, *, pretokenized: bool = False) -> Analyzer:
-        """Return the text analysis that n-grams are counted with."""
-        return _analyzer(self.tokenizer or ("tokens" if pretokenized else "rouge"), self.stem, self.stopwords)
-
-
-@lru_cache(maxsize=64)
-def _analyzer(tokenizer: str, stem: bool, stopwords: str) -> Analyzer:
-    from optsum.text.analyzer import Analyzer, load_stopwords
-
-    return Analyzer(tokenizer, stem, stopwords if stopwords in {"keep", "drop"} else load_stopwords(stopwords))
-
-
 @lru_cache(maxsize=64)
 def _spec(options: Options) -> Spec:
     from optsum.coverage.instance import NO_LIMIT
@@ -250,7 +222,7 @@ def _spec(options: Options) -> Spec:
     values = {name: getattr(options, name) for name in same}
     values["references"] = "mean" if options.references == "mean" else "pooled"
     values["max_length"] = NO_LIMIT if options.max_length is None else options.max_length
-    return Spec(analyzer=options.analyzer(), **values)
+    return Spec(analyzer=options.analyzer(), sides=sides_of(vars(options)), **values)
 
 
 @lru_cache(maxsize=256)
@@ -260,6 +232,7 @@ def _hash(options: Options) -> str:
         if options.stopwords not in {"keep", "drop"}:
             data["stopwords"] = sorted(options.analyzer().stopwords)
         data |= options.formulated().contents()
+        data["exclusive"] = exclusive_of(options.exclusive)
     return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()[:12]
 
 
@@ -337,7 +310,8 @@ def _check_sense(options: Options) -> None:
         )
     if not formulation.has_metric and options.references in {"each", "best", "agreed"}:
         raise OptionError(f"A {formulation.name} is not measured against references one by one: leave --references.")
-    if formulation.has_metric and not shortest and options.max_length is None and options.measure == "recall":
+    limits = (options.max_length, options.max_sentences, options.max_characters, options.per_document)
+    if formulation.has_metric and not shortest and options.measure == "recall" and limits == (None,) * len(limits):
         raise OptionError("Recall only grows with the length, so it needs a limit: give --max-length N, or a --preset.")
 
 
@@ -349,11 +323,11 @@ def resolve_score(given: Mapping[str, Any] | None = None, *, config: str | Path 
     return options
 
 
-M = TypeVar("M", bound=_Model)
+M = TypeVar("M", bound=Model)
 
 
 @lru_cache(maxsize=64)
-def options_of(made_by: Callable[..., Any]) -> type[_Model]:
+def options_of(made_by: Callable[..., Any]) -> type[Model]:
     """Return the options that a function declares: its keyword-only parameters; or a dataclass: such fields.
 
     Each is annotated ``Annotated[type, Field(description=..., ge=...)]``, so that keywords, flags, their help and
@@ -365,7 +339,7 @@ def options_of(made_by: Callable[..., Any]) -> type[_Model]:
     fields: dict[str, Any] = {
         each.name: (types[each.name], each.default) for each in own if each.kind is Parameter.KEYWORD_ONLY
     }
-    return create_model(made_by.__name__, __base__=_Model, **fields)
+    return create_model(made_by.__name__, __base__=Model, **fields)
 
 
 def resolve_as(model: type[M], given: Mapping[str, Any] | None = None, *, config: str | Path | None = None) -> M:

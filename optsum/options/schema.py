@@ -19,7 +19,6 @@ _KINDS: Final[dict[str, dict[str, Any]]] = {
     "seeds": {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "integer", "minimum": 0}}]},
     "exact_time_limit": {"type": "number", "minimum": 0},
     "threshold": {"type": "number"},
-    "max_sentences": {"type": "integer"},
     "map": {"anyOf": [{"type": "string"}, {"type": "object", "additionalProperties": {"type": "string"}}]},
 }
 """What those options are that are no field of a model."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -72,7 +72,7 @@ class CoverageProblem(Problem):
         found = {Capability.COVERAGE, Capability.BOUND}
         if self.instance.goal is Sense.MINIMIZE or self.instance.constant_denominator:
             found.add(Capability.LINEAR)
-            if self.instance.goal is Sense.MAXIMIZE and self.instance.singletons:
+            if self.instance.goal is Sense.MAXIMIZE and self.instance.singletons and not self.instance.rows:
                 found.add(Capability.COMBINATORIAL_BOUND)
         elif self.instance.single_ratio:
             found.add(Capability.RATIO)
@@ -96,7 +96,8 @@ class CoverageProblem(Problem):
                 what = "its value is a ratio whose denominator varies"
             return f"{what}, which no integer program has; use branch-and-bound or exhaustive."
         if missing == {Capability.COMBINATORIAL_BOUND}:
-            return "it holds for recall within sentences alone; use --bound lagrangian."
+            what = "without side constraints" if self.instance.rows else "for recall within sentences"
+            return f"it holds {what} alone; use --bound lagrangian."
         return ""
 
     def evaluate(self, selection: Selection) -> Evaluation:
@@ -136,8 +137,16 @@ class CoverageProblem(Problem):
             else:
                 yield tuple(member for member in selection if unit in self.instance.closure((member,)))
 
+    def fits(self, selection: Collection[int]) -> bool:
+        """Whether length and rows are within their maxima."""
+        return super().fits(selection) and all(
+            row.high is None or row.held(selection) <= row.high for row in self.instance.rows
+        )
+
     def repair(self, selection: Selection, rng: np.random.Generator) -> Selection:
         """Restore missing parents, then drop and add closed moves at random until the lengths fit."""
+        if self.instance.rows:
+            return self._keep_rows(selection, rng)
         if self.instance.goal is Sense.MINIMIZE:
             return self._complete(selection, rng)
         if not (self.instance.parents >= 0).any():
@@ -155,6 +164,31 @@ class CoverageProblem(Problem):
                     chosen = {member for member in chosen if unit not in self.instance.closure((member,))}
         repaired = tuple(sorted(chosen))
         return repaired if self.evaluate(repaired).feasible else selection
+
+    def _keep_rows(self, selection: Selection, rng: np.random.Generator) -> Selection:
+        """Drop units at random until all maxima are kept, then add what brings a selection nearer to its minima.
+
+        What is added is chosen at random and stays within all maxima, so that not every selection that can be repaired
+        is.
+        """
+        instance = self.instance
+        chosen = set(instance.closure(selection))
+        for unit in rng.permutation(self.size).tolist():
+            if self.fits(chosen):
+                break
+            over = [row for row in instance.rows if row.high is not None and row.held(chosen) > row.high]
+            if unit in chosen and (self.length(chosen) > self.max_length or any(unit in row.units for row in over)):
+                chosen = {member for member in chosen if unit not in instance.closure((member,))}
+        violation = self.evaluate(tuple(sorted(chosen))).violation
+        for unit in rng.permutation(self.size).tolist():
+            if not violation:
+                break
+            added = chosen.union(instance.closure((unit,)))
+            if len(added) > len(chosen) and self.fits(added):
+                left = self.evaluate(tuple(sorted(added))).violation
+                if left < violation:
+                    chosen, violation = added, left
+        return selection if violation else tuple(sorted(chosen))
 
     def _complete(self, selection: Selection, rng: np.random.Generator) -> Selection:
         """Add random units to a cover until every feature is reached."""

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, ClassVar, final
 
 from optsum.corpus.topic import Topic
 from optsum.coverage.instance import Sense
-from optsum.errors import visible
+from optsum.coverage.row import Row
+from optsum.errors import UnsupportedError, visible
 from optsum.metrics.metric import Metric
 from optsum.metrics.rouge import Score, rouge_all
 from optsum.notebook import facts, marked_text
+from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.numbered import NumberedTopic
 from optsum.problem.problem import Problem, Selection
 from optsum.problem.serves import Serves
+from optsum.problem.sides import rows_of
 from optsum.problem.spec import Spec
 from optsum.text.analyzer import Analyzer
+from optsum.text.lengths import LENGTH_OF
 from optsum.text.tokenizers import Sentence
 
 __all__ = ["Extract", "Formulation", "Task"]
@@ -103,6 +107,15 @@ class Task(ABC):
         """Return the text of a selection for people, where that differs from what is scored."""
         return self.decode(selection)
 
+    def heads(self) -> Mapping[int, int]:
+        """Return for each sentence of the topic that has units the one that is chosen if any part of it is."""
+        return {}
+
+    def unit_lengths(self, length_unit: str) -> Sequence[int] | None:
+        """Return the length of each unit in words, sentences or characters; None where that is not known."""
+        del length_unit
+        return None
+
     def parts(self) -> list[list[tuple[int, int]]] | None:
         """Return for each sentence of the topic where its parts begin, each with its number in a selection.
 
@@ -133,6 +146,14 @@ class Extract(Task):
             if found is not None:
                 return found
         return super().scores(selection, metrics)
+
+    def heads(self) -> Mapping[int, int]:
+        """Return the unit of each sentence."""
+        return {number: unit for unit, number in enumerate(self.units)}
+
+    def unit_lengths(self, length_unit: str) -> Sequence[int]:
+        """Return the length of each unit."""
+        return [LENGTH_OF[length_unit](self.sentences[number]) for number in self.units]
 
     def decode(self, selection: Selection) -> tuple[Sentence, ...]:
         """Return the chosen sentences."""
@@ -203,7 +224,31 @@ class Formulation(ABC):
         """
         if self.has_metric:
             _served(type(self), spec)
-        return self.build(topic, spec)
+        if not spec.sides.say_something(topic):
+            return self.build(topic, spec)
+        asking = spec.sides.asks_more(topic)
+        return self._sided(self.build(topic, replace(spec, keep_unmatched=True) if asking else spec), topic, spec)
+
+    def _sided(self, task: Task, topic: Topic, spec: Spec) -> Task:
+        """Return a task with the side constraints as rows of its instance."""
+        problem, sides = task.problem, spec.sides
+        if not isinstance(problem, CoverageProblem):
+            raise UnsupportedError(
+                f"Side constraints are for problems in the normal form, which {self.name} {spec.metric} is not: "
+                "choose n-grams with --metric."
+            )
+        alike = sides.exclusive is not None and not isinstance(sides.exclusive, Mapping)
+        tokens = list(map(spec.analyzer.tokens, topic.sentences)) if alike else None
+        rows = list(rows_of(sides.linear(topic, tokens, spec.deadline), task.heads()))
+        if sides.max_characters is not None:
+            lengths = task.unit_lengths("characters")
+            if lengths is None:
+                raise UnsupportedError(f"The formulation {self.name} knows no characters of its units.")
+            held = {unit: length for unit, length in enumerate(lengths) if length}
+            name = f"at most {sides.max_characters} characters"
+            rows.append(Row(tuple(held), tuple(held.values()), 0, sides.max_characters, name))
+        instance = replace(problem.instance, rows=tuple(row for row in rows if row.binds))
+        return replace(task, problem=replace(problem, instance=instance, reference_model=None))
 
     @abstractmethod
     def build(self, topic: Topic, spec: Spec) -> Task:

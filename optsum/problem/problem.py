@@ -8,7 +8,7 @@ is missing is refused before the search starts, with a sentence that names it.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property
@@ -123,6 +123,10 @@ class Problem(ABC):
     def within(self, max_length: int) -> Self:
         """Return the same problem with another maximum length."""
         return replace(self, max_length=max_length)
+
+    def fits(self, selection: Collection[int]) -> bool:
+        """Whether what only grows with more units, such as the length, is within its limits."""
+        return self.length(selection) <= self.max_length
 
     def prepare(self) -> None:  # noqa: B027 - most have nothing to do
         """Compile or load what evaluations and bounds would otherwise be charged for; a second time costs nothing."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from optsum.coverage.instance import NO_LIMIT
 from optsum.deadline import NEVER, Deadline
 from optsum.errors import OptionError
+from optsum.problem.sides import Sides
 from optsum.text.analyzer import Analyzer
 from optsum.text.lengths import LENGTH_OF
 
@@ -41,6 +42,8 @@ class Spec:
         Keep sentences that share no counted n-gram with a reference among the units.
     keep_overlong : bool
         Keep sentences longer than the maximum among the units; a lead stops at them.
+    sides : Sides
+        Constraints beside the length.
     deadline : Deadline
         When the problem must be there: a formulation whose building can take long watches it.
     """
@@ -57,6 +60,7 @@ class Spec:
     length_unit: str = "words"
     keep_unmatched: bool = False
     keep_overlong: bool = False
+    sides: Sides = field(default_factory=Sides)
     deadline: Deadline = field(default=NEVER, compare=False, repr=False)
 
     def __post_init__(self) -> None:

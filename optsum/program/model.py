@@ -149,6 +149,11 @@ def coverage_model(instance: Coverage, ratio: Fraction | None = None) -> LinearM
         rows.add(block, children, _ones(len(children)))
         rows.add(block, instance.parents[children], -_ones(len(children)))
         rows.close(len(children), -np.inf, 0)
+    for row in instance.rows:
+        rows.add(
+            np.zeros(len(row.units), np.int64), np.array(row.units, np.int64), np.array(row.coefficients, np.int64)
+        )
+        rows.close(1, row.low, np.inf if row.high is None else row.high)
 
     objective = np.zeros(columns, np.int64)
     if covering:

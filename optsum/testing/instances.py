@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Final
 
 import numpy as np
 
 from optsum.coverage.instance import NO_LIMIT, Combination, Coverage, Joint, Sense
+from optsum.coverage.row import Row
 from optsum.errors import OptionError
 from optsum.problem.problem import Evaluation, Problem, Selection
 
@@ -24,6 +25,7 @@ KINDS: Final = (
     "set",  # a denominator that is a coverage itself
     "sum",  # a weighted sum of ratios, anything in them
     "product",  # a weighted geometric mean of ratios, anything in them
+    "sided",  # any of those before, with side constraints
     "huge",  # products beyond 64 bits
 )
 """Kinds of `random_coverage`."""
@@ -103,8 +105,23 @@ class _Draw:
             made.append(Joint(self.below(self.features), tuple(order[:needs]), tuple(banned), 1 + self.below(2)))
         return tuple(made)
 
+    def sides(self) -> tuple[Row, ...]:
+        """Return rows, kept by everything, something or nothing, over any units; most with equal coefficients."""
+        made = []
+        for _ in range(1 + self.below(3)):
+            units = tuple(sorted(self.rng.permutation(self.n)[: self.below(self.n + 1)].tolist()))
+            most = 1 + self.below(2) * self.below(3)
+            numbers = tuple(1 + self.below(most) for _ in units)
+            low = self.below(sum(numbers) // 2 + 1) * self.below(2)
+            high = None if self.below(3) == 0 else self.below(sum(numbers) + 1)
+            made.append(Row(units, numbers, low, high, "random"))
+        return tuple(made)
+
     def make(self, kind: str) -> Coverage:
         match kind:
+            case "sided":
+                before = KINDS[: KINDS.index("sided")]
+                return replace(self.make(before[self.below(len(before))]), rows=self.sides())
             case "recall" | "window" | "compressive":
                 return self.recall(kind)
             case "joined":

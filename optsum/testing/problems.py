@@ -121,12 +121,15 @@ def _check_values(evaluations: dict[Selection, Evaluation], where: str) -> None:
 
 @dataclass(frozen=True)
 class _Length:
-    """What of a violation the length explains."""
+    """What of a violation the length, or a side constraint, explains."""
 
     problem: Problem
 
     def alone(self, selection: Selection) -> bool:
-        return self.problem.evaluate(selection).violation == self.problem.excess(selection)
+        explained = self.problem.excess(selection)
+        if Capability.COVERAGE in self.problem.capabilities:
+            explained += sum(row.excess(selection) for row in self.problem.coverage.rows)
+        return self.problem.evaluate(selection).violation == explained
 
 
 def _check_moves(problem: Problem, sample: list[Selection], where: str) -> None:
@@ -142,7 +145,7 @@ def _check_moves(problem: Problem, sample: list[Selection], where: str) -> None:
             touched.update(move)
             after = tuple(sorted(set(selection).symmetric_difference(move)))
             if closed:
-                expect(length.alone(after), where, f"{text} breaks more than the length limits.")
+                expect(length.alone(after), where, f"{text} breaks more than limits.")
         expect(touched == set(range(problem.size)), where, f"the moves from {selection} do not reach every unit.")
 
 

@@ -42,9 +42,10 @@ def check_states(problem: Problem, rng: np.random.Generator, where: str) -> None
         expect(tuple(kept) == totals, where, f"{text} has the totals {kept} instead of {totals}.")
         expect(int(state.scalars[LENGTH]) == length, where, f"{text} has another length than {length}.")
         expect(int(state.scalars[CHOSEN]) == len(selection), where, f"{text} counts other units.")
-        if covering:
+        if covering or instance.rows:
             orphans = sum(unit not in chosen for child in chosen for unit in instance.ancestors(child)[:1])
             missing = int(state.scalars[MISSING])
+            missing += 0 if covering else problem.excess(selection)
             expect(missing + orphans == violation, where, f"{text} lacks {missing} copies, violation {violation}.")
         top, bottom = map(int, value_pair(arrays, state))
         value = Fraction(top, bottom)

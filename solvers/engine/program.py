@@ -2,18 +2,33 @@
 
 Recall is its own program. One ratio T / D is a short sequence of them, ``q T - p D`` (Dinkelbach 1967); sums and
 products of ratios are bounded by them.
+
+Side constraints are features: a selection that breaks one is worth less than every one that keeps all. With M = 1 +
+the largest total - the least, a row ``A <= high`` takes ``M max(0, A - high)`` off, which is the feature ``M min(A,
+high)`` and ``-M a_u`` of every unit's own; a row ``A >= low`` takes ``M max(0, low - A)`` off, which is the feature
+``M min(A, low)`` and ``-M low``. Both are concave, so that everything that holds for features holds for them: the
+price of such a feature is the multiplier of its row, between 0 and M, and all bounds stay valid.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from math import gcd
+from typing import Final
 
 import numpy as np
 
 from optsum.coverage.instance import Coverage, IntArray, Joint
+from optsum.coverage.row import Row
+from optsum.errors import UnsupportedError
 
-__all__ = ["Program", "program_of"]
+__all__ = ["Program", "program_of", "spread", "with_feature"]
+
+_NO_FLOOR: Final = -(2**62)
+
+_LONGEST: Final = 100_000
+"""Entries of the gain table of a row."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -31,6 +46,8 @@ class Program:
         What each unit adds by itself; may be negative.
     base : int
         The total of the empty selection.
+    floor : int
+        Selections that keep all rows of the instance are worth that much at least, others less.
     """
 
     lengths: IntArray
@@ -45,6 +62,7 @@ class Program:
     joints: tuple[Joint, ...]
     min_length: int
     max_length: int
+    floor: int
 
     @property
     def size(self) -> int:
@@ -74,7 +92,7 @@ def program_of(instance: Coverage, weights: Sequence[int]) -> Program:
     else:
         table = instance.level * np.repeat(factor[instance.slot], np.diff(instance.level_start))
         mass = factor @ instance.mass
-    return Program(
+    program = Program(
         lengths=instance.lengths,
         unit_start=instance.unit_start,
         unit_feature=instance.unit_feature,
@@ -87,4 +105,88 @@ def program_of(instance: Coverage, weights: Sequence[int]) -> Program:
         joints=instance.joints,
         min_length=instance.min_length,
         max_length=instance.max_length,
+        floor=_NO_FLOOR,
     )
+    return _with_rows(program, instance.rows)
+
+
+def with_feature(program: Program, units: IntArray, copies: IntArray, table: IntArray) -> Program:
+    """Return a program with one more feature.
+
+    Parameters
+    ----------
+    program : Program
+    units, copies : (holders,)
+        Units that have copies of it, ascending, and how many.
+    table : (M + 1,)
+        What they are worth.
+    """
+    shift = np.zeros(program.size + 1, np.int64)
+    shift[units + 1] = 1
+    at = program.unit_start[units + 1]
+    return replace(
+        program,
+        unit_start=program.unit_start + np.cumsum(shift),
+        unit_feature=np.insert(program.unit_feature, at, len(program.table_start) - 1),
+        unit_count=np.insert(program.unit_count, at, copies),
+        table_start=np.append(program.table_start, len(program.table) + len(table)),
+        table=np.append(program.table, table),
+    )
+
+
+def _with_rows(program: Program, rows: Sequence[Row]) -> Program:
+    """Return a program whose selections lose more than everything for each row that they break.
+
+    Raises
+    ------
+    UnsupportedError
+        If a row needs too large a table.
+    """
+    sides = list(_sides(rows))
+    if not sides:
+        return program
+    least, largest = _extremes(program)
+    penalty = 1 + largest - least
+    program = replace(program, floor=least)
+    for units, numbers, limit, above in sides:
+        if limit >= _LONGEST:
+            raise UnsupportedError(
+                f"A side constraint counts up to {limit}, and branch-and-bound holds {_LONGEST - 1}: "
+                "count words or sentences, or use the strategy milp."
+            )
+        mass, base = program.mass, program.base
+        if above:
+            mass = mass.copy()
+            mass[units] -= penalty * numbers
+        else:
+            base -= penalty * limit
+        program = replace(program, mass=mass, base=base)
+        held = np.minimum(numbers, limit)
+        if limit:
+            program = with_feature(program, units, held, penalty * np.arange(limit + 1))
+    return program
+
+
+def spread(rows: Sequence[Row]) -> int:
+    """Return by how much rows multiply the range of a program's values, at most."""
+    return 1 + sum(int(numbers.sum()) + limit for _, numbers, limit, _ in _sides(rows))
+
+
+def _sides(rows: Sequence[Row]) -> Iterator[tuple[IntArray, IntArray, int, bool]]:
+    """Yield units, ascending, their numbers, the limit, and whether more than that is forbidden, of all that bind."""
+    for row in rows:
+        order = np.argsort(np.array(row.units, np.int64))
+        units = np.array(row.units, np.int64)[order]
+        numbers = np.array(row.coefficients, np.int64)[order]
+        common = gcd(*row.coefficients) or 1
+        if row.high is not None and row.total > row.high:
+            yield units, numbers // common, row.high // common, True
+        if row.low > 0:
+            yield units, numbers // common, -(-row.low // common), False
+
+
+def _extremes(program: Program) -> tuple[int, int]:
+    """Return values that no selection's total falls below, or passes."""
+    ends = program.table[program.table_start[1:] - 1]
+    parts = np.concatenate([program.mass, ends])
+    return program.base + int(np.minimum(parts, 0).sum()), program.base + int(np.maximum(parts, 0).sum())

@@ -122,7 +122,7 @@ def _pairs(coverage: Coverage, rows: int) -> Pairs | None:
 
     from .halves import halves_of
 
-    if coverage.goal is not Sense.MAXIMIZE or not coverage.singletons:
+    if coverage.goal is not Sense.MAXIMIZE or not coverage.singletons or coverage.rows:
         return None
     full = coverage.level[coverage.level_start[1:] - 1].astype(np.float64)
     reach = np.abs(coverage.constants).astype(np.float64) + coverage.mass.sum(axis=1, dtype=np.float64)

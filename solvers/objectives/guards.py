@@ -15,7 +15,7 @@ import numpy as np
 from optsum.coverage.instance import Coverage, IntArray
 from optsum.errors import UnsupportedError
 
-from ..engine.program import Program, program_of
+from ..engine.program import Program, program_of, with_feature
 
 __all__ = ["guarded", "positive_program", "servable"]
 
@@ -52,9 +52,6 @@ def guarded(program: Program, instance: Coverage, totals: Iterable[int], penalty
         copies = np.minimum(_adds(instance, total), wanted)
         number = len(program.table_start) - 1
         holders = np.flatnonzero(copies)
-        at = program.unit_start[holders + 1]
-        shift = np.zeros(program.size + 1, np.int64)
-        shift[1:] = np.cumsum(copies > 0)
         steps = np.diff(instance.level_start) > 1
         fed = {
             joint.feature
@@ -64,16 +61,8 @@ def guarded(program: Program, instance: Coverage, totals: Iterable[int], penalty
             and int(instance.level[instance.level_start[joint.feature] + 1]) > 0
         }
         joints = tuple(replace(joint, feature=number, count=1) for joint in instance.joints if joint.feature in fed)
-        program = replace(
-            program,
-            unit_start=program.unit_start + shift,
-            unit_feature=np.insert(program.unit_feature, at, number),
-            unit_count=np.insert(program.unit_count, at, copies[holders]),
-            table_start=np.append(program.table_start, len(program.table) + wanted + 1),
-            table=np.append(program.table, penalty * np.arange(wanted + 1)),
-            base=program.base - penalty * wanted,
-            joints=(*program.joints, *joints),
-        )
+        program = with_feature(program, holders, copies[holders], penalty * np.arange(wanted + 1))
+        program = replace(program, base=program.base - penalty * wanted, joints=(*program.joints, *joints))
     return program
 
 

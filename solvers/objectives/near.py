@@ -167,11 +167,13 @@ def _of_recall(instance: Coverage, limits: Limits, deadline: Deadline) -> _Reach
         most = Fraction(reaches(instance)[0], bottom)
         return _Reach(instance, None, Fraction(0), most, stopped.termination, _nothing, dict)
 
+    lowest = least(program, engine, program.floor)
+
     def key_of(value: int) -> Fraction:
         return Fraction(value * engine.divisor + program.base, bottom)
 
     def sets(threshold: Fraction) -> tuple[Diagram, Termination | None]:
-        node, reason = engine.all_of(max(0, least(program, engine, ceil(threshold * bottom))))
+        node, reason = engine.all_of(max(0, lowest, least(program, engine, ceil(threshold * bottom))))
         return _held(engine, node), reason
 
     def statistics() -> Mapping[str, Any]:
@@ -179,8 +181,11 @@ def _of_recall(instance: Coverage, limits: Limits, deadline: Deadline) -> _Reach
 
     if not engine.feasible:
         return _Reach(instance, None, Fraction(0), Fraction(0), None, _nothing, statistics)
-    selection, value, upper, termination = optimum_of(engine)
+    selection, value, upper, termination = optimum_of(engine, lowest)
     reason = None if termination is Termination.COMPLETED else termination
+    if selection is None:
+        bound = Fraction(0) if reason is None else key_of(upper)
+        return _Reach(instance, None, Fraction(0), bound, reason, _nothing, statistics)
     return _Reach(instance, tuple(sorted(selection)), key_of(value), key_of(upper), reason, sets, statistics)
 
 

@@ -22,7 +22,7 @@ from optsum.optima.diagram import EMPTY_FAMILY, Diagram
 from optsum.problem.problem import Selection
 from optsum.program.surrogate import reaches
 
-from ..engine.program import Program, program_of
+from ..engine.program import Program, program_of, spread
 from .guards import guarded
 from .meter import Engine, Meter, least
 
@@ -79,15 +79,25 @@ class Best:
         return True
 
     def see_greedy(self, deadline: Deadline) -> None:
-        """Take what greedy search chooses by the deadline, or nothing where its numbers are too large."""
+        """Take what greedy search chooses by the deadline, or nothing where it does not serve."""
         climbed = climb(self._instance, deadline)
         self.see(() if climbed is None else climbed.units)
+
+    def see_any(self, meter: Meter) -> None:
+        """Take some selection that keeps all rows, where there are rows and nothing was taken yet."""
+        if self.selection is not None or not self._instance.rows:
+            return
+        program = program_of(self._instance, [0] * len(self._instance.constants))
+        with meter.engine(program) as engine:
+            found = engine.one_of(least(program, engine, 0)) if engine.feasible else None
+        if found is not None:
+            self.see(found)
 
 
 def fits(instance: Coverage) -> bool:
     """Whether the programs for all ratios that selections have fit the engine's integers."""
     top, bottom = reaches(instance)
-    return 2 * (top + 1) * (bottom + 1) < _LARGEST
+    return 2 * (top + 1) * (bottom + 1) * spread(instance.rows) < _LARGEST
 
 
 def ratio_program(instance: Coverage, ratio: Fraction) -> Program:
@@ -125,6 +135,7 @@ def solve_ratio(
     proven, reason = False, None
     optima = Diagram.of_sets([])
     try:
+        best.see_any(meter)
         while not proven:
             ratio = max(best.key, Fraction(0))
             program = ratio_program(instance, ratio)

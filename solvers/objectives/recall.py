@@ -18,7 +18,7 @@ from optsum.program.surrogate import reaches
 
 from ..engine.monitor import Statistics
 from ..engine.program import Program, program_of
-from .meter import Engine, engine_of
+from .meter import Engine, engine_of, least
 
 __all__ = ["Answer", "optimum_of", "recall_program", "solve_all", "solve_one"]
 
@@ -65,12 +65,16 @@ def recall_program(coverage: Coverage) -> Program:
     return program_of(coverage, (1, 0))
 
 
-def optimum_of(engine: Engine) -> tuple[tuple[int, ...], int, int, Termination]:
+def optimum_of(engine: Engine, floor: int) -> tuple[tuple[int, ...] | None, int, int, Termination]:
     """Close the gap between a good set and the bound: set, value, bound, termination.
 
+    What is worth less than `floor` keeps not all rows: without a set, nothing does, or nothing was found.
     Bounds are near optima more often than greedy sets are: steps from above are small and grow as they fail.
     """
-    selection, value = engine.guess()
+    guess, value = engine.guess()
+    selection: tuple[int, ...] | None = guess
+    if value < floor:
+        selection, value = None, floor - 1
     upper = engine.upper
     step = max(1, (upper - value) // 16)
     try:
@@ -114,18 +118,20 @@ def solve_one(
     Stopped
         If the deadline passes before anything is known.
     """
-    engine = engine_of(recall_program(coverage), limits or Limits(), deadline)
+    program = recall_program(coverage)
+    engine = engine_of(program, limits or Limits(), deadline)
     if not engine.feasible:
         return Answer(None, 0, 0, Termination.COMPLETED, engine.finish())
     if at_most is not None:
-        most = floor(at_most * int(coverage.constants[1])) - int(coverage.constants[0])
+        most = floor(at_most * int(coverage.constants[1])) - program.base
         engine.upper = min(engine.upper, most // engine.divisor)
-    selection, value, upper, termination = optimum_of(engine)
-    constant = int(coverage.constants[0])
+    selection, value, upper, termination = optimum_of(engine, least(program, engine, program.floor))
+    if selection is None and termination is Termination.COMPLETED:
+        return Answer(None, 0, 0, termination, engine.finish())
     return Answer(
-        tuple(sorted(selection)),
-        value * engine.divisor + constant,
-        upper * engine.divisor + constant,
+        None if selection is None else tuple(sorted(selection)),
+        value * engine.divisor + program.base,
+        upper * engine.divisor + program.base,
         termination,
         engine.finish(),
     )
@@ -145,34 +151,36 @@ def solve_all(coverage: Coverage, limits: Limits | None = None, deadline: Deadli
     except Stopped as stopped:
         nothing, most = Diagram.of_sets([]), reaches(coverage)[0]
         return Optima(nothing, 0, most, complete=False, termination=stopped.termination.value)
-    constant = int(coverage.constants[0])
+    floor = least(program, engine, program.floor)
     if not engine.feasible:
         return Optima(Diagram.of_sets([]), 0, 0, complete=True, statistics=engine.finish().as_dict())
     upper, node = engine.upper, EMPTY_FAMILY
     reason: Termination | None = None
-    guess: tuple[int, ...] = ()
-    value = -1
+    guess: tuple[int, ...] | None = None
+    value = floor - 1
     if upper > _NARROW:
         guess, value = engine.guess()
         if upper - value > _NARROW:
-            guess, value, upper, termination = optimum_of(engine)
+            guess, value, upper, termination = optimum_of(engine, floor)
             reason = None if termination is Termination.COMPLETED else termination
-    while reason is None and node == EMPTY_FAMILY:
+    while reason is None and node == EMPTY_FAMILY and upper >= floor:
         node, reason = engine.all_of(upper)
         if node == EMPTY_FAMILY and reason is None:
             upper -= 1
-    if node == EMPTY_FAMILY:
-        if value < 0:
-            guess, value = engine.guess()
-        diagram = Diagram.of_sets([guess])
-    else:
+    if node != EMPTY_FAMILY:
         value, diagram = upper, engine.store.diagram(node)
+    elif reason is None:  # no set keeps all rows
+        return Optima(Diagram.of_sets([]), 0, 0, complete=True, statistics=engine.finish().as_dict())
+    else:
+        if value < floor:
+            guess, value = engine.guess()
+        diagram = Diagram.of_sets([guess or ()] if value >= floor else [])
     statistics = engine.finish()
     statistics.diagram = len(diagram.nodes)
     return Optima(
         diagram,
-        value * engine.divisor + constant,
-        upper * engine.divisor + constant,
+        value * engine.divisor + program.base if value >= floor else 0,
+        upper * engine.divisor + program.base,
         complete=reason is None,
         termination=(reason or Termination.COMPLETED).value,
         statistics=statistics.as_dict(),

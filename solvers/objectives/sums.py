@@ -30,7 +30,7 @@ from optsum.optima.tally import chosen_sets, totals_of_sets, worth_of_sets
 from optsum.program.surrogate import Cell, Weighted, cell_of, excess, programs, reaches
 from optsum.program.tangent import anchored, relaxed_anchor
 
-from ..engine.program import Program, program_of
+from ..engine.program import Program, program_of, spread
 from .guards import guarded, positive_program
 from .meter import Engine, Leash, Meter, least
 from .ratio import Best, Findings
@@ -138,6 +138,7 @@ class _Search:
             At a limit.
         """
         self.best.see_greedy(self.meter.deadline)
+        self.best.see_any(self.meter)
         program = program_of(self.instance, [0] * len(self.instance.constants))
         with self.meter.engine(program) as engine:
             if not engine.feasible:
@@ -234,9 +235,10 @@ class _Search:
         )
 
     def _programs(self, cell: Cell, wish: Weighted) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
-        # Guards multiply the range of values by the number of units.
+        # Guards multiply the range of values by the number of units, rows by what their units come to.
         guards = any(int(self.instance.constants[2 * h + 1]) <= 0 for h in wish.ratios)
-        return programs(self.instance, cell, wish, largest=_REACH / (self.instance.size + 1 if guards else 1))
+        times = (self.instance.size + 1 if guards else 1) * spread(self.instance.rows)
+        return programs(self.instance, cell, wish, largest=_REACH / times)
 
     def _program(self, wish: Weighted, tops: Sequence[int], bottoms: Sequence[int]) -> Program:
         instance = self.instance

@@ -19,7 +19,12 @@ from optsum.options.options import Options, ScoreOptions
 from optsum.options.own import OwnOptions
 
 HOME = Path(keywords.__file__)
-OTHER = {"metric": "str | Metric | type[Metric]"}
+OTHER = {
+    "metric": "str | Metric | type[Metric]",
+    "require": "str | Sequence[int]",
+    "forbid": "str | Sequence[int]",
+    "exclusive": "str | float",
+}
 HEAD = '''"""What keywords the functions of `optsum` take, for editors and type checkers; made from the options.
 
 Made by ``python tests/options/test_keywords.py``, and compared with them by the same file as a test.

@@ -234,6 +234,40 @@ class Plain:
         most = options.get("max_length")
         self.most = 10**9 if most is None else most
         self.least = options.get("min_length", 0)
+        self.document = [number for number, document in enumerate(topic["documents"]) for _ in document]
+        own = (topic.get("meta") or {}).get("constraints", {})
+        self.require = {*_numbers(options.get("require")), *own.get("require", ())}
+        self.forbid = {*_numbers(options.get("forbid")), *own.get("forbid", ())}
+        self.groups = [set(group) for group in own.get("groups", ())]
+        self.cliques = [set(clique) for clique in own.get("exclusive", ())]
+        self.rows = own.get("rows", ())
+        self.asks = bool(self.require or self.groups or any(row.get("low") for row in self.rows))
+        if (alike := options.get("exclusive")) is not None:
+            self.cliques += [
+                {one, other}
+                for one, other in combinations(range(len(self.sentences)), 2)
+                if _jaccard(self.sentences[one], self.sentences[other], options) >= Fraction(alike)
+            ]
+
+    def keeps(self, chosen: Sequence[int], characters: int) -> bool:
+        """Whether sentences of which something is chosen keep the side constraints."""
+        held, options = set(chosen), self.options
+        of_document = Counter(self.document[number] for number in held)
+        return (
+            len(held) <= options.get("max_sentences", 10**9)
+            and characters <= options.get("max_characters", 10**9)
+            and all(count <= options.get("per_document", 10**9) for count in of_document.values())
+            and held >= self.require
+            and not held & self.forbid
+            and all(held & group for group in self.groups)
+            and all(len(held & clique) <= 1 for clique in self.cliques)
+            and all(
+                row.get("low", 0)
+                <= sum(number for one, number in zip(row["sentences"], row["coefficients"], strict=True) if one in held)
+                <= row.get("high", 10**9)
+                for row in self.rows
+            )
+        )
 
     def value(self, selection: Sequence[Any]) -> Fraction:
         """Return the objective of a selection in the package's numbering."""
@@ -249,9 +283,12 @@ class Plain:
             chosen = self._by_sentence(selection)
             allowed = all(kept in set(self.trimmed[number].choices()) for number, kept in chosen)
             length = sum(self.trimmed[number].length(kept, self.unit) for number, kept in chosen)
-            return allowed and self.least <= length <= self.most
+            characters = sum(self.trimmed[number].length(kept, "characters") for number, kept in chosen)
+            kept_all = self.keeps([number for number, _ in chosen], characters)
+            return allowed and self.least <= length <= self.most and kept_all
         length = sum(length_of(self.sentences[number], self.unit) for number in selection)
-        return self.least <= length <= self.most
+        characters = sum(length_of(self.sentences[number], "characters") for number in selection)
+        return self.least <= length <= self.most and self.keeps(selection, characters)
 
     def truth(self) -> Truth:
         """Try every selection."""
@@ -275,7 +312,7 @@ class Plain:
         whole = self.options.get("model_units") != "sentences"
         texts = [text for one in references for text in ([_flat(one)] if whole else one)]
         wanted = [{gram for text in texts for gram in grams(text, metric)} for metric in metrics]
-        keep = self.options.get("keep_unmatched", False) or self.least > 0
+        keep = self.options.get("keep_unmatched", False) or self.least > 0 or self.asks
         return {
             number
             for number, sentence in enumerate(self.sentences)
@@ -302,6 +339,15 @@ class Plain:
         for number, chunk in selection:
             kept.setdefault(number, set()).add(chunk)
         return [(number, frozenset(kept[number])) for number in sorted(kept)]
+
+
+def _numbers(text: str | None) -> list[int]:
+    return [int(number) for number in text.split(",")] if text else []
+
+
+def _jaccard(one: str | list[str], other: str | list[str], options: dict[str, Any]) -> Fraction:
+    left, right = set(tokens_of(one, options)), set(tokens_of(other, options))
+    return Fraction(len(left & right), len(left | right)) if left and right else Fraction(-1)
 
 
 def least_cover(clauses: Sequence[Sequence[Sequence[int]]], weight: dict[int, int]) -> Truth:

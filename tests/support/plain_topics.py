@@ -148,3 +148,29 @@ def cover_topic(rng: random.Random) -> tuple[dict[str, Any], dict[str, Any]]:
     ]
     topic = {"id": "cover", "documents": [sentences], "references": [["a b"]], "cover": cover}
     return topic, {"formulation": "cover", "weights": rng.choice(["one", "length"])}
+
+
+def with_sides(rng: random.Random, topic: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
+    """Return a topic with constraints of its own, perhaps, and put others among the options."""
+    sentences = range(sum(map(len, topic["documents"])))
+    characters = sum(len(str(sentence)) for document in topic["documents"] for sentence in document)
+
+    def some(most: int) -> list[int]:
+        return rng.sample(sentences, rng.randint(0, min(most, len(sentences))))
+
+    said = {
+        "max_sentences": rng.randint(0, 3),
+        "max_characters": rng.randint(0, characters),
+        "per_document": rng.randint(0, 2),
+        "require": ",".join(map(str, some(1))) or None,
+        "forbid": ",".join(map(str, some(2))) or None,
+        "exclusive": rng.choice(["0.2", "0.5", "1"]),
+    }
+    for name in rng.sample(list(said), rng.randint(0, 3)):
+        options[name] = said[name]
+    numbers = some(4)
+    low = rng.randint(0, 2)
+    row = {"sentences": numbers, "coefficients": [rng.randint(1, 3) for _ in numbers], "low": low, "high": low + 3}
+    own = {"require": some(1), "forbid": some(1), "exclusive": [some(3)], "groups": [some(3) or [0]], "rows": [row]}
+    kept = {name: own[name] for name in rng.sample(list(own), rng.randint(0, 2))}
+    return {**topic, "meta": {"constraints": kept}} if kept else topic

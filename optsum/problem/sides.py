@@ -1,0 +1,179 @@
+"""Side constraints: what a summary must keep beside its length, said in sentences, as rows over the units of a task.
+
+A sentence is chosen if any part of it is. Whatever counts sentences is a row over the units that stand for them
+(`optsum.problem.formulation.Task.heads`); a length in another unit is a row over all units.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from optsum.corpus.topic import Topic
+from optsum.coverage.row import Row
+from optsum.deadline import Deadline
+from optsum.errors import InputError
+from optsum.problem.cliques import cliques_of, similar_pairs
+
+__all__ = ["Linear", "Sides", "rows_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Linear:
+    """``low <= sum of the coefficients of the chosen sentences <= high``; `high` None for no maximum."""
+
+    sentences: tuple[int, ...]
+    coefficients: tuple[int, ...]
+    low: int = 0
+    high: int | None = None
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sides:
+    """Side constraints of every topic; a topic's own stand in its ``meta`` under ``constraints``.
+
+    Attributes
+    ----------
+    max_sentences, max_characters : int or None
+        Limits beside the one of length.
+    per_document : int or None
+        Most sentences of one document.
+    require, forbid : tuple of int
+        Numbers of sentences, over all documents.
+    exclusive : float, mapping or None
+        Sentences of which at most one is chosen: those whose sets of tokens have at least this Jaccard similarity, or
+        lists of them by the id of a topic.
+    """
+
+    max_sentences: int | None = None
+    max_characters: int | None = None
+    per_document: int | None = None
+    require: tuple[int, ...] = ()
+    forbid: tuple[int, ...] = ()
+    exclusive: float | Mapping[str, tuple[tuple[int, ...], ...]] | None = field(default=None, hash=False)
+
+    def linear(self, topic: Topic, tokens: Sequence[Iterable[str]] | None, deadline: Deadline) -> list[Linear]:
+        """Return all that is said in sentences.
+
+        Parameters
+        ----------
+        topic : Topic
+        tokens : tokens of each sentence, or None
+            For `exclusive` by similarity.
+        deadline : Deadline
+
+        Raises
+        ------
+        InputError
+            If the topic has no such sentence, or its constraints are none.
+        """
+        return list(_checked(self._all(topic, tokens, deadline), topic))
+
+    def _all(self, topic: Topic, tokens: Sequence[Iterable[str]] | None, deadline: Deadline) -> Iterator[Linear]:
+        everything = tuple(range(len(topic.sentences)))
+        if self.max_sentences is not None:
+            yield _count(everything, f"at most {self.max_sentences} sentences", high=self.max_sentences)
+        if self.per_document is not None:
+            first = 0
+            for number, document in enumerate(topic.documents):
+                own = everything[first : first + len(document)]
+                yield _count(own, f"at most {self.per_document} of document {number}", high=self.per_document)
+                first += len(document)
+        own_ones = _own(topic)
+        for number in (*self.require, *own_ones.get("require", ())):
+            yield _count((number,), f"sentence {number} is required", low=1)
+        for number in (*self.forbid, *own_ones.get("forbid", ())):
+            yield _count((number,), f"sentence {number} is forbidden", high=0)
+        for group in own_ones.get("groups", ()):
+            yield _count(tuple(group), f"at least one of {_listed(group)}", low=1)
+        for clique in (*self._cliques(topic, tokens, deadline), *own_ones.get("exclusive", ())):
+            yield _count(tuple(clique), f"at most one of {_listed(clique)}", high=1)
+        for row in own_ones.get("rows", ()):
+            yield _row(row)
+
+    def _cliques(
+        self, topic: Topic, tokens: Sequence[Iterable[str]] | None, deadline: Deadline
+    ) -> Sequence[Sequence[int]]:
+        if isinstance(self.exclusive, Mapping):
+            return self.exclusive.get(topic.id, ())
+        if self.exclusive is None or tokens is None:
+            return ()
+        return cliques_of(similar_pairs(tokens, self.exclusive, deadline))
+
+    def asks_more(self, topic: Topic) -> bool:
+        """Whether something must be chosen, so that sentences which bring nothing may be needed."""
+        own_ones = _own(topic)
+        linear = own_ones.get("rows", ())
+        wanted = any(isinstance(row, Mapping) and row.get("low", 0) for row in linear)
+        return bool(self.require or own_ones.get("require") or own_ones.get("groups") or wanted)
+
+    def say_something(self, topic: Topic) -> bool:
+        """Whether there is any constraint."""
+        return self != Sides() or bool(_own(topic))
+
+
+def rows_of(linear: Iterable[Linear], heads: Mapping[int, int]) -> tuple[Row, ...]:
+    """Return rows over units, where `heads` names the unit that stands for a sentence; others have none."""
+    rows = []
+    for each in linear:
+        numbers = dict(zip(each.sentences, each.coefficients, strict=True))
+        held = {heads[sentence]: number for sentence, number in numbers.items() if number and sentence in heads}
+        rows.append(Row(tuple(held), tuple(held.values()), each.low, each.high, each.name))
+    return tuple(row for row in rows if row.binds)
+
+
+def _count(sentences: tuple[int, ...], name: str, *, low: int = 0, high: int | None = None) -> Linear:
+    return Linear(sentences, (1,) * len(sentences), low, high, name)
+
+
+def _listed(sentences: Sequence[int]) -> str:
+    return ", ".join(map(str, sentences[:8])) + (", ..." if len(sentences) > 8 else "")
+
+
+_KEYS = ("require", "forbid", "exclusive", "groups", "rows")
+
+
+def _own(topic: Topic) -> Mapping[str, Any]:
+    own: Any = topic.meta.get("constraints", {})
+    if not isinstance(own, Mapping) or not set(own) <= set(_KEYS):
+        raise InputError(f"The constraints of topic {topic.id!r} are an object with {', '.join(_KEYS)}.")
+    for key, value in own.items():
+        if not isinstance(value, list | tuple):
+            raise InputError(f"The constraints of topic {topic.id!r} have no list under {key!r}.")
+    if not all(isinstance(group, list | tuple) for key in ("exclusive", "groups") for group in own.get(key, ())):
+        raise InputError(f"The constraints of topic {topic.id!r} have lists of sentences under exclusive and groups.")
+    return own
+
+
+def _row(row: Any) -> Linear:
+    if not isinstance(row, Mapping):
+        raise InputError("A row of constraints is an object with sentences, coefficients, low and high.")
+    sentences = row.get("sentences")
+    numbers = row.get("coefficients", [1] * len(sentences) if isinstance(sentences, list | tuple) else None)
+    if not isinstance(sentences, list | tuple) or not isinstance(numbers, list | tuple):
+        raise InputError("A row of constraints has a list of sentences, and perhaps one of as many coefficients.")
+    return Linear(tuple(sentences), tuple(numbers), row.get("low", 0), row.get("high"), str(row.get("name", "")))
+
+
+def _checked(found: Iterable[Linear], topic: Topic) -> Iterator[Linear]:
+    most = len(topic.sentences)
+    for each in found:
+        numbers = (*each.sentences, *each.coefficients, each.low, *(() if each.high is None else (each.high,)))
+        if any(isinstance(number, bool) or not isinstance(number, int) for number in numbers):
+            raise InputError(f"The constraints of topic {topic.id!r} have numbers that are not whole.")
+        if min(numbers, default=0) < 0 or len(each.sentences) != len(each.coefficients):
+            raise InputError(f"The constraints of topic {topic.id!r} have negative numbers, or too few coefficients.")
+        if len(set(each.sentences)) != len(each.sentences):
+            raise InputError(f"The constraints of topic {topic.id!r} name a sentence twice: {_listed(each.sentences)}.")
+        if max(each.sentences, default=-1) >= most:
+            raise InputError(
+                f"The constraints of topic {topic.id!r} name sentence {max(each.sentences)}; it has {most}, from 0 on."
+            )
+        if max(numbers, default=0) > _MOST:
+            raise InputError(f"The constraints of topic {topic.id!r} have numbers beyond {_MOST}.")
+        yield each
+
+
+_MOST = 10**6

@@ -41,9 +41,9 @@ _NODES_OF_SUM: Final = 3_000
 """Of the search for the largest sum of ratios whose denominators vary alike."""
 
 
-def prepare(problem: Problem) -> None:
-    """Compile the kernels that a certificate of such problems takes."""
-    if _serves(problem):
+def prepare(problem: Problem | None = None) -> None:
+    """Compile the kernels that a certificate of such problems takes, or all there is."""
+    if problem is None or _serves(problem):
         for strategy in (Exhaustive(), BranchAndBound()):
             strategy.prepare(problem)
 

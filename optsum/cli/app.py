@@ -35,6 +35,7 @@ _COMMANDS: Final = {
     "config": "Show the options that a run would have, or the schema of a file of options.",
     "export": "Write the instances as files for other solvers.",
     "import-solution": "Read what other solvers found for exported instances.",
+    "warm-up": "Compile kernels beforehand, for images and clusters.",
     "list": "List strategies, formulations, backends, metrics or presets.",
 }
 

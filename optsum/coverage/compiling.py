@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
-from functools import cache
-from typing import Any
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache, wraps
+from typing import Any, TypeAlias
 
 from numba.core import event
 
-__all__ = ["compiles"]
+__all__ = ["Part", "collected", "compiles", "on_first_compilation"]
+
+Part: TypeAlias = Callable[[], object]
+"""A function without arguments that calls kernels, so that they are there."""
+
+_collecting: list[list[Part]] = []
+"""Where parts are put instead of being run."""
+
+_hearing: list[Callable[[], None]] = []
+"""What is called when something has to be compiled."""
 
 
 class _Announcer(event.Listener):  # type: ignore[misc]
@@ -18,6 +28,8 @@ class _Announcer(event.Listener):  # type: ignore[misc]
     def on_start(self, event: Any) -> None:
         del event
         _announce()
+        while _hearing:
+            _hearing.pop()()
 
     def on_end(self, event: Any) -> None:
         del event
@@ -29,7 +41,7 @@ def _announce() -> None:
 
 
 @cache
-def compiles(prepare: Callable[[], object]) -> Callable[[], None]:
+def compiles(prepare: Part) -> Callable[[], None]:
     """Let a function that calls kernels, so that they are there, do so once; said is what numba has to compile."""
 
     @cache
@@ -37,4 +49,32 @@ def compiles(prepare: Callable[[], object]) -> Callable[[], None]:
         with event.install_listener("numba:compile", _Announcer()):
             prepare()
 
-    return once
+    @wraps(prepare)
+    def part() -> None:
+        if _collecting:
+            _collecting[-1].append(part)
+        else:
+            once()
+
+    return part
+
+
+def collected(work: Callable[[], object]) -> list[Part]:
+    """Return the functions that some work would call through `compiles`, each once; they are not called."""
+    _collecting.append([])
+    try:
+        work()
+    finally:
+        found = _collecting.pop()
+    return list(dict.fromkeys(found))
+
+
+@contextmanager
+def on_first_compilation(call: Callable[[], None]) -> Iterator[None]:
+    """Call a function, once, when numba has something to compile meanwhile."""
+    _hearing.append(call)
+    try:
+        yield
+    finally:
+        if call in _hearing:
+            _hearing.remove(call)

@@ -24,7 +24,7 @@ from optsum.optima.optima import Optima
 from optsum.problem.problem import Capability, Problem
 from optsum.registry import CERTIFICATE, STRATEGIES
 
-__all__ = ["exact", "result_of_sets", "search"]
+__all__ = ["exact", "get_ready", "result_of_sets", "search"]
 
 CERTIFIED: Final = ("root", "none")
 """What can be said of a bound that is not the strategy's own."""
@@ -88,8 +88,7 @@ def search(
     else:
         chosen = strategy
     chosen.accept(problem)
-    problem.prepare()
-    chosen.prepare(problem)
+    get_ready(problem, chosen, bound)
     limits = limits or Limits.named(named)
     bounded = Capability.BOUND in problem.capabilities and bound != "none"
     certify: Callable[[Deadline], Key | None] | None = None
@@ -98,7 +97,7 @@ def search(
             raise OptionError("A gap is measured by a bound: leave --gap, or --bound none.")
         certify = _no_bound
     elif bounded and not chosen.exact and root_bound is None:
-        certify = _certificate(problem)
+        certify = partial(import_module(CERTIFICATE).certify, problem)
     run = Run(problem, limits, np.random.default_rng(seed), seed, on_progress, root_bound, certify)
     termination, detail = Termination.COMPLETED, None
     try:
@@ -128,11 +127,12 @@ def _no_bound(_: Deadline) -> None:
     """Stand for a bound that is not asked for."""
 
 
-def _certificate(problem: Problem) -> Callable[[Deadline], Key | None]:
-    """Return what computes a bound for a search that proves nothing; its kernels are compiled now."""
-    module = import_module(CERTIFICATE)
-    module.prepare(problem)
-    return partial(module.certify, problem)
+def get_ready(problem: Problem, strategy: Strategy, bound: str = "root") -> None:
+    """Compile and load all that a search of such problems takes, the bound of one that proves nothing included."""
+    problem.prepare()
+    strategy.prepare(problem)
+    if Capability.BOUND in problem.capabilities and not strategy.exact and bound != "none":
+        import_module(CERTIFICATE).prepare(problem)
 
 
 def result_of_sets(problem: Problem, strategy: Strategy, optima: Optima, seconds: float) -> Result:

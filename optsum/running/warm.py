@@ -8,18 +8,23 @@ search has its kernels compiled before it starts (`optsum.contracts.strategy.Str
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from functools import partial
+from importlib import import_module
 from time import perf_counter
 from typing import TYPE_CHECKING, Final
 
 from optsum.contracts.result import Termination
 from optsum.corpus.topic import as_topic
 from optsum.errors import InputError, OptsumError, UnsupportedError
+from optsum.registry import CERTIFICATE, STRATEGIES
 from optsum.running.setup import Setup, setup_of
 
 if TYPE_CHECKING:
+    from optsum.coverage.compiling import Part
     from optsum.options.options import Options
 
-__all__ = ["SAMPLE", "refused", "warm_up"]
+__all__ = ["SAMPLE", "kernels_of", "refused", "warm_up"]
 
 _SENTENCES: Final = ("the oracle reads all the references", "the summary reads the document", "the end is near")
 
@@ -70,11 +75,14 @@ def warm_up(setup: Setup) -> float:
     small = _fitting(setup.options)
     if small in _ready:
         return 0.0
+    from optsum.coverage.compiling import collected
+    from optsum.coverage.two_at_once import compile_parts
     from optsum.running.one_problem import answer
 
     interrupted = False
     try:
         setup = setup_of(small)
+        compile_parts(collected(partial(_prepare, setup)))
         interrupted = answer(SAMPLE, setup, began=began).termination is Termination.INTERRUPTED
     except InputError:  # this formulation wants topics of another kind
         setup.strategy.prepare()
@@ -86,6 +94,45 @@ def warm_up(setup: Setup) -> float:
         raise KeyboardInterrupt
     _ready.add(small)
     return perf_counter() - began
+
+
+def _prepare(setup: Setup) -> None:
+    """Let everything be prepared that a search of the tiny topic takes, or all there is if it is no topic for it."""
+    from optsum.running.one_problem import build
+    from optsum.running.search import get_ready
+
+    try:
+        problem = build(SAMPLE, setup).problem
+    except InputError:
+        setup.strategy.prepare()
+    else:
+        get_ready(problem, setup.strategy, setup.options.bound)
+
+
+def kernels_of(strategies: Iterable[str]) -> list[Part]:
+    """Return what has to be called so that all kernels of some strategies are there, for all kinds of problems.
+
+    Raises
+    ------
+    UnknownNameError
+        For a strategy that does not exist.
+    """
+    from optsum.coverage import climb
+    from optsum.coverage.compiling import collected
+    from optsum.running import families
+
+    chosen = [STRATEGIES.create(name.strip(), {}) for name in strategies]
+
+    def prepare() -> None:
+        climb.prepare()
+        for strategy in chosen:
+            strategy.prepare()
+            if not strategy.exact:  # whose bounds the exact ones prove
+                import_module(CERTIFICATE).prepare()
+            if strategy.enumerates:
+                families.prepare()
+
+    return collected(prepare)
 
 
 def refused(options: Options) -> bool:

@@ -16,6 +16,7 @@ from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.problem import Evaluation, Problem, Selection
 from optsum.running.search import search
 from optsum.testing import brute_force, random_coverage, random_topic
+from optsum.testing.instances import KINDS
 
 OBJECTIVES: list[dict[str, Any]] = [
     {"max_length": 12},
@@ -61,7 +62,7 @@ def test_every_choice_is_exact(every: bool, monkeypatch: pytest.MonkeyPatch) -> 
     chosen = set()
     rng = np.random.default_rng(4)
     for _ in range(60):
-        problem = CoverageProblem.of(random_coverage(rng))
+        problem = CoverageProblem.of(random_coverage(rng, kind=str(rng.choice(KINDS))))
         truth = brute_force(problem)
         if every:
             optima = auto.Auto().enumerate(problem, Limits())
@@ -131,7 +132,7 @@ def test_what_refuses_late_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_limit_ends_it() -> None:
     for limits in (Limits(time_s=0.0), Limits(nodes=0), Limits(evaluations=0)):
         rng = np.random.default_rng(1)
-        result = search(CoverageProblem.of(random_coverage(rng)), "auto", limits)
+        result = search(CoverageProblem.of(random_coverage(rng, kind=str(rng.choice(KINDS)))), "auto", limits)
         assert result.status in {Status.FEASIBLE, Status.NO_SOLUTION, Status.OPTIMAL}
         assert result.termination is not Termination.COMPLETED or result.status is Status.OPTIMAL
 

@@ -19,6 +19,7 @@ from optsum.running.one_problem import build
 from optsum.running.search import search
 from optsum.running.setup import setup_of
 from optsum.testing import brute_force, random_coverage, random_topic
+from optsum.testing.instances import KINDS
 
 OBJECTIVES: dict[str, dict[str, Any]] = {
     "recall": {"max_length": 9},
@@ -83,7 +84,7 @@ def test_no_selection_of_an_instance_is_above(few: bool) -> None:
     rng = np.random.default_rng(11)
     reached = 0
     for number in range(120):
-        problem = CoverageProblem.of(random_coverage(rng))
+        problem = CoverageProblem.of(random_coverage(rng, kind=str(rng.choice(KINDS))))
         best, bound = brute_force(problem).best, certificate.certify(problem, NEVER)
         assert bound is not None
         if best is not None:
@@ -95,7 +96,7 @@ def test_no_selection_of_an_instance_is_above(few: bool) -> None:
 def test_a_deadline_leaves_something_weaker() -> None:
     rng = np.random.default_rng(3)
     for number in range(60):
-        problem = CoverageProblem.of(random_coverage(rng))
+        problem = CoverageProblem.of(random_coverage(rng, kind=str(rng.choice(KINDS))))
         best = brute_force(problem).best
         for seconds in (0.0, 1e-4):
             bound = certificate.certify(problem, Deadline(seconds))

@@ -1,0 +1,131 @@
+"""Kernels compiled by two processes side by side, on one cache: this one from the first part on, another from the last.
+
+The other one is started when numba has something to compile, and not otherwise. Where the two meet, this process waits
+for the part that the other is at, and finds it in the cache. Whatever becomes of the other, this one compiles what is
+missing.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from importlib import import_module
+from queue import SimpleQueue
+from threading import Thread
+
+from optsum.coverage.compiling import Part, on_first_compilation
+from optsum.processes.children import end_with, python
+
+__all__ = ["compile_parts"]
+
+
+def compile_parts(parts: Sequence[Part], done: Callable[[], object] = lambda: None) -> None:
+    """Run functions that call kernels (`optsum.coverage.compiling.collected`).
+
+    Parameters
+    ----------
+    parts : sequence of functions
+    done : callable
+        Called after each.
+    """
+    helper = _Helper(parts)
+    try:
+        with on_first_compilation(helper.start):
+            for number, part in enumerate(parts):
+                helper.wait_for(number)
+                part()
+                if helper.started:
+                    logging.getLogger("optsum").info("kernels: %d of %d ready", number + 1, len(parts))
+                done()
+    finally:
+        helper.end()
+
+
+class _Helper:
+    """The other process.
+
+    Attributes
+    ----------
+    started : bool
+        Whether there was anything to compile.
+    """
+
+    def __init__(self, parts: Sequence[Part]) -> None:
+        self._names = [f"{part.__module__}:{part.__qualname__}" for part in parts]
+        self._process: subprocess.Popen[str] | None = None
+        self._listener: Thread | None = None
+        self._said: SimpleQueue[int | None] = SimpleQueue()
+        self._least = len(parts)
+        self.started = False
+
+    def start(self) -> None:
+        """Start it, if there is anything to share, and a processor to do it."""
+        self.started = True
+        if len(self._names) < 2 or _processors() < 2:
+            return
+        with suppress(OSError):  # then this process does it alone
+            self._process = subprocess.Popen(  # noqa: S603 - this Python, and nothing that a user gives
+                python("optsum.coverage.two_at_once", "help_out"),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                text=True,
+                start_new_session=True,  # Ctrl-C is for this one, which ends the other
+            )
+            self._listener = Thread(target=self._listen, args=(self._process,), name="compiling", daemon=True)
+            self._listener.start()
+
+    def _listen(self, process: subprocess.Popen[str]) -> None:
+        assert process.stdin is not None  # noqa: S101 - asked for
+        assert process.stdout is not None  # noqa: S101
+        with process.stdout, suppress(OSError, ValueError):
+            with process.stdin:
+                process.stdin.write(json.dumps(self._names))
+            for line in process.stdout:
+                self._said.put(int(line))
+        self._said.put(None)
+
+    def wait_for(self, number: int) -> None:
+        """Wait until the other is done with a part that it has begun."""
+        if self._process is None:
+            return
+        there = True
+        while there and (self._least == number or not self._said.empty()):
+            there = self._heard()
+
+    def _heard(self) -> bool:
+        """Take note of the next part that is begun; return whether the other is still there."""
+        said = self._said.get()
+        if said is None:
+            self.end()
+            return False
+        self._least = said
+        return True
+
+    def end(self) -> None:
+        """End it."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            self._process = None
+        if self._listener is not None:
+            self._listener.join()
+
+
+def _processors() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def help_out(parent: int) -> None:
+    """Be the other process: compile from the last part on, and say which before each."""
+    end_with(parent, natively=False)
+    names = json.load(sys.stdin)
+    for number in range(len(names) - 1, 0, -1):
+        print(number, flush=True)  # noqa: T201 - the parent reads it
+        module, _, function = names[number].partition(":")
+        getattr(import_module(module), function)()

@@ -1,0 +1,122 @@
+"""Kernels compiled by two processes: everything is done once, whatever becomes of the other process."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from optsum.coverage import compiling, two_at_once
+from optsum.coverage.compiling import collected, compiles, on_first_compilation
+from optsum.coverage.two_at_once import compile_parts
+
+
+def compile_something() -> None:
+    """Let everybody hear what numba says when it compiles."""
+    while compiling._hearing:
+        compiling._hearing.pop()()
+
+
+def recorders(number: int, done: list[int]) -> list[Callable[[], object]]:
+    def one(place: int) -> Callable[[], object]:
+        def part() -> None:
+            compile_something()
+            done.append(place)
+
+        return part
+
+    return [one(place) for place in range(number)]
+
+
+def test_what_is_collected_is_not_called() -> None:
+    called: list[int] = []
+    first, second = (compiles(part) for part in recorders(2, called))
+
+    def work() -> None:
+        first()
+        second()
+        first()
+
+    parts = collected(work)
+    assert (len(parts), called) == (2, [])
+    work()
+    assert called == [0, 1]  # each once
+
+
+def test_collecting_ends_with_an_error() -> None:
+    with pytest.raises(ZeroDivisionError):
+        collected(lambda: 1 / 0)
+    called: list[int] = []
+    compiles(recorders(1, called)[0])()
+    assert called == [0]
+
+
+def test_nothing_is_started_where_nothing_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(subprocess, "Popen", None)
+    done: list[int] = []
+    compile_parts([lambda: done.append(0), lambda: done.append(1)])
+    assert done == [0, 1]
+    with on_first_compilation(lambda: done.append(2)):
+        pass
+    compile_something()
+    assert done == [0, 1]
+
+
+def test_one_processor_works_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(subprocess, "Popen", None)
+    monkeypatch.setattr(two_at_once, "_processors", lambda: 1)
+    done: list[int] = []
+    compile_parts(recorders(3, done))
+    assert done == [0, 1, 2]
+
+
+@pytest.mark.parametrize("python", ["/no/such/python", sys.executable])
+def test_a_process_that_fails_costs_nothing(python: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It cannot be started, or cannot find the functions of this test."""
+    monkeypatch.setattr(two_at_once, "_processors", lambda: 2)
+    monkeypatch.setattr(two_at_once, "python", lambda *_: [python, "-c", "import sys; sys.stdin.read(); sys.exit(3)"])
+    done: list[int] = []
+    progress: list[int] = []
+    compile_parts(recorders(3, done), lambda: progress.append(1))
+    assert (done, len(progress)) == ([0, 1, 2], 3)
+
+
+def test_a_process_that_hangs_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(two_at_once, "_processors", lambda: 2)
+    monkeypatch.setattr(two_at_once, "python", lambda *_: [sys.executable, "-c", "import time; time.sleep(600)"])
+    started: list[Any] = []
+    real = subprocess.Popen
+
+    def popen(*given: Any, **named: Any) -> Any:
+        started.append(real(*given, **named))
+        return started[-1]
+
+    monkeypatch.setattr(subprocess, "Popen", popen)
+    done: list[int] = []
+    compile_parts(recorders(2, done))
+    assert done == [0, 1]
+    assert [process.poll() is not None for process in started] == [True]
+
+
+@pytest.mark.parametrize(
+    ("said", "number", "heard"),
+    [
+        ([2], 1, 1),  # it is at a later part
+        ([2, 1, None], 2, 3),  # it has done this one
+        ([1, None], 1, 2),  # it was at this one, and is done
+    ],
+)
+def test_the_other_is_waited_for_only_at_the_part_it_is_at(
+    said: list[int | None], number: int, heard: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    helper = two_at_once._Helper([compile_something] * 3)
+    helper._process = SimpleNamespace(kill=lambda: None, wait=lambda: None)  # type: ignore[assignment]
+    for each in said:
+        helper._said.put(each)
+    helper.wait_for(number)
+    assert len(said) - helper._said.qsize() == heard
+    assert (helper._process is None) == (None in said[:heard])

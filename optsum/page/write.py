@@ -26,7 +26,10 @@ from optsum.page.views import IN_BLOCK, blocks_of
 
 __all__ = ["checked_output", "page_of", "write_page"]
 
-_SCRIPTS: Final = ("core.js", "grams.js", "table.js", "marks.js", "topic.js", "cover.js", "start.js")
+_SCRIPTS: Final = (
+    *("core.js", "grams.js", "table.js", "marks.js"),
+    *("topic.js", "source.js", "references.js", "cover.js", "start.js"),
+)
 _STYLES: Final = ("page.css", "table.css", "topic.css", "print.css")
 
 

@@ -6,13 +6,30 @@ function coverColumn(text) {
   const items = text.cover.map((alternatives, number) => {
     const held = alternatives.findIndex((each) => each.every((name) => chosen.has(numberOf(text, name))));
     const sets = alternatives.map((each, place) =>
-      el("li", { class: place === held ? "set held" : "set" }, el("span", { "aria-hidden": "true" }, place === held ? "● " : "○ "), each.join(", "), place === held ? el("span", { class: "sr" }, " (chosen)") : null),
+      el(
+        "li",
+        { class: place === held ? "set held" : "set" },
+        el("span", { "aria-hidden": "true" }, place === held ? "● " : "○ "),
+        each.join(", "),
+        place === held ? el("span", { class: "sr" }, " (chosen)") : null,
+      ),
     );
     const needed = held < 0 ? "" : alternatives[held].map((name) => numberOf(text, name)).join(" ");
     const words = sentences[number]?.[1].join("") ?? `abstract sentence ${number + 1}`;
-    return el("li", { class: "abstract", "data-needs": needed, tabindex: -1 }, el("bdi", {}, words), el("ul", { class: "sets", "aria-label": "alternatives" }, sets), alternatives.length ? null : el("span", { class: "note" }, "no alternative"));
+    return el(
+      "li",
+      { class: "abstract", "data-needs": needed, tabindex: -1 },
+      el("bdi", {}, words),
+      el("ul", { class: "sets", "aria-label": "alternatives" }, sets),
+      alternatives.length ? null : el("span", { class: "note" }, "no alternative"),
+    );
   });
-  return el("section", { class: "column references", "aria-labelledby": "references-heading", tabindex: 0 }, el("h3", { id: "references-heading" }, "Abstract ", el("small", {}, counted(text.cover.length, "sentence"))), el("ol", { class: "abstracts" }, items));
+  return el(
+    "section",
+    { class: "column references", "aria-labelledby": "references-heading", tabindex: 0 },
+    el("h3", { id: "references-heading" }, "Abstract ", el("small", {}, counted(text.cover.length, "sentence"))),
+    el("ol", { class: "abstracts" }, items),
+  );
 }
 
 const numberOf = (text, name) => (text.names ? text.names.indexOf(name) : name);
@@ -25,10 +42,15 @@ function markNeeds(root, item) {
   const sentences = numbers.map((number) => root.querySelector(`[data-sentence="${number}"]`)).filter(Boolean);
   item.classList.add("at");
   for (const sentence of sentences) sentence.classList.add("has");
-  say(numbers.length ? `made from ${counted(numbers.length, "source sentence")}: ${numbers.join(", ")}` : "no alternative is chosen whole");
+  say(
+    numbers.length
+      ? `made from ${counted(numbers.length, "source sentence")}: ${numbers.join(", ")}`
+      : "no alternative is chosen whole",
+  );
   const frame = root.getBoundingClientRect();
   const column = root.querySelector(".source").getBoundingClientRect();
-  if (column.right > root.querySelector(".references").getBoundingClientRect().left + 8) return; // stacked: nothing between
+  const stacked = column.right > root.querySelector(".references").getBoundingClientRect().left + 8;
+  if (stacked) return; // there is nothing between
   const svg = document.createElementNS(SVG, "svg");
   svg.setAttribute("class", "lines");
   svg.setAttribute("aria-hidden", "true");

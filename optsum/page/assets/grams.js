@@ -1,6 +1,6 @@
 // n-grams: what of the references a selection covers, counted as the search counts.
 
-/** Return all n-grams of tokens, each with the places of its tokens; those with a token of no reference are left out. */
+/** Return all n-grams of tokens, each with the places of its tokens, but those with a token of no reference. */
 function gramsOf(tokens, component) {
   const found = [];
   const add = (places) => {
@@ -66,7 +66,11 @@ function judge(text, setting, component, selection, only) {
     .sort(([one], [other]) => one - other)
     .map(([number, parts]) => keptTokens(text.sentences[number], parts));
   const summary = countKeys(setting.joined ? [kept.flat()] : kept, component, setting.distinct);
-  const all = countKeys(text.sentences.map((sentence) => sentence[2]), component, setting.distinct);
+  const all = countKeys(
+    text.sentences.map((sentence) => sentence[2]),
+    component,
+    setting.distinct,
+  );
   const totals = [0, 0, 0];
   const references = text.references.map((reference, number) => {
     if (only !== undefined && number !== only) return null;

@@ -2,7 +2,8 @@
 
 /** Take away what pointing has marked. */
 function unmark(root) {
-  for (const each of root.querySelectorAll(".lit, .hollow, .has, .at")) each.classList.remove("lit", "hollow", "has", "at");
+  for (const each of root.querySelectorAll(".lit, .hollow, .has, .at"))
+    each.classList.remove("lit", "hollow", "has", "at");
 }
 
 /**
@@ -18,8 +19,14 @@ function markSentence(root, shown, number) {
   const chosen = chosenOf(selection, text);
   const own = keptTokens(text.sentences[number], chosen.get(number) ?? null);
   const places = ownPlaces(text.sentences[number], chosen.get(number) ?? null);
-  const before = [...chosen.entries()].filter(([other]) => text.sentences[other] && other !== number && (!chosen.has(number) || other < number));
-  const counts = countKeys(before.map(([other, parts]) => keptTokens(text.sentences[other], parts)), component, setting.distinct);
+  const before = [...chosen.entries()].filter(
+    ([other]) => text.sentences[other] && other !== number && (!chosen.has(number) || other < number),
+  );
+  const counts = countKeys(
+    before.map(([other, parts]) => keptTokens(text.sentences[other], parts)),
+    component,
+    setting.distinct,
+  );
   const [first, beyond] = [new Set(), new Set()];
   const keys = new Map();
   for (const gram of gramsOf(own, component)) keys.set(gram.key, [...(keys.get(gram.key) ?? []), gram.places]);
@@ -36,12 +43,14 @@ function markSentence(root, shown, number) {
         if (solid) added += 1;
         else if (copy < start) copies += 1;
         else continue;
-        for (const place of gram.places) shown.words.get(`${reference}/${part}/${place}`)?.classList.add(solid ? "lit" : "hollow");
+        for (const place of gram.places)
+          shown.words.get(`${reference}/${part}/${place}`)?.classList.add(solid ? "lit" : "hollow");
         if (solid) keys.get(gram.key)[copy - start]?.forEach((place) => first.add(places[place]));
       }
     }),
   );
-  for (const list of keys.values()) for (const place of list.flat()) if (!first.has(places[place])) beyond.add(places[place]);
+  for (const list of keys.values())
+    for (const place of list.flat()) if (!first.has(places[place])) beyond.add(places[place]);
   const sentence = root.querySelector(`[data-sentence="${number}"]`);
   sentence.classList.add("at");
   for (const place of first) sentence.querySelector(`[data-place="${place}"]`)?.classList.add("lit");

@@ -51,11 +51,17 @@ async function follow() {
     try {
       await showTopic(asked.topic, asked.strategy, asked.optimum);
     } catch (error) {
-      document.getElementById("topic").replaceChildren(el("p", { class: "note" }, `This topic cannot be shown: ${error.message}.`), el("a", { href: "#" }, "all topics"));
+      document
+        .getElementById("topic")
+        .replaceChildren(
+          el("p", { class: "note" }, `This topic cannot be shown: ${error.message}.`),
+          el("a", { href: "#" }, "all topics"),
+        );
     }
     return;
   }
   const before = shown.topic;
+  shown.asks += 1;
   document.getElementById("topic").hidden = true;
   document.getElementById("overview").hidden = false;
   document.title = document.querySelector("h1").textContent;
@@ -83,8 +89,18 @@ function help() {
   if (!dialog.firstChild) {
     dialog.append(
       el("h2", { id: "help-heading" }, "Keys"),
-      el("dl", {}, KEYS.flatMap(([key, what]) => [el("dt", {}, el("kbd", {}, key)), el("dd", {}, what)])),
-      el("p", { class: "note" }, "Sentences are numbered from 0, as in the rows. Pointing at a sentence shows what it covers of the references: first copies solid, copies beyond the clip hollow. Pointing at a word of a reference shows every source sentence that has it."),
+      el(
+        "dl",
+        {},
+        KEYS.flatMap(([key, what]) => [el("dt", {}, el("kbd", {}, key)), el("dd", {}, what)]),
+      ),
+      el(
+        "p",
+        { class: "note" },
+        "Sentences are numbered from 0, as in the rows. Pointing at a sentence shows what it covers of the references: " +
+          "first copies solid, copies beyond the clip hollow. Pointing at a word of a reference shows every source " +
+          "sentence that has it.",
+      ),
       el("form", { method: "dialog" }, el("button", { autofocus: true }, "Close")),
     );
   }
@@ -106,7 +122,12 @@ function press(event) {
   const move = (step) => {
     if (!table.order.length) return;
     const place = table.order.indexOf(shown.topic);
-    const next = shown.topic < 0 ? (step > 0 ? 0 : table.order.length - 1) : (place + step + table.order.length) % table.order.length;
+    const next =
+      shown.topic < 0
+        ? step > 0
+          ? 0
+          : table.order.length - 1
+        : (place + step + table.order.length) % table.order.length;
     location.hash = addressOf(table.order[next], shown.topic < 0 ? undefined : shown.strategy);
   };
   const digit = Number(event.key) - 1;

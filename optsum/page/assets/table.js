@@ -11,9 +11,14 @@ const missedBy = (line) => {
   return Boolean(result && line.proven && result[1] !== null && result[3] !== 1);
 };
 const FILTERS = {
-  ...(heuristics.length && { missed: { label: `missed by ${data.strategies[data.missed]?.name ?? ""}`, test: missedBy } }),
+  ...(heuristics.length && {
+    missed: { label: `missed by ${data.strategies[data.missed]?.name ?? ""}`, test: missedBy },
+  }),
   open: { label: "not proven", test: (line) => !line.proven && !line.error },
-  error: { label: "error", test: (line) => Boolean(line.error) || line.results.some((each) => each && each[0] === "error") },
+  error: {
+    label: "error",
+    test: (line) => Boolean(line.error) || line.results.some((each) => each && each[0] === "error"),
+  },
 };
 
 const secondsOf = (line) => line.results.find((each) => each !== null)?.[4];
@@ -24,7 +29,11 @@ const COLUMNS = [
   { name: "sentences", size: true, of: (line) => line.sentences },
   { name: "words", size: true, of: (line) => line.words },
   { name: data.settings.every((each) => each.minimizes) ? "minimum" : "oracle", of: (line) => line.value },
-  ...heuristics.map((place) => ({ name: data.strategies[place].name, strategy: place, of: (line) => line.results[place]?.[2] })),
+  ...heuristics.map((place) => ({
+    name: data.strategies[place].name,
+    strategy: place,
+    of: (line) => line.results[place]?.[2],
+  })),
   { name: "optima", of: (line) => (line.optima ? Number(line.optima[0]) : undefined) },
   { name: "time", of: secondsOf },
 ];
@@ -44,7 +53,13 @@ function prepareTable() {
     const count = data.topics.filter(test).length;
     return el(
       "button",
-      { type: "button", "aria-pressed": "false", "data-filter": name, disabled: count === 0, onclick: (event) => toggle(name, event.currentTarget) },
+      {
+        type: "button",
+        "aria-pressed": "false",
+        "data-filter": name,
+        disabled: count === 0,
+        onclick: (event) => toggle(name, event.currentTarget),
+      },
       `${label} (${count})`,
     );
   });
@@ -58,21 +73,40 @@ function prepareTable() {
     : null;
   document
     .getElementById("controls")
-    .append(el("label", { for: "filter", class: "sr" }, "filter topics"), search, ...buttons, choice ?? "", el("p", { id: "count", role: "status" }));
+    .append(
+      el("label", { for: "filter", class: "sr" }, "filter topics"),
+      search,
+      ...buttons,
+      choice ?? "",
+      el("p", { id: "count", role: "status" }),
+    );
   const head = COLUMNS.map((column, place) =>
     el(
       "th",
       { scope: "col", class: column.text ? null : column.size ? "n size" : "n", "data-column": place },
-      el("button", { type: "button", onclick: () => sortBy(place) }, column.strategy === undefined ? null : keyOf(column.strategy), el("bdi", {}, column.name)),
+      el(
+        "button",
+        { type: "button", onclick: () => sortBy(place) },
+        column.strategy === undefined ? null : keyOf(column.strategy),
+        el("bdi", {}, column.name),
+      ),
     ),
   );
-  document.getElementById("table").append(
-    el("table", { class: "topics" }, el("caption", { class: "sr" }, "Topics"), el("thead", {}, el("tr", {}, head)), el("tbody", { id: "lines" })),
-    el("div", { id: "more" }),
-  );
-  new IntersectionObserver((seen) => seen.some((each) => each.isIntersecting) && addLines(STEP), { rootMargin: "600px" }).observe(
-    document.getElementById("more"),
-  );
+  document
+    .getElementById("table")
+    .append(
+      el(
+        "table",
+        { class: "topics" },
+        el("caption", { class: "sr" }, "Topics"),
+        el("thead", {}, el("tr", {}, head)),
+        el("tbody", { id: "lines" }),
+      ),
+      el("div", { id: "more" }),
+    );
+  new IntersectionObserver((seen) => seen.some((each) => each.isIntersecting) && addLines(STEP), {
+    rootMargin: "600px",
+  }).observe(document.getElementById("more"));
   addEventListener("beforeprint", () => addLines(Infinity));
   fillTable();
 }
@@ -100,7 +134,11 @@ function linesOnShow() {
     .filter((place) => {
       const line = data.topics[place];
       const found = `${line.id}\n${line.error ?? ""}`.toLowerCase().includes(table.text);
-      return found && (table.setting < 0 || line.setting === table.setting) && [...table.only].every((name) => FILTERS[name].test(line));
+      return (
+        found &&
+        (table.setting < 0 || line.setting === table.setting) &&
+        [...table.only].every((name) => FILTERS[name].test(line))
+      );
     });
   if (table.sort === null) return lines;
   const { of, text } = COLUMNS[table.sort];
@@ -109,7 +147,8 @@ function linesOnShow() {
     const [left, right] = [data.topics[one], data.topics[other]];
     if (Boolean(left.error) !== Boolean(right.error)) return left.error ? -1 : 1;
     const [a, b] = [of(left), of(right)];
-    if (a === undefined || a === null || b === undefined || b === null) return Number(a === undefined || a === null) - Number(b === undefined || b === null) || one - other;
+    if (a === undefined || a === null || b === undefined || b === null)
+      return Number(a === undefined || a === null) - Number(b === undefined || b === null) || one - other;
     return sign * (text ? a.localeCompare(b, "en", { numeric: true }) : a - b) || one - other;
   });
 }
@@ -140,18 +179,38 @@ function lineOf(place) {
   const line = data.topics[place];
   const name = el("th", { scope: "row" }, el("a", { href: addressOf(place) }, el("bdi", {}, line.id)));
   if (line.error) {
-    return el("tr", { class: "error", "data-topic": place }, name, el("td", { colspan: COLUMNS.length - 1 }, el("strong", {}, "error: "), el("bdi", {}, line.error)));
+    return el(
+      "tr",
+      { class: "error", "data-topic": place },
+      name,
+      el("td", { colspan: COLUMNS.length - 1 }, el("strong", {}, "error: "), el("bdi", {}, line.error)),
+    );
   }
   const setting = data.settings[line.setting];
   const cells = COLUMNS.slice(1).map((column) => {
     if (column.text) return el("td", {}, column.of(line));
     if (column.strategy !== undefined) return ratioCell(line, column.strategy);
-    if (column.name === "optima") return el("td", { class: "n" }, line.optima ? `${line.optima[1] ? "" : "≥ "}${short(line.optima[0])}${line.optima[2] ? ` ${line.optima[2]}` : ""}` : "–");
+    if (column.name === "optima")
+      return el(
+        "td",
+        { class: "n" },
+        line.optima
+          ? `${line.optima[1] ? "" : "≥ "}${short(line.optima[0])}${line.optima[2] ? ` ${line.optima[2]}` : ""}`
+          : "–",
+      );
     if (column.name === "time") return el("td", { class: "n" }, time(column.of(line)));
     if (column.size) return el("td", { class: "n size" }, String(column.of(line) ?? "–"));
     if (column.of(line) === undefined) return el("td", { class: "n" }, "–");
-    const bound = line.proven || line.bound === undefined ? "" : ` ${setting.minimizes ? "≥" : "≤"} ${objective(line.bound, setting)}`;
-    return el("td", { class: "n" }, objective(line.value, setting), bound ? el("span", { class: "bound" }, bound) : null);
+    const bound =
+      line.proven || line.bound === undefined
+        ? ""
+        : ` ${setting.minimizes ? "≥" : "≤"} ${objective(line.bound, setting)}`;
+    return el(
+      "td",
+      { class: "n" },
+      objective(line.value, setting),
+      bound ? el("span", { class: "bound" }, bound) : null,
+    );
   });
   return el("tr", { "data-topic": place }, name, cells);
 }
@@ -164,5 +223,10 @@ function ratioCell(line, strategy) {
   const bar = el("span", { class: `bar s${strategy % data.styles}`, "aria-hidden": "true" }, el("i"));
   bar.firstChild.style.width = `${100 * result[2]}%`;
   const sign = result[3] === 1 ? "" : result[3] === 2 ? "≥ " : "";
-  return el("td", { class: `n ratio${result[3] === 1 ? " reached" : ""}` }, bar, el("span", { class: "value" }, `${sign}${fixed(result[2])}`));
+  return el(
+    "td",
+    { class: `n ratio${result[3] === 1 ? " reached" : ""}` },
+    bar,
+    el("span", { class: "value" }, `${sign}${fixed(result[2])}`),
+  );
 }

@@ -60,7 +60,7 @@ class Cluster:
             self.scheduler = self._begin("scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard",
                                          "--scheduler-file", str(named))  # fmt: skip
             until = time.monotonic() + 60
-            while not named.exists():
+            while not (named.exists() and named.read_text().strip().endswith("}")):
                 assert time.monotonic() < until, "no scheduler"
                 time.sleep(0.1)
             self.address = json.loads(named.read_text())["address"]

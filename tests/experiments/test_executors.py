@@ -48,7 +48,7 @@ def cluster(folder: Path) -> Iterator[str]:
 
     try:
         start("scheduler", "--host", "127.0.0.1", "--port", "0", "--scheduler-file", str(named))
-        wait_for(named.exists)
+        wait_for(lambda: named.exists() and named.read_text().strip().endswith("}"))
         address = json.loads(named.read_text())["address"]
         for _ in range(2):
             start("worker", address, "--nthreads", "1", "--local-directory", str(folder), "--death-timeout", "60")

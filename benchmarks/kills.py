@@ -257,9 +257,8 @@ def main() -> int:
         trial = Trial(Path(place), arguments)
         seconds = trial.undisturbed()
         print(f"undisturbed: {arguments.topics} topics in {seconds:.1f} s", flush=True)
-        kinds = cycle(
-            [(*kind, False) for kind in LOCAL] + ([] if arguments.no_dask else [(*kind, True) for kind in DASK])
-        )
+        local = [(*kind, False) for kind in LOCAL] if arguments.only != "dask" else []
+        kinds = cycle(local + ([(*kind, True) for kind in DASK] if arguments.only != "loky" else []))
         try:
             for number, (whom, by, on_dask) in zip(range(1, arguments.kills + 1), kinds, strict=False):
                 trial.kill(number, whom, by, on_dask, longest=min(10.0, seconds / 3))

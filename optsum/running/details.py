@@ -12,12 +12,13 @@ from typing import Any, Final
 from optsum.contracts.result import Result
 from optsum.corpus.topic import Topic, topic_to_json
 from optsum.errors import OptsumError
+from optsum.options.options import OF_WORKERS
 from optsum.running.one_problem import build
 from optsum.running.setup import Setup
 
 __all__ = ["carrying", "details_of"]
 
-_NO_MATTER: Final = {"preset", "workers", "seed"}
+_NO_MATTER: Final = {"preset", "seed", *OF_WORKERS}
 
 
 def carrying(result: Result, details: Mapping[str, Any]) -> Result:

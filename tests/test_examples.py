@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +27,42 @@ def outputs(cell: Any) -> list[str]:
         without = re.sub(r"\b[\d.e-]+ (ms|s|min)\b", "TIME", text)
         shown.append(re.sub(r"\s+|-{3,}", " ", without))
     return shown
+
+
+def run(name: str, *arguments: str) -> str:
+    command = [sys.executable, str(EXAMPLES / name), *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120, stdin=subprocess.DEVNULL)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("upper_bound.py", r"^ {3}75 +0\.5620 +0\.2945$"),
+        ("heuristics_against_optimum.py", r"^vns +0\.5620 .*40/40"),
+        ("swap_solver.py", r"^highs +optimal 78/157 in"),
+        ("lin_hovy_baseline.py", r"^kettle-recall +best 1\.0000 +lead 0\.9773 +\(optimal\)$"),
+        ("own_formulation.py", r"^bridge-closure +0\.4968 +with numbers 0\.\d{4} +\(\d+"),
+    ],
+)
+def test_an_example_shows_what_it_is_for(name: str, shown: str) -> None:
+    assert re.search(shown, run(name), re.MULTILINE)
+
+
+@pytest.mark.slow
+def test_labels_are_of_all_topics() -> None:
+    rows = [json.loads(line) for line in run("label_dataset.py").splitlines()]
+    assert len(rows) == 8
+    assert all(len(row["labels"]) == len(row["shares"]) and row["status"] == "optimal" for row in rows)
+
+
+def test_every_example_is_listed() -> None:
+    listed = (EXAMPLES / "README.md").read_text(encoding="utf-8")
+    names = [file.name for pattern in ("*.py", "*.ipynb") for file in EXAMPLES.glob(pattern)]
+    assert len(names) >= 8
+    assert [name for name in names if f"`{name}`" not in listed] == []
 
 
 @pytest.mark.slow

@@ -61,6 +61,7 @@ def test_the_policy_lets_in_the_page_s_own_script_and_styles_alone(run: Any) -> 
     ]
 
 
+@pytest.mark.slow
 def test_rows_of_compare_and_of_a_run_make_the_same_page(run: Any) -> None:
     asked = ("--max-length", "4", "--details")
     compare = ("compare", "topics.jsonl", "--strategies", "greedy", "--exact", "branch-and-bound", *asked)

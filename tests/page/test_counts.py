@@ -47,6 +47,7 @@ def some_topics(seed: int) -> list[dict[str, Any]]:
     ]
 
 
+@pytest.mark.slow
 def test_hits_are_those_of_the_search(chromium: Any, tmp_path: Path) -> None:
     from selenium.webdriver.support.ui import WebDriverWait
 

@@ -1,6 +1,6 @@
 r"""How many sets of a family have no unit that could be left out.
 
-A set S is *irredundant* if each unit u that may go (no chosen unit needs it, and the length limits hold without it)
+A set S is *irredundant* if each unit u that may go (no chosen unit needs it, and all limits hold without it)
 takes value with it: :math:`f(S - u) < f(S)`. Of optima with f monotone these are the sets that contain no other optimum
 (`optsum.optima.algebra.minimal_sets`); of near-optimal families they are fewer than all and more than the minimal ones.
 """
@@ -60,8 +60,8 @@ def _irredundant(arrays, state, units):
             continue
         flip(arrays, state, unit)
         may_go = state.scalars[LENGTH] >= arrays.min_length
-        if arrays.kind == COVER:
-            may_go = state.scalars[MISSING] == 0
+        if arrays.kind == COVER or arrays.ruled == 1:
+            may_go = may_go and state.scalars[MISSING] == 0
         less, of = value_pair(arrays, state)
         flip(arrays, state, unit)
         if may_go and less * bottom >= top * of:

@@ -224,7 +224,7 @@ class _Walk:
         """Yield what greedy search reaches, descending, by as few climbs as are needed."""
         problem = self._problem
         coverage = problem.coverage if Capability.COVERAGE in problem.capabilities else None
-        if coverage is None or arrays_of(coverage) is None:
+        if coverage is None or coverage.rows or arrays_of(coverage) is None:
             yield from self._searched()
             return
         worth: dict[Selection, Key] = {}

@@ -77,11 +77,14 @@ def warm_up(setup: Setup) -> float:
         return 0.0
     from optsum.coverage.compiling import collected
     from optsum.coverage.two_at_once import compile_parts
+    from optsum.problem import text_kernels
     from optsum.running.one_problem import answer
 
     interrupted = False
     try:
         setup = setup_of(small)
+        if setup.formulation.has_metric:
+            compile_parts(collected(text_kernels.prepare))
         compile_parts(collected(partial(_prepare, setup)))
         interrupted = answer(SAMPLE, setup, began=began).termination is Termination.INTERRUPTED
     except InputError:  # this formulation wants topics of another kind
@@ -119,11 +122,13 @@ def kernels_of(strategies: Iterable[str]) -> list[Part]:
     """
     from optsum.coverage import climb
     from optsum.coverage.compiling import collected
+    from optsum.problem import text_kernels
     from optsum.running import families
 
     chosen = [STRATEGIES.create(name.strip(), {}) for name in strategies]
 
     def prepare() -> None:
+        text_kernels.prepare(pairs=True)
         climb.prepare()
         for strategy in chosen:
             strategy.prepare()

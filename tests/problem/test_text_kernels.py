@@ -1,0 +1,22 @@
+"""Text kernels are parts of getting ready, which another process can run by their names."""
+
+from __future__ import annotations
+
+import pkgutil
+
+from optsum.coverage.compiling import collected
+from optsum.metrics.gram_kernels import count_rows, skip_numbers
+from optsum.metrics.lcs_kernel import union_hits
+from optsum.problem import text_kernels
+from optsum.problem.cover_kernel import features_of
+from optsum.text.word_kernel import number_words
+
+
+def test_parts_are_found_by_name_and_leave_one_signature_each() -> None:
+    parts = collected(lambda: text_kernels.prepare(pairs=True))
+    assert len(parts) == 3
+    for part in parts:
+        assert pkgutil.resolve_name(f"{part.__module__}:{part.__qualname__}") is part
+        part()
+    for kernel in (number_words, skip_numbers, count_rows, features_of, union_hits):
+        assert len(kernel.signatures) == 1, kernel

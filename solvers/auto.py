@@ -8,10 +8,12 @@ from typing import Any, ClassVar, Final
 
 from optsum.contracts.run import Limits, Run
 from optsum.contracts.strategy import Strategy
+from optsum.coverage.instance import Combination
+from optsum.deadline import Deadline
 from optsum.errors import UnsupportedError
 from optsum.optima.nearness import Nearness
 from optsum.optima.optima import Optima
-from optsum.problem.problem import Problem
+from optsum.problem.problem import Capability, Problem
 
 from .branch_and_bound import BranchAndBound
 from .exhaustive.estimate import duration
@@ -21,6 +23,9 @@ from .exhaustive.walkers import seconds_of
 from .milp import Milp
 
 __all__ = ["Auto"]
+
+_MANY: Final = 24
+"""Units of a greedy selection beyond which a ratio that varies is proven sooner by integer programs."""
 
 _LONGEST_S: Final = 600.0
 """No visit of all selections is begun that would take longer, unless a limit ends it."""
@@ -112,7 +117,10 @@ class Auto(Strategy):
         if is_few(problem):
             yield Exhaustive()
             return
-        yield from self._cleverer(problem, refusals)
+        cleverer = list(self._cleverer(problem, refusals))
+        if len(cleverer) > 1 and _takes_many(problem, limits):
+            cleverer.reverse()
+        yield from cleverer
         seconds = seconds_of(problem, _LONGEST_S)
         if seconds > _LONGEST_S and limits.time_s is None and limits.evaluations is None:
             raise UnsupportedError(
@@ -131,3 +139,16 @@ class Auto(Strategy):
                 yield strategy
             except UnsupportedError as error:
                 refusals.append(str(error))
+
+
+def _takes_many(problem: Problem, limits: Limits) -> bool:
+    """Whether the value is one ratio that varies (precision, F1), and many units make it large."""
+    from optsum.coverage.climb import climb
+
+    if problem.size <= _MANY or Capability.COVERAGE not in problem.capabilities:
+        return False
+    instance = problem.coverage
+    if instance.ratios > 1 or instance.constant_denominator or instance.combination is not Combination.RATIO:
+        return False
+    climbed = climb(instance, Deadline(limits.time_s))
+    return climbed is not None and len(climbed.units) > _MANY

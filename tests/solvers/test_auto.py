@@ -91,6 +91,17 @@ def test_what_is_chosen_follows_from_how_many_selections_there_are(options: dict
     assert ran(options) == chosen
 
 
+def test_a_ratio_of_many_units_is_for_integer_programs(monkeypatch: pytest.MonkeyPatch) -> None:
+    from optsum.solvers import auto
+
+    options = {"measure": "f1", "metric": "rouge-1"}
+    monkeypatch.setattr(auto, "_MANY", 0)
+    assert ran(options) == "milp"
+    assert ran({"max_length": 60}) == "branch-and-bound"  # recall
+    found = optsum.enumerate_optima(topic(1, 60), strategy="auto", **options)
+    assert found.result.extra["ran"] == "branch-and-bound"
+
+
 def test_the_solver_behind_it_is_named() -> None:
     found = optsum.solve(topic(1, 60), metric="rouge-l", max_length=60)
     assert (found.extra["ran"], found.backend) == ("milp", "highs")
@@ -112,7 +123,7 @@ class Weighed(Problem):
 
 
 def test_what_nothing_proves_in_time_is_refused() -> None:
-    with pytest.raises(optsum.UnsupportedError, match=r"in .*: give --time-limit, or .* vns\. .*coverage"):
+    with pytest.raises(optsum.UnsupportedError, match=r"in .*: give (--time-limit|time_limit), or .* vns\. .*coverage"):
         search(Weighed(lengths=(1,) * 60, max_length=30))
     limited = search(Weighed(lengths=(1,) * 60, max_length=30), time_limit=0.05)
     assert (limited.termination, limited.statistics["ran"]) == (Termination.TIME_LIMIT, "exhaustive")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from optsum.compiled import njit
 from optsum.coverage.compiling import compiles
 
 from .moves.descent import EVALUATIONS, descend, restart, settle, start, tiny

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from optsum.compiled import njit
 from optsum.coverage.compiling import compiles
 from optsum.coverage.instance import IntArray
 from optsum.coverage.state import CHOSEN, Arrays

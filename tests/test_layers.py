@@ -17,7 +17,7 @@ FOLDERS = ("optsum", "formulations", "heuristics", "solvers")
 
 LAYERS = (
     {"_version", "errors"},
-    {"deadline", "files", "notebook", "plugins", "processes"},
+    {"compiled", "deadline", "files", "notebook", "plugins", "processes"},
     {"text", "coverage", "chunks"},
     {"optima"},
     {"metrics", "program"},

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from optsum.compiled import njit
 from optsum.coverage.gains import RULED, brought, gain_of
 from optsum.coverage.state import COVER, MISSING
 

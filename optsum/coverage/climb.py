@@ -11,9 +11,9 @@ from time import perf_counter
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from optsum.compiled import njit
 from optsum.coverage.compiling import compiles
 from optsum.coverage.gains import RULED, brought, gain_of, quick_ones
 from optsum.coverage.instance import Coverage, IntArray, pack

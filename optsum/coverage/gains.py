@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
-from numba import njit
 
+from optsum.compiled import njit
 from optsum.coverage.instance import Combination, Coverage, IntArray, Sense
 
 __all__ = ["RULED", "brought", "gain_of", "quick_ones"]

@@ -18,8 +18,8 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-from numba import njit
 
+from optsum.compiled import njit
 from optsum.coverage.instance import Combination, Coverage, IntArray, Sense, pack
 from optsum.coverage.row import Row
 

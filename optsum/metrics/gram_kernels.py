@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
+
+from optsum.compiled import njit
 
 __all__ = ["clipped_hits", "count_rows", "ngram_numbers", "skip_numbers"]
 

@@ -18,9 +18,9 @@ from __future__ import annotations
 from collections.abc import Collection
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from optsum.compiled import njit
 from optsum.coverage.instance import IntArray
 from optsum.optima.diagram import EMPTY_FAMILY, EMPTY_SET, Diagram
 

@@ -23,6 +23,9 @@ __all__ = ["EMPTY_FAMILY", "EMPTY_SET", "Diagram"]
 EMPTY_FAMILY: Final = 0
 EMPTY_SET: Final = 1
 
+_BLOCK: Final = 1 << 14
+"""Nodes that are taken out of the array together: numbers of Python are quicker, and millions of them too large."""
+
 _INT64: Final = 2**62
 
 
@@ -43,13 +46,16 @@ class Diagram:
     @staticmethod
     def of_nodes(nodes: NDArray[np.int32], root: int) -> Diagram:
         """Keep what is below `root`, renumbered in the same order."""
-        reached = np.zeros(len(nodes), dtype=bool)
-        reached[[EMPTY_FAMILY, EMPTY_SET, root]] = True
-        if root > EMPTY_SET:
-            for x in range(root, EMPTY_SET, -1):
-                if reached[x]:
-                    reached[nodes[x, 1]] = True
-                    reached[nodes[x, 2]] = True
+        marks = bytearray(len(nodes))
+        marks[EMPTY_FAMILY] = marks[EMPTY_SET] = marks[root] = 1
+        for last in range(root, EMPTY_SET, -_BLOCK):
+            first = max(last - _BLOCK, EMPTY_SET) + 1
+            branches = nodes[first : last + 1, 1:].tolist()
+            for x in range(last, first - 1, -1):
+                if marks[x]:
+                    without, with_ = branches[x - first]
+                    marks[without] = marks[with_] = 1
+        reached = np.frombuffer(marks, dtype=np.bool_)
         number = np.cumsum(reached) - 1
         kept = nodes[reached].copy()
         kept[:, 1] = number[kept[:, 1]]

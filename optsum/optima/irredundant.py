@@ -16,9 +16,9 @@ from math import sqrt
 from typing import Final
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from optsum.compiled import njit
 from optsum.coverage.evaluate import key_of, score
 from optsum.coverage.instance import Coverage, IntArray, Sense, pack
 from optsum.coverage.state import COVER, LENGTH, MISSING, arrays_of, empty_state, flip, value_pair

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from optsum.compiled import njit
 from optsum.coverage.evaluate import key_of
 from optsum.coverage.instance import Combination, Coverage, IntArray, Sense
 from optsum.coverage.state import LENGTH, Arrays, arrays_of, empty_state, flip

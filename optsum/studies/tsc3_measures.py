@@ -23,8 +23,8 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from optsum.compiled import njit
 from optsum.corpus.alternatives import SentenceId, alternatives_of, check_extract, in_order
 from optsum.corpus.topic import Topic
 from optsum.errors import InputError

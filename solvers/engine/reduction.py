@@ -21,12 +21,13 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from optsum.compiled import njit
 
 from .terms import gcd, terms_of
 
-__all__ = ["DROPPED", "FREE", "TAKEN", "States", "mix", "reduce_core", "reduce_plain"]
+__all__ = ["DROPPED", "FREE", "TAKEN", "States", "mix", "reduce_core"]
 
 DROPPED: Final = 0
 TAKEN: Final = 1
@@ -43,6 +44,23 @@ def mix(x):
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return x ^ (x >> np.uint64(31))
+
+
+@njit(cache=True)
+def _no_slots(size):
+    slot = np.empty(size, np.int64)
+    for k in range(size):
+        slot[k] = -1
+    return slot
+
+
+@njit(cache=True)
+def _longer(values, least):
+    """Return the values in an array of at least twice the room."""
+    out = np.empty(max(least, 2 * len(values)), np.int64)
+    for k in range(len(values)):
+        out[k] = values[k]
+    return out
 
 
 @njit(cache=True)
@@ -81,12 +99,20 @@ def reduce_core(
     n = len(lengths)
     tables = len(table_start) - 1
     m = tables + len(fee_weight)  # one row a table, then one a fee
-    keep = np.flatnonzero(state == 2)
-    new = np.full(n, -1, np.int64)
-    for i in range(len(keep)):
-        new[keep[i]] = i
+    free = 0
+    for i in range(n):
+        free += state[i] == 2
+    keep = np.empty(free, np.int64)
+    new = np.empty(n, np.int64)
+    out_mass = np.empty(free, np.int64)
+    free = 0
+    for i in range(n):
+        if state[i] == 2:
+            keep[free] = i
+            new[i] = free
+            out_mass[free] = mass[i]
+            free += 1
     gained = 0
-    out_mass = mass[keep]
 
     # Columns: the free units of each feature, and the copies taken already.
     column = np.zeros(m + 1, np.int64)
@@ -108,7 +134,9 @@ def reduce_core(
         if f < tables:
             longest = max(longest, table_start[f + 1] - table_start[f])
         column[f + 1] += column[f]
-    fill = column[:-1].copy()
+    fill = np.empty(m, np.int64)
+    for f in range(m):
+        fill[f] = column[f]
     unit = np.empty(column[m], np.int64)
     copies = np.empty(column[m], np.int64)
     share = np.zeros(column[m] if len(fee_weight) else 0, np.int64)
@@ -131,19 +159,22 @@ def reduce_core(
     prices = np.empty(longest, np.int64)
 
     # New columns, one after another, found again by hash; their terms as a list of (column, step, weight, price).
-    col_start = [0]
-    col_unit = [np.int64(0) for _ in range(0)]
-    col_count = [np.int64(0) for _ in range(0)]
-    term_column = [np.int64(0) for _ in range(0)]
-    term_step = [np.int64(0) for _ in range(0)]
-    term_weight = [np.int64(0) for _ in range(0)]
-    term_price = [np.int64(0) for _ in range(0)]
-    col_share = [np.int64(0) for _ in range(0)]
+    columns = 0
+    terms = 0
+    col_start = np.zeros(m + 2, np.int64)
+    col_unit = np.empty(column[m] + 1, np.int64)
+    col_count = np.empty(column[m] + 1, np.int64)
+    col_share = np.empty(column[m] + 1, np.int64)
+    most_terms = max(table_start[tables] - table_start[0], 0) + len(fee_weight)
+    term_column = np.empty(most_terms, np.int64)
+    term_step = np.empty(most_terms, np.int64)
+    term_weight = np.empty(most_terms, np.int64)
+    term_price = np.empty(most_terms, np.int64)
     signed = False
     slots = 64
     while slots < 4 * (m + 1):
         slots *= 2
-    slot = np.full(slots, -1, np.int64)
+    slot = _no_slots(slots)
 
     for f in range(m):
         lo, hi = column[f], column[f + 1]
@@ -177,7 +208,7 @@ def reduce_core(
                 continue
             clip = t < biggest
             if clip or open_column < 0:
-                factor = 0
+                factor = np.int64(0)
                 for k in range(lo, hi):
                     factor = gcd(min(copies[k], t) if clip else copies[k], factor)
                 if not clip:
@@ -203,16 +234,25 @@ def reduce_core(
                             break
                     at = (at + 1) & (slots - 1)
                 if which < 0:
-                    which = len(col_start) - 1
+                    which = columns
+                    first = col_start[which]
+                    last = first + hi - lo
+                    if last > len(col_unit):
+                        col_unit = _longer(col_unit, last)
+                        col_count = _longer(col_count, last)
+                        col_share = _longer(col_share, last)
+                    if which + 2 > len(col_start):
+                        col_start = _longer(col_start, which + 2)
                     for k in range(lo, hi):
-                        col_unit.append(unit[k])
-                        col_count.append((min(copies[k], t) if clip else copies[k]) // factor)
-                        col_share.append(np.int64(0))
-                    col_start.append(len(col_unit))
+                        col_unit[first + k - lo] = unit[k]
+                        col_count[first + k - lo] = (min(copies[k], t) if clip else copies[k]) // factor
+                        col_share[first + k - lo] = 0
+                    columns += 1
+                    col_start[columns] = last
                     slot[at] = which
                     if 2 * which > slots:
                         slots *= 4
-                        slot = np.full(slots, -1, np.int64)
+                        slot = _no_slots(slots)
                         for c in range(which + 1):
                             h = np.uint64(col_start[c + 1] - col_start[c])
                             for k in range(col_start[c], col_start[c + 1]):
@@ -231,20 +271,17 @@ def reduce_core(
             if f >= tables:
                 for k in range(lo, hi):
                     col_share[col_start[which] + k - lo] += share[k]
-            term_column.append(which)
-            if clip:  # some unit has t copies after clipping, so the factor divides t
-                term_step.append(t // factor)
-                term_weight.append(weights[s] * factor)
-                term_price.append(prices[s] * factor)
-            else:
-                term_step.append(t)
-                term_weight.append(weights[s])
-                term_price.append(prices[s])
+            if not clip:
+                factor = 1
+            term_column[terms] = which
+            term_step[terms] = t // factor  # some unit has t copies after clipping, so the factor divides t
+            term_weight[terms] = weights[s] * factor
+            term_price[terms] = prices[s] * factor
+            terms += 1
 
-    columns = len(col_start) - 1
     size = np.zeros(columns, np.int64)
     out_price = np.zeros(columns, np.int64)
-    for k in range(len(term_column)):
+    for k in range(terms):
         c = term_column[k]
         size[c] = max(size[c], term_step[k] + 1)
         out_price[c] += term_price[k]
@@ -252,16 +289,19 @@ def reduce_core(
     for c in range(columns):
         out_table_start[c + 1] = out_table_start[c] + size[c]
     out_table = np.zeros(out_table_start[columns], np.int64)
-    for k in range(len(term_column)):
+    for k in range(terms):
         c = term_column[k]
         for x in range(size[c]):
             out_table[out_table_start[c] + x] += term_weight[k] * min(x, term_step[k])
 
     # The number of each column's table, and the fees that are left of columns.
-    number = np.arange(columns)
-    fee_column = [np.int64(0) for _ in range(0)]
-    weight_out = [np.int64(0) for _ in range(0)]
-    step_out = [np.int64(0) for _ in range(0)]
+    number = np.empty(columns, np.int64)
+    for c in range(columns):
+        number[c] = c
+    fees = 0
+    fee_column = np.empty(terms, np.int64)
+    weight_out = np.empty(terms, np.int64)
+    step_out = np.empty(terms, np.int64)
     if signed:
         kept = 0
         at = 0
@@ -273,9 +313,10 @@ def reduce_core(
                 if weights[s] > 0:
                     top = max(top, steps[s])
                 else:
-                    fee_column.append(np.int64(c))
-                    weight_out.append(-weights[s])
-                    step_out.append(steps[s])
+                    fee_column[fees] = c
+                    weight_out[fees] = -weights[s]
+                    step_out[fees] = steps[s]
+                    fees += 1
             number[c] = -1
             if top > 0:
                 for x in range(top + 1):
@@ -294,7 +335,6 @@ def reduce_core(
         out_table = out_table[:at]
         out_price = out_price[:kept]
 
-    free = len(keep)
     out_start = np.zeros(free + 1, np.int64)
     for c in range(columns):
         if number[c] >= 0:
@@ -302,7 +342,9 @@ def reduce_core(
                 out_start[col_unit[k] + 1] += 1
     for i in range(free):
         out_start[i + 1] += out_start[i]
-    at_row = out_start[:-1].copy()
+    at_row = np.empty(free, np.int64)
+    for i in range(free):
+        at_row[i] = out_start[i]
     out_feature = np.empty(out_start[free], np.int64)
     out_count = np.empty(out_start[free], np.int64)
     for c in range(columns):
@@ -313,14 +355,14 @@ def reduce_core(
                 out_count[at_row[i]] = col_count[k]
                 at_row[i] += 1
 
-    fees = len(fee_column)
     out_fee_start = np.zeros(free + 1, np.int64)
     for g in range(fees):
         for k in range(col_start[fee_column[g]], col_start[fee_column[g] + 1]):
             out_fee_start[col_unit[k] + 1] += 1
     for i in range(free):
         out_fee_start[i + 1] += out_fee_start[i]
-    at_row = out_fee_start[:-1].copy()
+    for i in range(free):
+        at_row[i] = out_fee_start[i]
     out_fee = np.empty(out_fee_start[free], np.int64)
     out_fee_count = np.empty(out_fee_start[free], np.int64)
     out_fee_share = np.zeros(out_fee_start[free], np.int64)
@@ -355,29 +397,3 @@ def reduce_core(
         out_fee_weight,
         out_fee_step,
     )
-
-
-@njit(cache=True)
-def reduce_plain(state, lengths, mass, start, feature, count, table_start, table, price, scale):
-    """Return what `reduce_core` does, for concave tables and no fees: each array that is handed back takes time."""
-    none = np.zeros(0, np.int64)
-    nowhere = np.zeros(len(lengths) + 1, np.int64)
-    found = reduce_core(
-        state,
-        lengths,
-        mass,
-        start,
-        feature,
-        count,
-        table_start,
-        table,
-        price,
-        scale,
-        nowhere,
-        none,
-        none,
-        none,
-        none,
-        none,
-    )
-    return found[:9]

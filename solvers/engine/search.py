@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import Any, Final
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from optsum.compiled import njit
 from optsum.coverage.instance import IntArray
 from optsum.optima.diagram import EMPTY_FAMILY
 
@@ -42,7 +42,8 @@ def _move_memo(old_key, old_node, new_key, new_node, frame, keys, depth):
                 if new_node[place] < 0:
                     break
             new_node[place] = old_node[x]
-            new_key[place] = old_key[x]
+            for part in range(2):  # rows assigned at once would compile all that numba has of slices
+                new_key[place, part] = old_key[x, part]
     for d in range(depth):
         frame[d, 5] = np.int64(mix(keys[d, 2] ^ keys[d, 3]) & mask)
 
@@ -114,7 +115,7 @@ class Search:
         self._memo_key, self._memo_node = key, node
 
     def run(self, budget: int) -> int:
-        """Enter up to `budget` more frames; return the kernel's answer (`DONE`, `PAUSED` or `FOUND`)."""
+        """Enter up to `budget` more frames; return the kernel's answer, which is not `FULL`."""
         counters, store = self._counters, self._store
         while True:
             store.reserve(len(self._ids) + _SLICE_NODES)
@@ -127,14 +128,8 @@ class Search:
             budget -= self.frames - before
             if answer == FULL:
                 store.reserve(len(store.nodes))
-            elif answer == WANTED:
-                self._make_leaf(int(counters[6]))
             else:
                 return int(answer)
-
-    def _make_leaf(self, room: int) -> None:
-        """Make what the kernel wants; only kernels that answer so need it."""
-        raise NotImplementedError
 
     def _unit(self, x: int) -> int:
         """Return the unit that frame x is about."""

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-from numba import njit
 
+from optsum.compiled import njit
 from optsum.optima.diagram import EMPTY_FAMILY, EMPTY_SET, Diagram
 
 from .reduction import mix

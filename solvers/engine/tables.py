@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from optsum.compiled import njit
 
 from .reduction import mix
 

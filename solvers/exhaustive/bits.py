@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic
+
+from optsum.compiled import njit
 
 _LOW, _FIRST, _WIDTH, _BITS = 1, 2, 3, 4
 

@@ -20,8 +20,8 @@ from __future__ import annotations
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from optsum.compiled import njit
 from optsum.coverage.instance import Coverage, IntArray
 from optsum.coverage.state import kernel_array
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from optsum.compiled import njit
 from optsum.coverage.instance import IntArray
 
 from .bits import field_bits, ones

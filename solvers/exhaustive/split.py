@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any, Final
 
 import numpy as np
-from numba import njit
+
+from optsum.compiled import njit
 
 MOST_SHORT: Final = 62
 """Units of the short half, whose sets are bits of one integer."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any, Final
 
 import numpy as np
-from numba import njit
+
+from optsum.compiled import njit
 
 INTEGER: Final = 0
 """The first total alone decides: the denominator is a constant."""

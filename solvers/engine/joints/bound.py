@@ -20,7 +20,8 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-from numba import njit
+
+from optsum.compiled import njit
 
 from ..reduction import FREE, States
 from .core import Core, term
@@ -90,14 +91,15 @@ def _decide(
     if K[0, room] < -(2**60) or total < goal:
         return np.int64(-(2**62)), 0
     # What a unit costs by itself if it is taken, or dropped: copies and joints that its choice rules out.
+    zero = np.int64(0)  # a literal would compile `term` once more
     loss_in = np.zeros(n, np.int64)
     loss_out = np.zeros(n, np.int64)
     for i in range(n):
         for k in range(start[i], start[i + 1]):
             f, a = feature[k], count[k]
-            now = term(table_start, table, price, scale, rising, best, f, 0, left[f])
+            now = term(table_start, table, price, scale, rising, best, f, zero, left[f])
             loss_in[i] += now - term(table_start, table, price, scale, rising, best, f, a, left[f] - a)
-            loss_out[i] += now - term(table_start, table, price, scale, rising, best, f, 0, left[f] - a)
+            loss_out[i] += now - term(table_start, table, price, scale, rising, best, f, zero, left[f] - a)
     for k in range(len(need_unit)):
         loss_out[need_unit[k]] += max(0, surplus[need_joint[k]])
     for k in range(len(veto_unit)):

@@ -20,9 +20,11 @@ from functools import cached_property
 from typing import Final, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from optsum.compiled import njit
 from optsum.coverage.instance import IntArray
+
+from ..program import widths
 
 NEED: Final = 0
 VETO: Final = 1
@@ -48,7 +50,7 @@ class Fees:
     @property
     def item(self) -> IntArray:
         """Item of each entry."""
-        return np.repeat(np.arange(len(self.start) - 1), np.diff(self.start))
+        return np.repeat(np.arange(len(self.start) - 1), widths(self.start))
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -236,7 +238,7 @@ def _price(
             price[f] = table[first + min(left[f], top)] * scale // max(left[f], 1)
     slack = base * scale
     for f in range(features):
-        slack += term(table_start, table, price, scale, rising, best, f, 0, left[f])
+        slack += term(table_start, table, price, scale, rising, best, f, np.int64(0), left[f])
     alone = np.empty(items, np.int64)
     for i in range(items):
         total = mass[i] * scale
@@ -268,7 +270,7 @@ def _priced(core: Core) -> Priced:
     price = core.price
     if len(fees.weight):
         items = len(core.mass)
-        item = np.concatenate([np.repeat(np.arange(items), np.diff(start)), fees.item])
+        item = np.concatenate([np.repeat(np.arange(items), widths(start)), fees.item])
         order = np.argsort(item, kind="stable")
         feature = np.concatenate([feature, rising + fees.fee])[order]
         count = np.concatenate([count, fees.count])[order]

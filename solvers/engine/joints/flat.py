@@ -12,6 +12,7 @@ import numpy as np
 
 from optsum.coverage.instance import IntArray
 
+from ..program import widths
 from .core import Core
 
 
@@ -34,7 +35,7 @@ def frontier_order(core: Core) -> IntArray:
     item_tree[n + core.need_joint] = tree[core.need_unit]
     item_tree[n + core.veto_joint] = tree[core.veto_unit]  # a joint of several trees counts with one of them
     held: dict[int, set[int]] = {int(root): set() for root in np.flatnonzero(core.parent < 0)}
-    for root, feature in zip(np.repeat(item_tree, np.diff(at.start)).tolist(), at.feature.tolist(), strict=True):
+    for root, feature in zip(np.repeat(item_tree, widths(at.start)).tolist(), at.feature.tolist(), strict=True):
         held[root].add(feature)
     holders = np.zeros(len(at.left), np.int64)
     for features in held.values():

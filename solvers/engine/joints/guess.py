@@ -5,8 +5,12 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
-from numba import njit
+
+from optsum.compiled import njit
+from optsum.coverage.instance import IntArray
 
 from ..reduction import TAKEN, States
 from .bound import grain_of, last_row, precedence_table
@@ -30,206 +34,111 @@ def _knapsack_set(lengths, skip, profit, last, grain, high, state):
             i = skip[i]
 
 
+class Filling(NamedTuple):
+    """A core for the filler, and the selection of the moment.
+
+    Attributes
+    ----------
+    lengths, parent, start, feature, copies, table_start, table, mass :
+        As in `core.Core`, and the features as in `core.Priced`.
+    need_start, need, veto_start, veto :
+        Joints that each unit is needed by, and that it vetoes.
+    und, killed : (joints,)
+        Units that are still needed, and vetoing units that are taken.
+    have : (features,) copies in what is taken
+    state : (n,) `TAKEN` for the units that are taken
+    """
+
+    lengths: IntArray
+    parent: IntArray
+    start: IntArray
+    feature: IntArray
+    copies: IntArray
+    table_start: IntArray
+    table: IntArray
+    mass: IntArray
+    need_start: IntArray
+    need: IntArray
+    veto_start: IntArray
+    veto: IntArray
+    und: IntArray
+    killed: IntArray
+    have: IntArray
+    state: States
+
+
 @njit(cache=True)
-def _move(
-    u,
-    lengths,
-    parent,
-    start,
-    feature,
-    count,
-    table_start,
-    table,
-    mass,
-    need_start,
-    need,
-    und,
-    veto_start,
-    vetoed,
-    killed,
-    have,
-    state,
-    sign,
-):
-    """Take (sign 1) or put back (-1) unit u with its ancestors that are not taken (marked 1): gain and length."""
-    n = len(lengths)
+def _move(u, at, sign):
+    """Take (sign 1) or put back (-1) unit u with its ancestors that are not taken: gain and length."""
     gain = np.int64(0)
     length = np.int64(0)
     i = u
-    while i >= 0 and state[i] != 1:
-        length += lengths[i]
-        gain += mass[i]
-        for k in range(start[i], start[i + 1]):
-            gain += _add(feature[k], sign * count[k], have, table_start, table)
-        for k in range(veto_start[i], veto_start[i + 1]):
-            o = vetoed[k]
-            if sign > 0:
-                killed[o] += 1
-                if killed[o] == 1 and und[o] == 0:
-                    gain += _joint(o + n, -1, start, feature, count, mass, have, table_start, table)
-            else:
-                killed[o] -= 1
-                if killed[o] == 0 and und[o] == 0:
-                    _joint(o + n, 1, start, feature, count, mass, have, table_start, table)
-        for k in range(need_start[i], need_start[i + 1]):
-            o = need[k]
-            if sign > 0:
-                und[o] -= 1
-                if und[o] == 0 and killed[o] == 0:
-                    gain += _joint(o + n, 1, start, feature, count, mass, have, table_start, table)
-            else:
-                if und[o] == 0 and killed[o] == 0:
-                    _joint(o + n, -1, start, feature, count, mass, have, table_start, table)
-                und[o] += 1
-        i = parent[i]
+    while i >= 0 and at.state[i] != 1:
+        length += at.lengths[i]
+        gain += _add(at, i, sign)
+        for k in range(at.veto_start[i], at.veto_start[i + 1]):
+            o = at.veto[k]
+            was = at.killed[o]
+            at.killed[o] += sign
+            if at.und[o] == 0 and min(was, at.killed[o]) == 0:
+                gain += _add(at, o + len(at.lengths), -sign)
+        for k in range(at.need_start[i], at.need_start[i + 1]):
+            o = at.need[k]
+            was = at.und[o]
+            at.und[o] -= sign
+            if at.killed[o] == 0 and min(was, at.und[o]) == 0:
+                gain += _add(at, o + len(at.lengths), sign)
+        i = at.parent[i]
     return gain, length
 
 
 @njit(cache=True)
-def _add(f, copies, have, table_start, table):
-    first = table_start[f]
-    top = table_start[f + 1] - first - 1
-    before = table[first + min(have[f], top)]
-    have[f] += copies
-    return table[first + min(have[f], top)] - before
-
-
-@njit(cache=True)
-def _joint(item, sign, start, feature, count, mass, have, table_start, table):
-    gain = sign * mass[item]
-    for k in range(start[item], start[item + 1]):
-        gain += _add(feature[k], sign * count[k], have, table_start, table)
+def _add(at, item, sign):
+    """Add an item's mass and copies, or take them away; return what that gains."""
+    gain = sign * at.mass[item]
+    for k in range(at.start[item], at.start[item + 1]):
+        f = at.feature[k]
+        first = at.table_start[f]
+        top = at.table_start[f + 1] - first - 1
+        before = at.table[first + min(at.have[f], top)]
+        at.have[f] += sign * at.copies[k]
+        gain += at.table[first + min(at.have[f], top)] - before
     return gain
 
 
 @njit(cache=True)
-def _fill(
-    lengths,
-    parent,
-    start,
-    feature,
-    count,
-    table_start,
-    table,
-    mass,
-    need_start,
-    need,
-    und,
-    veto_start,
-    vetoed,
-    killed,
-    high,
-    state,
-):
+def _fill(at, high):
     """Add the unit, with its ancestors, of most gain a length, as long as one fits and gains."""
-    n = len(lengths)
-    have = np.zeros(len(table_start) - 1, np.int64)
+    n = len(at.lengths)
+    one = np.int64(1)
     used = 0
-    chosen = np.flatnonzero(state == 1)
-    state[:] = 0
-    for o in range(len(und)):
-        if und[o] == 0:  # needs nothing: active until a veto is taken
-            _joint(o + n, 1, start, feature, count, mass, have, table_start, table)
-    for u in chosen:
-        _, length = _move(
-            u,
-            lengths,
-            parent,
-            start,
-            feature,
-            count,
-            table_start,
-            table,
-            mass,
-            need_start,
-            need,
-            und,
-            veto_start,
-            vetoed,
-            killed,
-            have,
-            state,
-            1,
-        )
-        used += length
-        state[u] = 1
+    for o in range(len(at.und)):
+        if at.und[o] == 0:  # needs nothing: active until a veto is taken
+            _add(at, o + n, one)
+    for u in range(n):
+        if at.state[u] == 1:  # its ancestors, before it, are taken already
+            at.state[u] = 0
+            used += _move(u, at, one)[1]
+            at.state[u] = 1
     while True:
         best = -1
         best_gain = 0
         best_length = 1
         for u in range(n):
-            if state[u] == 1:
+            if at.state[u] == 1:
                 continue
-            gain, length = _move(
-                u,
-                lengths,
-                parent,
-                start,
-                feature,
-                count,
-                table_start,
-                table,
-                mass,
-                need_start,
-                need,
-                und,
-                veto_start,
-                vetoed,
-                killed,
-                have,
-                state,
-                1,
-            )
-            _move(
-                u,
-                lengths,
-                parent,
-                start,
-                feature,
-                count,
-                table_start,
-                table,
-                mass,
-                need_start,
-                need,
-                und,
-                veto_start,
-                vetoed,
-                killed,
-                have,
-                state,
-                -1,
-            )
+            gain, length = _move(u, at, one)
+            _move(u, at, -one)
             fits = gain > 0 and used + length <= high
             if fits and (best < 0 or float(gain) * best_length > float(best_gain) * length):
                 best, best_gain, best_length = u, gain, length
         if best < 0:
             return
-        _, length = _move(
-            best,
-            lengths,
-            parent,
-            start,
-            feature,
-            count,
-            table_start,
-            table,
-            mass,
-            need_start,
-            need,
-            und,
-            veto_start,
-            vetoed,
-            killed,
-            have,
-            state,
-            1,
-        )
-        used += length
+        used += _move(best, at, one)[1]
         i = best
-        while i >= 0 and state[i] != 1:
-            state[i] = 1
-            i = parent[i]
+        while i >= 0 and at.state[i] != 1:
+            at.state[i] = 1
+            i = at.parent[i]
 
 
 def good_set(core: Core) -> tuple[tuple[int, ...], int]:
@@ -254,7 +163,7 @@ def good_set(core: Core) -> tuple[tuple[int, ...], int]:
             _knapsack_set(core.lengths, core.skip, at.profit, last, grain, core.high, state)
         elif core.low > 0:
             break
-        _fill(
+        filling = Filling(
             core.lengths,
             core.parent,
             at.start,
@@ -265,13 +174,14 @@ def good_set(core: Core) -> tuple[tuple[int, ...], int]:
             core.mass,
             need_start,
             core.need_joint[need_order],
-            np.bincount(core.need_joint, minlength=joints).astype(np.int64),
             veto_start,
             core.veto_joint[veto_order],
+            np.bincount(core.need_joint, minlength=joints).astype(np.int64),
             np.zeros(joints, np.int64),
-            core.high,
+            np.zeros(len(at.table_start) - 1, np.int64),
             state,
         )
+        _fill(filling, core.high)
         value = reduced(core, state).base
         if best is None or value > best[1]:
             best = (tuple(sorted(core.ids[state == TAKEN].tolist())), value)

@@ -9,11 +9,12 @@ A joint whose last needed unit is left is as good as a part of that unit; one th
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from optsum.compiled import njit
 from optsum.coverage.instance import IntArray
 
+from ..program import widths
 from ..reduction import DROPPED, FREE, TAKEN, States, reduce_core
 from .core import Core, Fees, Rows
 
@@ -35,8 +36,8 @@ def _pass_down(parent, found):
 def effective(core: Core) -> NDArray[np.bool_]:
     """Whether a unit, or any below it, gains, loses, or matters to a joint."""
     n = core.size
-    item = (core.mass != 0) | (np.diff(core.start) > 0)
-    item |= np.diff(core.fees.start) > 0
+    item = (core.mass != 0) | (widths(core.start) > 0)
+    item |= widths(core.fees.start) > 0
     found: NDArray[np.bool_] = item[:n].copy()
     found[core.need_unit] = True
     found[core.veto_unit] = True
@@ -69,11 +70,11 @@ def _merged(
 ) -> tuple[IntArray, IntArray, IntArray]:
     """Rows of the items after some items' entries have moved to others."""
     width = int(feature.max(initial=0)) + 1
-    cell, where = np.unique(np.repeat(item_of, np.diff(start)) * width + feature, return_inverse=True)
+    cell, where = np.unique(item_of.repeat(widths(start)) * width + feature, return_inverse=True)
     total = np.zeros(len(cell), np.int64)
     np.add.at(total, where, count)
     starts = np.zeros(len(item_of) + 1, np.int64)
-    np.cumsum(np.bincount(cell // width, minlength=len(item_of)), out=starts[1:])
+    np.bincount(cell // width, minlength=len(item_of)).cumsum(out=starts[1:])
     return starts, cell % width, total
 
 
@@ -86,7 +87,7 @@ def _kept_rows(rows: Rows, state: States, alive: NDArray[np.bool_], unit_of: Int
     free[tied] = state[rows.unit[tied]] == FREE
     stays = np.where(free, members >= 1, members >= 2)
     kept &= stays[rows.row]
-    number = np.cumsum(stays) - 1
+    number = stays.cumsum() - 1
     return Rows(
         np.where(free, unit_of[rows.unit], -1)[stays] if len(unit_of) else np.full(int(stays.sum()), -1, np.int64),
         rows.sign[stays],
@@ -150,7 +151,7 @@ def reduced(core: Core, state: States) -> Core:
 
     # Joints that no longer matter go: without mass and features nothing distinguishes active from not.
     size = int((state == FREE).sum())
-    matters = (mass != 0) | (np.diff(start) > 0) | (np.diff(fee_start) > 0)
+    matters = (mass != 0) | (widths(start) > 0) | (widths(fee_start) > 0)
     matters[:size] = True
     joint_of = np.full(joints, -1, np.int64)
     joint_of[keep[size:][matters[size:]] - n] = np.arange(int(matters[size:].sum()))

@@ -23,6 +23,7 @@ import numpy as np
 from optsum.coverage.instance import IntArray
 from optsum.program.rows import Rows as LinearRows
 
+from ..program import widths
 from ..relaxation import BY_ROW, HUGE, LinearProgram
 from .core import NEED, VETO, Core
 from .reduction import effective
@@ -35,8 +36,8 @@ _LONG: Final = 12
 def _pieces(core: Core) -> tuple[IntArray, IntArray, IntArray]:
     """Feature, slope and width of each piece of equal slope of the tables."""
     features = len(core.table_start) - 1
-    widths = np.diff(core.table_start) - 1
-    feature = np.repeat(np.arange(features), widths)
+    width = widths(core.table_start) - 1
+    feature = np.repeat(np.arange(features), width)
     at = np.arange(len(feature)) + feature + 1
     slope = core.table[at] - core.table[at - 1]
     kept = slope > 0
@@ -59,7 +60,7 @@ def linear_program(core: Core) -> LinearProgram | None:
     piece_feature, slope, width = _pieces(core)
     first_piece = columns + joints
     model = LinearRows()
-    item = np.repeat(np.arange(n + joints), np.diff(core.start))
+    item = np.repeat(np.arange(n + joints), widths(core.start))
     model.add(core.feature, item_column[item], core.count)
     model.add(piece_feature, first_piece + np.arange(len(slope)), np.full(len(slope), -1))
     model.close(features, 0.0, HUGE)
@@ -135,10 +136,10 @@ def _most(core: Core) -> IntArray:
     """Largest prices that make sense: of a feature its first gain, of a row what a member gains at most."""
     features = len(core.table_start) - 1
     slope = np.zeros(features, np.int64)
-    has = np.diff(core.table_start) > 1
+    has = widths(core.table_start) > 1
     slope[has] = core.table[core.table_start[:-1][has] + 1]
     gain = np.zeros(len(core.mass), np.int64)
-    np.add.at(gain, np.repeat(np.arange(len(gain)), np.diff(core.start)), slope[core.feature] * core.count)
+    np.add.at(gain, np.repeat(np.arange(len(gain)), widths(core.start)), slope[core.feature] * core.count)
     gain += np.maximum(core.mass, 0)
     rows = core.rows
     most = np.zeros(len(rows.unit), np.int64)

@@ -13,7 +13,7 @@ from optsum.deadline import NEVER, Deadline
 from optsum.errors import UnsupportedError
 
 from ..monitor import stop_at
-from ..program import Program
+from ..program import Program, widths
 from ..reduction import DROPPED, FREE
 from .core import NEED, VETO, Core, Fees, Rows
 from .reduction import reduced
@@ -211,7 +211,7 @@ def core_of(program: Program, deadline: Deadline = NEVER) -> tuple[Core, int]:
 
     # Entries of all items, units first.
     n, items = len(order), len(order) + len(joints)
-    unit_item = number[np.repeat(np.arange(n), np.diff(program.unit_start))]
+    unit_item = number[np.repeat(np.arange(n), widths(program.unit_start))]
     gives = [(n + o, feature, count) for o, joint in enumerate(joints) for feature, count in joint.gives.items()]
     extra = np.array(gives, np.int64).reshape(-1, 3)
     item = np.concatenate([unit_item, extra[:, 0]])
@@ -277,7 +277,7 @@ def _magnitude(
 ) -> float:
     """Bound on every sum that the kernels make, without the scale; prices of rows are cut at their members' gains."""
     slope = np.zeros(len(table_start) - 1)
-    has = np.diff(table_start) > 1
+    has = widths(table_start) > 1
     slope[has] = np.abs(table[table_start[:-1][has] + 1])
     gains = np.zeros(len(mass))
     np.add.at(gains, item, slope[feature] * count)

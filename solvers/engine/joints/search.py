@@ -6,13 +6,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from optsum.compiled import njit
 from optsum.coverage.instance import IntArray
 from optsum.optima.diagram import EMPTY_FAMILY, EMPTY_SET
 
+from ..program import widths
 from ..reduction import mix
-from ..search import Search
+from ..search import WANTED, Search
 from ..store import NodeStore
 from ..tables import random_words, segment_ends
 from .bound import grain_of, last_row, precedence_table
@@ -51,7 +52,7 @@ def _first_key(words, ends, table_start, left, joint_words):
     key = np.zeros(2, np.uint64)
     for which in range(2):
         for f in range(len(left)):
-            key[which] ^= feature_word(words, ends, table_start, f, 0, left[f], which)
+            key[which] ^= feature_word(words, ends, table_start, f, np.int64(0), left[f], which)
         for o in range(len(joint_words)):
             key[which] ^= joint_words[o, which]
     return key
@@ -59,9 +60,9 @@ def _first_key(words, ends, table_start, left, joint_words):
 
 def _lists(owner: IntArray, owned: IntArray, owners: int) -> tuple[IntArray, IntArray]:
     """Pack pairs by owner: starts and values."""
-    order = np.argsort(owner, kind="stable")
+    order = owner.argsort(kind="stable")
     start = np.zeros(owners + 1, np.int64)
-    np.cumsum(np.bincount(owner, minlength=owners), out=start[1:])
+    np.bincount(owner, minlength=owners).cumsum(out=start[1:])
     return start, owned[order]
 
 
@@ -98,10 +99,10 @@ class JointSearch(Search):
         place = np.full(core.size, -1, np.int64)
         place[order] = np.arange(n)
         items_in_order = np.concatenate([order, core.size + np.arange(joints)])
-        widths = np.diff(at.start)[items_in_order]
+        width = widths(at.start)[items_in_order]
         start = np.zeros(n + joints + 1, np.int64)
-        np.cumsum(widths, out=start[1:])
-        entries = np.repeat(at.start[items_in_order] - start[:-1], widths) + np.arange(start[-1])
+        width.cumsum(out=start[1:])
+        entries = (at.start[items_in_order] - start[:-1]).repeat(width) + np.arange(start[-1])
         mass = core.mass[items_in_order]
         lengths = core.lengths[order]
         skip = np.arange(n) + (core.skip[order] - order)  # subtrees keep their sizes
@@ -168,10 +169,13 @@ class JointSearch(Search):
         )
         super().__init__(run_search, fixed, store, ids, frame, keys, stage)
 
-    def _make_leaf(self, room: int) -> None:
-        fillers = self._fillers
-        assert fillers is not None  # noqa: S101 - only searches with fillers have leaves
-        self._leaf[room] = fillers.node(room)
+    def run(self, budget: int) -> int:
+        """Enter up to `budget` more frames, and make the leaves that the kernel wants."""
+        last = self.frames + budget
+        while (answer := super().run(last - self.frames)) == WANTED and self._fillers is not None:
+            room = int(self._counters[6])
+            self._leaf[room] = self._fillers.node(room)
+        return answer
 
     def _unit(self, x: int) -> int:
         return int(self._ids[self._place_of[x]])

@@ -25,8 +25,9 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from optsum.compiled import njit
 
 from ..reduction import States
 from .core import Core
@@ -130,6 +131,9 @@ def _decide(
 ):
     fee_start, fee, fee_count, fee_share, fee_weight, fee_step = fees
     n, m = len(lengths), len(price)
+    zero = np.int64(0)  # a literal would compile `fee_term` once more
+    for i in range(n):
+        state[i] = 2
     profit = profits(mass, start, feature, count, price, scale, fee_start, fee_share)
     best = best_counts(table_start, table, price, scale)
     copies = np.zeros(m, np.int64)
@@ -142,7 +146,7 @@ def _decide(
     for k in range(len(fee)):
         shares[fee[k]] += fee_share[k]
     for g in range(len(fee_weight)):
-        bound += fee_term(fee_weight[g], fee_step[g], scale, 0, 0, shares[g])
+        bound += fee_term(fee_weight[g], fee_step[g], scale, zero, zero, shares[g])
     K = suffix_table(lengths, profit, low, high, grain)
     room = high // grain
     total = bound + K[0, room]
@@ -151,7 +155,9 @@ def _decide(
     if bound_only or total < goal:
         return total, moved
     # prefix[c]: best profit of the units before i that use exactly c.
-    prefix = np.full(room + 1, -(2**61), np.int64)
+    prefix = np.empty(room + 1, np.int64)
+    for c in range(room + 1):
+        prefix[c] = -(2**61)
     prefix[0] = 0
     for i in range(n):
         w = lengths[i] // grain
@@ -178,10 +184,10 @@ def _decide(
                 )
         for k in range(fee_start[i], fee_start[i + 1]):
             g = fee[k]
-            now = fee_term(fee_weight[g], fee_step[g], scale, 0, 0, shares[g])
+            now = fee_term(fee_weight[g], fee_step[g], scale, zero, zero, shares[g])
             rest = shares[g] - fee_share[k]
             loss_in += now - fee_term(fee_weight[g], fee_step[g], scale, fee_count[k], fee_share[k], rest)
-            loss_out += now - fee_term(fee_weight[g], fee_step[g], scale, 0, 0, rest)
+            loss_out += now - fee_term(fee_weight[g], fee_step[g], scale, zero, zero, rest)
         fits_in = into > -(2**60) and bound + into - loss_in >= goal
         fits_out = out > -(2**60) and bound + out - loss_out >= goal
         if not fits_in and not fits_out:
@@ -219,7 +225,7 @@ def decide(core: Core, target: int) -> tuple[int, States, int]:
 
 
 def _decided(core: Core, target: int | None) -> tuple[int, States, int]:
-    state: NDArray[np.int8] = np.full(core.size, 2, np.int8)
+    state: NDArray[np.int8] = np.empty(core.size, np.int8)
     bound, moved = _decide(
         core.lengths,
         core.mass,

@@ -11,7 +11,6 @@ them either (`reduction`). Masses may be negative. Recall has no fees.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -20,8 +19,8 @@ from optsum.coverage.instance import IntArray
 from optsum.deadline import NEVER, Deadline
 from optsum.errors import UnsupportedError
 
-from ..program import Program
-from ..reduction import DROPPED, FREE, TAKEN, States, reduce_core, reduce_plain
+from ..program import Program, widths
+from ..reduction import DROPPED, FREE, TAKEN, States, reduce_core
 
 __all__ = ["Core", "Fees", "core_of", "reduced"]
 
@@ -56,9 +55,10 @@ class Fees(NamedTuple):
         return Fees(np.zeros(units + 1, np.int64), _NONE, _NONE, _NONE, _NONE, _NONE)
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Core:
+class Core(NamedTuple):
     """An instance for the kernels; units and features are numbered from 0 anew.
+
+    A named tuple, as it is made several times a topic: a frozen dataclass of so many fields takes 5-15 us each time.
 
     Attributes
     ----------
@@ -86,7 +86,7 @@ class Core:
     mass: IntArray
     start: IntArray
     feature: IntArray
-    count: IntArray
+    count: IntArray  # type: ignore[assignment]  # a tuple counts too
     table_start: IntArray
     table: IntArray
     price: IntArray
@@ -102,11 +102,8 @@ class Core:
         return len(self.ids)
 
 
-def reduced(core: Core, state: States, *, concave: bool = True) -> Core:
-    """Return the core that remains once units are taken (`TAKEN`) or dropped (`DROPPED`).
-
-    With `concave` False, as at the root, the tables need not be concave.
-    """
+def reduced(core: Core, state: States) -> Core:
+    """Return the core that remains once units are taken (`TAKEN`) or dropped (`DROPPED`)."""
     about = (
         core.lengths,
         core.mass,
@@ -118,16 +115,7 @@ def reduced(core: Core, state: States, *, concave: bool = True) -> Core:
         core.price,
         core.scale,
     )
-    if concave and not len(core.fees.weight):
-        keep, mass, start, feature, count, table_start, table, price, gained = reduce_plain(state, *about)
-        fees = Fees.none(len(keep))
-    else:
-        keep, mass, start, feature, count, table_start, table, price, gained, *paid = reduce_core(
-            state,
-            *about,
-            *core.fees,
-        )
-        fees = Fees(*paid)
+    keep, mass, start, feature, count, table_start, table, price, gained, *paid = reduce_core(state, *about, *core.fees)
     used = int(core.lengths[state == TAKEN].sum())
     lengths, low, high = core.lengths[keep], core.low - used, core.high - used
     if low <= 0 <= high and int(lengths.sum()) <= high:
@@ -142,7 +130,7 @@ def reduced(core: Core, state: States, *, concave: bool = True) -> Core:
         table_start=table_start,
         table=table,
         price=price,
-        fees=fees,
+        fees=Fees(*paid),
         base=core.base + int(gained),
         low=low,
         high=high,
@@ -150,22 +138,9 @@ def reduced(core: Core, state: States, *, concave: bool = True) -> Core:
     )
 
 
-def _concave(program: Program) -> bool:
-    """Whether every table grows, by steps that do not."""
-    table, first = program.table, program.table_start[:-1]
-    if not len(table):
-        return True
-    steps = np.diff(table, prepend=0)
-    begins = np.zeros(len(table) + 1, np.bool_)
-    begins[first] = True
-    follows = ~begins[1:-1]
-    after_begin = begins[:-2]
-    return bool(((steps[1:] >= 0) & ((steps[1:] <= steps[:-1]) | after_begin) | ~follows).all())
-
-
 def _reach(program: Program) -> float:
     """Return what prices and shares can add up to: each copy at its feature's first step, and all masses."""
-    width = np.diff(program.table_start)
+    width = widths(program.table_start)
     first = np.zeros(len(width))
     first[width > 1] = np.abs(program.table[program.table_start[:-1][width > 1] + 1])
     copies = np.minimum(program.unit_count, width[program.unit_feature] - 1)
@@ -228,4 +203,4 @@ def core_of(program: Program, _deadline: Deadline = NEVER) -> tuple[Core, int]:
         high=high,
         scale=scale,
     )
-    return reduced(whole, state, concave=_concave(program)), divisor
+    return reduced(whole, state), divisor

@@ -15,12 +15,11 @@ Any prices >= 0, and any shares from 0 to weight * count, give a valid bound.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
 
 import numpy as np
-from numba import njit
 
+from optsum.compiled import njit
 from optsum.coverage.instance import IntArray
 
 from ..relaxation import BY_COLUMN, HUGE, LinearProgram
@@ -153,4 +152,4 @@ def linear_program(core: Core) -> LinearProgram | None:
 def priced(core: Core, multipliers: IntArray) -> Core:
     """Return a core with the multipliers of its relaxation as prices and shares."""
     m = len(core.price)
-    return replace(core, price=multipliers[:m], fees=core.fees._replace(share=multipliers[m + 1 :]))
+    return core._replace(price=multipliers[:m], fees=core.fees._replace(share=multipliers[m + 1 :]))

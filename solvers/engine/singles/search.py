@@ -6,8 +6,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from optsum.compiled import njit
 from optsum.coverage.instance import IntArray
 
 from ..search import Search
@@ -71,22 +71,26 @@ def _prepare(
             fee_left[fee[k]] += fee_count[k]
             fee_open[fee[k]] += fee_share[k]
             at += 1
-    new_ids, new_lengths, new_mass = ids[order], lengths[order], mass[order]
+    new_ids, new_lengths, new_mass = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
+    for d in range(n):
+        new_ids[d] = ids[order[d]]
+        new_lengths[d] = lengths[order[d]]
+        new_mass[d] = mass[order[d]]
     profit = profits(new_mass, new_start, new_feature, new_count, price, scale, new_fee_start, new_fee_share)
     best = best_counts(table_start, table, price, scale)
     slack = base * scale
     for f in range(m):
         slack += net(table_start, table, price, scale, f, min(best[f], left[f]))
     for g in range(fees):
-        slack += fee_term(fee_weight[g], fee_step[g], scale, 0, 0, fee_open[g])
+        slack += fee_term(fee_weight[g], fee_step[g], scale, np.int64(0), np.int64(0), fee_open[g])
     K = suffix_table(new_lengths, profit, low, high, grain)
     reach = fill_reach(new_lengths, high) if grain == 1 and low <= 0 else np.zeros((0, 0), np.int32)
     frame = np.zeros((n + 1, 6), np.int64)
     frame[0, 0] = high
     frame[0, 1] = slack
     frame[0, 2] = base
-    words = random_words(len(table), 1)
-    fee_words = random_words(fees, 2**40)
+    words = random_words(len(table), np.int64(1))
+    fee_words = random_words(fees, np.int64(2**40))
     worst = losses(new_mass, new_fee_start, new_fee_count, new_fee, fee_weight, fee_step)
     ends = segment_ends(table_start, table)
     units = Units(new_ids, new_lengths, new_mass, profit, new_start, new_feature, new_count, worst, K, reach)

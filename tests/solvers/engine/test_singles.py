@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
-from itertools import pairwise
+from itertools import islice, pairwise
 
 import numpy as np
 import pytest
@@ -159,7 +159,7 @@ def test_limits_keep_what_is_known(limits: Limits, deadline: Deadline | None, re
     optima, one = solve_all(instance, limits, deadline), solve_one(instance, limits, deadline)
     assert (optima.complete, optima.termination) == (False, reason)
     assert optima.value <= optima.bound
-    for chosen in optima.sample(5, seed=1):
+    for chosen in islice(optima, 5):
         assert value_of(instance, chosen) == optima.value
         assert instance.lengths[list(chosen)].sum() <= instance.max_length
     assert one.selection is not None

@@ -31,6 +31,7 @@ _COMMANDS: Final = {
     "score": "Score systems by ROUGE, and correlate with human scores.",
     "align": "Make covers from texts: which source sentences say what a reference says.",
     "study": "Run a paper's experiment on your data, and print its tables.",
+    "parse": "Parse the sentences of topics by spaCy, for compressions.",
     "chunks": "Show how parsed sentences are cut into chunks.",
     "config": "Show the options that a run would have, or the schema of a file of options.",
     "export": "Write the instances as files for other solvers.",

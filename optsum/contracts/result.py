@@ -180,6 +180,8 @@ class Result(Shown):
         Where all optima were asked for, of which this is the first.
     extra : mapping
         Further fields of the row, for whoever adds some.
+    signature : str or None
+        What two results must have in common to be compared, for a paper; no part of a row.
     source : tuple of documents or None
         The sentences that were chosen from, for showing; no part of a row.
     """
@@ -215,6 +217,7 @@ class Result(Shown):
     error: str | None = None
     enumeration: Enumeration | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
+    signature: str | None = field(default=None, compare=False)
     source: Sequence[Sequence[str | Sequence[str]]] | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
@@ -315,7 +318,7 @@ def _measured(timing: Timing) -> dict[str, float]:
     return {name: value for name in _TIMES if (value := getattr(timing, name)) is not None}
 
 
-_NO_COLUMN = {"timing", "enumeration", "extra", "source"}
+_NO_COLUMN = {"timing", "enumeration", "extra", "signature", "source"}
 """Fields that a row holds as statistics, as fields of their own, or not at all."""
 _FIELDS = [item.name for item in dataclasses.fields(Result) if item.name not in _NO_COLUMN]
 _TIMES = tuple(item.name for item in dataclasses.fields(Timing))

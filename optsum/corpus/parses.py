@@ -77,7 +77,8 @@ def _found(topic: Topic, has_words: list[bool]) -> list[Block | None]:
     names = topic.meta.get("conllu")
     if names is None:
         raise InputError(
-            'there are no parses; give "parses", the CoNLL-U text of each sentence, or meta.conllu, a file'
+            'there are no parses; give "parses", the CoNLL-U text of each sentence, or meta.conllu, a file, or let '
+            "optsum parse TOPICS --model NAME make them (spaCy)"
         )
     files = names if isinstance(names, list | tuple) else [names]
     if not files or not all(isinstance(name, str) and name for name in files):

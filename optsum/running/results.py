@@ -8,6 +8,7 @@ from typing import Any
 
 from optsum.contracts.result import Result, Termination, Timing
 from optsum.corpus.topic import Topic
+from optsum.options.signature import signature
 from optsum.problem.formulation import Task
 from optsum.running.setup import Setup
 
@@ -53,6 +54,7 @@ def finished(task: Task, setup: Setup, result: Result, *, began: float, built: f
         timing=replace(result.timing, text_s=built - began, search_s=result.seconds),
         statistics={**result.statistics, **task.notes},
         config_hash=setup.blank.config_hash,
+        signature=signature(setup.options, task.analyzer.tokenizer),
         extra={
             **result.extra,
             **{name: result.statistics[name] for name in ("ran", "feasible") if name in result.statistics},

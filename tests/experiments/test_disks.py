@@ -45,7 +45,7 @@ def test_a_full_disk_and_a_read_only_one(
     experiment = tmp_path / "e.toml"
     lengths = list(range(10, 200, 10))
     experiment.write_text(f'topics = "{NEWS}"\nstrategy = "lead"\n[grid]\nmax-length = {lengths}\n')
-    command = ["run", str(experiment), str(place / "run")]
+    command = ["run", str(experiment), str(place / "run"), "-q"]
     assert main(command) == 2
     said = capsys.readouterr()
     assert "cannot be kept (database or disk is full): see that there is room" in said.err

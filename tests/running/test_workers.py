@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import time
 from functools import partial
 from pathlib import Path
@@ -89,3 +91,23 @@ def test_an_input_that_fails_is_no_result() -> None:
 
     with pytest.raises(OSError, match="the disk is gone"):
         list(in_order(row, source(), Local(2), lost))
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals as POSIX has them")
+def test_a_process_that_is_being_started_hears_no_ctrl_c() -> None:
+    code = (
+        "import signal, loky\n"
+        "from optsum.running.executors.local import Local\n"
+        "make, held = loky.get_reusable_executor, []\n"
+        "def watched(*arguments, **named):\n"
+        "    made = make(*arguments, **named)\n"
+        "    made.submit(abs, 1)\n"  # starts processes
+        "    held.append(signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, []))\n"
+        "    return made\n"
+        "loky.get_reusable_executor = watched\n"
+        "crew = Local(1)\n"
+        "print(crew.submit(abs, -3).result(), held, signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, []))\n"
+        "crew.end([])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stdout == "3 [True] False\n", done.stderr

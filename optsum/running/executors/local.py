@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
+from multiprocessing import resource_tracker
 from typing import Any
 
 from optsum.errors import tracebacks_are_shown
@@ -40,6 +41,9 @@ class Local:
         """Have something done, as `Crew.submit`."""
         from loky import get_reusable_executor
 
+        if os.name == "posix" and self._executor is None:
+            # Python 3.11 lets signals through again once it has started this one, which loky needs; so start it before.
+            resource_tracker.ensure_running()
         with _signals_held(), imports_from_here():
             self._executor = get_reusable_executor(
                 self.width,

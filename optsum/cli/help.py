@@ -29,6 +29,7 @@ _GROUPS: Final = {
             "best",
             "best_by",
             "max_words",
+            "oracles",
             "preset",
             "max_sentences",
             "max_characters",

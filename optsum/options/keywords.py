@@ -192,6 +192,15 @@ class ScoreKeywords(TypedDict, total=False):
     max_words: int | None
     """Cut summaries and references after so many words."""
 
+    oracles: bool | None
+    """Also precision, recall and F of extracts against all oracles, of --max-length [False]."""
+
+    max_length: int | None
+    """Longest oracle, in words or what the preset counts."""
+
+    time_limit: float | None
+    """Seconds to find all oracles of a topic and metric."""
+
     flat: Literal["sentences", "texts"] | None
     """A flat list of strings as documents or references: one text's sentences, or raw texts."""
 

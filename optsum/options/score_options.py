@@ -36,6 +36,12 @@ class ScoreOptions(Model):
         "whole", description="a reference is one text, or each of its sentences is clipped by itself"
     )
     max_words: int | None = Field(None, ge=1, description="cut summaries and references after so many words")
+    oracles: bool = Field(
+        default=False,
+        description="also precision, recall and F of extracts against all oracles, of --max-length",
+    )
+    max_length: int | None = Field(None, ge=0, description="longest oracle, in words or what the preset counts")
+    time_limit: float | None = Field(None, ge=0, description="seconds to find all oracles of a topic and metric")
     flat: Literal["sentences", "texts"] | None = Field(
         None, description="a flat list of strings as documents or references: one text's sentences, or raw texts"
     )

@@ -19,6 +19,7 @@ from optsum.metrics.names import parse_metric
 from optsum.metrics.rouge import Score, rouge_all
 from optsum.options.keywords import ScoreKeywords
 from optsum.options.options import ScoreOptions, resolve_score
+from optsum.report.oracle_scores import OracleScores, against
 from optsum.report.statistics import pearson, spearman
 from optsum.report.tables import Column, Table, Tabular, counted, number
 from optsum.text.tokenizers import Sentence
@@ -30,6 +31,9 @@ _SHORT = {"recall": "R", "precision": "P", "f1": "F1"}
 
 Point = tuple[str, str]
 """A metric and a measure."""
+
+_ORACLE = "oracle "
+"""Before the name of a metric: its oracles, of which summaries have a precision, recall and F-measure."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,12 +49,16 @@ class SystemRow:
         Means over those topics.
     human : dict of name to float
         Means over the topics that have such a score.
+    oracle : dict of metric name to recall, precision and f1
+        Against all oracles, means over the topics whose oracles were all found; None if there is no such topic, empty
+        if it was not asked for.
     """
 
     system: str
     topics: int
     rouge: dict[str, dict[str, float]]
     human: dict[str, float]
+    oracle: dict[str, dict[str, float | None]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,6 +123,7 @@ class SystemScores(Tabular):
         self.options = options
         self.metrics = [part.name for part in parse_metric(options.metric).components]
         self.summaries = self.topics = self.failed = 0
+        self.oracles = OracleScores(options) if options.oracles else None
         self._systems: dict[str, _Sums] = {}
         self._of_topics: defaultdict[tuple[str, Point], tuple[_Mean, _Mean]] = defaultdict(lambda: (_Mean(), _Mean()))
 
@@ -124,24 +133,31 @@ class SystemScores(Tabular):
         self.failed += len(rows) - len(good)
         self.summaries += len(good)
         self.topics += bool(good)
-        points = list(product(self.metrics, MEASURES))
+        points = self._points
         for row in good:
             sums = self._systems.setdefault(row["system"], _Sums())
             sums.topics += 1
             for metric, measure in points:
-                sums.rouge[metric, measure].add(row["rouge"][metric][measure])
+                sums.rouge[metric, measure].add(_value(row, metric, measure))
             for name, value in row["human"].items():
                 sums.human[name].add(value)
                 for metric, measure in points:
-                    sums.beside[name, (metric, measure)].add(row["rouge"][metric][measure])
+                    sums.beside[name, (metric, measure)].add(_value(row, metric, measure))
         for name in {name for row in good for name in row["human"]}:
             rated = [row for row in good if name in row["human"]]
-            human = [row["human"][name] for row in rated]
             for metric, measure in points:
-                values = [row["rouge"][metric][measure] for row in rated]
+                both = [
+                    (value, row["human"][name]) for row in rated if (value := _value(row, metric, measure)) is not None
+                ]
+                values, human = [value for value, _ in both], [score for _, score in both]
                 linear, ranks = self._of_topics[name, (metric, measure)]
                 linear.add(pearson(values, human))
                 ranks.add(spearman(values, human))
+
+    @property
+    def _points(self) -> list[Point]:
+        against = [] if self.oracles is None else [_ORACLE + metric for metric in self.oracles.metrics]
+        return list(product([*self.metrics, *against], MEASURES))
 
     @property
     def rows(self) -> list[SystemRow]:
@@ -154,6 +170,10 @@ class SystemScores(Tabular):
                     metric: {measure: sums.rouge[metric, measure].value or 0.0 for measure in MEASURES}
                     for metric in self.metrics
                 },
+                oracle={
+                    metric: {measure: sums.rouge[_ORACLE + metric, measure].value for measure in MEASURES}
+                    for metric in (self.oracles.metrics if self.oracles is not None else ())
+                },
                 human={human: mean.value for human, mean in sums.human.items() if mean.value is not None},
             )
             for name, sums in self._systems.items()
@@ -164,7 +184,7 @@ class SystemScores(Tabular):
         """One for each human score, metric and measure."""
         found = []
         names = dict.fromkeys(name for sums in self._systems.values() for name in sums.human)
-        for name, metric, measure in product(names, self.metrics, MEASURES):
+        for name, (metric, measure) in product(names, self._points):
             rated = [sums for sums in self._systems.values() if name in sums.human]
             human = [sums.human[name].value or 0.0 for sums in rated]
             values = [sums.beside[name, (metric, measure)].value or 0.0 for sums in rated]
@@ -183,8 +203,9 @@ class SystemScores(Tabular):
         return found
 
     def tables(self) -> list[Table]:
-        """Return the table of systems, and the table of correlations if there are human scores."""
-        return [_systems(self), *([_agreements(self)] if self.agreements else [])]
+        """Return the table of systems, that of their oracles if asked for, and that of correlations with people."""
+        oracles = [] if self.oracles is None else [self.oracles.table({row.system: row.oracle for row in self.rows})]
+        return [_systems(self), *oracles, *([_agreements(self)] if self.agreements else [])]
 
 
 def score(
@@ -218,12 +239,14 @@ def score(
         If the options cannot be used.
     """
     scores = SystemScores(resolve_score(options, config=config))
-    for rows in score_rows(topics, systems, scores.options):
+    for rows in score_rows(topics, systems, scores.options, scores.oracles):
         scores.add(rows)
     return scores
 
 
-def score_rows(topics: AnyTopics, systems: Any, options: ScoreOptions) -> Generator[list[dict[str, Any]], None, None]:
+def score_rows(
+    topics: AnyTopics, systems: Any, options: ScoreOptions, oracles: OracleScores | None = None
+) -> Generator[list[dict[str, Any]], None, None]:
     """Yield the rows of each topic: one a summary, in the order of the topics; then those that no topic goes with."""
     of_topic: dict[str, list[System]] = {}
     unread = []
@@ -237,11 +260,36 @@ def score_rows(topics: AnyTopics, systems: Any, options: ScoreOptions) -> Genera
             # Its id may be that of a topic that can be used, so its systems wait for that.
             yield [_error_row(topic.id, None, f"{topic.source}: {topic.error}")]
         elif topic.id in of_topic:
-            yield [_row(topic, system, options) for system in of_topic.pop(topic.id)]
+            yield _rows(topic, of_topic.pop(topic.id), options, oracles)
     for name, left in of_topic.items():
         yield [_error_row(name, system.system, _where(system) + f"no topic has the id {name!r}") for system in left]
     if unread:
         yield unread
+
+
+def _rows(
+    topic: Topic, systems: Sequence[System], options: ScoreOptions, oracles: OracleScores | None
+) -> list[dict[str, Any]]:
+    rows = [_row(topic, system, options) for system in systems]
+    if oracles is None or all(row["error"] is not None for row in rows):
+        return rows
+    try:
+        found = oracles.of(topic)
+    except Exception as error:  # noqa: BLE001 - whatever it is, it costs the other topics nothing
+        reason = describe(error)
+        return [_error_row(topic.id, system.system, _where(system) + reason) for system in systems]
+    return [
+        row if row["error"] is not None else {**row, "oracle": against(topic, system, found)}
+        for row, system in zip(rows, systems, strict=True)
+    ]
+
+
+def _value(row: dict[str, Any], metric: str, measure: str) -> float | None:
+    """Return what a row has of a metric, or of the oracles of one; None where not all oracles were found."""
+    of: dict[str, Any] | None = row["rouge"].get(metric)
+    if of is None:
+        of = row["oracle"][metric.removeprefix(_ORACLE)]
+    return None if of is None else of[measure]
 
 
 def _row(topic: Topic, system: System, options: ScoreOptions) -> dict[str, Any]:

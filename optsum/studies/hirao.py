@@ -11,6 +11,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from optsum.contracts.result import Result, Status
+from optsum.corpus.extracts import extract_of
 from optsum.corpus.systems import System
 from optsum.corpus.topic import Topic
 from optsum.deadline import Deadline
@@ -25,7 +26,7 @@ from optsum.studies.base import Row, with_references, without_interruption
 from optsum.studies.hirao_correlation import DRAWS, correlations
 from optsum.studies.hirao_options import METRICS, SETTINGS, HiraoOptions
 from optsum.studies.hirao_tables import all_tables
-from optsum.studies.peers import extract_of, score_of
+from optsum.studies.peers import score_of
 from optsum.studies.submitted import Submitted, refused, text_of
 from optsum.text.lengths import word_count
 

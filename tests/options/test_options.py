@@ -54,7 +54,7 @@ def test_hyphens_and_underscores_are_the_same(file: Any) -> None:
 def test_one_file_serves_all_commands(file: Any) -> None:
     path = file('max-length = 9\nmax-words = 20\nmetric = "rouge-2"\nexact = "none"\nstrategies = ["lead"]')
     assert resolve(config=path).max_length == 9
-    assert resolve_score(config=path) == ScoreOptions(metric="rouge-2", max_words=20)
+    assert resolve_score(config=path) == ScoreOptions(metric="rouge-2", max_words=20, max_length=9)
 
 
 @pytest.mark.parametrize(

@@ -86,3 +86,29 @@ def test_real_topics(shared_data: Path) -> None:
     assert all(row["status"] == "optimal" for row in rows)
     sentences = set(chain.from_iterable(topic.sentences for topic in topics if isinstance(topic, optsum.Topic)))
     assert all(set(row["summary"]) <= sentences for row in rows if row["formulation"] == "extractive")
+
+
+def test_systems_and_their_readability() -> None:
+    systems = [
+        {"topic_id": "t", "system": "peer", "summary": ["cats sleep", "dogs run"]},
+        {"topic_id": "t", "system": "compressive R1", "human": {"readability": 4}},
+        {"topic_id": "t", "system": "extractive R1", "human": {"readability": 5}},
+        {"topic_id": "u", "system": "extractive R1", "human": {"readability": 4}},
+    ]
+    report = study_compressive([TOPIC, {**TOPIC, "id": "u"}], systems, max_length=4, show=0)
+    assert not report.errors
+    line = next(row for row in report.recall().rows if row[0] == "peer")
+    # Unigrams: cats, sleep, dogs of 4; bigrams within sentences: cats sleep of 3; both: 4 of 7.
+    assert line[2:5] == ["0.7500", f"{1 / 3:.4f}", f"{4 / 7:.4f}"]
+    assert [row[0] for row in report.recall().rows].count("compressive R1") == 0, "it has no text"
+    assert {row[0]: row[1:] for row in report.ratings().rows} == {
+        "compressive R1": ["4.00", "1"], "extractive R1": ["4.50", "2"],
+    }  # fmt: skip
+    assert "Human scores (Table 2)" in str(report)
+
+
+def test_the_tables_name_the_profile() -> None:
+    assert "chunk profile paper" in str(study_compressive([TOPIC], max_length=4))
+    strict = study_compressive([TOPIC], max_length=4, chunk_profile="strict")
+    assert "chunk profile strict" in str(strict)
+    assert {row["chunk_profile"] for row in strict.of("oracle")} == {"strict"}

@@ -15,12 +15,12 @@ import pytest
 from scipy.stats import spearmanr
 
 import optsum
+from optsum.corpus.extracts import Extract, extract_of
 from optsum.corpus.systems import as_system
 from optsum.corpus.topic import BadTopic, as_topic
 from optsum.studies.hirao import HiraoStudy
 from optsum.studies.hirao_correlation import DRAWS, correlations, judged_of
 from optsum.studies.hirao_tables import efficiency, scores, statistics_of_data, systems
-from optsum.studies.peers import Extract, extract_of
 
 NEWS = Path(__file__).resolve().parents[2] / "examples" / "data" / "news.jsonl"
 

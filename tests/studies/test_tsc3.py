@@ -327,3 +327,34 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     (tmp_path / "latin.txt").write_bytes(b"1 {caf\xe9}")
     with pytest.raises(InputError, match="not UTF-8"):
         read_topics(tmp_path / "latin.txt")
+
+
+def test_what_people_said_stands_beside_what_is_computed() -> None:
+    """Tables 3, 5 and 6: means over topics of imported scores, HUMAN among them."""
+    short = {**AIBO, "id": "short", "meta": {**AIBO["meta"], "condition": "short"}}
+    questions = {f"q{number:02}": number for number in range(16)}
+    systems = [
+        {"topic_id": "aibo", "system": "one", "selection": [0], "human": {"content": 0.5, **questions}},
+        {"topic_id": "short", "system": "one", "selection": [0], "human": {"content": 0.25, "q08": -1}},
+        {"topic_id": "aibo", "system": "HUMAN", "human": {"content": 0.75, "q00": 3}},
+        {"topic_id": "aibo", "system": "abstract", "summary": ["AIBO costs 250,000 yen."]},
+    ]
+    study = study_tsc3([AIBO, short], systems)
+    assert not study.errors
+    tables = {table.title: table for table in study.tables()}
+    names = ["Participation (Table 3)", "Extracts (Table 4)", "Content scores (Table 5)"]
+    assert list(tables)[:5] == [*names, "Quality questions (Table 6, short)", "Quality questions (Table 6, long)"]
+    content = {row[0]: row[1:] for row in tables["Content scores (Table 5)"].rows}
+    assert [column.heading for column in tables["Content scores (Table 5)"].columns][1::3] == [
+        "Short content",
+        "Long content",
+    ]
+    assert (content["one"][0], content["one"][3]) == ("0.250", "0.500")
+    assert content["HUMAN"] == ["-", "-", "-", "0.750", "-", "-"]
+    assert content["one"][4] == f"{mean(study, 'one', 'long', 'coverage'):.3f}"
+    long = {row[0]: row[1:] for row in tables["Quality questions (Table 6, long)"].rows}
+    assert long["one"] == [f"{number}.000" for number in range(16)]
+    assert long["HUMAN"] == ["3.000", *15 * ["-"]]
+    assert {row[0]: row[9] for row in tables["Quality questions (Table 6, short)"].rows} == {"one": "-1.000"}
+    joined = {row[0]: row[1:] for row in tables["Participation (Table 3)"].rows}
+    assert joined == {"one": ["-", "2"], "HUMAN": ["1", "-"], "abstract": ["1", "-"]}

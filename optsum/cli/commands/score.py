@@ -50,7 +50,7 @@ def run(
             writer = stack.enter_context(RowWriter(output, inputs=inputs, existing=mode)) if output else None
             interrupts = stack.enter_context(Interrupts())
             advance = stack.enter_context(bar("topics", lambda: count_topics(topics, limit)))
-            for rows in interrupts.pull(score_rows(of_topics, of_systems, resolved), parallel=False):
+            for rows in interrupts.pull(score_rows(of_topics, of_systems, resolved, scores.oracles), parallel=False):
                 scores.add(rows)
                 for row in rows:
                     first_error = first_error or row["error"]

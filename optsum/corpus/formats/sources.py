@@ -77,10 +77,10 @@ def _of_folder(folder: Path, language: str) -> Iterator[Line] | Iterator[Topic |
             return read_conllu_folder(folder, language=language)
         if stories := stories_in(folder):
             return story_topics(stories, language)
+        if files := duc_files(folder):  # by content: its folders may be called as those of raw text are
+            return duc_topics(files, language)
         if (folders := parallel_folders(folder)) is not None:
             return parallel_topics(folders, language)
-        if files := duc_files(folder):
-            return duc_topics(files, language)
     except OSError as error:
         raise InputError(f"the folder {folder} cannot be read: {describe_os_error(error)}") from error
     raise InputError(

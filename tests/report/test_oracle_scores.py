@@ -1,0 +1,90 @@
+"""Extracts against all oracles: the paper's example, plain enumeration, and what is not known."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import pytest
+
+import optsum
+from optsum.cli import main
+
+TIES: dict[str, Any] = {
+    "id": "t",
+    "documents": [["ash birch", "birch cedar", "ash cedar", "dogwood", "elm"]],
+    "references": [["ash birch cedar", "dogwood"]],
+}
+SYSTEMS: list[dict[str, Any]] = [
+    {"topic_id": "t", "system": "two", "selection": [0, 3], "human": {"good": 3}},
+    {
+        "topic_id": "t",
+        "system": "text",
+        "summary": ["Birch CEDAR !", "Dogwood.", "nothing of it", "elm"],
+        "human": {"good": 2},
+    },
+    {"topic_id": "t", "system": "none", "summary": ["nothing"], "human": {"good": 1}},
+]
+
+
+def test_the_papers_measure_by_hand() -> None:
+    """Of 3 words there are three oracles: two of the three first sentences never fit, so one of them and dogwood."""
+    scores = optsum.score([TIES], SYSTEMS, metric="rouge-1", oracles=True, max_length=3)
+    rows = {row.system: row.oracle["rouge-1"] for row in scores.rows}
+    oracles = [{0, 3}, {1, 3}, {2, 3}]
+    for name, chosen, size in (("two", {0, 3}, 2), ("text", {1, 3}, 4), ("none", set(), 1)):
+        precision = fmean(len(oracle & chosen) / size for oracle in oracles)
+        recall = fmean(len(oracle & chosen) / len(oracle) for oracle in oracles)
+        f = 2 * precision * recall / (precision + recall) if precision else 0.0
+        assert rows[name] == pytest.approx({"precision": precision, "recall": recall, "f1": f})
+    shown = str(scores)
+    assert "Extracts against all oracles of 3 words at most" in shown
+    agreement = {(one.metric, one.measure): one for one in scores.agreements}
+    assert agreement["oracle rouge-1", "f1"].system_spearman == pytest.approx(1.0)
+    assert agreement["oracle rouge-1", "f1"].summary_spearman == pytest.approx(1.0)
+
+
+def test_it_is_the_f_measure_of_the_python_call() -> None:
+    optima = optsum.enumerate_optima(TIES, max_length=3, metric="rouge-2", keep_unmatched=False)
+    scores = optsum.score([TIES], SYSTEMS[:1], metric="rouge-1+rouge-2+rouge-l", oracles=True, max_length=3)
+    assert scores.rows[0].oracle["rouge-2"]["f1"] == optima.f_measure({0, 3})
+    assert set(scores.rows[0].oracle) == {"rouge-1", "rouge-2"}
+    assert "Oracles of rouge-l cannot be enumerated." in str(scores)
+
+
+def test_a_preset_says_how_long_oracles_are() -> None:
+    scores = optsum.score([TIES], SYSTEMS, preset="hirao-r1", oracles=True)
+    assert "100 words at most" in str(scores)
+    optima = optsum.enumerate_optima(TIES, preset="hirao-r1")
+    assert scores.rows[0].oracle["rouge-1"]["f1"] == optima.f_measure({0, 3})
+    with pytest.raises(optsum.OptionError, match="needs a limit"):
+        optsum.score([TIES], SYSTEMS, oracles=True)
+
+
+def test_what_is_not_found_in_time_is_said() -> None:
+    scores = optsum.score([TIES], SYSTEMS, metric="rouge-1", oracles=True, max_length=3, time_limit=0)
+    assert scores.rows[0].oracle["rouge-1"] == {"precision": None, "recall": None, "f1": None}
+    assert "not all oracles were found in time: 1 of topics and metrics" in str(scores)
+    assert scores.failed == 0
+
+
+def test_rows_have_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    topics, systems, out = (tmp_path / name for name in ("t.jsonl", "s.jsonl", "o.jsonl"))
+    topics.write_text(json.dumps(TIES))
+    systems.write_text("\n".join(map(json.dumps, [*SYSTEMS, {"topic_id": "t", "system": "far", "selection": [9]}])))
+    flags = ["--metric", "rouge-1", "--oracles", "--max-length", "3"]
+    assert main(["score", str(topics), str(systems), *flags, "-o", str(out)]) == 1
+    rows = {row["system"]: row for row in map(json.loads, out.read_text().splitlines())}
+    assert rows["two"]["oracle"]["rouge-1"]["count"] == 3
+    assert rows["far"]["error"]
+    assert "rouge-1 P" in capsys.readouterr().out
+    # Rows of a search are systems, too.
+    solved = tmp_path / "solved.jsonl"
+    assert main(["solve", str(topics), "--max-length", "3", "-o", str(solved)]) == 0
+    capsys.readouterr()
+    assert main(["score", str(topics), str(solved), *flags, "-o", str(tmp_path / "p.jsonl")]) == 0
+    (row,) = map(json.loads, (tmp_path / "p.jsonl").read_text().splitlines())
+    assert row["rouge"]["rouge-1"]["recall"] == 0.75
+    assert row["oracle"]["rouge-1"]["recall"] == pytest.approx((1 + 0.5 + 0.5) / 3)

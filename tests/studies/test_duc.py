@@ -1,0 +1,77 @@
+"""Studies on document sets of DUC with their model summaries, as they are distributed: SGML, no conversion."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from optsum.cli import main
+
+SETS = {"d1": ["AP1", "AP2"], "d2": ["AP3"]}
+SENTENCES = [
+    "The ferry reached {0} harbour.",
+    "A storm sank {0} boats.",
+    "Nobody of {0} was hurt.",
+    "Insurers of {0} pay.",
+]
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    """Two sets; three people summarized each document, and two each set as a whole."""
+    for folder, names in SETS.items():
+        (tmp_path / "docs" / folder).mkdir(parents=True)
+        for name in names:
+            body = "\n".join(f'<s sntno="{n}">{text.format(name)}</s>' for n, text in enumerate(SENTENCES, 1))
+            headline = "<HEADLINE><s hsntno=1>Ferry</s></HEADLINE>"
+            (tmp_path / "docs" / folder / name).write_text(
+                f"<DOC>\n<DOCNO>{name}</DOCNO>\n{headline}\n<TEXT>\n{body}\n</TEXT>\n</DOC>\n"
+            )
+        (tmp_path / "models" / folder).mkdir(parents=True)
+        people = {"A": (0, 1), "B": (1, 2), "C": (1,)}
+        for who, chosen in people.items():
+            summaries = [
+                f'<SUM DOCSET="{folder}" TYPE="PERDOC" SIZE="100" DOCREF="{name}" SUMMARIZER="{who}">'
+                f"{' '.join(SENTENCES[unit].format(name) for unit in chosen)}</SUM>"
+                for name in names
+            ]
+            if who != "C":
+                text = " ".join(SENTENCES[unit].format(names[0]) for unit in chosen)
+                summaries.append(
+                    f'<SUM DOCSET="{folder}" TYPE="MULTI" SIZE="100" DOCREF="{folder}" SUMMARIZER="{who}">{text}</SUM>'
+                )
+            (tmp_path / "models" / folder / f"summaries.{who}").write_text("\n".join(summaries))
+    return tmp_path
+
+
+def rows_of(path: Path) -> list[dict[str, object]]:
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def test_hirao_on_sets(corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = corpus / "out.jsonl"
+    assert main(["study", "hirao", str(corpus), "--max-length", "10", "-o", str(out)]) == 0
+    rows = rows_of(out)
+    sizes = {
+        row["id"]: (row["documents"], row["sentences"], row["references"]) for row in rows if row["kind"] == "topic"
+    }
+    assert sizes == {"AP1": (1, 4, 3), "AP2": (1, 4, 3), "AP3": (1, 4, 3), "d1": (2, 8, 2), "d2": (1, 4, 2)}
+    shown = capsys.readouterr().out
+    assert "5 topics" in shown
+    # The document's storm is in all three summaries of it, so an extract of it and one more has most of all words.
+    oracle = next(row for row in rows if row["id"] == "AP1" and row["kind"] == "problem" and row["metric"] == "rouge-1")
+    assert oracle["complete"]
+    assert all(1 in drawn for drawn in oracle["draws"])  # type: ignore[attr-defined]
+
+
+def test_lin_hovy_on_documents(corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = corpus / "out.jsonl"
+    assert main(["study", "lin-hovy", str(corpus), "-o", str(out)]) == 0
+    documents = {row["id"]: row for row in rows_of(out) if row["kind"] == "document"}
+    assert set(documents) == {"AP1", "AP2", "AP3", "d1", "d2"}
+    # C's only sentence is in A's and in B's summary, so it is the one that others agree on.
+    assert (documents["AP1"]["MaxH"], documents["AP1"]["reference"]) == (1.0, 2)
+    assert documents["AP1"]["FT"] == 1.0
+    assert "MaxH" in capsys.readouterr().out

@@ -25,7 +25,8 @@ def outputs(cell: Any) -> list[str]:
         data = output.get("data", {})
         text = output.get("text") or data.get("text/html") or data["text/plain"]
         without = re.sub(r"\b[\d.e-]+ (ms|s|min)\b", "TIME", text)
-        shown.append(re.sub(r"\s+|-{3,}", " ", without))
+        if not text.startswith("Compiling kernels"):  # once a machine
+            shown.append(re.sub(r"\s+|-{3,}", " ", without))
     return shown
 
 

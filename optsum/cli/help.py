@@ -37,7 +37,7 @@ _GROUPS: Final = {
         ),
         *("require", "forbid", "exclusive"),
     ),
-    "Text": ("columns", "limit", "flat", "tokenizer", "stem", "stopwords"),
+    "Text": ("columns", "limit", "flat", "tokenizer", "stem", "stemmer", "stopwords"),
     "Search": (
         *("strategy", "strategies", "exact", "exact_time_limit", "seeds", "strategy_options", "bound", "backend"),
         *("backends", "backend_options", "threads", "verify", "time_limit", "node_limit", "evaluation_limit", "gap"),

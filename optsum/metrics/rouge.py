@@ -142,6 +142,7 @@ def rouge(
     boundaries: Boundaries = "joined",
     last_unigram: bool = False,
     model_units: ModelUnits = "whole",
+    stemmer: str | None = None,
 ) -> Score:
     """Score a summary against its references; by default exactly as ROUGE-1.5.5 does.
 
@@ -155,6 +156,8 @@ def rouge(
         "rouge-1", "rouge-2", ..., "rouge-su4", "rouge-l".
     stem, stopwords, tokenizer
         As in `optsum.text.analyzer.Analyzer`.
+    stemmer : {"rouge155", "rouge-score"}, optional
+        Stem as ROUGE-1.5.5 does, which is what `stem` means, or as the package ``rouge-score``.
     max_words : int, optional
         Cut the summary and every reference after so many blank-separated words (at least 1).
     counts : {"clipped", "set"}
@@ -181,7 +184,7 @@ def rouge(
     Raises
     ------
     UnknownNameError
-        For a metric or tokenizer that does not exist.
+        For a metric, tokenizer or stemmer that does not exist.
     OptionError
         For another option with an impossible value.
     UnsupportedError
@@ -203,7 +206,7 @@ def rouge(
         summary,
         references,
         (metric,),
-        analyzer=Analyzer(tokenizer, stem, stopwords),
+        analyzer=Analyzer(tokenizer, stem or stemmer is not None, stopwords, stemmer or "rouge155"),
         max_words=max_words,
         counts=counts,
         references_mode=references_mode,

@@ -93,7 +93,10 @@ class SolveKeywords(TypedDict, total=False):
     """Rouge (default), blank, unicode, or tokens (default for pre-tokenized topics)."""
 
     stem: bool | None
-    """Porter stemming as ROUGE-1.5.5 -m does [False]."""
+    """Porter stemming as ROUGE-1.5.5 -m does, or as the stemmer named [False]."""
+
+    stemmer: Literal["rouge155", "rouge-score"] | None
+    """Stem as ROUGE-1.5.5 -m, or as the package rouge-score; to name one is to stem [rouge155]."""
 
     stopwords: str | None
     """Keep, drop (SMART list), or a file with one word a line [keep]."""
@@ -178,7 +181,10 @@ class ScoreKeywords(TypedDict, total=False):
     """Rouge (default), blank, unicode, or tokens (default for pre-tokenized topics)."""
 
     stem: bool | None
-    """Porter stemming as ROUGE-1.5.5 -m does [False]."""
+    """Porter stemming as ROUGE-1.5.5 -m does, or as the stemmer named [False]."""
+
+    stemmer: Literal["rouge155", "rouge-score"] | None
+    """Stem as ROUGE-1.5.5 -m, or as the package rouge-score; to name one is to stem [rouge155]."""
 
     stopwords: str | None
     """Keep, drop (SMART list), or a file with one word a line [keep]."""

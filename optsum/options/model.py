@@ -29,8 +29,9 @@ class Model(BaseModel):
 
 
 @lru_cache(maxsize=64)
-def analyzer_of(tokenizer: str, stem: bool, stopwords: str) -> Analyzer:
+def analyzer_of(tokenizer: str, stem: bool, stopwords: str, stemmer: str) -> Analyzer:
     """Return a text analysis; those that are the same are one object."""
     from optsum.text.analyzer import Analyzer, load_stopwords
 
-    return Analyzer(tokenizer, stem, stopwords if stopwords in {"keep", "drop"} else load_stopwords(stopwords))
+    dropped = stopwords if stopwords in {"keep", "drop"} else load_stopwords(stopwords)
+    return Analyzer(tokenizer, stem, dropped, stemmer)

@@ -117,7 +117,10 @@ class Options(Model):
     tokenizer: str | None = Field(
         None, description="rouge (default), blank, unicode, or tokens (default for pre-tokenized topics)"
     )
-    stem: bool = Field(default=False, description="Porter stemming as ROUGE-1.5.5 -m does")
+    stem: bool = Field(default=False, description="Porter stemming as ROUGE-1.5.5 -m does, or as the stemmer named")
+    stemmer: Literal["rouge155", "rouge-score"] = Field(
+        "rouge155", description="stem as ROUGE-1.5.5 -m, or as the package rouge-score; to name one is to stem"
+    )
     stopwords: str = Field("keep", description="keep, drop (SMART list), or a file with one word a line")
     counts: Literal["clipped", "set"] = Field("clipped", description="count each n-gram as often as it occurs, or once")
     boundaries: Literal["sentence", "joined"] = Field(
@@ -175,7 +178,7 @@ class Options(Model):
 
     def analyzer(self) -> Analyzer:
         """Return the text analysis that the objective counts with."""
-        return analyzer_of(self.tokenizer or "rouge", self.stem, self.stopwords)
+        return analyzer_of(self.tokenizer or "rouge", self.stem, self.stopwords, self.stemmer)
 
     def spec(self) -> Spec:
         """Return what is optimized, but for the tokens that a topic may come as."""
@@ -352,9 +355,11 @@ def _merged(model: type[M], given: Mapping[str, Any] | None, config: str | Path 
     for name in values:
         if name not in model.model_fields:
             raise our_name(name) or unknown_name("option", name, model.model_fields)
+    values = _stemming(values)
     if config is not None:
         file = read_config(config, also=model.model_fields)
         check_kinds(model, file, config)
+        file = _stemming(file)
         own = file.get("backend", model.model_fields["backend"].default if "backend" in model.model_fields else None)
         if values.get("backend", own) != own:
             file.pop("backend_options", None)  # they are those of another solver
@@ -368,3 +373,8 @@ def _merged(model: type[M], given: Mapping[str, Any] | None, config: str | Path 
         return model(**{name: value for name, value in values.items() if name in model.model_fields})
     except ValidationError as error:
         raise OptionError(sentence_of(error.errors()[0])) from None
+
+
+def _stemming(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return options in which a stemmer that is named stems, if they do not say that nothing does."""
+    return {**({"stem": True} if "stemmer" in values else {}), **values}

@@ -48,6 +48,18 @@ _LIN_HOVY: Final = {
     "boundaries": "sentence",
 }
 
+_GOOGLE: Final = {
+    "metric": "rouge-1",
+    "measure": "f1",
+    "references": "best",
+    "best_by": "f1",
+    "tokenizer": "rouge",
+    "stem": False,
+    "stopwords": "keep",
+    "counts": "clipped",
+    "boundaries": "joined",
+}
+
 PRESETS: Final[Mapping[str, Preset]] = {
     "hirao-r1": Preset(
         "ROUGE-1 recall, Porter stems, stop words dropped, 100 words (Hirao et al. 2017)",
@@ -100,17 +112,11 @@ PRESETS: Final[Mapping[str, Preset]] = {
     ),
     "google": Preset(
         "ROUGE-1 F1 as the package rouge-score: best reference by F1, across sentence ends, no stems, any length",
-        {
-            "metric": "rouge-1",
-            "measure": "f1",
-            "references": "best",
-            "best_by": "f1",
-            "tokenizer": "rouge",
-            "stem": False,
-            "stopwords": "keep",
-            "counts": "clipped",
-            "boundaries": "joined",
-        },
+        _GOOGLE,
+    ),
+    "google-stemmed": Preset(
+        "ROUGE-1 F1 as the package rouge-score with use_stemmer=True: as google, with its Porter stems",
+        {**_GOOGLE, "stem": True, "stemmer": "rouge-score"},
     ),
     "presumm": Preset(
         "ROUGE-1 + ROUGE-2 F1 on sets of n-grams, 3 sentences (greedy selection of Liu & Lapata 2019, made exact)",

@@ -29,7 +29,10 @@ class ScoreOptions(Model):
     tokenizer: str | None = Field(
         None, description="rouge (default), blank, unicode, or tokens (default for pre-tokenized topics)"
     )
-    stem: bool = Field(default=False, description="Porter stemming as ROUGE-1.5.5 -m does")
+    stem: bool = Field(default=False, description="Porter stemming as ROUGE-1.5.5 -m does, or as the stemmer named")
+    stemmer: Literal["rouge155", "rouge-score"] = Field(
+        "rouge155", description="stem as ROUGE-1.5.5 -m, or as the package rouge-score; to name one is to stem"
+    )
     stopwords: str = Field("keep", description="keep, drop (SMART list), or a file with one word a line")
     counts: Literal["clipped", "set"] = Field("clipped", description="count each n-gram as often as it occurs, or once")
     model_units: Literal["whole", "sentences"] = Field(
@@ -49,4 +52,5 @@ class ScoreOptions(Model):
 
     def analyzer(self, *, pretokenized: bool = False) -> Analyzer:
         """Return the text analysis that n-grams are counted with."""
-        return analyzer_of(self.tokenizer or ("tokens" if pretokenized else "rouge"), self.stem, self.stopwords)
+        tokenizer = self.tokenizer or ("tokens" if pretokenized else "rouge")
+        return analyzer_of(tokenizer, self.stem, self.stopwords, self.stemmer)

@@ -23,8 +23,14 @@ def signature(options: Options, tokenizer: str) -> str:
         parts |= {"metric": options.metric, "of": options.measure, "refs": options.references}
         parts |= {} if options.model_units == "whole" else {"models": options.model_units}
         parts["len"] = f"{options.min_length}-{longest} {options.length_unit}"
-        parts |= {"tok": tokenizer, "stem": "yes" if options.stem else "no", "stop": options.stopwords}
+        parts |= {"tok": tokenizer, "stem": _stems(options), "stop": options.stopwords}
         parts |= {"count": options.counts, "in": options.boundaries}
     own = {name: getattr(options, name) for name in formulation.flags} | dict(options.formulation_options)
     parts |= {name: str(value) for name, value in own.items() if value is not None}
     return "|".join(f"{name}:{value}" for name, value in {**parts, "optsum": __version__}.items())
+
+
+def _stems(options: Options) -> str:
+    if not options.stem:
+        return "no"
+    return "yes" if options.stemmer == "rouge155" else options.stemmer

@@ -143,7 +143,7 @@ class Setting:
         measure = "F1" if options.measure == "f1" else options.measure
         words = [f"{size}; {_capitals(options.metric)} {measure} against {_REFERENCES[options.references]}"]
         if options.stem:
-            words.append("stemmed")
+            words.append("stemmed" if options.stemmer == "rouge155" else f"stemmed as {options.stemmer}")
         if options.stopwords != "keep":
             words.append("without stop words")
         return "; ".join([", ".join(words), *self._more])

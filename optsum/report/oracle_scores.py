@@ -21,7 +21,7 @@ from optsum.running.setup import Setup, setup_of
 __all__ = ["OracleScores", "against"]
 
 _SHARED: Final = (
-    *("references", "tokenizer", "stem", "stopwords", "counts", "model_units", "max_length", "time_limit"),
+    *("references", "tokenizer", "stem", "stemmer", "stopwords", "counts", "model_units", "max_length", "time_limit"),
 )
 """Options that scoring and searching have in common."""
 

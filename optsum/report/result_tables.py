@@ -145,7 +145,7 @@ def headline(options: Options) -> str:
     if options.min_length:
         words.append(f"at least {options.min_length} {options.length_unit}")
     if options.stem:
-        words.append("stemmed")
+        words.append("stemmed" if options.stemmer == "rouge155" else f"stemmed as {options.stemmer}")
     if options.stopwords != "keep":
         words.append("without stop words")
     return ", ".join(words)

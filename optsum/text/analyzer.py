@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
+from typing import Final
 
 from optsum.errors import InputError, OptionError, unknown_name
 from optsum.files import PathLike, read_text
 from optsum.text.resources import smart_stopwords
 from optsum.text.stem import stem
+from optsum.text.stem_rouge_score import stem_rouge_score
 from optsum.text.tokenizers import TOKENIZERS, Sentence
 
-__all__ = ["Analyzer", "load_stopwords"]
+__all__ = ["STEMMERS", "Analyzer", "load_stopwords"]
+
+STEMMERS: Final[Mapping[str, Callable[[str], str]]] = {"rouge155": stem, "rouge-score": stem_rouge_score}
+"""Stemmers by name (English)."""
 
 _WORDS_KEPT = 65_536  # entries of one word table; a table that is full starts afresh
 _LONGEST_KEPT = 64  # characters of a word worth remembering
@@ -44,15 +49,18 @@ class Analyzer:
 
         A pre-tokenized sentence is joined by blanks first by all but ``tokens``.
     stem : bool
-        Stem as ROUGE-1.5.5 does (`optsum.text.stem.stem`; English).
+        Whether tokens are stemmed.
     stopwords : str or frozenset of str
         ``keep`` all words, ``drop`` the SMART list, or the set of tokens to drop (`load_stopwords`), compared
         with the tokens before stemming.
+    stemmer : str
+        A name in `STEMMERS`: as ROUGE-1.5.5 stems (`optsum.text.stem`), or as Google's package rouge-score does
+        (`optsum.text.stem_rouge_score`).
 
     Raises
     ------
     UnknownNameError
-        For a tokenizer that does not exist.
+        For a tokenizer or a stemmer that does not exist.
     OptionError
         For `stopwords` that is neither "keep" nor "drop" nor a set.
 
@@ -65,10 +73,13 @@ class Analyzer:
     tokenizer: str = "rouge"
     stem: bool = False
     stopwords: str | frozenset[str] = "keep"
+    stemmer: str = "rouge155"
 
     def __post_init__(self) -> None:
         if self.tokenizer not in TOKENIZERS:
             raise unknown_name("tokenizer", self.tokenizer, TOKENIZERS)
+        if self.stemmer not in STEMMERS:
+            raise unknown_name("stemmer", self.stemmer, STEMMERS)
         if isinstance(self.stopwords, str):
             if self.stopwords not in {"keep", "drop"}:
                 raise OptionError(
@@ -93,7 +104,10 @@ class Analyzer:
 
     def counted(self, words: Iterable[str]) -> Iterator[str | None]:
         """Return what is counted for each word that the tokenizer gives; None if it is dropped."""
-        return map(_word_table(self.stem, self.stopwords).__getitem__, words)
+        return map(self._table().__getitem__, words)
+
+    def _table(self) -> _WordTable:
+        return _word_table(self.stemmer if self.stem else None, self.stopwords)
 
     def spans(self, sentence: Sentence) -> list[tuple[str, int]]:
         """Return the counted tokens, each with the place of its first character.
@@ -116,7 +130,7 @@ class Analyzer:
         located = TOKENIZERS[self.tokenizer].locate(sentence)
         if self.stopwords == "keep" and not self.stem:
             return located
-        table = _word_table(self.stem, self.stopwords)
+        table = self._table()
         return [(token, start) for word, start in located if (token := table[word]) is not None]
 
     def joined_tokens(self, sentences: Iterable[Sentence]) -> list[str]:
@@ -127,13 +141,13 @@ class Analyzer:
 class _WordTable(dict[str, str | None]):
     """Word -> counted token, or None if it is dropped; filled as words come."""
 
-    def __init__(self, stemmed: bool, dropped: frozenset[str]) -> None:
+    def __init__(self, stemmer: str | None, dropped: frozenset[str]) -> None:
         super().__init__()
-        self._stemmed = stemmed
+        self._stem = None if stemmer is None else STEMMERS[stemmer]
         self._dropped = dropped
 
     def __missing__(self, word: str) -> str | None:
-        token = None if word in self._dropped else stem(word) if self._stemmed else word
+        token = None if word in self._dropped else word if self._stem is None else self._stem(word)
         if len(word) <= _LONGEST_KEPT:
             if len(self) >= _WORDS_KEPT:
                 self.clear()
@@ -142,10 +156,10 @@ class _WordTable(dict[str, str | None]):
 
 
 @lru_cache(maxsize=16)
-def _word_table(stemmed: bool, stopwords: str | frozenset[str]) -> _WordTable:
+def _word_table(stemmer: str | None, stopwords: str | frozenset[str]) -> _WordTable:
     if isinstance(stopwords, str):
         stopwords = smart_stopwords() if stopwords == "drop" else frozenset()
-    return _WordTable(stemmed, stopwords)
+    return _WordTable(stemmer, stopwords)
 
 
 def load_stopwords(path: PathLike) -> frozenset[str]:

@@ -184,3 +184,15 @@ def test_help_and_version(run: Any) -> None:
         status, out, _ = run(name, "--help")
         assert status == 0
         assert f"Usage: optsum {name}" in out
+
+
+def test_a_stemmer_that_is_named_stems(run: Any, tmp_path: Path) -> None:
+    topic = {"id": "t", "documents": [["Dying mice"]], "references": [["die"]]}
+    file, systems, rows = tmp_path / "t.jsonl", tmp_path / "s.jsonl", tmp_path / "rows.jsonl"
+    file.write_text(json.dumps(topic))
+    systems.write_text(json.dumps({"topic_id": "t", "system": "s", "summary": ["Dying mice"]}))
+    status, _, _ = run("score", file, systems, "--stemmer", "rouge-score", "--metric", "rouge-1", "-o", rows)
+    assert (status, json.loads(rows.read_text())["rouge"]["rouge-1"]["recall"]) == (0, 1.0)
+    status, out, _ = run("solve", file, "--stemmer", "rouge-score", "--max-length", "2", "-o", "-")
+    assert (status, json.loads(out)["objective"]) == (0, 1.0)
+    assert run("solve", file, "--stemmer", "lancaster", "--max-length", "2")[0] == 2

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from published_porter import published_step_4
 
 from optsum.metrics.rouge import Score, rouge, rouge_all
 from optsum.text import analyzer as text_module
 from optsum.text import stem as stem_module
 from optsum.text.analyzer import Analyzer
+from optsum.text.stem_rouge_score import _step_4 as published_step_4
 
 # The original script's option sets.
 OPTIONS = {

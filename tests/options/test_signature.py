@@ -21,8 +21,8 @@ def signature(**options: Any) -> str:
     "options",
     [
         {"metric": "rouge-2"}, {"measure": "f1"}, {"references": "mean"}, {"max_length": 4}, {"min_length": 1},
-        {"length_unit": "sentences"}, {"tokenizer": "unicode"}, {"stem": True}, {"stopwords": "drop"},
-        {"counts": "set"}, {"boundaries": "joined"}, {"model_units": "sentences"},
+        {"length_unit": "sentences"}, {"tokenizer": "unicode"}, {"stem": True}, {"stemmer": "rouge-score"},
+        {"stopwords": "drop"}, {"counts": "set"}, {"boundaries": "joined"}, {"model_units": "sentences"},
     ],
 )  # fmt: skip
 def test_what_makes_results_differ_is_in_it(options: dict[str, Any]) -> None:

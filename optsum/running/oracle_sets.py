@@ -73,6 +73,7 @@ class Oracles(Optima):
 
         Examples
         --------
+        >>> from optsum import enumerate_optima
         >>> topic = {"id": "t", "documents": [["a b", "b c", "a c"]], "references": [["a b c"]]}
         >>> for summary in enumerate_optima(topic, max_length=4).summaries():
         ...     print(summary)

@@ -37,13 +37,14 @@ class HiraoOptions(Study):
         float, Field(ge=0, le=1, description="Table 6: systems with this share of their sentences in the sources")
     ] = 0.5
     resamples: Annotated[int, Field(ge=0, description="bootstrap samples for the intervals of Table 6")] = 1000
-    time_limit: Seconds = None
+    time_limit: Seconds = 5.0  # most problems take milliseconds; those of short references may have no end
     seed: Annotated[int, Field(ge=0, description="of strategies, estimates, drawn oracles and resampling")] = 0
     workers: Workers = 1
 
     def about(self) -> str:
         """Return the settings in some words."""
-        return f"extracts of {self.max_length} words at most, Porter stems, n-grams within sentences"
+        limit = "" if self.time_limit is None else f", {self.time_limit:g} s a problem"
+        return f"extracts of {self.max_length} words at most, Porter stems, n-grams within sentences{limit}"
 
     def of_problems(self, metric: str, setting: str) -> list[Row]:
         """Return the problems of a metric and a setting whose oracles were all found."""

@@ -53,9 +53,7 @@ class Reader(HTMLParser):
 
 def test_a_result_is_its_summary_marked_in_its_source() -> None:
     result = optsum.solve(TOPIC, max_length=7)
-    assert repr(result).startswith(
-        "<Result 't<1>': optimal, by milp on highs, rouge-1 1 (5/5), units 0 3, length 7, in"
-    )
+    assert repr(result).startswith("<Result 't<1>': optimal, by auto, rouge-1 1 (5/5), units 0 3, length 7, in")
     shown = Reader(result._repr_html_())
     assert shown.within["mark"] == ["a b c", "b c d e"]
     assert "<script>alert(1)</script> x" in shown.text

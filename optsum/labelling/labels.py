@@ -79,7 +79,7 @@ class Wanted:
         return next((flag for flag, is_other in differs.items() if is_other), None)
 
 
-_FIRST: Final = ("id", "sentences", "labels")
+_FIRST: Final = ("id", "sentences", "labels", "ran")
 _LAST: Final = ("objective", "bound", "status", "termination", "strategy", "config_hash", "error")
 _OF_OPTIMA: Final = ("near", "at_least", "weighted", "count", "complete")
 
@@ -207,7 +207,7 @@ def label_result(row: Mapping[str, Any]) -> Result:
     return Result.from_row({**known, "id": row.get("id"), "selection": chosen})
 
 
-_OWN: Final = {"ran", "shares", *_OF_OPTIMA, "all_labels", "references"}
+_OWN: Final = {"shares", *_OF_OPTIMA, "all_labels", "references"}
 
 
 def _label_part(part: Topic, setup: Setup, wanted: Wanted) -> list[Result]:

@@ -67,7 +67,7 @@ class Program:
     joints: tuple[Joint, ...]
     min_length: int
     max_length: int
-    floor: int
+    floor: int = _NO_FLOOR
 
     @property
     def size(self) -> int:
@@ -110,7 +110,6 @@ def program_of(instance: Coverage, weights: Sequence[int]) -> Program:
         joints=instance.joints,
         min_length=instance.min_length,
         max_length=instance.max_length,
-        floor=_NO_FLOOR,
     )
     return _with_rows(program, instance.rows)
 

@@ -46,17 +46,7 @@ def test_sizes_are_of_tokens_next_to_each_other() -> None:
     "name",
     [
         *("", "rouge", "rouge-0", "rouge-01", "rouge-1000", "rouge-su", "rouge-su-1", "rouge-s4", "rouge-w"),
-        *(
-            "ROUGE-1",
-            " rouge-1",
-            "rouge-1\n",
-            "rouge-١",
-            "rouge-1+",
-            "+",
-            "rouge-1 + rouge-2",
-            "rouge-l1",
-            "bleu",
-        ),
+        *("rouge-١", "rouge-1+", "+", "rouge-l1", "bleu"),
     ],
 )
 def test_other_names_are_refused(name: str) -> None:
@@ -65,8 +55,6 @@ def test_other_names_are_refused(name: str) -> None:
 
 
 def test_near_names_are_offered() -> None:
-    with pytest.raises(UnknownNameError, match=r"'ROUGE-L'; did you mean rouge-l"):
-        parse_metric("ROUGE-L")
     with pytest.raises(UnknownNameError, match=r"'rogue-2'; did you mean rouge-2"):
         parse_metric("rouge-1+rogue-2")
 

@@ -197,7 +197,7 @@ def test_wrong_options_are_refused() -> None:
     with pytest.raises(OptionError, match="max_words must be at least 1"):
         rouge("a", ["a"], max_words=0)
     with pytest.raises(UnknownNameError, match="rouge-2"):
-        rouge("a", ["a"], "rouge_2")
+        rouge("a", ["a"], "rogue-2")
     with pytest.raises(UnknownNameError, match="unicode"):
         rouge("a", ["a"], tokenizer="unicod")
     with pytest.raises(UnsupportedError, match="clipped"):

@@ -131,7 +131,7 @@ def test_a_node_limit_leaves_a_band(tmp_path: Path) -> None:
         ({"lengths": "1:9:0"}, "from 1"),
         ({"lengths": []}, "from 1"),
         ({"max_length": 5, "strategy": "greedy"}, "proves nothing"),
-        ({"max_length": 5, "references": "best"}, "--references each"),
+        ({"max_length": 5, "references": "best"}, "references each"),
         ({"formulation": "cover"}, "no maximum length"),
     ],
 )

@@ -170,7 +170,7 @@ BROKEN: list[tuple[type[Base], str]] = [
     (Lax, "is called feasible, 3 outside the length limits"),
     (Unordered, "are not ordered as their keys"),
     (NoEvaluation, "returns no Evaluation"),
-    (Orphaning, "breaks more than the length limits"),
+    (Orphaning, "breaks more than limits"),
     (Stuck, "do not reach every unit"),
     (Idle, "flips nothing"),
     (Doubling, "flips a unit twice"),

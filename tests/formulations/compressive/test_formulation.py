@@ -198,10 +198,10 @@ def test_rules_from_a_file(tmp_path: Path) -> None:
     [
         ({"metric": "rouge-su4"}, "rouge-N and rouge-su0, not rouge-su4"),
         ({"metric": "rouge-l"}, "rouge-N and rouge-su0, not rouge-l"),
-        ({"boundaries": "joined"}, "leave --boundaries at sentence"),
+        ({"boundaries": "joined"}, "leave boundaries at sentence"),
         ({"metric": "rouge-3", "measure": "f1"}, "use measure recall"),
         ({"metric": "rouge-2", "measure": "precision", "counts": "set"}, "of rouge-1 only"),
-        ({"tokenizer": "pypi-rouge"}, "choose another with --tokenizer"),
+        ({"tokenizer": "pypi-rouge"}, "choose another with tokenizer"),
     ],
 )
 def test_what_is_refused(options: dict[str, Any], message: str) -> None:

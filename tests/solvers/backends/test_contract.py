@@ -261,8 +261,8 @@ class Broken(PyomoBackend):
     ("words", "options", "error", "match"),
     [
         ("Model too large for size-limited license", {}, BackendError,
-         "allows 2,000 variables and 2,000 rows, and this program has 7 variables and 4 rows: .*--backend highs"),
-        ("No license found, id 1", {}, BackendError, "finds no licence .No license found, id 1.: use --backend"),
+         "allows 2,000 variables and 2,000 rows, and this program has 7 variables and 4 rows: .*backend highs"),
+        ("No license found, id 1", {}, BackendError, "finds no licence .No license found, id 1.: use backend"),
         ("Unknown parameter 'x'", {"x": 1}, OptionError, "does not take the options x=1: Unknown parameter 'x'"),
         ("Out of luck\nand more", {}, BackendError, "^broken failed: Out of luck$"),
         ("Out of luck", {"x": 1}, BackendError, "^broken failed with the options x=1: Out of luck$"),

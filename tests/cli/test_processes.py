@@ -95,7 +95,7 @@ def test_ctrl_c_in_compare_shows_what_was_done(tmp_path: Path) -> None:
     assert spoken(err) == f"optsum: interrupted; 6 rows done in {out}\n"
     assert shown.startswith("1 problem: ")
     assert [(row["strategy"], row["termination"]) for row in rows_of(out)[3:]] == [
-        ("milp", "completed"), ("greedy", "completed"), ("exhaustive", "interrupted"),
+        ("auto", "completed"), ("greedy", "completed"), ("exhaustive", "interrupted"),
     ]  # fmt: skip
 
 

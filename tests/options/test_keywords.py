@@ -96,7 +96,7 @@ optsum.solve(topic, max_length="three")
 optsum.compare([topic], ["greedy"], measure="f2", max_length=3)
 optsum.enumerate_optima(topic, max_length=3).summaries()
 optsum.score([topic], [], max_words=3, best_by="recall")
-optsum.score([topic], [], max_length=3)
+optsum.score([topic], [], max_word=3)
 for result in optsum.solve_all([topic], max_length=3, workers=2):
     print(result.objective)
 """

@@ -44,7 +44,8 @@ def telling(verbosity: Verbosity = Verbosity.NORMAL, file: str | None = None) ->
 
 def note(message: str, *, failed: bool) -> None:
     """Keep in the file what was said on the standard error output otherwise."""
-    _LOG.log(logging.ERROR if failed else logging.INFO, "%s", message, extra={"said": True})
+    if _LOG.handlers:  # without any, Python would say it once more
+        _LOG.log(logging.ERROR if failed else logging.INFO, "%s", message, extra={"said": True})
 
 
 class _Saying(logging.Handler):

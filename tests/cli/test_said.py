@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import logging
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -76,3 +78,16 @@ def test_long_work_says_how_far_it_is(monkeypatch: pytest.MonkeyPatch, capsys: p
         assert said.startswith("2 of 9 topics done\n")
         assert "3 of 9 topics done, " in said
         assert said.endswith(" left\n")
+
+
+def test_an_error_is_said_once() -> None:
+    for arguments in (
+        ["solve", "t.jsonl", "--max-lenght", "4"],
+        ["solve", "none.jsonl", "--max-length", "4"],
+        ["slove"],
+    ):
+        done = subprocess.run(
+            [sys.executable, "-c", "import sys; from optsum.cli import main; sys.exit(main())", *arguments],
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), done.stderr

@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import typer
 
 from optsum.cli.flags import Config, Flags, Format, Output, Overwrite, Plot, Resume, existing
-from optsum.cli.topics import Map, Topics
+from optsum.cli.topics import Limit, Map, Topics
 from optsum.options.options import Options
 
 FLAGS = Flags(Options, without={"strategy"})
@@ -36,6 +36,7 @@ def run(
     resume: Resume = False,
     overwrite: Overwrite = False,
     columns: Map = None,
+    limit: Limit = None,
     config: Config = None,
 ) -> int:
     """Compute the frontiers of all topics of a file."""
@@ -57,6 +58,7 @@ def run(
         inputs=[config, resolved.stopwords],
         ways=[resolved],
         existing=existing(overwrite, resume),
+        limit=limit,
         other=lambda row: _other(row, str(found), optima, greedy),
     )
     results = []

@@ -27,6 +27,14 @@ _WHOLE: Final = frozenset({"tee.py", "tempfile.py", "tempfiles.py", "shutil.py"}
 class Overran(Exception):  # noqa: N818 - a signal to the one who set the limit, never an error
     """The time limit was over before there was an answer; says in words what happened."""
 
+    @classmethod
+    def behind(cls, error: BaseException) -> Overran | None:
+        """Return the one that an error is, or that some library made the error of; None if it is another."""
+        found: BaseException | None = error
+        while found is not None and not isinstance(found, cls):
+            found = found.__cause__ or found.__context__
+        return found
+
 
 class Alarm:
     r"""While this is entered, and until it is `silence`\ d, `Overran` is raised here at a deadline.

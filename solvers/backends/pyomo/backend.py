@@ -116,9 +116,9 @@ class PyomoBackend(Backend):
                         outcome, solving = solve_newer(self, model, limits, watch, started)
                     else:
                         outcome, solving = solve_older(self, model, limits, watch, started, problem.sense)
-            except Overran as over:
-                return RawOutcome(termination=Termination.TIME_LIMIT, native="no answer in time", detail=str(over))
             except Exception as error:  # solvers raise their own classes for licences, limits and crashes
+                if (over := Overran.behind(error)) is not None:
+                    return RawOutcome(termination=Termination.TIME_LIMIT, native="no answer in time", detail=str(over))
                 raise self._explained(error, noise.getvalue(), model) from error
         took = perf_counter() - built
         solving = took if solving is None else min(took, solving)

@@ -85,3 +85,12 @@ def test_what_captures_output_is_put_away_whole() -> None:
     assert printed.getvalue() == "words\n"
     assert descriptors() == before
     assert threading.active_count() == threads
+
+
+def test_an_error_that_a_library_makes_of_it_is_known() -> None:
+    over, said, unsaid, other = Overran("late"), TypeError(), TypeError(), TypeError()
+    said.__cause__ = over
+    unsaid.__context__ = over  # it came while the library was at work
+    other.__cause__ = ValueError()
+    assert Overran.behind(over) is Overran.behind(said) is Overran.behind(unsaid) is over
+    assert Overran.behind(other) is None

@@ -175,13 +175,13 @@ class Result(Shown):
     trace : tuple of TracePoint
     seed : int or None
     version, config_hash : str or None
+    signature : str or None
+        What two results must have in common to be compared, for a paper; None where no problem was built.
     error : str or None
     enumeration : Enumeration or None
         Where all optima were asked for, of which this is the first.
     extra : mapping
         Further fields of the row, for whoever adds some.
-    signature : str or None
-        What two results must have in common to be compared, for a paper; no part of a row.
     source : tuple of documents or None
         The sentences that were chosen from, for showing; no part of a row.
     """
@@ -214,10 +214,10 @@ class Result(Shown):
     trace: tuple[TracePoint, ...] = ()
     version: str | None = None
     config_hash: str | None = None
+    signature: str | None = None
     error: str | None = None
     enumeration: Enumeration | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
-    signature: str | None = field(default=None, compare=False)
     source: Sequence[Sequence[str | Sequence[str]]] | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
@@ -318,13 +318,13 @@ def _measured(timing: Timing) -> dict[str, float]:
     return {name: value for name in _TIMES if (value := getattr(timing, name)) is not None}
 
 
-_NO_COLUMN = {"timing", "enumeration", "extra", "signature", "source"}
+_NO_COLUMN = {"timing", "enumeration", "extra", "source"}
 """Fields that a row holds as statistics, as fields of their own, or not at all."""
 _FIELDS = [item.name for item in dataclasses.fields(Result) if item.name not in _NO_COLUMN]
 _TIMES = tuple(item.name for item in dataclasses.fields(Timing))
 _FIRST = (
     "id", "formulation", "strategy", "backend", "metric", "status", "termination", "objective", "bound", "gap",
     "numerator", "denominator", "selection", "length", "summary", "rouge", "seconds", "seed", "evaluations", "nodes",
-    "version", "config_hash", "error",
+    "version", "config_hash", "signature", "error",
 )  # fmt: skip
 _ROW_ORDER = (*_FIRST, *(name for name in _FIELDS if name not in _FIRST))

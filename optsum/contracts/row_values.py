@@ -79,7 +79,7 @@ _NUMBER: Final = (_number, "a finite number")
 _UNITS: Final = (_list_of(_unit), "a list of units")
 _FIELDS: Final[dict[str, tuple[Test, str]]] = {
     **dict.fromkeys(("id", "formulation", "strategy", "backend", "metric", "status", "termination"), _TEXT),
-    **dict.fromkeys(("detail", "version", "config_hash", "error"), _TEXT),
+    **dict.fromkeys(("detail", "version", "config_hash", "signature", "error"), _TEXT),
     **dict.fromkeys(("objective", "bound"), _NUMBER),
     **dict.fromkeys(("gap", "seconds"), (_positive, "a finite number from 0")),
     **dict.fromkeys(("objective_exact", "bound_exact"), (_fraction, 'a fraction such as "3/7"')),

@@ -80,7 +80,7 @@ class Wanted:
 
 
 _FIRST: Final = ("id", "sentences", "labels", "ran")
-_LAST: Final = ("objective", "bound", "status", "termination", "strategy", "config_hash", "error")
+_LAST: Final = ("objective", "bound", "status", "termination", "strategy", "config_hash", "signature", "error")
 _OF_OPTIMA: Final = ("near", "at_least", "weighted", "count", "complete")
 
 
@@ -157,8 +157,8 @@ def labels(
     ------
     dict
         ``id``, ``sentences``, ``labels``, ``objective``, ``bound``, ``status``, ``strategy``, ``config_hash``,
-        ``error``. The sentences are those that were searched: raw text is split once. What could not be searched has
-        None for both, and says why.
+        ``signature``, ``error``. The sentences are those that were searched: raw text is split once. What could not be
+        searched has None for both, and says why.
 
     Raises
     ------

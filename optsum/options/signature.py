@@ -1,11 +1,18 @@
-"""What was optimized, in one line that can be pasted into a paper, as sacrebleu's (Post 2018)."""
+"""What was optimized or scored, in one line that can be pasted into a paper, as sacrebleu's (Post 2018)."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Final
+
 from optsum._version import __version__
 from optsum.options.options import Options
+from optsum.options.score_options import ScoreOptions
 
-__all__ = ["signature"]
+__all__ = ["score_signature", "signature"]
+
+_SIDES: Final = ("max_sentences", "max_characters", "per_document", "require", "forbid", "exclusive")
+"""Side constraints, said where there are any."""
 
 
 def signature(options: Options, tokenizer: str) -> str:
@@ -20,17 +27,42 @@ def signature(options: Options, tokenizer: str) -> str:
     formulation = options.formulated()
     parts = {"form": options.formulation}
     if formulation.has_metric:
-        parts |= {"metric": options.metric, "of": options.measure, "refs": options.references}
-        parts |= {} if options.model_units == "whole" else {"models": options.model_units}
+        parts |= {"metric": options.metric, "of": options.measure, "refs": options.references} | _models(options)
         parts["len"] = f"{options.min_length}-{longest} {options.length_unit}"
-        parts |= {"tok": tokenizer, "stem": _stems(options), "stop": options.stopwords}
-        parts |= {"count": options.counts, "in": options.boundaries}
-    own = {name: getattr(options, name) for name in formulation.flags} | dict(options.formulation_options)
-    parts |= {name: str(value) for name, value in own.items() if value is not None}
+        parts |= _analysis(options, tokenizer)
+        parts["in"] = options.boundaries
+    own = {name: getattr(options, name) for name in (*_SIDES, *formulation.flags)} | dict(options.formulation_options)
+    return _line({**parts, **{name: str(value) for name, value in own.items() if value is not None}})
+
+
+def score_signature(options: ScoreOptions, tokenizer: str) -> str:
+    """Return what two scores must have in common to be compared.
+
+    Examples
+    --------
+    >>> score_signature(ScoreOptions(metric="rouge-2", stem=True, max_words=100), "rouge").partition("|optsum")[0]
+    'score:rouge-2|refs:pooled|cut:100 words|tok:rouge|stem:yes|stop:keep|count:clipped'
+    """
+    parts = {"score": options.metric, "refs": options.references}
+    parts |= {"by": options.best_by} if options.references == "best" else {}
+    parts |= _models(options)
+    parts |= {} if options.max_words is None else {"cut": f"{options.max_words} words"}
+    return _line({**parts, **_analysis(options, tokenizer)})
+
+
+def _models(options: Options | ScoreOptions) -> dict[str, str]:
+    return {} if options.model_units == "whole" else {"models": options.model_units}
+
+
+def _analysis(options: Options | ScoreOptions, tokenizer: str) -> dict[str, str]:
+    stems = "yes" if options.stemmer == "rouge155" else options.stemmer
+    return {
+        "tok": tokenizer,
+        "stem": stems if options.stem else "no",
+        "stop": options.stopwords,
+        "count": options.counts,
+    }
+
+
+def _line(parts: Mapping[str, str]) -> str:
     return "|".join(f"{name}:{value}" for name, value in {**parts, "optsum": __version__}.items())
-
-
-def _stems(options: Options) -> str:
-    if not options.stem:
-        return "no"
-    return "yes" if options.stemmer == "rouge155" else options.stemmer

@@ -19,6 +19,7 @@ from optsum.metrics.names import parse_metric
 from optsum.metrics.rouge import Score, rouge_all
 from optsum.options.keywords import ScoreKeywords
 from optsum.options.options import ScoreOptions, resolve_score
+from optsum.options.signature import score_signature
 from optsum.report.oracle_scores import OracleScores, against
 from optsum.report.statistics import pearson, spearman
 from optsum.report.tables import Column, Table, Tabular, counted, number
@@ -294,18 +295,23 @@ def _value(row: dict[str, Any], metric: str, measure: str) -> float | None:
 
 def _row(topic: Topic, system: System, options: ScoreOptions) -> dict[str, Any]:
     try:
-        scores = _scores(topic, system, options)
+        scores, tokenizer = _scores(topic, system, options)
     except Exception as error:  # noqa: BLE001 - whatever it is, it costs the other summaries nothing
         return _error_row(topic.id, system.system, _where(system) + describe(error))
     rouge = {name: {measure: getattr(found, measure) for measure in MEASURES} for name, found in scores.items()}
-    return {"topic_id": topic.id, "system": system.system, "rouge": rouge, "human": dict(system.human), "error": None}
+    return {
+        "topic_id": topic.id, "system": system.system, "rouge": rouge, "human": dict(system.human),
+        "signature": score_signature(options, tokenizer), "error": None,
+    }  # fmt: skip
 
 
-def _scores(topic: Topic, system: System, options: ScoreOptions) -> dict[str, Score]:
+def _scores(topic: Topic, system: System, options: ScoreOptions) -> tuple[dict[str, Score], str]:
+    """Return the scores of a summary by metric, and how it was cut into tokens."""
     summary = _summary(topic, system)
     pretokenized = all(isinstance(sentence, tuple) for text in (summary, *topic.references) for sentence in text)
+    analyzer = options.analyzer(pretokenized=pretokenized)
     analysis: dict[str, Any] = {
-        "analyzer": options.analyzer(pretokenized=pretokenized),
+        "analyzer": analyzer,
         "max_words": options.max_words,
         "counts": options.counts,
         "model_units": options.model_units,
@@ -319,7 +325,7 @@ def _scores(topic: Topic, system: System, options: ScoreOptions) -> dict[str, Sc
     scores = rouge_all(summary, references, [options.metric], references_mode=mode, best_by=options.best_by, **analysis)
     if not any(found.reference_total for found in scores.values()):
         raise InputError(f"the references of topic {topic.id!r} have nothing to count; give it a reference with text")
-    return scores
+    return scores, analyzer.tokenizer
 
 
 def _summary(topic: Topic, system: System) -> Sequence[Sentence]:
@@ -331,7 +337,7 @@ def _summary(topic: Topic, system: System) -> Sequence[Sentence]:
 
 
 def _error_row(topic: str | None, system: str | None, reason: str) -> dict[str, Any]:
-    return {"topic_id": topic, "system": system, "rouge": None, "human": {}, "error": reason}
+    return {"topic_id": topic, "system": system, "rouge": None, "human": {}, "signature": None, "error": reason}
 
 
 def _where(system: System) -> str:

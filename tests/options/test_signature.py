@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 import optsum
+from optsum.options.options import resolve_score
+from optsum.report.system_scores import score_rows
 
 TOPIC: dict[str, Any] = {"id": "t", "documents": [["cats bark loud", "dogs mew"]], "references": [["cats bark mew"]]}
 
@@ -23,6 +25,8 @@ def signature(**options: Any) -> str:
         {"metric": "rouge-2"}, {"measure": "f1"}, {"references": "mean"}, {"max_length": 4}, {"min_length": 1},
         {"length_unit": "sentences"}, {"tokenizer": "unicode"}, {"stem": True}, {"stemmer": "rouge-score"},
         {"stopwords": "drop"}, {"counts": "set"}, {"boundaries": "joined"}, {"model_units": "sentences"},
+        {"max_sentences": 1}, {"max_characters": 9}, {"per_document": 1},
+        {"require": "1"}, {"forbid": "0"}, {"exclusive": 0.5},
     ],
 )  # fmt: skip
 def test_what_makes_results_differ_is_in_it(options: dict[str, Any]) -> None:
@@ -42,7 +46,56 @@ def test_a_cover_has_no_metric() -> None:
     )
 
 
-def test_it_is_no_part_of_a_row() -> None:
+def test_rows_of_searches_and_of_labels_carry_it() -> None:
     result = optsum.solve(TOPIC, max_length=3)
-    assert "signature" not in result.to_row()
-    assert optsum.Result.from_row(result.to_row()) == result
+    row = result.to_row()
+    assert row["signature"] == result.signature
+    assert optsum.Result.from_row(row) == result
+    del row["signature"]  # as rows of an earlier version
+    assert optsum.Result.from_row(row).signature is None
+    (labels,) = optsum.labels([TOPIC], max_length=3)
+    assert labels["signature"] == result.signature
+    tokens = {"id": "t", "documents": [[["cats", "bark"]]], "references": [[["cats"]]]}
+    assert "|tok:tokens|" in optsum.solve(tokens, max_length=3).to_row()["signature"]
+
+
+def test_of_the_best_reference_it_says_so() -> None:
+    two = {**TOPIC, "references": [["cats bark mew"], ["dogs"]]}
+    found = optsum.solve(two, max_length=3, references="best").signature
+    assert found is not None
+    assert "|refs:best|" in found
+
+
+def test_a_topic_that_could_not_be_used_has_none() -> None:
+    (result,) = optsum.solve_all([{"id": "t", "documents": 3}], max_length=3)
+    assert result.to_row()["signature"] is None
+
+
+def scored(topic: dict[str, Any] = TOPIC, summary: Any = ("cats bark",), **options: Any) -> str:
+    ((row,),) = score_rows(
+        [topic], [{"topic_id": "t", "system": "s", "summary": list(summary)}], resolve_score(options)
+    )
+    return str(row["signature"])
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"metric": "rouge-2"}, {"references": "mean"}, {"references": "best"}, {"tokenizer": "unicode"}, {"stem": True},
+        {"stemmer": "rouge-score"}, {"stopwords": "drop"}, {"counts": "set"}, {"model_units": "sentences"},
+        {"max_words": 100},
+    ],
+)  # fmt: skip
+def test_what_makes_scores_differ_is_in_theirs(options: dict[str, Any]) -> None:
+    assert scored(**options) != scored()
+
+
+def test_scores_say_how_the_best_reference_was_chosen_and_how_text_was_cut() -> None:
+    assert scored(best_by="f1") == scored()
+    assert scored(references="best", best_by="f1") != scored(references="best")
+    tokens = {"id": "t", "documents": [[["cats"]]], "references": [[["cats"]]]}
+    assert "|tok:tokens|" in scored(tokens, [["cats"]])
+
+
+def test_a_summary_that_could_not_be_scored_has_none() -> None:
+    assert scored(summary=[3]) == "None"

@@ -13,7 +13,7 @@ _TEXTS = ("documents", "references", "summary")
 _NAMES = {"id", "topic_id", "system"}
 _WORDS = {
     *("id", "topic_id", "system", "formulation", "strategy", "backend", "metric", "status", "termination", "detail"),
-    *("objective_exact", "bound_exact", "version", "config_hash", "error", "system", "study", "kind"),
+    *("objective_exact", "bound_exact", "version", "config_hash", "signature", "error", "system", "study", "kind"),
 }
 """Columns of rows that hold words, whatever these look like."""
 

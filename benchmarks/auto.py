@@ -16,10 +16,10 @@ from pathlib import Path
 from time import process_time
 from typing import Any
 
-from instances import instances_of, topics_of
 from optsum.solvers.exhaustive.walkers import seconds_of
 from rich.console import Console
 from rich.table import Table
+from shared.instances import instances_of, topics_of
 
 from optsum.contracts.run import Limits
 from optsum.errors import OptsumError

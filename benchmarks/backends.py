@@ -20,7 +20,7 @@ from statistics import median
 
 from compressive import with_parses
 from cover import clusters
-from instances import topics_of
+from shared.instances import topics_of
 
 from optsum.contracts.result import Status
 from optsum.contracts.run import Limits

@@ -17,9 +17,9 @@ from statistics import fmean, median
 from time import process_time
 from typing import Any
 
-from instances import topics_of
 from rich.console import Console
 from rich.table import Table
+from shared.instances import topics_of
 
 from optsum.chunks.conllu_text import conllu_blocks, read_text
 from optsum.contracts.result import Result, Status

@@ -21,7 +21,7 @@ from pathlib import Path
 from time import process_time
 
 import numpy as np
-from instances import topics_of
+from shared.instances import topics_of
 
 import optsum
 from optsum.contracts.run import Limits

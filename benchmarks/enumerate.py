@@ -18,11 +18,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-from instances import instances_of, topics_of
-from merged_ilp import solve_merged_ilp
 from optsum.solvers.objectives.paper_knapsack import solve_knapsack_all
 from optsum.solvers.objectives.recall import solve_all, solve_one
-from synthetic import DUC_2004, DUC_2006, synthetic_topics
+from shared.instances import instances_of, topics_of
+from shared.merged_ilp import solve_merged_ilp
+from shared.synthetic import DUC_2004, DUC_2006, synthetic_topics
 
 from optsum.contracts.run import Limits
 from optsum.coverage.instance import Coverage

@@ -15,7 +15,7 @@ from pathlib import Path
 from statistics import median
 
 import numpy as np
-from instances import instances_of, topics_of
+from shared.instances import instances_of, topics_of
 
 from optsum.contracts.result import Result
 from optsum.coverage.instance import Coverage

@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 
 import numpy as np
-from instances import instances_of, topics_of
+from shared.instances import instances_of, topics_of
 
 import optsum
 from optsum.contracts.run import Limits

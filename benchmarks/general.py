@@ -20,11 +20,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from instances import topics_of
 from optsum.solvers.engine.driver import Driver
 from optsum.solvers.engine.joints.operations import JOINTS
 from optsum.solvers.engine.joints.warm import run_every_kernel
 from optsum.solvers.engine.program import program_of
+from shared.instances import topics_of
 
 from optsum.contracts.run import Limits, Stopped
 from optsum.corpus.topic import as_topic

@@ -25,7 +25,7 @@ from statistics import fmean, median
 from time import process_time
 from typing import Any
 
-from instances import instances_of, topics_of
+from shared.instances import instances_of, topics_of
 
 from optsum.contracts.result import Result, Status
 from optsum.contracts.run import Limits, Run

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 
-from side_by_side import side_by_side
+from shared.side_by_side import side_by_side
 
 import optsum
 from optsum.corpus.topic import Topic

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
-from side_by_side import side_by_side
+from shared.side_by_side import side_by_side
 
 import optsum
 from optsum.corpus.topic import Topic

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from optsum._version import __version__
 
 if TYPE_CHECKING:
-    from optsum.chunks.rule_files import parse_rules
+    from optsum.chunks.rules.files import parse_rules
     from optsum.contracts.backend import Availability, Backend, RawOutcome
     from optsum.contracts.declaration import BoundQuality, Declaration, Ending, OptionNames, SizeLimit
     from optsum.contracts.result import Result, Status, Termination
@@ -55,13 +55,13 @@ if TYPE_CHECKING:
     from optsum.registry import BACKENDS, FORMULATIONS, STRATEGIES
     from optsum.report.comparison import compare
     from optsum.report.system_scores import score
-    from optsum.running.frontier import frontier
-    from optsum.running.oracle_sets import Oracles
-    from optsum.running.oracles import enumerate_optima
+    from optsum.running.all_optima.oracle_sets import Oracles
+    from optsum.running.all_optima.oracles import enumerate_optima
+    from optsum.running.every_length.frontier import frontier
     from optsum.running.search import search
     from optsum.running.topics import solve, solve_all
     from optsum.studies import study
-    from optsum.studies.tsc3_measures import score_extract
+    from optsum.studies.tsc3.measures import score_extract
     from optsum.text.analyzer import Analyzer
 
 _HOME = {
@@ -91,7 +91,7 @@ _HOME = {
     "OptionError": "optsum.errors",
     "OptionNames": "optsum.contracts.declaration",
     "OptsumError": "optsum.errors",
-    "Oracles": "optsum.running.oracle_sets",
+    "Oracles": "optsum.running.all_optima.oracle_sets",
     "Problem": "optsum.problem.problem",
     "RawOutcome": "optsum.contracts.backend",
     "Result": "optsum.contracts.result",
@@ -116,15 +116,15 @@ _HOME = {
     "as_topic": "optsum.corpus.topic",
     "compare": "optsum.report.comparison",
     "coverage_of_json": "optsum.exchange.normal_form_json",
-    "enumerate_optima": "optsum.running.oracles",
+    "enumerate_optima": "optsum.running.all_optima.oracles",
     "export": "optsum.exchange.export",
-    "frontier": "optsum.running.frontier",
+    "frontier": "optsum.running.every_length.frontier",
     "import_solutions": "optsum.exchange.import_",
     "labels": "optsum.labelling.labels",
     "merge": "optsum.experiments.merge",
     "parse_cover_table": "optsum.corpus.formats.cover_table",
     "parse_metric": "optsum.metrics.names",
-    "parse_rules": "optsum.chunks.rule_files",
+    "parse_rules": "optsum.chunks.rules.files",
     "read_systems": "optsum.corpus.systems",
     "read_topics": "optsum.corpus.topics",
     "rouge": "optsum.metrics.rouge",
@@ -132,7 +132,7 @@ _HOME = {
     "RunStatus": "optsum.experiments.status",
     "status": "optsum.experiments.status",
     "score": "optsum.report.system_scores",
-    "score_extract": "optsum.studies.tsc3_measures",
+    "score_extract": "optsum.studies.tsc3.measures",
     "search": "optsum.running.search",
     "solve": "optsum.running.topics",
     "solve_all": "optsum.running.topics",

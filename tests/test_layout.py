@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,6 +20,8 @@ CORE = "optsum"
 REGISTRY = "optsum/registry.py"
 LONGEST = 400
 MOST = 20
+MODULES = 12
+WIDE = "optsum/cli/commands"  # a module for each command, as its folder says
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -99,6 +102,16 @@ def length_faults(path: str, source: str) -> list[str]:
     return [f"{path}: {lines} lines, more than {LONGEST}: split it by job"] if lines > LONGEST else []
 
 
+def folder_faults(paths: list[str]) -> list[str]:
+    """Return a complaint about each folder of more modules than anyone can overlook."""
+    count = Counter(path.rpartition("/")[0] for path in paths if not path.endswith("/__init__.py"))
+    return [
+        f"{folder}/: {modules} modules, more than {MODULES}: group them into folders by idea"
+        for folder, modules in count.items()
+        if modules > MODULES and folder != WIDE
+    ]
+
+
 def _sources(*folders: str) -> list[tuple[str, str]]:
     files = sorted(file for folder in folders for file in (ROOT / folder).rglob("*.py"))
     return [(file.relative_to(ROOT).as_posix(), file.read_text(encoding="utf-8")) for file in files]
@@ -113,6 +126,10 @@ def test_imports_follow_the_rule() -> None:
 def test_no_file_is_too_long() -> None:
     sources = _sources(CORE, *FOLDERS, "tests", "benchmarks", "examples")
     assert [fault for path, source in sources for fault in length_faults(path, source)] == []
+
+
+def test_no_folder_is_crowded() -> None:
+    assert folder_faults([path for path, _ in _sources(CORE, *FOLDERS)]) == []
 
 
 def test_no_kernel_has_too_many_parameters() -> None:
@@ -168,6 +185,13 @@ def test_an_allowed_import_passes(path: str, source: str) -> None:
 def test_a_long_file_is_found() -> None:
     assert length_faults("optsum/a.py", "\n" * (LONGEST + 1))
     assert not length_faults("optsum/a.py", "\n" * LONGEST)
+
+
+def test_a_crowded_folder_is_found() -> None:
+    modules = [f"optsum/a/m{number}.py" for number in range(MODULES)]
+    assert not folder_faults([*modules, "optsum/a/__init__.py", "optsum/a/b/more.py"])
+    assert folder_faults([*modules, "optsum/a/one_more.py"])
+    assert not folder_faults([f"{WIDE}/m{number}.py" for number in range(MODULES + 1)])
 
 
 def test_a_kernel_with_too_many_parameters_is_found() -> None:

@@ -18,8 +18,8 @@ from typing import Any, ClassVar, Final, Literal
 
 import numpy as np
 
-from optsum.chunks.rule_files import load_rules
-from optsum.chunks.rules import Rules
+from optsum.chunks.rules.files import load_rules
+from optsum.chunks.rules.rules import Rules
 from optsum.chunks.tree import chunk_tree
 from optsum.corpus.parses import parses_of
 from optsum.corpus.topic import Topic

@@ -7,8 +7,8 @@ from itertools import groupby
 import networkx as nx
 
 from optsum.chunks.parse import Parse
-from optsum.chunks.rule_files import rules_for
-from optsum.chunks.rules import Rules
+from optsum.chunks.rules.files import rules_for
+from optsum.chunks.rules.rules import Rules
 
 __all__ = ["bracketed", "explained", "indented"]
 

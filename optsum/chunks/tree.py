@@ -1,7 +1,7 @@
 """From the dependency tree of a sentence to the tree of its chunks.
 
 A chunk is what a compression keeps or drops as a whole (section 3.1 of Hirao et al. 2017, "Oracle Summaries of
-Compressive Summarization"). The rules that cut are data (`optsum.chunks.rules`).
+Compressive Summarization"). The rules that cut are data (`optsum.chunks.rules.rules`).
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import networkx as nx
 
 from optsum.chunks.parse import Parse
 from optsum.chunks.punctuation import owners
-from optsum.chunks.rule_files import rules_for
-from optsum.chunks.rules import Action, Rules
+from optsum.chunks.rules.files import rules_for
+from optsum.chunks.rules.rules import Action, Rules
 from optsum.errors import unknown_name
 
 __all__ = ["PROFILES", "chunk_tree"]

@@ -16,7 +16,7 @@ from optsum.cli.flags import Debug, command
 from optsum.cli.help import GroupedCommand, WholeSummaries
 from optsum.cli.signals import Signals
 from optsum.errors import describe, speaking_of_flags
-from optsum.options.other_names import our_name
+from optsum.options.values.other_names import our_name
 
 _COMMANDS: Final = {
     "solve": "Find the best summary of each topic, and prove it.",

@@ -18,9 +18,9 @@ from optsum.contracts.result import Result, Status
 from optsum.corpus.topic import BadTopic, Topic
 from optsum.errors import OptionError
 from optsum.options.options import Options
-from optsum.report.progress import bar
-from optsum.report.result_tables import headline
-from optsum.report.tables import Table, counted, number, seconds
+from optsum.report.messages.progress import bar
+from optsum.report.tables.results import headline
+from optsum.report.tables.table import Table, counted, number, seconds
 from optsum.rows.formats import RowFormat
 from optsum.rows.writer import Existing, RowWriter
 from optsum.running.each_topic import charged

@@ -9,8 +9,8 @@ from contextlib import suppress
 from typing import Final
 
 from optsum.errors import OptsumError, describe, visible
-from optsum.report.logs import note
-from optsum.report.verbosity import is_quiet
+from optsum.report.messages.logs import note
+from optsum.report.messages.verbosity import is_quiet
 
 __all__ = ["DONE", "FAILED", "INTERRUPTED", "put", "tell"]
 

@@ -13,10 +13,10 @@ import typer
 
 from optsum.cli.exits import guarded
 from optsum.errors import OptionError, show_tracebacks
-from optsum.options.columns import columns_of
-from optsum.options.own import OwnOptions
-from optsum.report.logs import telling
-from optsum.report.verbosity import Verbosity
+from optsum.options.files.columns import columns_of
+from optsum.options.values.own import OwnOptions
+from optsum.report.messages.logs import telling
+from optsum.report.messages.verbosity import Verbosity
 
 if TYPE_CHECKING:
     from pydantic import BaseModel

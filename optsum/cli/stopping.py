@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
 from optsum.cli.signals import Signals
-from optsum.report.progress import say
+from optsum.report.messages.progress import say
 
 __all__ = ["Stopping"]
 

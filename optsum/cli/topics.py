@@ -71,7 +71,7 @@ def open_topics(
 
 def count_topics(path: str, limit: int | None) -> int | None:
     """Return how many topics there will be; None where only reading them would tell."""
-    from optsum.report.progress import count_lines
+    from optsum.report.messages.progress import count_lines
 
     lines = count_lines(path)
     return limit if lines is None else lines if limit is None else min(lines, limit)

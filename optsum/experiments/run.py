@@ -25,14 +25,14 @@ from optsum.files import PathLike
 from optsum.notebook import tracked
 from optsum.rows.json_text import to_bytes
 from optsum.rows.store import Answer, RowStore
-from optsum.running.detailed import detailed
+from optsum.running.all_optima.detailed import detailed
 from optsum.running.each_topic import lost_topic, search_topic
 from optsum.running.executors.choice import AnyExecutor, crew_of
 from optsum.running.executors.work import is_interrupted
+from optsum.running.executors.workers import as_done
 from optsum.running.setup import Setup, setup_of
 from optsum.running.topics import search_part
 from optsum.running.warm import warm_up
-from optsum.running.workers import as_done
 
 __all__ = ["RunWork", "run"]
 
@@ -95,7 +95,7 @@ def run(
     >>> done.done, done.total, done.failed
     (16, 16, 0)
     """
-    from optsum.report.progress import bar
+    from optsum.report.messages.progress import bar
 
     own = None if executor is None or isinstance(executor, str) else executor
     if isinstance(executor, str):
@@ -194,7 +194,7 @@ class RunWork:
 
     def _count(self) -> int | None:
         """Return how much there is to do, as far as that can be known without reading everything."""
-        from optsum.report.progress import count_lines
+        from optsum.report.messages.progress import count_lines
 
         facts = self.store.facts()
         topics = facts.get("topics")

@@ -18,10 +18,10 @@ from optsum.optima.nearness import Nearness
 from optsum.options.keywords import Keywords
 from optsum.options.options import Options, resolve
 from optsum.registry import FORMULATIONS
+from optsum.running.all_optima.oracle_sets import Oracles
+from optsum.running.all_optima.oracles import oracles_of, resolve_enumeration
 from optsum.running.each_topic import attempt, each_topic
 from optsum.running.one_problem import answer
-from optsum.running.oracle_sets import Oracles
-from optsum.running.oracles import oracles_of, resolve_enumeration
 from optsum.running.setup import Setup, setup_of
 
 __all__ = ["Wanted", "label_result", "label_row", "label_topics", "labels", "resolve_labels"]

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Literal, TypedDict
 
 from optsum.metrics.metric import Metric
-from optsum.options.own import Scalar
+from optsum.options.values.own import Scalar
 
 __all__ = ["Keywords", "ScoreKeywords", "SolveKeywords"]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict, ValidationInfo, field_validator
 
-from optsum.options.other_names import our_value
+from optsum.options.values.other_names import our_value
 
 if TYPE_CHECKING:
     from optsum.text.analyzer import Analyzer

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from optsum.errors import OptionError, unknown_name
-from optsum.options.own import OwnOptions, Scalar
+from optsum.options.values.own import OwnOptions, Scalar
 from optsum.registry import STRATEGIES
 
 __all__ = ["shared_out"]

@@ -25,16 +25,16 @@ from pydantic import (
 
 from optsum.errors import OptionError, OptsumError, unknown_name
 from optsum.metrics.names import parse_metric
+from optsum.options.files.toml import check_kinds, read_table, sentence_of
 from optsum.options.model import Model, analyzer_of
 from optsum.options.of_commands import ONLY_IN
 from optsum.options.of_strategies import shared_out
-from optsum.options.other_names import in_our_names, our_name
-from optsum.options.own import OWN_OPTIONS_SCHEMA, OwnOptions, own_options
 from optsum.options.presets import PRESETS
 from optsum.options.score_options import ScoreOptions
-from optsum.options.sides import exclusive_of, listed_numbers, sides_of
-from optsum.options.sizes import LEAST_MEMORY, parse_size
-from optsum.options.toml import check_kinds, read_table, sentence_of
+from optsum.options.values.other_names import in_our_names, our_name
+from optsum.options.values.own import OWN_OPTIONS_SCHEMA, OwnOptions, own_options
+from optsum.options.values.sides import exclusive_of, listed_numbers, sides_of
+from optsum.options.values.sizes import LEAST_MEMORY, parse_size
 from optsum.registry import FORMULATIONS, STRATEGIES
 
 if TYPE_CHECKING:

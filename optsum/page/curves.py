@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from optsum.page.chart import Axis, Chart, Point, Series
 from optsum.page.gather import Gathered
-from optsum.report.tables import counted, number
+from optsum.report.tables.table import counted, number
 
 _COLUMNS: Final = 12
 """Lengths that the table has."""

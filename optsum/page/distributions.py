@@ -6,7 +6,7 @@ from math import floor
 
 from optsum.page.chart import Axis, Chart, Series, counts_in_words, steps, thinned
 from optsum.page.gather import Found, Gathered, Variant
-from optsum.report.tables import number
+from optsum.report.tables.table import number
 
 
 def ratios(gathered: Gathered) -> Chart | None:

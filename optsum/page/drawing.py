@@ -12,7 +12,7 @@ from math import ceil, floor, log10
 from typing import Final
 
 from optsum.page.chart import Axis, Chart
-from optsum.report.tables import seconds
+from optsum.report.tables.table import seconds
 
 WIDTH: Final = 320
 HEIGHT: Final = 200

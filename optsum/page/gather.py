@@ -56,7 +56,7 @@ class Problem:
     bound : float or None
         The best that is proven, where the optimum is not known.
     text, optima : dict or None
-        What the page shows of them (`optsum.page.texts`, `optsum.running.details`).
+        What the page shows of them (`optsum.page.texts`, `optsum.running.all_optima.details`).
     sentences, words : int or None
         Of the documents.
     """

@@ -11,7 +11,7 @@ from typing import Any
 from optsum.contracts.result import Status
 from optsum.errors import visible
 from optsum.page.gather import Found, Gathered, Problem, median_count
-from optsum.report.tables import counted, number, seconds
+from optsum.report.tables.table import counted, number, seconds
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,9 @@ from optsum.errors import InputError, OptsumError, visible
 from optsum.metrics.metric import Metric
 from optsum.metrics.names import parse_metric
 from optsum.metrics.ngrams import NGrams, SkipBigrams
+from optsum.options.files.toml import sentence_of
 from optsum.options.options import Options
-from optsum.options.toml import sentence_of
-from optsum.report.result_tables import headline
+from optsum.report.tables.results import headline
 from optsum.running.setup import Setup, setup_of
 
 OF_SEARCHES: Final = frozenset(
@@ -53,7 +53,7 @@ class Setting:
     metric : str or None
         None for a formulation that has none.
     options : Options or None
-        Where the rows have them (`optsum.running.details`); those of the search are the defaults.
+        Where the rows have them (`optsum.running.all_optima.details`); those of the search are the defaults.
     said : tuple of (name, value)
         What else rows say of the problem themselves: options that a grid varies, the file of the topics.
     """

@@ -10,7 +10,7 @@ from typing import Final
 
 from optsum.page.chart import Axis, Chart, Point, Series, counts_in_words, steps, thinned
 from optsum.page.gather import Gathered, Variant
-from optsum.report.tables import counted, seconds
+from optsum.report.tables.table import counted, seconds
 
 _DOTS: Final = 400
 """Dots of one strategy."""

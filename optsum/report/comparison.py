@@ -15,9 +15,9 @@ from optsum.corpus.given import AnyTopics
 from optsum.options.keywords import Keywords
 from optsum.report.details import Details
 from optsum.report.ratios import claims, ratio_to_best
-from optsum.report.result_tables import headline
-from optsum.report.table_formats import data_frame
-from optsum.report.tables import Cell, Column, Table, Tabular, counted, number, seconds
+from optsum.report.tables.formats import data_frame
+from optsum.report.tables.results import headline
+from optsum.report.tables.table import Cell, Column, Table, Tabular, counted, number, seconds
 from optsum.running.plan import Plan, by_problem, compare_topics
 
 __all__ = ["Comparison", "ComparisonRow", "compare"]

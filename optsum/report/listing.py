@@ -12,7 +12,7 @@ from optsum.options.options import Options, resolve
 from optsum.options.presets import PRESETS
 from optsum.problem.serves import ASPECTS
 from optsum.registry import BACKENDS, FORMULATIONS, STRATEGIES
-from optsum.report.tables import Column, Table
+from optsum.report.tables.table import Column, Table
 from optsum.running.one_problem import build
 from optsum.running.setup import setup_of
 from optsum.running.warm import SAMPLE, warm_up

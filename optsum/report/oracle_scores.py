@@ -14,7 +14,7 @@ from optsum.corpus.topic import Topic
 from optsum.metrics.names import parse_metric
 from optsum.optima.optima import Optima
 from optsum.options.options import ScoreOptions, resolve
-from optsum.report.tables import Column, Table, number
+from optsum.report.tables.table import Column, Table, number
 from optsum.running.each_topic import single_problem
 from optsum.running.setup import Setup, setup_of
 
@@ -84,7 +84,7 @@ class OracleScores:
         KeyboardInterrupt
             If the search was interrupted.
         """
-        from optsum.running.oracles import oracles_of
+        from optsum.running.all_optima.oracles import oracles_of
 
         found: dict[str, Optima | None] = {}
         for metric, setup in self._setups.items():

@@ -22,7 +22,7 @@ from optsum.options.options import ScoreOptions, resolve_score
 from optsum.options.signature import score_signature
 from optsum.report.oracle_scores import OracleScores, against
 from optsum.report.statistics import pearson, spearman
-from optsum.report.tables import Column, Table, Tabular, counted, number
+from optsum.report.tables.table import Column, Table, Tabular, counted, number
 from optsum.text.tokenizers import Sentence
 
 __all__ = ["MEASURES", "Agreement", "SystemRow", "SystemScores", "score", "score_rows"]

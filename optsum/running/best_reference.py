@@ -23,6 +23,8 @@ from optsum.running.results import finished
 from optsum.running.search import exact
 from optsum.running.setup import Setup
 
+__all__ = ["best_result", "each_reference", "for_each_reference", "reaches", "shares", "union_of"]
+
 T = TypeVar("T")
 
 _PROVEN = {Status.OPTIMAL, Status.INFEASIBLE}

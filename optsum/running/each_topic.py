@@ -15,10 +15,10 @@ from optsum.errors import OptionError, describe
 from optsum.metrics.agreement import agreed_reference
 from optsum.notebook import tracked
 from optsum.running.executors.choice import AnyExecutor, crew_of
+from optsum.running.executors.workers import in_order
 from optsum.running.results import unsolved
 from optsum.running.setup import Setup
 from optsum.running.warm import warm_up
-from optsum.running.workers import in_order
 
 __all__ = [
     "attempt",
@@ -117,7 +117,7 @@ def each_topic(
     OptsumError
         At once, if one of the setups cannot work on any topic.
     KeyboardInterrupt, ExecutorError
-        As `optsum.running.workers.in_order` does.
+        As `optsum.running.executors.workers.in_order` does.
     """
     given = topics_of(topics, setups[0].options.flat)
     ready = fsum(map(warm_up, setups))

@@ -20,8 +20,8 @@ from optsum.options.options import Options, read_config, resolve
 from optsum.plugins import is_place
 from optsum.problem.formulation import Task
 from optsum.registry import STRATEGIES
+from optsum.running.all_optima.detailed import detailed
 from optsum.running.best_reference import best_of_references, shares
-from optsum.running.detailed import detailed
 from optsum.running.each_topic import attempt, each_topic
 from optsum.running.one_problem import build, run_task
 from optsum.running.results import unsolved
@@ -205,7 +205,7 @@ def compare_topics(topics: AnyTopics, plan: Plan, *, details: bool = False) -> G
 
     What strategies have in common is computed once (the problem, for each set of units; the root bound), but what a
     strategy needs for its answer is always its own work, so that times can be compared. With `details` the first
-    result of each problem carries them (`optsum.running.details`).
+    result of each problem carries them (`optsum.running.all_optima.details`).
     """
     setups = [setup_of(options) for options in plan.variants]
     return each_topic(topics, setups, detailed(partial(_solve_part, setups=setups), setups, details))

@@ -15,7 +15,7 @@ from optsum.corpus.topic import Topic
 from optsum.notebook import Words
 from optsum.options.keywords import Keywords, SolveKeywords
 from optsum.options.options import Options, resolve
-from optsum.running.detailed import detailed
+from optsum.running.all_optima.detailed import detailed
 from optsum.running.each_topic import attempt, charged, each_topic, single_problem
 from optsum.running.executors.choice import AnyExecutor
 from optsum.running.one_problem import answer

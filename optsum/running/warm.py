@@ -123,7 +123,7 @@ def kernels_of(strategies: Iterable[str]) -> list[Part]:
     from optsum.coverage import climb
     from optsum.coverage.compiling import collected
     from optsum.problem import text_kernels
-    from optsum.running import families
+    from optsum.running.all_optima import families
 
     chosen = [STRATEGIES.create(name.strip(), {}) for name in strategies]
 

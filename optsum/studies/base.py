@@ -19,14 +19,14 @@ from optsum.corpus.given import AnyTopics, checked_topics
 from optsum.corpus.topic import BadTopic, Topic
 from optsum.errors import InputError
 from optsum.options.options import Options
-from optsum.report.tables import Column, Table, Tabular, counted
+from optsum.report.tables.table import Column, Table, Tabular, counted
 from optsum.running.each_topic import each_topic
 from optsum.running.results import unsolved
 from optsum.running.setup import Setup, setup_of
 from optsum.studies.submitted import Submissions, Submitted
 
 if TYPE_CHECKING:
-    from optsum.report.figure import Figure
+    from optsum.report.figures.figure import Figure
 
 __all__ = ["REFUSED", "Row", "Seconds", "Study", "Workers", "with_references", "without_interruption"]
 

@@ -16,7 +16,7 @@ from optsum.corpus.topic import Topic
 from optsum.errors import InputError
 from optsum.options.options import Options, resolve
 from optsum.report.statistics import wilcoxon
-from optsum.report.tables import Cell, Column, Table, counted, number
+from optsum.report.tables.table import Cell, Column, Table, counted, number
 from optsum.running.one_problem import build, run_task
 from optsum.running.setup import Setup, setup_of
 from optsum.studies.base import Row, Seconds, Study, Workers, with_references, without_interruption

@@ -22,8 +22,8 @@ from optsum.deadline import Deadline
 from optsum.errors import InputError, OptionError
 from optsum.options.options import Options, resolve
 from optsum.registry import STRATEGIES
-from optsum.report.tables import Table, counted, number
-from optsum.report.tables import share as share_of
+from optsum.report.tables.table import Table, counted, number
+from optsum.report.tables.table import share as share_of
 from optsum.running.one_problem import build, run_task
 from optsum.running.setup import Setup, setup_of
 from optsum.studies.any_text import any_text_limit

@@ -23,7 +23,7 @@ from optsum.problem.problem import Capability, Evaluation, Problem, Selection
 if TYPE_CHECKING:
     from optsum.coverage.state import Arrays
 
-    from .halves import Halves
+    from .two_halves.halves import Halves
 
 __all__ = ["Flips", "OneByOne", "Pairs", "Walker", "seconds_of", "walker_of"]
 
@@ -120,7 +120,7 @@ def _pairs(coverage: Coverage, rows: int) -> Pairs | None:
     """Return the quick walk, if every total fits into 64 bits, and every value into a float."""
     from optsum.coverage.state import arrays_of
 
-    from .halves import halves_of
+    from .two_halves.halves import halves_of
 
     if coverage.goal is not Sense.MAXIMIZE or not coverage.singletons or coverage.rows:
         return None
@@ -152,9 +152,9 @@ class Pairs(Walker):
     stride = 1 << 18
 
     def __init__(self, coverage: Coverage, halves: Halves, exact: bool, rows: int) -> None:
-        from .pairs import start_pairs
-        from .shorts import shorts_of
-        from .values import INTEGER, PRODUCT, RATIO, SUM
+        from .two_halves.pairs import start_pairs
+        from .two_halves.shorts import shorts_of
+        from .two_halves.values import INTEGER, PRODUCT, RATIO, SUM
 
         known = {Combination.RATIO: RATIO, Combination.SUM: SUM, Combination.PRODUCT: PRODUCT}
         combination = INTEGER if coverage.constant_denominator else known[coverage.combination]
@@ -170,7 +170,7 @@ class Pairs(Walker):
 
     def advance(self, visits: int) -> Selection | None:
         """Visit; see `Walker.advance`."""
-        from .pairs import BEST_CHANGED, DONE, FEASIBLE, TIES, advance_pairs
+        from .two_halves.pairs import BEST_CHANGED, DONE, FEASIBLE, TIES, advance_pairs
 
         scalars = self._walk.scalars
         advance_pairs(self._halves, self._shorts, self._walk, visits, 1 + visits // 64)
@@ -186,7 +186,7 @@ class Pairs(Walker):
 
     def _decide(self) -> Selection | None:
         """Compare the candidates by exact fractions."""
-        from .pairs import LISTED
+        from .two_halves.pairs import LISTED
 
         found: Selection | None = None
         number = int(self._walk.scalars[LISTED])
@@ -208,7 +208,7 @@ class Pairs(Walker):
 
     def listed(self) -> list[list[int]]:
         """Return ties; see `Walker.listed`."""
-        from .pairs import LISTED
+        from .two_halves.pairs import LISTED
 
         if not self._exact:
             return self._ties

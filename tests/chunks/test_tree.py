@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from optsum.chunks import PROFILES, Parse, Token, chunk_tree, load_rules, read_conllu, rules_for
 from optsum.chunks.display import bracketed, explained, indented
-from optsum.chunks.rule_files import SCHEMES
+from optsum.chunks.rules.files import SCHEMES
 from optsum.errors import UnknownNameError
 
 PARSED = Path(__file__).parents[2] / "examples" / "data" / "parsed.conllu"

@@ -23,7 +23,7 @@ from optsum.cli import main
 from optsum.rows.reading import read_rows
 from optsum.running.executors.given import Given
 from optsum.running.executors.local import Local
-from optsum.running.workers import as_done, in_order
+from optsum.running.executors.workers import as_done, in_order
 
 NEWS = Path(__file__).parents[2] / "examples" / "data" / "news.jsonl"
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "kills.py"
@@ -134,7 +134,7 @@ def test_memory_that_runs_out_is_an_error_row(tmp_path: Path) -> None:
     code = (
         "import numpy, optsum\n"
         "from optsum.running.executors.local import Local\n"
-        "from optsum.running.workers import in_order\n"
+        "from optsum.running.executors.workers import in_order\n"
         "from worker_jobs import lost, takes\n"
         "print([r.error or 'fine' for rs in in_order(takes, [1, 5000, 2], Local(2, 10**9), lost) for r in rs])\n"
     )

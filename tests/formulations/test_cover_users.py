@@ -22,8 +22,8 @@ from optsum.coverage.instance import Coverage, Sense
 from optsum.options.options import ScoreOptions, resolve
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.problem import Evaluation, Problem, Selection
-from optsum.report.result_tables import headline, optima_table, results_table
 from optsum.report.system_scores import score_rows
+from optsum.report.tables.results import headline, optima_table, results_table
 from optsum.running.search import search
 
 # --- ids of any kind ----------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ import pytest
 import optsum
 from optsum.options import keywords
 from optsum.options.options import Options, ScoreOptions
-from optsum.options.own import OwnOptions
+from optsum.options.values.own import OwnOptions
 
 HOME = Path(keywords.__file__)
 OTHER = {
@@ -36,7 +36,7 @@ from collections.abc import Mapping, Sequence
 from typing import Literal, TypedDict
 
 from optsum.metrics.metric import Metric
-from optsum.options.own import Scalar
+from optsum.options.values.own import Scalar
 
 __all__ = ["Keywords", "ScoreKeywords", "SolveKeywords"]
 '''

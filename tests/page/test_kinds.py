@@ -16,7 +16,7 @@ from optsum.page.charts import charts_of
 from optsum.page.gather import gather
 from optsum.page.overview import tiles_of
 from optsum.page.write import write_page
-from optsum.running.oracles import enumerate_topics, resolve_enumeration
+from optsum.running.all_optima.oracles import enumerate_topics, resolve_enumeration
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples/data"
 

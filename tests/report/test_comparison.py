@@ -16,8 +16,8 @@ from optsum.contracts.result import Result, Status, Termination, Timing
 from optsum.corpus.topic import BadTopic, as_topic
 from optsum.errors import OptionError, OptsumError, UnknownNameError
 from optsum.options.options import resolve
-from optsum.report import table_formats
 from optsum.report.comparison import Comparison, compare
+from optsum.report.tables import formats
 from optsum.running import plan as side_by_side
 from optsum.running.one_problem import build
 from optsum.running.plan import Plan, compare_topics
@@ -363,7 +363,7 @@ def test_a_data_frame_needs_pandas(monkeypatch: pytest.MonkeyPatch) -> None:
             raise ImportError(name)
         return real(name, *more)
 
-    monkeypatch.setattr(table_formats, "import_module", missing)
+    monkeypatch.setattr(formats, "import_module", missing)
     with pytest.raises(OptsumError, match=r"needs pandas: pip install 'optsum\[report\]'"):
         table_of().to_pandas()
 

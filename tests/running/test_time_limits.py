@@ -14,8 +14,8 @@ from optsum.contracts.result import Status, Termination
 from optsum.corpus.topic import Topic, as_topic
 from optsum.deadline import Deadline, TimeOver
 from optsum.options.options import resolve
+from optsum.running.all_optima.oracles import resolve_enumeration
 from optsum.running.one_problem import build
-from optsum.running.oracles import resolve_enumeration
 from optsum.running.plan import Plan, compare_topics
 from optsum.running.setup import Setup, setup_of
 
@@ -85,7 +85,8 @@ def test_building_counts_against_the_limit(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_references_share_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    from optsum.running import one_problem, oracles
+    from optsum.running import one_problem
+    from optsum.running.all_optima import oracles
 
     given: list[float] = []
     search, build_one = one_problem.search, oracles.build

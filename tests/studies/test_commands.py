@@ -24,11 +24,11 @@ from optsum.cli import main
 from optsum.cli.stopping import Stopping
 from optsum.errors import OptionError, UnknownNameError
 from optsum.options.options import Options, resolve
-from optsum.report.tables import Column, Table
+from optsum.report.tables.table import Column, Table
 from optsum.studies import STUDIES, Entry, Study, load_study
 from optsum.studies.base import Row, Workers
 from optsum.studies.submitted import Submitted
-from optsum.studies.tsc3_tables import BEST, LEAD
+from optsum.studies.tsc3.tables import BEST, LEAD
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 TABLE = str(EXAMPLES / "tsc3.txt")

@@ -36,8 +36,8 @@ def run(
     from optsum.cli.interrupts import Interrupts
     from optsum.corpus.parses import rebased
     from optsum.corpus.topic import BadTopic, topic_to_json
-    from optsum.report.progress import bar
-    from optsum.report.tables import Column, Table, counted
+    from optsum.report.messages.progress import bar
+    from optsum.report.tables.table import Column, Table, counted
     from optsum.rows.writer import RowWriter
 
     given, mode = resolve_as(_OPTIONS, options, config=config).model_dump(), existing(overwrite)

@@ -38,10 +38,10 @@ def run(
 ) -> int:
     """Print the chunks of all sentences of a file."""
     from optsum.chunks.display import bracketed, explained, indented
-    from optsum.chunks.rule_files import load_rules
+    from optsum.chunks.rules.files import load_rules
     from optsum.chunks.tree import PROFILES, chunk_tree
     from optsum.errors import unknown_name
-    from optsum.report.tables import counted
+    from optsum.report.tables.table import counted
 
     if profile not in PROFILES:
         raise unknown_name("chunk profile", profile, PROFILES)

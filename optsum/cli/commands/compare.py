@@ -61,9 +61,9 @@ def run(
     from optsum.cli.each_topic import EachTopic
     from optsum.cli.exits import FAILED
     from optsum.report.comparison import Comparison
-    from optsum.report.plots import checked_plot, plot_comparison
-    from optsum.report.table_formats import table_format
-    from optsum.report.tables import put_tables
+    from optsum.report.figures.plots import checked_plot, plot_comparison
+    from optsum.report.tables.formats import table_format
+    from optsum.report.tables.table import put_tables
     from optsum.running.plan import Plan, by_problem, compare_topics
 
     form = table_format(format_)

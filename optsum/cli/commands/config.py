@@ -25,9 +25,9 @@ def subcommand(name: str) -> tuple[Callable[..., int], str]:
 
 def _show(options: dict[str, Any], config: Config = None) -> int:
     """Defaults, preset, file and flags are merged as for optsum solve; what is impossible is refused."""
+    from optsum.options.files.schema import described
+    from optsum.options.files.toml import toml_of
     from optsum.options.options import resolve
-    from optsum.options.schema import described
-    from optsum.options.toml import toml_of
 
     resolved = resolve(options, config=config)
     fields = type(resolved).model_fields
@@ -37,7 +37,7 @@ def _show(options: dict[str, Any], config: Config = None) -> int:
 
 def _schema() -> int:
     """Editors check a file against it; names may have underscores for hyphens."""
-    from optsum.options.schema import schema
+    from optsum.options.files.schema import schema
 
     put(json.dumps(schema(), indent=2, ensure_ascii=False))
     return DONE

@@ -57,8 +57,8 @@ def run(
     """Enumerate the optima of all topics of a file."""
     from optsum.cli.each_topic import EachTopic
     from optsum.optima.nearness import Nearness
-    from optsum.report.result_tables import near_table, optima_table
-    from optsum.running.oracles import enumerate_topics, resolve_enumeration
+    from optsum.report.tables.results import near_table, optima_table
+    from optsum.running.all_optima.oracles import enumerate_topics, resolve_enumeration
 
     nearness = Nearness.given(within, at_least, within_steps, best)
     resolved = resolve_enumeration({**options, "strategy": strategy}, nearness, config=config)

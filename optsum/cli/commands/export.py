@@ -32,7 +32,7 @@ def run(
     from optsum.errors import OptionError
     from optsum.exchange.export import export_topics
     from optsum.options.options import resolve
-    from optsum.report.tables import counted
+    from optsum.report.tables.table import counted
 
     if output is None:
         raise OptionError("An export needs a folder to write to: give --output DIR.")

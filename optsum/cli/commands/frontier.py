@@ -41,12 +41,12 @@ def run(
 ) -> int:
     """Compute the frontiers of all topics of a file."""
     from optsum.cli.each_topic import EachTopic
-    from optsum.report.frontiers import frontier_table, steps_table
-    from optsum.report.plots import checked_plot, plot_frontier
-    from optsum.report.result_tables import headline
-    from optsum.report.table_formats import table_format
-    from optsum.report.tables import put_tables
-    from optsum.running.frontier import frontier_topics, resolve_frontier
+    from optsum.report.figures.plots import checked_plot, plot_frontier
+    from optsum.report.tables.formats import table_format
+    from optsum.report.tables.frontiers import frontier_table, steps_table
+    from optsum.report.tables.results import headline
+    from optsum.report.tables.table import put_tables
+    from optsum.running.every_length.frontier import frontier_topics, resolve_frontier
 
     form = table_format(format_)
     plot_path = None if plot is None else checked_plot(plot)

@@ -34,7 +34,7 @@ def run(
     from optsum.cli.each_topic import EachTopic
     from optsum.exchange.import_ import import_topics
     from optsum.options.options import resolve
-    from optsum.report.result_tables import results_table
+    from optsum.report.tables.results import results_table
 
     resolved = resolve(options, config=config)
     work = EachTopic(

@@ -26,7 +26,7 @@ def run(
 
     from optsum.cli.commands.status import in_words
     from optsum.experiments.merge import merge
-    from optsum.report.tables import counted
+    from optsum.report.tables.table import counted
     from optsum.rows.store import stored_rows
     from optsum.rows.writer import RowWriter
 

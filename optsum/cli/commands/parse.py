@@ -33,8 +33,8 @@ def run(
     from optsum.corpus.parsing import load_model, parsed_topic
     from optsum.corpus.topic import BadTopic, topic_to_json
     from optsum.errors import InputError
-    from optsum.report.progress import bar
-    from optsum.report.tables import counted
+    from optsum.report.messages.progress import bar
+    from optsum.report.tables.table import counted
     from optsum.rows.writer import RowWriter
 
     output, mode = output_or_pipe(output), existing(overwrite)

@@ -28,7 +28,7 @@ def run(
     """Write rows as one HTML file."""
     from optsum.cli.exits import DONE, put
     from optsum.page.write import checked_output, write_page
-    from optsum.report.progress import bar, count_lines
+    from optsum.report.messages.progress import bar, count_lines
     from optsum.rows.reading import read_rows
 
     def count() -> int | None:

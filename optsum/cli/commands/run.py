@@ -38,7 +38,7 @@ def run(
     from optsum.experiments.run import RunWork
     from optsum.experiments.shards import Shard
     from optsum.experiments.status import status
-    from optsum.report.progress import bar
+    from optsum.report.messages.progress import bar
 
     work = RunWork(experiment_of(experiment, options), folder, resume=resume, shard=Shard.parse(shard), details=details)
     interrupted = False

@@ -15,7 +15,7 @@ from optsum.cli.exits import DONE, FAILED, INTERRUPTED, tell
 from optsum.cli.flags import Config, Flags, Format, Output, Overwrite, existing
 from optsum.cli.topics import Limit, Map, Topics, count_topics, open_topics
 from optsum.options.options import ScoreOptions, resolve_score
-from optsum.report.table_formats import table_format
+from optsum.report.tables.formats import table_format
 
 FLAGS = Flags(ScoreOptions)
 
@@ -36,9 +36,9 @@ def run(
 
     from optsum.cli.interrupts import Interrupts
     from optsum.corpus.systems import read_systems
-    from optsum.report.progress import bar
+    from optsum.report.messages.progress import bar
     from optsum.report.system_scores import SystemScores, score_rows
-    from optsum.report.tables import counted, put_tables
+    from optsum.report.tables.table import counted, put_tables
     from optsum.rows.writer import RowWriter
 
     scores = SystemScores(resolved)

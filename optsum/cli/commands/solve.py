@@ -29,7 +29,7 @@ def run(
     """Solve all topics of a file."""
     from optsum.cli.each_topic import EachTopic
     from optsum.options.options import resolve
-    from optsum.report.result_tables import results_table
+    from optsum.report.tables.results import results_table
     from optsum.running.topics import solve_topics
 
     resolved, output = resolve(options, config=config), output_or_pipe(output)

@@ -31,7 +31,7 @@ def run(
 
 def in_words(found: RunStatus) -> str:
     """Return how far a run is, in one line."""
-    from optsum.report.progress import duration
+    from optsum.report.messages.progress import duration
 
     of = "" if found.total is None else f" of {found.total}"
     state = "running" if found.running else "complete" if found.complete else "stopped"

@@ -14,7 +14,7 @@ from optsum.cli.flags import Config, Flags, Format, Output, Overwrite, Resume, c
 from optsum.cli.topics import FlatLists, Limit, Map, Topics, checked_flat, count_topics, open_topics
 from optsum.errors import OptionError
 from optsum.options.options import options_of, read_config
-from optsum.report.table_formats import TableFormat, table_format
+from optsum.report.tables.formats import TableFormat, table_format
 from optsum.studies import STUDIES, Study, load_study, prepared
 
 if TYPE_CHECKING:
@@ -70,9 +70,9 @@ def _run(
     output, overwrite, resume = to
     mode = existing(overwrite, resume)
     from optsum.cli.stopping import Stopping
-    from optsum.report.figure import figure_folder
-    from optsum.report.progress import bar
-    from optsum.report.tables import counted, put_tables
+    from optsum.report.figures.figure import figure_folder
+    from optsum.report.messages.progress import bar
+    from optsum.report.tables.table import counted, put_tables
     from optsum.rows.writer import Row, RowWriter
     from optsum.studies.resume import done_topics
 

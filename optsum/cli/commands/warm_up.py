@@ -28,8 +28,8 @@ def run(
     from optsum.coverage.two_at_once import compile_parts
     from optsum.errors import OptionError
     from optsum.registry import STRATEGIES
-    from optsum.report.progress import bar
-    from optsum.report.tables import seconds
+    from optsum.report.messages.progress import bar
+    from optsum.report.tables.table import seconds
     from optsum.running.warm import kernels_of
 
     if strategy is not None and all_:

@@ -24,7 +24,7 @@ import numpy as np
 from optsum.compiled import njit
 
 from ..reduction import FREE, States
-from .core import Core, term
+from .instance.core import Core, term
 
 IMPOSSIBLE: Final = -(2**61)
 """Profit of a knapsack that cannot be filled to the least length."""

@@ -13,7 +13,7 @@ import numpy as np
 from optsum.coverage.instance import IntArray
 
 from ..program import widths
-from .core import Core
+from .instance.core import Core
 
 
 def is_flat(core: Core) -> bool:

@@ -14,8 +14,8 @@ from optsum.coverage.instance import IntArray
 
 from ..reduction import TAKEN, States
 from .bound import grain_of, last_row, precedence_table
-from .core import Core
-from .reduction import reduced
+from .instance.core import Core
+from .instance.reduction import reduced
 
 
 @njit(cache=True)

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from optsum.compiled import njit
 from optsum.coverage.instance import IntArray
 
-from .core import term
+from .instance.core import term
 
 
 class Tables(NamedTuple):

@@ -6,13 +6,13 @@ from typing import Final
 
 from ..operations import Operations
 from .bound import decide, grain_of, upper_bound
-from .core import Core
 from .flat import frontier_order, is_flat
 from .guess import good_set
+from .instance.core import Core
+from .instance.reduction import above, below, lean, reduced
+from .instance.root import core_of
 from .order import branching_order
-from .reduction import above, below, lean, reduced
 from .relaxation import linear_program, with_prices
-from .root import core_of
 from .search import JointSearch
 
 __all__ = ["JOINTS"]

@@ -12,7 +12,7 @@ import numpy as np
 from optsum.compiled import njit
 from optsum.coverage.instance import IntArray
 
-from .core import Core
+from .instance.core import Core
 
 _CLOSE: Final = 24
 """Trees that joints tie together stay together if they have no more units than this."""

@@ -25,8 +25,8 @@ from optsum.program.rows import Rows as LinearRows
 
 from ..program import widths
 from ..relaxation import BY_ROW, HUGE, LinearProgram
-from .core import NEED, VETO, Core
-from .reduction import effective
+from .instance.core import NEED, VETO, Core
+from .instance.reduction import effective
 
 _ANY: Final = 2**62
 _LONG: Final = 12

@@ -17,10 +17,10 @@ from ..search import WANTED, Search
 from ..store import NodeStore
 from ..tables import random_words, segment_ends
 from .bound import grain_of, last_row, precedence_table
-from .core import NEED, Core
+from .instance.core import NEED, Core
+from .instance.reduction import fillers
 from .kernel import Order, run_search
 from .moves import Items, Joints, State, Tables, Units, feature_word
-from .reduction import fillers
 
 
 @njit(cache=True)

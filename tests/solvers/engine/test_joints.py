@@ -10,7 +10,7 @@ import pytest
 from optsum.solvers.engine import driver
 from optsum.solvers.engine.driver import Driver
 from optsum.solvers.engine.effort import Effort
-from optsum.solvers.engine.joints.core import Core
+from optsum.solvers.engine.joints.instance.core import Core
 from optsum.solvers.engine.joints.operations import JOINTS
 from optsum.solvers.engine.program import Program, program_of
 from programs import feasible_sets, value_of

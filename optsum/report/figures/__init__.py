@@ -1,0 +1,1 @@
+"""Figures: data drawn, and what is drawn of comparisons and frontiers."""

@@ -1,0 +1,1 @@
+"""What is said while the work goes on, where, and how much of it."""

@@ -1,0 +1,178 @@
+"""How far the work is: a bar on the terminal, lines in a log."""
+
+from __future__ import annotations
+
+import logging
+import stat
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Event, Thread
+from time import monotonic
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from optsum.errors import visible
+from optsum.report.messages.verbosity import is_quiet
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+__all__ = ["Advance", "bar", "count_lines", "duration", "on_terminal", "say"]
+
+_LOG = logging.getLogger("optsum")
+
+LINE_S: Final = 30.0
+"""Between two lines in a log."""
+
+_shown: list[Console] = []
+"""Where a bar is shown now."""
+
+
+def on_terminal() -> bool:
+    """Return whether people watch the standard error output."""
+    return sys.stderr is not None and sys.stderr.isatty()
+
+
+def say(message: str) -> None:
+    """Tell people on a terminal, and nobody else; above a bar that is shown."""
+    if _shown:
+        _shown[-1].print(visible(message), markup=False, highlight=False, soft_wrap=True)
+    elif on_terminal():
+        print(visible(message), file=sys.stderr, flush=True)  # noqa: T201 - that is what it is for
+
+
+Advance: TypeAlias = Callable[..., None]
+"""Called with how many more are done; 1, if nothing is said."""
+
+
+@contextmanager
+def bar(what: str, count: Callable[[], int | None], *, in_logs: bool = False) -> Iterator[Advance]:
+    """Show how far the work is: a bar on a terminal, and a line in the log now and then elsewhere.
+
+    Parameters
+    ----------
+    what : str
+        What is counted: "topics".
+    count : callable
+        Returns how many there will be, or None if that is not known; asked only if something is shown.
+    in_logs : bool
+        Whether people in front of a pipe want to see the lines, too, as those of a long run do.
+    """
+    if is_quiet():
+        yield lambda done=1: None  # noqa: ARG005
+    elif on_terminal():
+        with _drawn(what, count()) as advance:
+            yield advance
+    else:
+        with _logged(what, count, in_logs) as advance:
+            yield advance
+
+
+@contextmanager
+def _drawn(what: str, total: int | None) -> Iterator[Advance]:
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = [
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn(what),
+        TimeElapsedColumn(),
+        *([TextColumn("left"), TimeRemainingColumn()] if total else []),
+    ]
+    # Left to itself, rich would take over the standard output too, rows and all.
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, redirect_stdout=False, redirect_stderr=False) as progress:
+        task = progress.add_task(what, total=total)
+        _shown.append(console)
+        try:
+            yield lambda done=1: progress.advance(task, done)
+        finally:
+            _shown.pop()
+
+
+@contextmanager
+def _logged(what: str, count: Callable[[], int | None], in_logs: bool) -> Iterator[Advance]:
+    """Log a line every half minute, also while nothing is done."""
+    pace, over = _Pace(what), Event()
+
+    def lines() -> None:
+        total: int | None = None
+        known = False
+        while not over.wait(LINE_S):
+            if not known:
+                total, known = count(), True
+            _LOG.info("%s", pace.line(total), extra={"for_logs": in_logs})
+
+    thread = Thread(target=lines, name="progress", daemon=True)
+    if _LOG.isEnabledFor(logging.INFO):
+        thread.start()
+    try:
+        yield pace.add
+    finally:
+        over.set()
+
+
+class _Pace:
+    """What is done, and how fast it goes."""
+
+    def __init__(self, what: str) -> None:
+        self._what, self._done, self._kept = what, 0, 0
+        self._began: float | None = None
+
+    def add(self, done: int = 1) -> None:
+        """Count what is done; what is counted before anything else took no time."""
+        self._done += done
+        if self._began is None:
+            self._began, self._kept = monotonic(), self._done
+
+    def line(self, total: int | None) -> str:
+        """Return how far the work is."""
+        of = f"{self._done} {self._what}" if total is None else f"{self._done} of {total} {self._what}"
+        passed = 0.0 if self._began is None else monotonic() - self._began
+        new = self._done - self._kept
+        if not new or passed <= 0:
+            return f"{of} done"
+        rate = new / passed
+        left = "" if total is None else f", {duration(max(0, total - self._done) / rate)} left"
+        return f"{of} done, {rate:.3g} a second{left}"
+
+
+def duration(seconds: float) -> str:
+    """Return a time as people say it.
+
+    Examples
+    --------
+    >>> duration(42.3), duration(600), duration(7500), duration(300000)
+    ('42 s', '10 min', '2 h 5 min', '3 d 11 h')
+    """
+    whole = round(seconds)
+    if whole < 120:
+        return f"{whole} s"
+    minutes = round(seconds / 60)
+    if minutes < 120:
+        return f"{minutes} min"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours < 48 else f"{hours // 24} d {hours % 24} h"
+
+
+def count_lines(path: str) -> int | None:
+    """Return how many lines that are not blank a plain file has; None where only reading it would tell."""
+    try:
+        if path == "-" or not stat.S_ISREG(Path(path).stat().st_mode):
+            return None
+        with Path(path).open("rb") as file:
+            if file.read(2) == b"\x1f\x8b":
+                return None
+            file.seek(0)
+            return sum(not line.isspace() for line in file)
+    except OSError:
+        return None

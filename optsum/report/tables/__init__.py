@@ -1,0 +1,1 @@
+"""Tables: how one is described and written in the languages of others, and those of results and frontiers."""

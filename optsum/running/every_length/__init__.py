@@ -1,0 +1,1 @@
+"""The best value at many maximum lengths, each proven."""

@@ -1,0 +1,1 @@
+"""Upper bounds by heuristics, and the exact ones (Akhmetov et al. 2022)."""

@@ -1,0 +1,214 @@
+"""Upper bounds by heuristics, and the exact ones (Akhmetov et al. 2022), on one's own data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from math import comb
+from time import perf_counter
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal
+
+from pydantic import Field
+
+from optsum.contracts.result import Result, Status
+from optsum.corpus.systems import System
+from optsum.corpus.topic import Topic
+from optsum.errors import InputError, OptionError
+from optsum.options.options import Options, resolve
+from optsum.registry import STRATEGIES
+from optsum.report.statistics import Interval
+from optsum.running.one_problem import answer
+from optsum.running.setup import Setup, setup_of
+from optsum.studies.akhmetov.tables import all_tables, figure_3
+from optsum.studies.base import Row, Seconds, Study, Workers, with_references, without_interruption
+from optsum.studies.peers import score_of
+from optsum.studies.submitted import Submitted, refused, text_of
+from optsum.text.lengths import character_count, word_count
+
+if TYPE_CHECKING:
+    from optsum.report.figures.figure import Figure
+    from optsum.report.tables.table import Table
+
+METHODS: Final = {
+    "vns-paper": "VNS",
+    "greedy-rows": "Greedy",
+    "vns-paper+greedy": "VNS_Greedy",
+    "genetic-paper": "Genetic",
+    "genetic-paper+greedy": "Genetic_Greedy",
+}
+"""Strategies, and what the paper's tables call them."""
+OPTIMUM: Final = "Optimum"
+"""What the tables call the exact strategy."""
+METRICS: Final = ("rouge-1", "rouge-2")
+_PAPER: Final = {"min_abstract": 10, "max_abstract": 20, "min_text": 100, "max_text": 500}
+"""The cleaned data of Table 1; "extremely long or short" texts are those that its range lacks."""
+
+
+@dataclass(kw_only=True)
+class AkhmetovStudy(Study):
+    """Compare the paper's five heuristics, and the exact optimum, under F1 of ROUGE-1 and of ROUGE-2, of free length.
+
+    Each metric is searched by itself, by the exact strategy too. ROUGE-2 is searched as it is scored, across sentence
+    ends; with set counts within sentences.
+    """
+
+    name: ClassVar[str] = "akhmetov"
+    shown_only: ClassVar[frozenset[str]] = frozenset({"interval", "z"})
+
+    paper_filter: Annotated[
+        bool,
+        Field(
+            description="the paper's cleaning: abstracts of 10-20 and texts of 100-500 sentences, abstract not longer"
+        ),
+    ] = False
+    min_abstract: Annotated[int | None, Field(ge=0, description="fewest sentences of the abstract")] = None
+    max_abstract: Annotated[int | None, Field(ge=0, description="most sentences of the abstract")] = None
+    min_text: Annotated[int | None, Field(ge=0, description="fewest sentences of the text")] = None
+    max_text: Annotated[int | None, Field(ge=0, description="most sentences of the text")] = None
+    counts: Annotated[
+        Literal["clipped", "set"], Field(description="as the paper's scores were made (clipped), or as its text says")
+    ] = "clipped"
+    interval: Annotated[Interval, Field(description="confidence intervals by Student's t, or by --z as the paper")] = (
+        "student"
+    )
+    z: Annotated[
+        float, Field(gt=0, description="Z of --interval z; the paper prints 1.956, its intervals are those of 1.96")
+    ] = 1.96
+    exact: Annotated[str, Field(description="strategy that computes the optimum; none for none")] = "branch-and-bound"
+    time_limit: Seconds = None
+    seed: Annotated[int, Field(ge=0, description="the same seed gives the same tables")] = 0
+    workers: Workers = 1
+
+    @cached_property
+    def _ways(self) -> dict[tuple[str, str], Options]:
+        strategies = {name: strategy for strategy, name in METHODS.items()}
+        if self.exact != "none":
+            if not STRATEGIES.load(self.exact).exact:
+                able = ", ".join(name for name in STRATEGIES if STRATEGIES.load(name).exact)
+                raise OptionError(f"The strategy {self.exact} proves nothing: for --exact choose {able}, or none.")
+            strategies[OPTIMUM] = self.exact
+        clipped = self.counts == "clipped"
+        common: dict[str, Any] = {
+            "preset": "akhmetov", "counts": self.counts, "time_limit": self.time_limit, "seed": self.seed,
+            "workers": self.workers,
+        }  # fmt: skip
+        return {
+            (method, metric): resolve(
+                {
+                    **common,
+                    "strategy": strategy,
+                    "metric": metric,
+                    "boundaries": "joined" if clipped and metric == "rouge-2" else "sentence",
+                }
+            )
+            for method, strategy in strategies.items()
+            for metric in METRICS
+        }
+
+    def ways(self) -> Sequence[Options]:
+        """Return all methods and metrics."""
+        return list(self._ways.values())
+
+    def work(self) -> Callable[[Submitted], list[Row]]:
+        """Return what makes the rows of a topic: its sizes, what each method found, its systems."""
+        return partial(_rows, ways={name: setup_of(options) for name, options in self._ways.items()})
+
+    def wants(self, topic: Topic) -> bool:
+        """Return whether the filters keep a topic; what cannot be used is said elsewhere."""
+        if not topic.references or not topic.sentences:
+            return True
+        limits = {name: getattr(self, name) for name in _PAPER}
+        if self.paper_filter:
+            limits = {name: _PAPER[name] if value is None else value for name, value in limits.items()}
+        long = sum(map(word_count, topic.references[0])) > sum(map(word_count, topic.sentences))
+        return (
+            _between(topic.reference_sentences or 0, limits["min_abstract"], limits["max_abstract"])
+            and _between(len(topic.sentences), limits["min_text"], limits["max_text"])
+            and not (self.paper_filter and long)
+        )
+
+    def tables(self) -> list[Table]:
+        """Return Tables 1 to 5, the size of the search space (equation 4), and correlations."""
+        return all_tables(self, self.interval, self.z)
+
+    def figures(self) -> list[Figure]:
+        """Return Figure 3."""
+        return [figure_3(self, self.interval, self.z)]
+
+    def about(self) -> str:
+        """Return the settings in some words."""
+        ends = "across sentence ends" if self.counts == "clipped" else "within sentences"
+        return f"F1 of free length, {self.counts} counts, R-1 and R-2 searched each by itself, R-2 {ends}"
+
+
+def _between(value: int, least: int | None, most: int | None) -> bool:
+    return (least is None or value >= least) and (most is None or value <= most)
+
+
+def _rows(topic: Submitted, ways: Mapping[tuple[str, str], Setup]) -> list[Row]:
+    with_references(topic)
+    rows = [_sizes(topic)]
+    for metric in METRICS:
+        results = {
+            method: without_interruption(answer(topic, way, began=perf_counter()))
+            for (method, of), way in ways.items()
+            if of == metric
+        }
+        rows += _found(topic, metric, results)
+    for system in topic.systems:
+        rows += _system(topic, system, ways)
+    return rows
+
+
+def _sizes(topic: Topic) -> Row:
+    """Return the features of a text, and how many extracts of the abstract's size there are (equation 4, exact).
+
+    The equation itself is not in the text that we have; from "N_a and N_t are the respective number of sentences in
+    summary and text" it is the number of combinations of N_t sentences taken N_a at a time.
+    """
+    abstract = topic.reference_sentences or 0
+    return {
+        "kind": "topic",
+        "sentences": len(topic.sentences),
+        "words": sum(map(word_count, topic.sentences)),
+        "characters": sum(map(character_count, topic.sentences)),
+        "abstract_sentences": abstract,
+        "abstract_words": sum(map(word_count, topic.references[0])),
+        # As text: there may be hundreds of digits.
+        "search_space": str(comb(len(topic.sentences), abstract)),
+    }
+
+
+def _found(topic: Topic, metric: str, results: Mapping[str, Result]) -> Iterator[Row]:
+    """Yield what each method found; where the optimum is not proven, the best of all stands in its place."""
+    best = max(results.values(), key=lambda result: result.objective or 0.0)
+    for method, result in results.items():
+        if result.selection is None and method != OPTIMUM:
+            raise InputError(f"The strategy {result.strategy} found nothing for topic {topic.id!r}.")
+        proven = result.status is Status.OPTIMAL
+        held = best if method == OPTIMUM and not proven else result
+        yield {
+            "kind": "found",
+            "method": method,
+            "strategy": result.strategy,
+            "metric": metric,
+            "f1": held.objective or 0.0,
+            "sentences": len(held.selection or ()),
+            "seconds": result.seconds,
+            "proven": proven,
+            "selection": list(held.selection or ()),
+        }
+
+
+def _system(topic: Topic, system: System, ways: Mapping[tuple[str, str], Setup]) -> Iterator[Row]:
+    try:
+        text = text_of(topic, system)
+    except InputError as error:
+        yield refused(system, error)
+        return
+    if text is None:
+        yield refused(system, "it has no summary; give one")
+        return
+    f1 = {metric: score_of(text, topic.references, ways["VNS", metric], metric).f1 for metric in METRICS}
+    yield {"kind": "system", "system": system.system, "f1": f1, "sentences": len(text)}

@@ -1,0 +1,1 @@
+"""Enumeration of extractive oracles (Hirao et al. 2017)."""

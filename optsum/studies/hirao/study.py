@@ -1,0 +1,193 @@
+"""Oracles, all of them, beside greedy extracts and systems (Hirao et al. 2017, Enumeration of Extractive Oracles)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property, partial
+from statistics import fmean
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from optsum.contracts.result import Result, Status
+from optsum.corpus.extracts import extract_of
+from optsum.corpus.systems import System
+from optsum.corpus.topic import Topic
+from optsum.deadline import Deadline
+from optsum.errors import InputError, UnsupportedError
+from optsum.optima.pairs import Estimate
+from optsum.options.options import Options, resolve
+from optsum.running.all_optima.oracle_sets import Oracles
+from optsum.running.all_optima.oracles import oracles_of
+from optsum.running.one_problem import answer
+from optsum.running.setup import Setup, setup_of
+from optsum.studies.base import Row, with_references, without_interruption
+from optsum.studies.hirao.correlation import DRAWS, correlations
+from optsum.studies.hirao.options import METRICS, SETTINGS, HiraoOptions
+from optsum.studies.hirao.tables import all_tables
+from optsum.studies.peers import score_of
+from optsum.studies.submitted import Submitted, refused, text_of
+from optsum.text.lengths import word_count
+
+if TYPE_CHECKING:
+    from optsum.report.tables.table import Table
+
+
+@dataclass(kw_only=True)
+class HiraoStudy(HiraoOptions):
+    """Hold all oracles of ROUGE-1 and ROUGE-2 recall against greedy extracts, systems and human scores.
+
+    Each topic is searched with all its references together ("multi") and with each of them ("single"), with Porter
+    stems, without stop words for ROUGE-1 and with them for ROUGE-2, as in the paper. A problem whose oracles are not
+    all found within the limits is left out of the tables, and counted.
+    """
+
+    @cached_property
+    def _ways(self) -> dict[tuple[str, str], Options]:
+        """How each metric is searched: all oracles, with the paper's bound, greedily, one oracle."""
+        roles: dict[str, dict[str, Any]] = {
+            "all": {"strategy": "branch-and-bound"},
+            "greedy": {"strategy": self.greedy},
+        }
+        if self.bound == "knapsack":
+            roles["paper"] = {"strategy": "branch-and-bound", "bound": "knapsack"}
+        if self.one != "none":
+            roles["one"] = {"strategy": self.one}
+        return {
+            (metric, role): resolve(
+                {
+                    "preset": preset, "max_length": self.max_length, "time_limit": self.time_limit, "seed": self.seed,
+                    "workers": self.workers, **how,
+                }
+            )
+            for metric, preset in METRICS.items()
+            for role, how in roles.items()
+        }  # fmt: skip
+
+    def ways(self) -> Sequence[Options]:
+        """Return all ways of both metrics."""
+        return list(self._ways.values())
+
+    def work(self) -> Callable[[Submitted], list[Row]]:
+        """Return what makes the rows of a topic: its size, its problems, and its systems."""
+        return partial(_rows, ways={key: setup_of(options) for key, options in self._ways.items()})
+
+    def tables(self) -> list[Table]:
+        """Return Tables 1 to 7; 3 and 6 if there are systems, with human scores."""
+        return [*all_tables(self), *correlations(self)]
+
+
+def _rows(topic: Submitted, ways: Mapping[tuple[str, str], Setup]) -> list[Row]:
+    with_references(topic)
+    rows: list[Row] = [_size(topic)]
+    found: list[tuple[Row, Oracles | None]] = []
+    for metric in METRICS:
+        for setting, reference, part in _parts(topic):
+            if setting == "single" and len(topic.references) == 1:  # the same problem as with all references
+                row, oracles = found[-1]
+                row = {**row, "references": "single", "reference": 0}
+            else:
+                row, oracles = _problem(part, {role: way for (of, role), way in ways.items() if of == metric})
+                row = {"kind": "problem", "metric": metric, "references": setting, "reference": reference, **row}
+            found.append((row, oracles))
+    rows += [row for row, _ in found]
+    for system in topic.systems:
+        rows += _system(topic, system, ways, found)
+    return rows
+
+
+def _size(topic: Topic) -> Row:
+    """Return what Table 1 counts."""
+    return {
+        "kind": "topic",
+        "documents": len(topic.documents),
+        "sentences": len(topic.sentences),
+        "words": sum(map(word_count, topic.sentences)),
+        "references": len(topic.references),
+        "reference_words": [sum(map(word_count, reference)) for reference in topic.references],
+    }
+
+
+def _parts(topic: Topic) -> Iterator[tuple[str, int | None, Topic]]:
+    yield "multi", None, topic
+    for number, reference in enumerate(topic.references):
+        yield "single", number, replace(topic, id=f"{topic.id}#{number}", references=(reference,))
+
+
+def _problem(part: Topic, ways: Mapping[str, Setup]) -> tuple[Row, Oracles | None]:
+    """Return a problem with all its oracles; None for them if not all were found."""
+    way = ways["all"]
+    deadline = Deadline(way.limits.time_s)
+    oracles = oracles_of(part, way, began=perf_counter())
+    result = without_interruption(oracles.result)
+    greedy = without_interruption(answer(part, ways["greedy"], began=perf_counter()))
+    efforts = _efforts(part, ways, result)
+    if not oracles.complete or greedy.selection is None:
+        return {"complete": False, **efforts}, None
+    among: Fraction | Estimate | None = None
+    if oracles.count > 1:
+        try:
+            among = oracles.jaccard(deadline)
+        except UnsupportedError:
+            among = oracles.sampled_jaccard(seed=way.options.seed)
+    best, reached = (Fraction(one.objective_exact or 0) for one in (result, greedy))
+    return {
+        "complete": True,
+        "oracle": float(best),
+        "greedy": float(reached),
+        "ratio": float(reached / best) if best else 1.0,
+        "greedy_optimal": reached == best,
+        "count": oracles.count,
+        "jaccard": float(oracles.agreement(greedy.selection).jaccard),
+        "jaccard_among_oracles": None if among is None else float(among.mean if isinstance(among, Estimate) else among),
+        "jaccard_among_oracles_se": among.standard_error if isinstance(among, Estimate) else None,
+        "feasible": oracles.feasible(),
+        **efforts,
+        "greedy_selection": list(greedy.selection),
+        "draws": [list(drawn) for drawn in oracles.sample(DRAWS if oracles.count > 1 else 1, way.options.seed)],
+    }, oracles
+
+
+def _efforts(part: Topic, ways: Mapping[str, Setup], result: Result) -> Row:
+    """Return nodes and seconds of all searches (Table 7, section 6.2.4)."""
+    row: Row = {"nodes": result.nodes, "seconds": result.seconds}
+    if "paper" in ways:
+        paper = oracles_of(part, ways["paper"], began=perf_counter())
+        found = without_interruption(paper.result)
+        row |= {"paper_nodes": found.nodes, "paper_seconds": found.seconds, "paper_complete": paper.complete}
+    if "one" in ways:
+        single = without_interruption(answer(part, ways["one"], began=perf_counter()))
+        row |= {"one_seconds": single.seconds if single.status is Status.OPTIMAL else None}
+    return row
+
+
+def _system(
+    topic: Topic, system: System, ways: Mapping[tuple[str, str], Setup], problems: Sequence[tuple[Row, Oracles | None]]
+) -> Iterator[Row]:
+    """Yield the scores of a summary, a row for each metric."""
+    try:
+        text = text_of(topic, system)
+    except InputError as error:
+        yield refused(system, error)
+        return
+    extract = extract_of(topic, system)
+    for metric in METRICS if text is not None else ():
+        way = ways[metric, "all"]
+        row: Row = {"kind": "system", "system": system.system, "metric": metric, "human": dict(system.human)}
+        row["words"] = sum(map(word_count, text or ()))
+        row["multi"] = score_of(text or (), topic.references, way, metric).recall
+        row["single"] = fmean(score_of(text or (), (reference,), way, metric).recall for reference in topic.references)
+        if extract is not None:
+            row |= {"selection": list(extract.units), "others": extract.others}
+            for setting in SETTINGS:
+                agreed = [
+                    oracles.agreement(extract.names)
+                    for found, oracles in problems
+                    if oracles is not None and (found["metric"], found["references"]) == (metric, setting)
+                ]
+                if agreed:
+                    row[f"precision_{setting}"] = float(sum(one.precision for one in agreed) / len(agreed))
+                    row[f"recall_{setting}"] = float(sum(one.recall for one in agreed) / len(agreed))
+                    row[f"f_{setting}"] = float(sum(one.f_measure for one in agreed) / len(agreed))
+        yield row

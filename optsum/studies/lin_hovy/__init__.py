@@ -1,0 +1,1 @@
+"""The potential and limitations of sentence extraction (Lin & Hovy 2003)."""

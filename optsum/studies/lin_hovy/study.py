@@ -1,0 +1,227 @@
+"""How well extracts of 100 and 150 words can do, and how well people agree (Lin & Hovy 2003, section 5)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from itertools import permutations
+from statistics import fmean, median
+from time import perf_counter
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final
+
+from pydantic import Field
+
+from optsum.contracts.result import Status
+from optsum.corpus.systems import System
+from optsum.errors import InputError
+from optsum.options.options import Options, resolve
+from optsum.report.tables.table import Cell, Table, counted, number
+from optsum.running.each_topic import agreed
+from optsum.running.one_problem import answer
+from optsum.running.setup import Setup, setup_of
+from optsum.studies.base import Row, Seconds, Study, Workers, with_references, without_interruption
+from optsum.studies.lin_hovy.figures import all_figures
+from optsum.studies.peers import score_of
+from optsum.studies.submitted import Submitted, refused, text_of
+from optsum.text.lengths import word_count
+
+if TYPE_CHECKING:
+    from optsum.report.figures.figure import Figure
+
+WINDOWS: Final = {"E100": "lin-hovy-100", "E150": "lin-hovy-150"}
+"""Oracle extracts, and the presets that search them."""
+LEAD: Final = "B1"
+"""The paper's name of the lead: the first sentences that have 100 words at most."""
+ROWS: Final = ("FT", "E150", "E100", "MaxH", "MedH", "AvgH", "MinH", LEAD)
+SETS: Final = {
+    "all": (-1.0, 2.0),
+    "A: MaxH >= .70": (0.7, 2.0),
+    "B: .60 - .70": (0.6, 0.7),
+    "C: .50 - .60": (0.5, 0.6),
+    "below .50": (0.0, 0.5),
+}
+"""The paper's sets of documents by the best agreement of people, and the rest."""
+
+
+@dataclass(kw_only=True)
+class LinHovyStudy(Study):
+    """Hold oracle extracts of 100 and 150 words against the full text, people, the lead and systems.
+
+    The reference of a document is the human summary with which another one agrees best; a single reference is that
+    one. Documents of more than 30 sentences have no oracle extract, as in the paper, but everything else.
+    """
+
+    name: ClassVar[str] = "lin-hovy"
+
+    max_sentences: Annotated[
+        int, Field(ge=1, description="longer documents have no oracle extract, as in the paper")
+    ] = 30
+    strategy: Annotated[str, Field(description="exhaustive, as in the paper, or branch-and-bound")] = "exhaustive"
+    time_limit: Seconds = None
+    workers: Workers = 1
+
+    @cached_property
+    def _ways(self) -> dict[str, Options]:
+        # Each document comes with the one reference that is agreed on, so there is nothing to choose.
+        common: dict[str, Any] = {"references": "pooled", "time_limit": self.time_limit, "workers": self.workers}
+        ways = {
+            name: resolve({"preset": preset, "strategy": self.strategy, **common}) for name, preset in WINDOWS.items()
+        }
+        lead = {"preset": "lin-hovy-100", "strategy": "lead", "min_length": 0, "max_length": 100, **common}
+        return {**ways, LEAD: resolve(lead)}
+
+    def ways(self) -> Sequence[Options]:
+        """Return the windows and the lead."""
+        return list(self._ways.values())
+
+    def work(self) -> Callable[[Submitted], list[Row]]:
+        """Return what makes the rows of a document: one with all scores, and one for each system."""
+        ways = {name: setup_of(options) for name, options in self._ways.items()}
+        return partial(_rows, ways=ways, most=self.max_sentences)
+
+    def tables(self) -> list[Table]:
+        """Return the means of Figures 5 to 8 in numbers, and the sizes of the search."""
+        return [self.scores(), self.sizes()]
+
+    def figures(self) -> list[Figure]:
+        """Return Figures 4 to 9."""
+        return all_figures(
+            self.documents(), [f"T: {name}" for name in self.systems], self.max_sentences, self.caption()
+        )
+
+    def about(self) -> str:
+        """Return the settings in some words."""
+        return "unigrams, stop words kept, no stems, each sentence of the reference by itself"
+
+    @property
+    def systems(self) -> list[str]:
+        """Systems, in the order of the input: the paper's T."""
+        return list(dict.fromkeys(row["system"] for row in self.of("system")))
+
+    def documents(self) -> list[Row]:
+        """Return a row for each document, with the scores of the systems."""
+        found = {row["id"]: dict(row) for row in self.of("document")}
+        for row in self.of("system"):
+            found[row["id"]][f"T: {row['system']}"] = row["score"]
+        return list(found.values())
+
+    def scores(self) -> Table:
+        """Return mean unigram co-occurrence, over all documents and by the agreement of people."""
+        documents = self.documents()
+        groups = {name: [one for one in documents if _within(one, *ends)] for name, ends in SETS.items()}
+        groups["all"] = documents
+        shown = {name: group for name, group in groups.items() if group}
+        headings = [f"{name} ({len(group)})" for name, group in shown.items()]
+        table = self.table("Unigram co-occurrence (Figures 5-8, means)", ["summary"], headings)
+        for row in (*ROWS, *(f"T: {name}" for name in self.systems)):
+            cells = [[one[row] for one in group if one.get(row) is not None] for group in shown.values()]
+            if any(cells):
+                table.rows.append(
+                    [row, *(_mean(cell, group) for cell, group in zip(cells, shown.values(), strict=True))]
+                )
+        table.caption.append("FT: full text. E150, E100: best extract of 145-155 and 95-105 words, where there is one.")
+        table.caption.append(
+            f"MaxH, MedH, AvgH, MinH: agreement of people; {LEAD}: first sentences, 100 words at most."
+        )
+        if self.systems:
+            table.caption.append("T: systems.")
+        table.caption.append("(n): the mean is of so many documents of the set.")
+        if documents and not any(one.get("MaxH") is not None for one in documents):
+            table.caption.append("No document has two human summaries, so there is no agreement to show.")
+        for name in WINDOWS:
+            if unproven := sum(name in one["unproven"] for one in documents):
+                table.caption.append(f"{name} lacks {counted(unproven, 'document')}: not proven within the time limit.")
+        if long := sum(one["too_long"] for one in documents):
+            table.caption.append(
+                f"E150, E100 lack {counted(long, 'document')} of more than {self.max_sentences} sentences."
+            )
+        return table
+
+    def sizes(self) -> Table:
+        """Return how many extracts have the words of each window."""
+        table = self.table("Extracts within each window", ["window"], ["documents", "median", "largest", "all"])
+        for name in WINDOWS:
+            if found := [
+                one[f"extracts_{name}"] for one in self.of("document") if one.get(f"extracts_{name}") is not None
+            ]:
+                values = (len(found), median(found), max(found), sum(found))
+                table.rows.append([name, *(Cell(f"{value:,.10g}", value) for value in values)])
+        return table
+
+
+def _mean(values: Sequence[float], group: Sequence[Row]) -> str:
+    if not values:
+        return "-"
+    mean = number(fmean(values), 3)
+    return mean if len(values) == len(group) else Cell(f"{mean} ({len(values)})", mean.value)
+
+
+def _within(document: Row, least: float, most: float) -> bool:
+    agreement = document.get("MaxH")
+    return agreement is not None and least <= agreement < most
+
+
+def _rows(topic: Submitted, ways: Mapping[str, Setup], most: int) -> list[Row]:
+    with_references(topic)
+    way = ways["E100"]
+
+    def score(summary: Sequence[Any], model: Sequence[Any]) -> float:
+        return score_of(summary, (tuple(model),), way, "rouge-1").recall
+
+    model = agreed(topic, way)
+    words = sum(map(word_count, topic.sentences))
+    row: Row = {
+        "kind": "document",
+        "sentences": len(topic.sentences),
+        "words": words,
+        "reference": topic.references.index(model),
+        "reference_words": [sum(map(word_count, reference)) for reference in topic.references],
+        **dict.fromkeys(ROWS),
+        **_agreement([score(summary, one) for one, summary in permutations(topic.references, 2)]),
+        "FT": score(topic.sentences, model),
+        "too_long": len(topic.sentences) > most,
+        "unproven": [],
+    }
+    part = replace(topic, references=(model,))
+    lead = without_interruption(answer(part, ways[LEAD], began=perf_counter()))
+    if lead.selection is not None:
+        row[LEAD] = score([topic.sentences[unit] for unit in lead.selection], model)
+        row["words_B1"] = lead.length
+    for name in WINDOWS if not row["too_long"] else ():
+        row |= _extract(part, name, ways[name], row["unproven"])
+    row["reference_text"] = list(model)
+    return [row, *(_system(topic, system, score, model) for system in topic.systems)]
+
+
+def _agreement(scores: Sequence[float]) -> Row:
+    """Return how well people agree; nothing for a single reference."""
+    if not scores:
+        return {}
+    return {"MaxH": max(scores), "MedH": median(scores), "AvgH": fmean(scores), "MinH": min(scores)}
+
+
+def _extract(part: Submitted, name: str, way: Setup, unproven: list[str]) -> Row:
+    """Return the best extract of a window; its name goes to `unproven` if it was not proven."""
+    best = without_interruption(answer(part, way, began=perf_counter()))
+    row: Row = {}
+    if best.status is Status.OPTIMAL and best.objective is not None:
+        row[name] = best.objective
+        row[f"selection_{name}"] = list(best.selection or ())
+        row[f"summary_{name}"] = list(best.summary or ())
+        row[f"words_{name}"] = best.length
+    elif best.status is not Status.INFEASIBLE:
+        unproven.append(name)
+    if "feasible" in best.extra:
+        row[f"extracts_{name}"] = best.extra["feasible"]
+    return row
+
+
+def _system(topic: Submitted, system: System, score: Callable[..., float], model: Sequence[Any]) -> Row:
+    try:
+        text = text_of(topic, system)
+    except InputError as error:
+        return refused(system, error)
+    if text is None:
+        return refused(system, "it has no summary; give one")
+    return {"kind": "system", "system": system.system, "score": score(text, model), "words": sum(map(word_count, text))}

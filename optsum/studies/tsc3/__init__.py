@@ -1,0 +1,1 @@
+"""The evaluation of Text Summarization Challenge 3 (Hirao et al. 2004)."""

@@ -1,0 +1,289 @@
+"""The root instance of a program: units in preorder, joints simplified, rows between joints that exclude each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+
+from optsum.coverage.instance import IntArray, Joint
+from optsum.deadline import NEVER, Deadline
+from optsum.errors import UnsupportedError
+
+from ...monitor import stop_at
+from ...program import Program, widths
+from ...reduction import DROPPED, FREE
+from .core import NEED, VETO, Core, Fees, Rows
+from .reduction import reduced
+
+__all__ = ["core_of"]
+
+_MAX_VALUE: Final = 2**59
+_MANY: Final = 100_000
+"""Vetoes from which on the making of a root is worth a look at the clock."""
+
+_PAIRS: Final = 40
+"""Joints of one unit that are compared with one another, at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Occurrence:
+    """A joint in the new numbers, sorted; `gives` are its features and copies."""
+
+    needs: tuple[int, ...]
+    vetoes: Sequence[int]
+    seam: bool
+    gives: dict[int, int]
+
+
+def _preorder(parents: IntArray) -> IntArray:
+    """Units in an order in which every unit is followed by its descendants."""
+    if not (parents >= 0).any():
+        return np.arange(len(parents))
+    children: list[list[int]] = [[] for _ in parents]
+    stack: list[int] = []
+    for unit in range(len(parents) - 1, -1, -1):
+        (stack if parents[unit] < 0 else children[parents[unit]]).append(unit)
+    order = []
+    while stack:
+        unit = stack.pop()
+        order.append(unit)
+        stack += children[unit]
+    return np.array(order, np.int64)
+
+
+def _simplified(joints: Iterable[Joint], number: IntArray, parent: IntArray, idle: set[int]) -> list[_Occurrence]:
+    """Joints in new numbers, without what follows from the rest; equal ones are one.
+
+    A need's ancestors are needed anyway and a veto's descendants veto anyway; a joint whose needs meet its vetoes is
+    never active.
+    """
+    above: list[tuple[int, ...]] = []
+    for mother in parent.tolist():
+        above.append(() if mother < 0 else (mother, *above[mother]))
+    identity = bool((number == np.arange(len(number))).all())
+    flat = not any(above)
+    found: dict[tuple[tuple[int, ...], Sequence[int]], _Occurrence] = {}
+    for joint in joints:
+        if joint.feature in idle:
+            continue
+        needs = {int(number[unit]) for unit in joint.needs}
+        vetoes: Sequence[int]
+        if flat and identity and joint.seam:
+            vetoes = joint.vetoes
+        else:
+            needed = needs.union(*(above[unit] for unit in needs))
+            banned = {int(number[unit]) for unit in joint.vetoes}
+            if needed & banned:
+                continue
+            needs -= {mother for unit in needs for mother in above[unit]}
+            vetoes = tuple(sorted(unit for unit in banned if banned.isdisjoint(above[unit])))
+        key = (tuple(sorted(needs)), vetoes)
+        occurrence = found.setdefault(key, _Occurrence(*key, False, {}))
+        occurrence.gives[joint.feature] = occurrence.gives.get(joint.feature, 0) + joint.count
+    return _with_seams(list(found.values())) if flat else list(found.values())
+
+
+def _with_seams(joints: list[_Occurrence]) -> list[_Occurrence]:
+    """Mark the joints of two units that veto each other as seams do.
+
+    They are vetoed by units between the two, and by every one of those that any of them needs (sentences without
+    text between them may stay). So one that starts or ends between the units of another excludes it.
+    """
+    pairs = [
+        joint
+        for joint in joints
+        if len(joint.needs) == 2
+        and (not joint.vetoes or joint.needs[0] < joint.vetoes[0] <= joint.vetoes[-1] < joint.needs[1])
+    ]
+    needed = {unit for joint in pairs for unit in joint.needs}
+    seams: dict[tuple[int, ...], int] = {}
+    for joint in pairs:
+        inner = range(joint.needs[0] + 1, joint.needs[1])
+        if joint.vetoes == inner or needed.isdisjoint(set(inner).difference(joint.vetoes)):
+            seams.setdefault(joint.needs, id(joint))  # a second one of the same two units may be active with the first
+    marked = set(seams.values())
+    return [replace(joint, seam=True) if id(joint) in marked else joint for joint in joints]
+
+
+def _excludes(one: _Occurrence, other: _Occurrence) -> bool:
+    return any(unit in other.vetoes for unit in one.needs) or any(unit in one.vetoes for unit in other.needs)
+
+
+def _cliques(members: list[int], joints: Sequence[_Occurrence]) -> list[list[int]]:
+    """Split joints into groups of which at most one is active."""
+    groups: list[list[int]] = []
+    for joint in members[:_PAIRS]:
+        for group in groups:
+            if all(_excludes(joints[joint], joints[other]) for other in group):
+                group.append(joint)
+                break
+        else:
+            groups.append([joint])
+    return groups + [[joint] for joint in members[_PAIRS:]]
+
+
+def _rows_of(joints: Sequence[_Occurrence], units: int) -> Rows:
+    """Rows of all joints: those of seams at once (a path has one successor), others by comparing them."""
+    seams = [number for number, joint in enumerate(joints) if joint.seam]
+    # Cell: a unit, and whether it is the first or the second that seams need, or one between the two.
+    spans = [_array(joints[number].vetoes) for number in seams]
+    ends = np.array([joints[number].needs for number in seams], np.int64).reshape(-1, 2)
+    between = np.concatenate([np.zeros(0, np.int64), *spans])
+    cells = np.concatenate([ends[:, 0], units + ends[:, 1], 2 * units + between])
+    members = np.concatenate([seams, seams, np.repeat(seams, [len(span) for span in spans])]).astype(np.int64)
+    cell = np.flatnonzero(np.bincount(cells, minlength=3 * units))
+    row = np.searchsorted(cell, cells)
+
+    others: dict[tuple[int, int], list[int]] = {}
+    for number, joint in enumerate(joints):
+        if not joint.seam:
+            for sign, group in ((NEED, joint.needs), (VETO, joint.vetoes)):
+                for unit in group:
+                    others.setdefault((unit, sign), []).append(number)
+    rows = [(unit, sign, group) for (unit, sign), all_ in others.items() for group in _cliques(all_, joints)]
+    sizes = np.array([len(group) for _, _, group in rows], np.int64)
+    return Rows(
+        np.append(cell % max(1, units), [unit for unit, _, _ in rows]).astype(np.int64),
+        np.append(np.where(cell < 2 * units, NEED, VETO), [sign for _, sign, _ in rows]).astype(np.int64),
+        np.zeros(len(cell) + len(rows), np.int64),
+        np.append(row, np.repeat(len(cell) + np.arange(len(rows)), sizes)).astype(np.int64),
+        np.append(members, [joint for _, _, group in rows for joint in group]).astype(np.int64),
+    )
+
+
+def _divisor(program: Program) -> int:
+    found = 0
+    for values in (program.table, program.mass):
+        if len(values):
+            found = int(np.gcd.reduce(values, initial=found))
+    return max(found, 1)
+
+
+def _array(units: Sequence[int]) -> IntArray:
+    """Units as an array; seams veto a range, and a topic has millions of units in them."""
+    if isinstance(units, range):
+        return np.arange(units.start, units.stop, units.step)
+    return np.asarray(units, np.int64)
+
+
+def _entries(groups: Iterable[Sequence[int]]) -> tuple[IntArray, IntArray]:
+    """Pairs (number of the group, unit)."""
+    groups = list(groups)
+    joint = np.repeat(np.arange(len(groups)), [len(group) for group in groups]).astype(np.int64)
+    return joint, np.concatenate([np.zeros(0, np.int64), *map(_array, groups)])
+
+
+def core_of(program: Program, deadline: Deadline = NEVER) -> tuple[Core, int]:
+    """Make the root instance of a program.
+
+    Parameters
+    ----------
+    program : Program
+    deadline : Deadline
+        Asked between the steps if they take long: some seconds where thousands of joints have a thousand vetoes each.
+
+    Returns
+    -------
+    core : Core
+        Units longer than the maximum, and those below them, are left out.
+    divisor : int
+        Values of the core times this, plus the program's base, are values of the program.
+
+    Raises
+    ------
+    UnsupportedError
+        If the values are beyond what 64-bit integers hold with room to spare.
+    Stopped
+        When the deadline passes.
+    """
+    if sum(len(joint.vetoes) for joint in program.joints) < _MANY:
+        deadline = NEVER  # it does not take long, and gives something to answer
+    divisor = _divisor(program)
+    order = _preorder(program.parents)
+    number = np.empty(len(order), np.int64)
+    number[order] = np.arange(len(order))
+    parent = program.parents[order]
+    parent = np.where(parent >= 0, number[parent], -1)
+    table, table_start = program.table // divisor, program.table_start
+    last = table[table_start[1:] - 1]
+    joints = _simplified(program.joints, number, parent, set(np.flatnonzero(last == 0).tolist()))
+
+    # Entries of all items, units first.
+    n, items = len(order), len(order) + len(joints)
+    unit_item = number[np.repeat(np.arange(n), widths(program.unit_start))]
+    gives = [(n + o, feature, count) for o, joint in enumerate(joints) for feature, count in joint.gives.items()]
+    extra = np.array(gives, np.int64).reshape(-1, 3)
+    item = np.concatenate([unit_item, extra[:, 0]])
+    feature = np.concatenate([program.unit_feature, extra[:, 1]])
+    count = np.concatenate([program.unit_count, extra[:, 2]])
+    by_item = np.argsort(item, kind="stable")
+    start = np.zeros(items + 1, np.int64)
+    np.cumsum(np.bincount(item, minlength=items), out=start[1:])
+
+    stop_at(deadline)
+    mass = np.concatenate([program.mass[order] // divisor, np.zeros(len(joints), np.int64)])
+    rows = _rows_of(joints, n)
+    total = _magnitude(table_start, table, item, feature, count, mass, rows)
+    if total > _MAX_VALUE:
+        raise UnsupportedError(
+            f"The gains add up to {total:.3g}, beyond the exact engine's integers; use the strategy milp or exhaustive."
+        )
+    scale = 1 << 16
+    while scale > 1 and total * scale > _MAX_VALUE:
+        scale //= 2
+    stop_at(deadline)
+    need_joint, need_unit = _entries(joint.needs for joint in joints)
+    veto_joint, veto_unit = _entries(joint.vetoes for joint in joints)
+    lengths = program.lengths[order]
+    whole = Core(
+        ids=order,
+        lengths=lengths,
+        parent=parent,
+        mass=mass,
+        start=start,
+        feature=feature[by_item],
+        count=count[by_item],
+        table_start=table_start,
+        table=table,
+        price=np.zeros(len(table_start) - 1, np.int64),
+        fees=Fees.none(items),
+        need_joint=need_joint,
+        need_unit=need_unit,
+        veto_joint=veto_joint,
+        veto_unit=veto_unit,
+        rows=rows,
+        base=0,
+        low=max(program.min_length, 0),
+        high=program.max_length,
+        scale=scale,
+    )
+    stop_at(deadline)
+    state = np.where(lengths <= program.max_length, np.int8(FREE), np.int8(DROPPED))
+    for unit in np.flatnonzero(parent >= 0):
+        if state[parent[unit]] == DROPPED:
+            state[unit] = DROPPED
+    return reduced(whole, state), divisor
+
+
+def _magnitude(
+    table_start: IntArray,
+    table: IntArray,
+    item: IntArray,
+    feature: IntArray,
+    count: IntArray,
+    mass: IntArray,
+    rows: Rows,
+) -> float:
+    """Bound on every sum that the kernels make, without the scale; prices of rows are cut at their members' gains."""
+    slope = np.zeros(len(table_start) - 1)
+    has = widths(table_start) > 1
+    slope[has] = np.abs(table[table_start[:-1][has] + 1])
+    gains = np.zeros(len(mass))
+    np.add.at(gains, item, slope[feature] * count)
+    first_joint = len(mass) - (int(rows.joint.max()) + 1 if len(rows.joint) else 0)
+    most = np.zeros(len(rows.unit))
+    np.maximum.at(most, rows.row, gains[first_joint + rows.joint])
+    return float(2 * gains.sum() + 2 * most.sum() + np.abs(mass.astype(np.float64)).sum())

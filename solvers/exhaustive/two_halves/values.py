@@ -1,0 +1,54 @@
+"""Values of totals that stand in the columns of a table: in floating point, and exactly."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from optsum.compiled import njit
+
+__all__ = ["INTEGER", "PRODUCT", "RATIO", "SUM"]
+
+INTEGER: Final = 0
+"""The first total alone decides: the denominator is a constant."""
+RATIO: Final = 1
+SUM: Final = 2
+PRODUCT: Final = 3
+
+
+@njit(cache=True)
+def value_at(combination: int, weights: Any, totals: Any, place: int) -> Any:
+    """Return the value of the totals in a column, in floating point."""
+    if combination == INTEGER:
+        return float(totals[0, place])
+    value = 1.0 if combination == PRODUCT else 0.0
+    for ratio in range(len(weights)):
+        top, bottom = totals[2 * ratio, place], totals[2 * ratio + 1, place]
+        share = top / bottom if bottom > 0 else 0.0
+        if combination == PRODUCT:
+            for _ in range(weights[ratio]):
+                value *= share
+        else:
+            value += weights[ratio] * share
+    return value
+
+
+@njit(cache=True)
+def pair_at(combination: int, weights: Any, totals: Any, place: int) -> Any:
+    """Return the value of the totals in a column as numerator and denominator."""
+    if combination == INTEGER:
+        return totals[0, place], np.int64(1)
+    numerator, denominator = np.int64(combination == PRODUCT), np.int64(1)
+    for ratio in range(len(weights)):
+        top, bottom = totals[2 * ratio, place], totals[2 * ratio + 1, place]
+        if combination == PRODUCT:
+            if bottom <= 0:
+                return np.int64(0), np.int64(1)
+            for _ in range(weights[ratio]):
+                numerator *= top
+                denominator *= bottom
+        elif bottom > 0:
+            numerator = numerator * bottom + weights[ratio] * top * denominator
+            denominator *= bottom
+    return numerator, denominator

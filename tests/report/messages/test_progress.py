@@ -1,0 +1,34 @@
+"""What people are told while they wait."""
+
+from __future__ import annotations
+
+import logging
+
+import numpy as np
+import pytest
+
+from optsum.contracts.run import Limits, Run
+from optsum.coverage.instance import Coverage
+from optsum.problem.coverage_problem import CoverageProblem
+from optsum.report.messages import logs, progress
+
+
+def test_what_a_search_tells_is_shown_on_a_terminal_alone(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = Run(CoverageProblem.of(Coverage.of([1], [{0: 1}], [[1]])), Limits(), np.random.default_rng(0))
+    for terminal, shown in ((True, "this takes long\n"), (False, "")):
+        monkeypatch.setattr(progress, "on_terminal", lambda terminal=terminal: terminal)
+        with logs.telling():
+            run.tell("this takes long")
+        assert capsys.readouterr().err == shown
+    run.tell("nobody listens")
+    assert capsys.readouterr() == ("", "")
+
+
+def test_warnings_are_for_a_log_too(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    for terminal in (True, False):
+        monkeypatch.setattr(progress, "on_terminal", lambda terminal=terminal: terminal)
+        with logs.telling():
+            logging.getLogger("optsum").warning("Compiling kernels")
+        assert capsys.readouterr().err == "Compiling kernels\n"

@@ -1,0 +1,161 @@
+"""The best value at every length, against a search at each, by itself."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import optsum
+from optsum.cli import main
+from optsum.contracts.result import Result
+from optsum.deadline import NEVER
+from optsum.problem.coverage_problem import CoverageProblem
+from optsum.running.every_length.bands import bounds_of
+from optsum.testing import brute_force, random_coverage, random_topic
+
+OPTIONS: list[dict[str, Any]] = [
+    {},
+    {"metric": "rouge-2"},
+    {"metric": "rouge-1+rouge-2"},
+    {"measure": "f1"},
+    {"measure": "precision"},
+    {"measure": "f1", "references": "mean"},
+    {"metric": "rouge-2", "boundaries": "joined"},
+    {"min_length": 4},
+    {"metric": "ngram-1-2"},
+]
+
+
+def topic(seed: int) -> dict[str, Any]:
+    return random_topic(np.random.default_rng(seed), name=f"t{seed}", sentences=7)
+
+
+def at(steps: list[dict[str, Any]], length: int) -> dict[str, Any]:
+    (found,) = [step for step in steps if step["from"] <= length <= step["to"]]
+    return found
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+@pytest.mark.parametrize("seed", range(4))
+def test_every_length_has_the_value_of_its_own_search(options: dict[str, Any], seed: int) -> None:
+    # 100 seeds were run.
+    low = options.get("min_length", 0) or 1
+    lengths = range(low, 22)
+    found = optsum.frontier(topic(seed), lengths=lengths, **options)
+    about = found.extra["frontier"]
+    assert about["complete"]
+    keys = []
+    for length in lengths:
+        step = at(about["steps"], length)
+        alone = optsum.solve(topic(seed), max_length=length, strategy="branch-and-bound", **options)
+        greedy = optsum.solve(topic(seed), max_length=length, strategy="greedy", **options)
+        assert step["objective"] == alone.objective == step["bound"], length
+        assert at(about["greedy"], length)["objective"] == greedy.objective, length
+        if alone.objective is not None:
+            assert step["length"] <= length
+            chosen = optsum.solve(topic(seed), max_length=length, strategy="branch-and-bound", **options)
+            assert step["objective_exact"] == chosen.objective_exact
+        keys.append((step["objective"], step["from"]))
+    if low == 1:
+        values = [value for value, _ in keys]
+        assert values == sorted(values)
+        assert about["solves"] <= len(set(lengths))
+        assert len({first for _, first in keys}) == len(set(values)), "equal values are one step"
+
+
+def test_steps_say_gains_and_counts() -> None:
+    small = {"id": "c", "documents": [["a b c", "c d"]], "references": [["a c d"]]}
+    found = optsum.frontier(small, lengths=[1, 2, 3, 5], optima=True)
+    steps = found.extra["frontier"]["steps"]
+    assert [(step["from"], step["to"], step["objective"], step["count"]) for step in steps] == [
+        (1, 1, 0.0, 1),
+        (2, 3, 2 / 3, 1),
+        (5, 5, 1.0, 1),
+    ]
+    assert [step["gain"] for step in steps] == [None, pytest.approx(2 / 3), pytest.approx(1 / 9)]
+
+
+def large() -> dict[str, Any]:
+    words = [f"w{number}" for number in range(60)]
+    sentences = [" ".join(words[(7 * i + 11 * j) % 60] for j in range(5)) for i in range(60)]
+    return {"id": "large", "documents": [sentences], "references": [[" ".join(words)]]}
+
+
+@pytest.mark.parametrize("kind", ["recall", "window", "compressive", "joined", "f1", "sum", "product"])
+def test_bounds_of_many_lengths_hold_at_each(kind: str) -> None:
+    bounded = 0
+    for seed in range(6):  # 200 were run
+        problem = CoverageProblem.of(random_coverage(np.random.default_rng(seed), kind=kind, units=5))
+        lengths = [length for length in (1, 3, 6, 10, 17) if length >= problem.min_length]
+        for length, bound in bounds_of(problem, lengths, NEVER).items():
+            best = brute_force(problem.within(length)).best
+            assert best is None or best <= bound
+            bounded += 1
+    assert bounded > 6
+
+
+@pytest.mark.parametrize("options", [{"metric": "rouge-1"}, {"measure": "f1"}], ids=str)
+def test_a_limit_leaves_a_band_that_holds_the_truth(options: dict[str, Any]) -> None:
+    whole = optsum.frontier(large(), lengths="5:40:5", **options).extra["frontier"]
+    assert whole["complete"]
+    cut = optsum.frontier(large(), lengths="5:40:5", time_limit=0, **options).extra.get("frontier")
+    if cut is None:  # not even built
+        return
+    assert (cut["complete"], cut["termination"]) == (False, "time_limit")
+    for length in range(5, 41, 5):
+        truth, band = at(whole["steps"], length), at(cut["steps"], length)
+        assert band["objective"] is None or band["objective"] <= truth["objective"] + 1e-12
+        assert band["bound"] is None or band["bound"] >= truth["objective"] - 1e-12
+
+
+def test_a_node_limit_leaves_a_band(tmp_path: Path) -> None:
+    whole = optsum.frontier(large(), lengths="5:40:5").extra["frontier"]
+    cut = optsum.frontier(large(), lengths="5:40:5", node_limit=0).extra["frontier"]
+    assert (cut["complete"], cut["termination"]) == (False, "node_limit")
+    for length in range(5, 41, 5):
+        truth, band = at(whole["steps"], length), at(cut["steps"], length)
+        assert band["objective"] <= truth["objective"] <= band["bound"]
+    assert any(step["objective"] > 0 for step in cut["steps"]), "greedy's selections are known"
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"lengths": "a:b"}, "from 1"),
+        ({"lengths": "0:5"}, "from 1"),
+        ({"lengths": "5:1"}, "from 1"),
+        ({"lengths": "1:9:0"}, "from 1"),
+        ({"lengths": []}, "from 1"),
+        ({"max_length": 5, "strategy": "greedy"}, "proves nothing"),
+        ({"max_length": 5, "references": "best"}, "references each"),
+        ({"formulation": "cover"}, "no maximum length"),
+    ],
+)
+def test_what_has_no_frontier_is_refused(given: dict[str, Any], message: str) -> None:
+    with pytest.raises(optsum.OptsumError, match=message):
+        optsum.frontier(topic(1), **given)
+
+
+def test_rows_tables_and_plots(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    topics, out = tmp_path / "topics.jsonl", tmp_path / "out.jsonl"
+    topics.write_text("".join(json.dumps(topic(seed)) + "\n" for seed in (1, 2)))
+    asked = ["frontier", str(topics), "--lengths", "2:20:3", "-o", str(out)]
+    pytest.importorskip("matplotlib")
+    assert main([*asked, "--plot", str(tmp_path / "curve.svg")]) == 0
+    printed = capsys.readouterr().out
+    assert "greedy loses" in printed
+    assert (tmp_path / "curve.svg").read_text().startswith("<?xml")
+    rows = [json.loads(line) for line in out.read_text().splitlines()]
+    assert [row["frontier"]["lengths"] for row in rows] == ["2:20:3"] * 2
+    assert [Result.from_row(row).to_row() for row in rows] == rows
+    assert main([*asked, "--resume"]) == 0
+    assert out.read_text().count("\n") == 2
+    for other in (["--optima"], ["--no-greedy"]):
+        assert main([*asked, *other, "--resume"]) == 2
+    topics.write_text(json.dumps(topic(1)) + "\n")
+    assert main(["frontier", str(topics), "--max-length", "12", "--optima"]) == 0
+    assert "optima" in capsys.readouterr().out

@@ -1,0 +1,158 @@
+"""The study of Akhmetov et al. 2022: tables that follow from single runs, and by hand."""
+
+from __future__ import annotations
+
+from math import comb
+from pathlib import Path
+from statistics import fmean, stdev
+from typing import Any
+
+import pytest
+
+import optsum
+from optsum.contracts.result import Result, Status, Termination
+from optsum.corpus.topic import BadTopic, as_topic
+from optsum.studies.akhmetov.study import METHODS, METRICS, OPTIMUM, AkhmetovStudy, _found
+from optsum.studies.akhmetov.tables import error_analysis, features, lengths, search_space, systems, upper_bounds
+
+NEWS = Path(__file__).resolve().parents[3] / "examples" / "data" / "news.jsonl"
+
+
+def topics() -> list[optsum.Topic]:
+    if not NEWS.exists():
+        pytest.skip("the source tree is not beside the tests")
+    return [topic for topic in optsum.read_topics(NEWS) if isinstance(topic, optsum.Topic)][:4]
+
+
+def study_akhmetov(given: Any, of_systems: Any = (), **options: Any) -> AkhmetovStudy:
+    return AkhmetovStudy(**options).reads(of_systems).run(given)
+
+
+def found(study: AkhmetovStudy) -> dict[tuple[str, str, str], dict[str, Any]]:
+    return {(row["id"], row["method"], row["metric"]): row for row in study.of("found")}
+
+
+def test_it_agrees_with_single_runs() -> None:
+    given = topics()
+    study = study_akhmetov(given, seed=3)
+    rows = found(study)
+    assert {method for _, method, _ in rows} == {*METHODS.values(), OPTIMUM}
+    for strategy, method in (("vns-paper", "VNS"), ("branch-and-bound", OPTIMUM)):
+        for metric, boundaries in (("rouge-1", "sentence"), ("rouge-2", "joined")):
+            options: dict[str, Any] = {"preset": "akhmetov", "metric": metric, "boundaries": boundaries}
+            for topic in given:
+                result = optsum.solve(topic, strategy=strategy, seed=3, **options)
+                row = rows[topic.id, method, metric]
+                assert result.rouge is not None
+                assert row["f1"] == pytest.approx(result.rouge[metric]["f1"])
+                assert row["selection"] == list(result.selection or ())
+                assert row["sentences"] == len(row["selection"])
+    for (name, _, metric), row in rows.items():
+        assert row["f1"] <= rows[name, OPTIMUM, metric]["f1"] + 1e-12
+    text = str(study)
+    assert all(f"Table {number})" in text for number in (1, 2, 4, 5))
+    values = [rows[topic.id, "Greedy", "rouge-1"]["f1"] for topic in given]
+    line = next(row for row in error_analysis(study, "rouge-1", "student", 1.96).rows if row[0] == "Greedy")
+    assert line[1:4] == [f"{fmean(values):.4f}", f"{stdev(values):.4f}", f"{stdev(values) / fmean(values):.4f}"]
+    assert upper_bounds(study).rows[1][1] == f"{fmean(values):.4f}"
+
+
+def test_z_is_the_papers_or_another() -> None:
+    study = study_akhmetov(topics()[:3], exact="none", interval="z", z=1.956)
+    values = [row["f1"] for row in study.of("found") if (row["method"], row["metric"]) == ("VNS", "rouge-1")]
+    table = error_analysis(study, "rouge-1", "z", 1.956)
+    assert table.rows[0][4] == f"{1.956 * stdev(values) / 3**0.5:.4f}"
+    assert "Z = 1.956." in table.text()
+    assert str(study).count("Z = 1.956.") == 2
+    assert str(study_akhmetov(topics()[:1], exact="none")).count("Student's t") == 2
+
+
+BIGRAMS = {
+    "id": "bigrams",
+    "documents": [["d c b a", "x a b", "c d y z w"]],
+    "references": [["a b c d"]],
+}
+"""The best extract of ROUGE-1 has no bigram of the reference; the other two have, one across their ends."""
+
+
+@pytest.mark.parametrize(("counts", "best"), [("clipped", 2 * 3 / (3 + 7)), ("set", 2 * 2 / (3 + 6))])
+def test_each_metric_has_an_optimum_of_its_own(counts: str, best: float) -> None:
+    rows = found(study_akhmetov([BIGRAMS], counts=counts, exact="exhaustive"))
+    assert rows["bigrams", OPTIMUM, "rouge-1"]["f1"] == 1
+    assert rows["bigrams", OPTIMUM, "rouge-2"]["f1"] == pytest.approx(best)
+    assert rows["bigrams", OPTIMUM, "rouge-1"]["selection"] == [0]
+
+
+def test_what_is_not_proven_is_the_best_that_any_method_found() -> None:
+    def result(strategy: str, objective: float) -> Result:
+        return Result(
+            strategy=strategy, status=Status.FEASIBLE, termination=Termination.TIME_LIMIT, objective=objective,
+            selection=(0,),
+        )  # fmt: skip
+
+    study = AkhmetovStudy()
+    given = {"Greedy": result("greedy-rows", 0.5), OPTIMUM: result("branch-and-bound", 0.25)}
+    topic = as_topic(BIGRAMS)
+    study.rows = [{"id": "t", **row} for metric in METRICS for row in _found(topic, metric, given)]
+    assert [row["f1"] for row in study.rows] == [0.5, 0.5, 0.5, 0.5]
+    said = "The optimum of 1 topic is not proven (rouge-2): the best that any method found."
+    assert said in upper_bounds(study).text()
+
+
+def test_sizes_of_texts_and_of_the_search_space() -> None:
+    given = [
+        {"id": str(size), "documents": [["some words here"] * size], "references": [["words"] * abstract]}
+        for size, abstract in ((20, 3), (30, 5), (1, 2))
+    ]
+    study = study_akhmetov(given, exact="none")
+    assert [int(row["search_space"]) for row in study.of("topic")] == [comb(20, 3), comb(30, 5), 0]
+    assert search_space(study).rows[0] == ["0", f"{comb(20, 3):,}", f"{comb(30, 5):,}"]
+    shown = {line[0]: line[1:] for line in lengths(study).rows}
+    assert shown["mean"] == ["17.0", "3.3"]
+    assert shown["std"] == [f"{stdev([20, 30, 1]):.1f}", f"{stdev([3, 5, 2]):.1f}"]
+    assert shown["max"] == ["30.0", "5.0"]
+    assert study.of("topic")[0]["characters"] == 20 * len("some words here")
+
+
+def test_features_of_texts_and_the_best_number_of_sentences() -> None:
+    """An optimum of as many sentences as the reference has words: the text grows with it."""
+    given = [
+        {"id": str(size), "documents": [[*words, "zz"]], "references": [[" ".join(words)]]}
+        for size in (2, 3, 5)
+        for words in [[f"w{number}" for number in range(size)]]
+    ]
+    study = study_akhmetov(given)
+    rows = found(study)
+    assert [rows[str(size), OPTIMUM, "rouge-1"]["sentences"] for size in (2, 3, 5)] == [2, 3, 5]
+    table = features(study)
+    headings = [column.heading for column in table.columns]
+    line = next(row for row in table.rows if row[:2] == [OPTIMUM, "R-1"])
+    assert line[headings.index("sentences r")] == "1.000"
+    assert line[headings.index("words rho")] == "1.000"
+    assert line[headings.index("abstract r")] == "-", "all abstracts have one sentence"
+
+
+def test_systems_stand_beside_the_upper_bound() -> None:
+    system = [{"topic_id": "bigrams", "system": "mine", "summary": ["a b x", "c d"]}]
+    table = systems(study_akhmetov([BIGRAMS], system))
+    shown = {line[0]: line[1:3] for line in table.rows}
+    # Unigrams: 4 of 4 and of 5; bigrams: a b and c d of 3, and of 4 across the end.
+    assert shown["mine"] == [f"{8 / 9:.4f}", f"{2 * 2 / (3 + 4):.4f}"]
+    assert shown["Optimum upper bound"][0] == "1.0000"
+    assert "Genetic_Greedy upper bound" in shown
+
+
+def test_filters_and_what_it_cannot_use() -> None:
+    long = {"id": "long", "documents": [["a b"]], "references": [["a"] * 12]}
+    fit = {"id": "fit", "documents": [["a b c d"] * 100], "references": [["a b"] * 12]}
+    few = {"id": "few", "documents": [["a b c d"] * 100], "references": [["a b"] * 3]}
+    short = {"id": "short", "documents": [["a b c d"] * 99], "references": [["a b"] * 12]}
+    bad = BadTopic("", "x.jsonl:4", "it is no JSON")
+    study = study_akhmetov([long, fit, few, short, bad], paper_filter=True, exact="none")
+    assert {row["id"] for row in study.rows} == {"fit"}
+    assert "3 left out by the filters" in str(study)
+    assert study.errors == ["x.jsonl:4: it is no JSON"]
+    wider = study_akhmetov([few, short], paper_filter=True, min_abstract=2, min_text=50, exact="none")
+    assert {row["id"] for row in wider.rows} == {"few", "short"}
+    with pytest.raises(optsum.OptionError, match="proves nothing"):
+        optsum.study("akhmetov", [], exact="greedy")

@@ -1,0 +1,252 @@
+"""The study of Hirao et al. 2017: tables that follow from results by hand, and from plain enumeration."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from fractions import Fraction
+from itertools import chain, combinations
+from pathlib import Path
+from statistics import fmean, median
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import spearmanr
+
+import optsum
+from optsum.corpus.extracts import Extract, extract_of
+from optsum.corpus.systems import as_system
+from optsum.corpus.topic import BadTopic, as_topic
+from optsum.studies.hirao.correlation import DRAWS, correlations, judged_of
+from optsum.studies.hirao.study import HiraoStudy
+from optsum.studies.hirao.tables import efficiency, scores, statistics_of_data, systems
+
+NEWS = Path(__file__).resolve().parents[3] / "examples" / "data" / "news.jsonl"
+
+TIES = {
+    "id": "ties",
+    "documents": [["alpha beta", "beta gamma", "alpha gamma", "delta"]],
+    "references": [["alpha beta gamma"], ["delta gamma"]],
+}
+
+
+def study_hirao(topics: Any, given: Any = (), **options: Any) -> HiraoStudy:
+    return HiraoStudy(**options).reads(given).run(topics)
+
+
+def news() -> list[optsum.Topic]:
+    if not NEWS.exists():
+        pytest.skip("the source tree is not beside the tests")
+    return [topic for topic in optsum.read_topics(NEWS) if isinstance(topic, optsum.Topic)][:4]
+
+
+def test_by_hand() -> None:
+    """Of 4 words at most: all references hold 5 words, and "beta gamma"+"delta" has 4 of them, twice "gamma"."""
+    study = study_hirao([TIES], max_length=3)
+    (multi,) = study.of_problems("rouge-1", "multi")
+    # alpha gamma delta and beta gamma delta: 1 + 2 + 1 of 5.
+    assert (multi["oracle"], multi["count"], multi["greedy"]) == (0.8, 2, 0.8)
+    assert multi["jaccard_among_oracles"] == pytest.approx(1 / 3)
+    assert multi["jaccard"] == pytest.approx((1 + 1 / 3) / 2)
+    assert {tuple(drawn) for drawn in multi["draws"]} == {(1, 3), (2, 3)}
+    first, second = study.of_problems("rouge-1", "single")
+    assert (first["id"], first["reference"], second["reference"]) == ("ties", 0, 1)
+    assert (first["oracle"], second["oracle"]) == (pytest.approx(2 / 3), 1)
+    (size,) = study.of("topic")
+    assert (size["sentences"], size["words"], size["reference_words"]) == (4, 7, [3, 2])
+    assert statistics_of_data(study).rows[0][-2:] == ["3", f"{3 / 7:.1%}"]
+    assert all(f"Table {number})" in str(study) for number in (1, 2, 4, 5, 7))
+
+
+def test_a_single_reference_is_searched_once() -> None:
+    topic = {**TIES, "references": TIES["references"][:1]}
+    rows = study_hirao([topic], max_length=3).of("problem")
+    multi, single = (row for row in rows if row["metric"] == "rouge-1")
+    assert (multi.pop("references"), single.pop("references")) == ("multi", "single")
+    assert (multi.pop("reference"), single.pop("reference")) == (None, 0)
+    assert multi == single
+
+
+def test_it_agrees_with_enumeration() -> None:
+    given = news()
+    study = study_hirao(given, max_length=50)
+    assert not study.errors
+    for topic, one in zip(given, study.of_problems("rouge-2", "multi"), strict=True):
+        oracles = optsum.enumerate_optima(topic, preset="hirao-r2", max_length=50)
+        greedy = optsum.solve(topic, preset="hirao-r2", max_length=50, strategy="greedy")
+        assert (one["count"], one["feasible"]) == (oracles.count, oracles.feasible())
+        assert one["greedy"] == pytest.approx(greedy.objective)
+        assert one["greedy"] <= one["oracle"]
+        chosen = set(greedy.selection or ())
+        by_hand = [Fraction(len(chosen & set(oracle)), len(chosen | set(oracle))) for oracle in oracles]
+        assert one["jaccard"] == pytest.approx(float(sum(by_hand) / len(by_hand)))
+
+
+def test_the_papers_bound_stands_beside_ours() -> None:
+    study = study_hirao(news()[:2], max_length=50, bound="knapsack")
+    rows = study.of("problem")
+    assert all(row["paper_complete"] and row["paper_nodes"] > 0 for row in rows)
+    table = efficiency(study)
+    headings = [column.heading for column in table.columns]
+    of_multi = study.of_problems("rouge-1", "multi")
+    assert table.rows[0][headings.index("paper's bound")] == f"{median(row['paper_nodes'] for row in of_multi):,.10g}"
+    assert table.rows[0][headings.index("done")] == "2/2"
+    assert "--bound knapsack" not in table.text()
+
+
+def test_it_names_what_it_cannot_use() -> None:
+    given = [BadTopic("", "x:1", "no JSON"), {"id": "c", "cover": [[["s1"]]]}, TIES]
+    study = study_hirao(given, [{"topic_id": "ties", "system": "s", "selection": [9]}], max_length=3)
+    assert len(study.errors) == 3
+    assert "no reference" in study.errors[1]
+    assert "system 's': the selection names unit 9" in study.errors[2]
+    assert study.of("problem")
+    assert "3 parts of the input could not be used" in scores(study).text()
+
+
+# --- systems and Table 6, from plain enumeration -------------------------------------------------------------------
+
+WORDS = ["ash", "birch", "cedar", "dogwood", "elm", "fir"]
+
+
+def made_up(seed: int) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Topics of a few sentences of six words, and four systems with selections, texts and human scores."""
+    rng = random.Random(seed)  # noqa: S311 - nothing secret
+    topics, given = [], []
+    for number in range(6):
+        sentences = [" ".join(rng.choices(WORDS, k=rng.randint(1, 4))) + f" x{place}" for place in range(6)]
+        references = [[" ".join(rng.choices(WORDS, k=6))] for _ in range(rng.randint(1, 3))]
+        topics.append({"id": f"t{number}", "documents": [sentences], "references": references})
+        for name in "abcd":
+            chosen = rng.sample(range(6), rng.randint(1, 3))
+            summary = [sentences[unit].upper() + " ." for unit in chosen]
+            if name == "d":
+                summary.append("something else")
+            human = {"good": rng.random()}
+            given.append({"topic_id": f"t{number}", "system": name, "summary": summary, "human": human})
+    return topics, given
+
+
+def plain_oracles(topic: dict[str, Any], references: list[str], limit: int) -> tuple[float, list[set[int]]]:
+    """All oracles of ROUGE-1 by trying every set of sentences that share a word with a reference."""
+    wanted = [Counter(reference.split()) for reference in references]
+    sentences = topic["documents"][0]
+    able = [unit for unit, text in enumerate(sentences) if any(set(text.split()) & set(one) for one in wanted)]
+    able = [unit for unit in able if len(sentences[unit].split()) <= limit]
+    best, found = -1, []
+    for chosen in chain.from_iterable(combinations(able, size) for size in range(len(able) + 1)):
+        words = [word for unit in chosen for word in sentences[unit].split()]
+        if len(words) > limit:
+            continue
+        value = sum((Counter(words) & one).total() for one in wanted)
+        if value > best:
+            best, found = value, []
+        if value == best:
+            found.append(set(chosen))
+    return best / sum(one.total() for one in wanted), found
+
+
+def plain_f(selection: set[Any], oracles: list[set[int]]) -> float:
+    precision = fmean(len(oracle & selection) / len(selection) for oracle in oracles)
+    recall = fmean(len(oracle & selection) / len(oracle) if oracle else 0.0 for oracle in oracles)
+    return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_systems_and_correlations_from_plain_enumeration(seed: int) -> None:
+    topics, given = made_up(seed)
+    limit = 7
+    study = study_hirao(topics, given, max_length=limit, resamples=50, least_found=0.3, seed=seed)
+    assert not study.errors
+    expected: dict[tuple[str, str], list[list[float]]] = {}
+    for setting in ("multi", "single"):
+        expected["f", setting], expected["rouge", setting] = [], []
+        for topic in topics:
+            references = [reference[0] for reference in topic["references"]]
+            groups = [references] if setting == "multi" else [[one] for one in references]
+            every = [plain_oracles(topic, group, limit) for group in groups]
+            mean = fmean(best for best, _ in every)
+            rows = [row for row in study.of_problems("rouge-1", setting) if row["id"] == topic["id"]]
+            assert fmean(row["oracle"] for row in rows) == pytest.approx(mean)
+            assert [row["count"] for row in rows] == [len(oracles) for _, oracles in every]
+            for row, (_, oracles) in zip(rows, every, strict=True):
+                assert len(row["draws"]) == (DRAWS if len(oracles) > 1 else 1)
+                assert all(set(drawn) in oracles for drawn in row["draws"])
+            mine = [system for system in given if system["topic_id"] == topic["id"]]
+            sentences = [text.casefold() for text in topic["documents"][0]]
+            places: list[set[Any]] = [
+                {sentences.index(known) if (known := text.casefold().removesuffix(" .")) in sentences else text
+                 for text in system["summary"]}
+                for system in mine
+            ]  # fmt: skip
+            expected["f", setting].append(
+                [fmean(plain_f(chosen, oracles) for _, oracles in every) for chosen in places]
+            )
+            words = [Counter(" ".join(system["summary"]).casefold().split()) for system in mine]
+            expected["rouge", setting].append(
+                [
+                    fmean(
+                        sum((Counter(one.split()) & counted).total() for one in group)
+                        / sum(len(one.split()) for one in group)
+                        for group in groups
+                    )
+                    for counted in words
+                ]
+            )
+    judged = judged_of(study, "good", list("abcd"))
+    for setting in ("multi", "single"):
+        assert judged.of_all[setting, "rouge-1"] == pytest.approx(np.array(expected["f", setting]))
+    assert judged.rouge["rouge-1"] == pytest.approx(np.array(expected["rouge", "multi"]))
+    single = [[row["single"] for row in study.of("system") if (row["id"], row["metric"]) == (topic["id"], "rouge-1")]
+              for topic in topics]  # fmt: skip
+    assert np.array(single) == pytest.approx(np.array(expected["rouge", "single"]))
+    human = np.array([[s["human"]["good"] for s in given if s["topic_id"] == t["id"]] for t in topics]).mean(axis=0)
+    (table,) = correlations(study)
+    by_name = {row[0]: row for row in table.rows}
+    for name, values in (
+        ("ROUGE-1", expected["rouge", "multi"]),
+        ("F-measure (R1) (multi-M)", expected["f", "multi"]),
+        ("F-measure (R1) (single-M)", expected["f", "single"]),
+    ):
+        means = np.array(values).mean(axis=0)
+        assert by_name[name][1] == f"{np.corrcoef(means, human)[0, 1]:.3f}"
+        assert by_name[name][4] == f"{spearmanr(means, human).statistic:.3f}"
+    # One random oracle: the mean over the draws of what each of them alone would say.
+    drawn = []
+    for number in range(DRAWS):
+        values = []
+        for topic in topics:
+            (row,) = (row for row in study.of_problems("rouge-1", "multi") if row["id"] == topic["id"])
+            oracle = set(row["draws"][number % len(row["draws"])])
+            systems_of = [one for one in study.of("system") if (one["id"], one["metric"]) == (topic["id"], "rouge-1")]
+            values.append([plain_f({*one["selection"], *("?" * one["others"])}, [oracle]) for one in systems_of])
+        drawn.append(np.corrcoef(np.array(values).mean(axis=0), human)[0, 1])
+    low, mean, high = (float(by_name["F-measure (R1) (multi-S)"][place]) for place in (2, 1, 3))
+    assert mean == pytest.approx(float(np.mean(drawn)), abs=1e-3)
+    assert low <= mean <= high
+    assert (high - low) / 4 == pytest.approx(float(np.std(drawn)) / 10, rel=0.5, abs=2e-3)
+
+
+def test_table_2_and_3_name_the_best_peer() -> None:
+    topics, given = made_up(5)
+    study = study_hirao(topics, given, max_length=7)
+    rows = [row for row in study.of("system") if row["metric"] == "rouge-1"]
+    rouge = {name: fmean(row["multi"] for row in rows if row["system"] == name) for name in "abcd"}
+    best = max(rouge, key=lambda name: rouge[name])
+    lines = {row[0]: row[1:] for row in scores(study).rows}
+    assert (lines["ID"][0], lines["Peer"][0]) == (best, f"{rouge[best]:.4f}")
+    table = systems(study)
+    assert table is not None
+    shown = {row[0]: row for row in table.rows}
+    assert shown[best][2] == f"{rouge[best]:.4f}"
+    assert shown["Oracle (multi)"][2] == lines["Oracle (multi)"][0]
+    assert systems(study_hirao([TIES], max_length=3)) is None
+
+
+def test_sentences_of_a_summary_are_found_in_the_source() -> None:
+    topic = as_topic({"id": "t", "documents": [["A cat .", "Dogs!", "a  CAT", "..."]], "references": [["x"]]})
+    summary = {"topic_id": "t", "system": "s", "summary": ["dogs", "A cat", "A cat", "A cat", "birds", "!"]}
+    assert extract_of(topic, as_system(summary)) == Extract((0, 1, 2), 2)
+    assert extract_of(topic, as_system({**summary, "selection": [3, 1]})) == Extract((1, 3), 0)
+    assert extract_of(topic, as_system({"topic_id": "t", "system": "s", "human": {"a": 1}})) is None

@@ -62,6 +62,17 @@ def test_a_result_is_its_summary_marked_in_its_source() -> None:
     assert shown.open == []
 
 
+@pytest.mark.parametrize("workers", [1, 2])
+def test_results_of_many_topics_are_marked_in_their_sources(workers: int) -> None:
+    raw = {"id": "raw", "documents": ["It rained. Fans left."], "references": ["Rain made it end; it rained."]}
+    two = {**TOPIC, "references": [["a b c"], ["e"]]}
+    results = list(optsum.solve_all([two, raw], references="each", max_length=4, workers=workers))
+    shown = [Reader(result._repr_html_()).within["mark"] for result in results]
+    assert shown == [["a b c"], ["b c d e"], ["It rained."]]
+    assert "<script>alert(1)</script> x" in Reader(results[0]._repr_html_()).text
+    assert all("source" not in result.to_row() for result in results)
+
+
 def test_a_row_read_back_shows_its_summary() -> None:
     result = optsum.solve(TOPIC, max_length=7)
     again = optsum.Result.from_row(result.to_row())

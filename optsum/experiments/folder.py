@@ -69,7 +69,12 @@ class RunFolder:
             raise OptionError(f"the folder {self.path} is being written by another run: wait for it, or name another")
 
     def begin(
-        self, config: str, identity: Mapping[str, Any], inputs: list[dict[str, Any]], facts: Mapping[str, Any]
+        self,
+        config: str,
+        identity: Mapping[str, Any],
+        inputs: list[dict[str, Any]],
+        facts: Mapping[str, Any],
+        limit: int | None,
     ) -> None:
         """Keep what the run is, or refuse to go on with another one.
 
@@ -83,6 +88,8 @@ class RunFolder:
             Fingerprints of the topics; what matters is the content, not the path.
         facts : mapping
             What else must be the same, by its name.
+        limit : int or None
+            How many topics, from the first on, the run is of; None for all. It may grow.
 
         Raises
         ------
@@ -95,14 +102,16 @@ class RunFolder:
                 known = self.store.facts()
                 now = json.loads(json.dumps({"identity": identity, "inputs": inputs, **facts}))  # as it is kept
                 if "identity" in known:
-                    if differing := _differing(known, now):
+                    if differing := "; ".join([*_differing(known, now), *_fewer(known.get("limit"), limit)]):
                         raise OptionError(
                             f"the folder {self.path} holds another run ({differing}): resume with the same, or name "
                             "another folder"
                         )
+                    if known.get("limit") != limit:
+                        self.store.tell(limit=limit, topics=None)  # nobody has counted so many yet
                 else:
                     self._write(CONFIG, config)
-                    self.store.tell(**now)
+                    self.store.tell(**now, limit=limit)
                 failing.pop_all()
         except OSError as error:
             raise self._unwritable(error) from error
@@ -163,9 +172,15 @@ def is_locked(folder: Path) -> bool:
         return False
 
 
-def _differing(known: Mapping[str, Any], now: Mapping[str, Any]) -> str:
-    """Return what differs between a run and what is asked for; empty if nothing does."""
-    said = []
+def _fewer(known: int | None, now: int | None) -> list[str]:
+    if now is None or (known is not None and known <= now):
+        return []
+    return [f"limit {'none' if known is None else known}, not {now}, which is less"]
+
+
+def _differing(known: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """Return what differs between a run and what is asked for."""
+    said: list[str] = []
     for name in now:
         if name == "identity":
             said += _differing_cells(known["identity"], now["identity"])
@@ -173,7 +188,7 @@ def _differing(known: Mapping[str, Any], now: Mapping[str, Any]) -> str:
             said += _differing_inputs(known["inputs"], now["inputs"])
         elif known.get(name) != now[name]:
             said.append(f"{name} {known.get(name)}, not {now[name]}")
-    return "; ".join(said)
+    return said
 
 
 def _differing_inputs(known: list[dict[str, Any]], now: list[dict[str, Any]]) -> list[str]:

@@ -51,7 +51,8 @@ def merge(folders: Iterable[PathLike], into: PathLike) -> RunStatus:
         first = facts[0]
         target = stack.enter_context(RunFolder(into, resume=True))
         config = read_text(paths[0] / CONFIG, "the configuration")
-        target.begin(config, first["identity"], first["inputs"], {"shard": "1/1", "details": first["details"]})
+        same = {"shard": "1/1", "details": first["details"]}
+        target.begin(config, first["identity"], first["inputs"], same, first.get("limit"))
         known = [each[name] for each in facts for name in ("topics", "expected") if each.get(name) is not None]
         for store in stores:
             target.store.take(store)
@@ -74,6 +75,11 @@ def _check(paths: Sequence[Path], facts: Sequence[dict[str, Any]]) -> None:
         if not same or hashes != [each["sha256"] for each in facts[0]["inputs"]]:
             what = "topics" if same else "options"
             raise OptionError(f"the runs {paths[0]} and {path} are of different {what}: merge shards of one run")
+        if own.get("limit") != facts[0].get("limit"):
+            raise OptionError(
+                f"the runs {paths[0]} and {path} are of different limits ({facts[0].get('limit') or 'none'} and "
+                f"{own.get('limit') or 'none'}): merge shards of one run"
+            )
         shard = Shard.parse(own["shard"])
         if shard.of != Shard.parse(facts[0]["shard"]).of:
             raise OptionError(

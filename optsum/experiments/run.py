@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from functools import partial
-from itertools import count, repeat
+from itertools import islice, repeat
 from time import time
 from typing import Any, NamedTuple, Self
 
@@ -15,6 +15,7 @@ from optsum._version import __version__
 from optsum.contracts.result import Result
 from optsum.corpus.topic import BadTopic, Topic
 from optsum.corpus.topics import read_topics
+from optsum.errors import OptionError
 from optsum.experiments.environment import environment
 from optsum.experiments.experiment import Experiment, experiment_of
 from optsum.experiments.folder import RunFolder, sessions_of
@@ -45,6 +46,7 @@ def run(
     *,
     resume: bool = False,
     shard: str | None = None,
+    limit: int | None = None,
     details: bool = False,
     executor: str | AnyExecutor | None = None,
     progress: bool = True,
@@ -63,6 +65,9 @@ def run(
         Whether a run that is there goes on: what is missing or was an error is done.
     shard : str, optional
         ``I/N``: the I-th of N shares of the topics.
+    limit : int, optional
+        Only the first so many topics, of all files together; shards are shares of these. A run that is there goes on
+        with as many or more, and is refused with fewer.
     details : bool
         Whether rows carry the text, what was asked for, and all optima, as the page of a report shows them.
     executor : {"local", "dask"}, `concurrent.futures.Executor`, or a function that makes one
@@ -100,7 +105,14 @@ def run(
     own = None if executor is None or isinstance(executor, str) else executor
     if isinstance(executor, str):
         workers["executor"] = executor
-    work = RunWork(experiment_of(experiment, workers), folder, resume=resume, shard=Shard.parse(shard), details=details)
+    work = RunWork(
+        experiment_of(experiment, workers),
+        folder,
+        resume=resume,
+        shard=Shard.parse(shard),
+        limit=limit,
+        details=details,
+    )
     with work, ExitStack() as stack:
         advance = stack.enter_context(bar(work.unit, lambda: work.total, in_logs=True)) if progress else _nothing
         advance(work.kept)
@@ -135,7 +147,7 @@ class RunWork:
 
     Parameters
     ----------
-    experiment, folder, resume, shard, details
+    experiment, folder, resume, shard, limit, details
         As for `run`.
 
     Attributes
@@ -152,20 +164,25 @@ class RunWork:
     """
 
     def __init__(
-        self, experiment: Experiment, folder: PathLike, *, resume: bool, shard: Shard, details: bool = False
+        self,
+        experiment: Experiment,
+        folder: PathLike,
+        *,
+        resume: bool,
+        shard: Shard,
+        limit: int | None = None,
+        details: bool = False,
     ) -> None:
-        self._experiment, self._shard, self._details = experiment, shard, details
+        if limit is not None and limit < 0:
+            raise OptionError(f"The first {limit} topics are none: give a limit of 0 or more.")
+        self._experiment, self._shard, self._limit, self._details = experiment, shard, limit, details
         self._readers = [self._open(path) for path in experiment.topics]  # what cannot be read is refused first
         inputs = [fingerprint(path) for path in experiment.topics]
         self._stack = ExitStack()
         self._folder = self._stack.enter_context(RunFolder(folder, resume=resume))
         try:
-            self._folder.begin(
-                experiment.to_toml(),
-                experiment.identity(),
-                inputs,
-                {"shard": str(shard), "details": details},
-            )
+            facts = {"shard": str(shard), "details": details}
+            self._folder.begin(experiment.to_toml(), experiment.identity(), inputs, facts, limit)
             self._warn_of_versions()
             self._folder.note(environment(experiment.cells), inputs)
             self.store: RowStore = self._folder.store
@@ -205,6 +222,8 @@ class RunWork:
             topics = None if None in counts else sum(filter(None, counts))
             if self._experiment.columns is not None and any("[]" in path for path in self._experiment.columns.values()):
                 topics = None  # a line is several topics
+            if topics is not None and self._limit is not None:
+                topics = min(topics, self._limit)
             self.store.tell(expected=topics)
         return None if topics is None else self._shard.count(topics) * len(self._experiment.cells)
 
@@ -246,20 +265,21 @@ class RunWork:
 
     def _missing(self, setups: list[Setup]) -> Iterator[Item]:
         """Read the topics, and yield what is not done of them."""
-        numbers = count()
+        read = 0
         said = [self._experiment.said_of(setup.options) for setup in setups]
         several = len(self._readers) > 1
-        for path, reader in zip(self._experiment.topics, self._readers, strict=True):
-            for topic in reader:
-                number = next(numbers)
-                if not self._shard.holds(number):
-                    continue
-                done = self.store.finished(number) if self.kept else set()
-                for cell, setup in enumerate(setups):
-                    if cell not in done:
-                        own = {"topics": path, **said[cell]} if several else said[cell]
-                        yield Item(number, cell, topic, setup, own)
-        self.store.tell(topics=next(numbers))
+        readers = zip(self._experiment.topics, self._readers, strict=True)
+        topics = ((path, topic) for path, reader in readers for topic in reader)
+        for number, (path, topic) in enumerate(islice(topics, self._limit)):
+            read = number + 1
+            if not self._shard.holds(number):
+                continue
+            done = self.store.finished(number) if self.kept else set()
+            for cell, setup in enumerate(setups):
+                if cell not in done:
+                    own = {"topics": path, **said[cell]} if several else said[cell]
+                    yield Item(number, cell, topic, setup, own)
+        self.store.tell(topics=read)
 
     def __enter__(self) -> Self:
         return self

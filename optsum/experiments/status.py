@@ -86,7 +86,7 @@ def status(folder: PathLike) -> RunStatus:
         session = facts.get("session")
         times = None if session is None else store.since(session["began"])
         shard = Shard.parse(facts.get("shard"))
-        topics = facts.get("topics", facts.get("expected"))
+        topics = next((facts[name] for name in ("topics", "expected") if facts.get(name) is not None), None)
         cells = len(facts["identity"]["cells"]) if "identity" in facts else 1
         total = None if topics is None else shard.count(topics) * cells
         rate = None if times is None or not times[0] else times[0] / max(times[1], 1e-3)

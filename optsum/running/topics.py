@@ -95,7 +95,8 @@ def solve_all(
     ------
     Result
         One a problem. A topic that cannot be used is a result too (``status`` "error"), and costs the others
-        nothing. After Ctrl-C comes what was done by then, and then KeyboardInterrupt.
+        nothing. After Ctrl-C comes what was done by then, and then KeyboardInterrupt. Each holds the text that it is
+        of (`Result.source`), which a notebook shows.
 
     Raises
     ------
@@ -104,16 +105,23 @@ def solve_all(
     """
     own = None if executor is None or isinstance(executor, str) else executor
     named = {"executor": executor} if own is None else {}
-    batches = solve_topics(topics, resolve({**options, **named}, config=config), executor=own)
+    setup = setup_of(resolve({**options, **named}, config=config))
+    batches = each_topic(topics, [setup], partial(_search_shown, setup=setup), own)
     return (result for batch in batches for result in batch)
 
 
-def solve_topics(
-    topics: AnyTopics, options: Options, *, details: bool = False, executor: AnyExecutor | None = None
-) -> Generator[list[Result], None, None]:
-    """Solve topics as `solve_all` does, but yield the results of each topic together; `details` as in a comparison."""
+def _search_shown(part: Topic, setup: Setup) -> list[Result]:
+    """Return the result of a topic that is one problem, with the text that it is of, for a notebook."""
+    return [replace(result, source=part.documents) for result in search_part(part, setup)]
+
+
+def solve_topics(topics: AnyTopics, options: Options, *, details: bool = False) -> Generator[list[Result], None, None]:
+    """Solve topics as `solve_all` does, but yield the results of each topic together, for rows.
+
+    They hold no text, unless there are `details`, as in a comparison.
+    """
     setup = setup_of(options)
-    return each_topic(topics, [setup], detailed(partial(search_part, setup=setup), [setup], details), executor)
+    return each_topic(topics, [setup], detailed(partial(search_part, setup=setup), [setup], details))
 
 
 def search_part(part: Topic, setup: Setup) -> list[Result]:

@@ -12,6 +12,7 @@ from timeless import timeless
 
 import optsum
 from optsum.cli import main
+from optsum.experiments.merge import merge
 from optsum.options import model, options
 from optsum.rows.reading import read_rows
 
@@ -184,6 +185,52 @@ def test_shards_make_the_whole(capsys: pytest.CaptureFixture[str]) -> None:
     ):
         assert main(command) == 2
         assert reason in capsys.readouterr().err
+
+
+def test_the_first_topics_and_then_more(capsys: pytest.CaptureFixture[str]) -> None:
+    write("xy", "other.jsonl")
+    given = experiment(topics=["topics.jsonl", "other.jsonl"])
+    first = run(given=given, limit=2)
+    assert (first.done, first.total, first.complete) == (4, 4, True)
+    more = run(given=given, limit=6, resume=True)
+    assert (more.done, more.total, [row["id"] for row in rows()][-3:]) == (12, 12, ["e", "x", "x"])
+    with pytest.raises(optsum.OptionError, match=r"holds another run \(limit 6, not 5, which is less\)"):
+        run(given=given, limit=5, resume=True)
+    every = run(given=given, resume=True)
+    assert (every.done, every.total) == (14, 14)
+    with pytest.raises(optsum.OptionError, match="limit none, not 9, which is less"):
+        run(given=given, limit=9, resume=True)
+    run("whole", given)
+    assert timeless(rows()) == timeless(rows("whole"))
+    assert run("none", given, limit=0).total == 0
+    with pytest.raises(optsum.OptionError, match="a limit of 0 or more"):
+        run("none", given, limit=-1)
+    Path("e.toml").write_text('topics = "topics.jsonl"\nstrategy = "lead"\nmax-length = 3\n')
+    assert main(["run", "e.toml", "few", "--limit", "2"]) == 0
+    assert "few: complete; 2 of 2 done" in capsys.readouterr().out
+    assert main(["run", "e.toml", "few", "--resume", "--limit", "1"]) == 2
+    assert "limit 2, not 1" in capsys.readouterr().err
+
+
+def test_shards_are_shares_of_the_first_topics() -> None:
+    for number in (1, 2):
+        done = run(f"s{number}", shard=f"{number}/2", limit=3)
+        assert done.total == done.done == (4, 2)[number - 1]
+    run("other", shard="2/2", limit=4)
+    with pytest.raises(optsum.OptionError, match=r"different limits \(3 and 4\)"):
+        merge(["s1", "other"], "all")
+    merged = merge(["s1", "s2"], "all")
+    assert (merged.done, merged.total) == (6, 6)
+    assert run("all", resume=True).done == 10
+
+
+def test_a_run_of_an_earlier_version_is_of_all_topics() -> None:
+    run()
+    with sqlite3.connect("run/rows.sqlite") as database:
+        database.execute("DELETE FROM facts WHERE name = 'limit'")
+    assert run(resume=True).complete
+    with pytest.raises(optsum.OptionError, match="limit none, not 3"):
+        run(resume=True, limit=3)
 
 
 def test_one_writer(capsys: pytest.CaptureFixture[str]) -> None:

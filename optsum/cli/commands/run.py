@@ -12,6 +12,7 @@ import typer
 
 from optsum.cli.exits import FAILED, INTERRUPTED, put, tell
 from optsum.cli.flags import Flags
+from optsum.cli.topics import Limit
 from optsum.options.options import OF_WORKERS, Options
 
 FLAGS = Flags(Options, without=set(Options.model_fields) - set(OF_WORKERS))
@@ -25,6 +26,7 @@ def run(
     shard: Annotated[
         str | None, typer.Option(metavar="I/N", help="the I-th of N shares of the topics, for arrays of jobs")
     ] = None,
+    limit: Limit = None,
     details: Annotated[
         bool, typer.Option("--details", help="rows carry the text, the options and all optima, for optsum report")
     ] = False,
@@ -40,7 +42,14 @@ def run(
     from optsum.experiments.status import status
     from optsum.report.messages.progress import bar
 
-    work = RunWork(experiment_of(experiment, options), folder, resume=resume, shard=Shard.parse(shard), details=details)
+    work = RunWork(
+        experiment_of(experiment, options),
+        folder,
+        resume=resume,
+        shard=Shard.parse(shard),
+        limit=limit,
+        details=details,
+    )
     interrupted = False
     with ExitStack() as stack:
         stack.enter_context(work)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass, fields, is_dataclass
 from types import NoneType
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias, get_args, get_origin, get_type_hints
 
 import typer
 
@@ -132,6 +132,20 @@ class Flags:
         ]
 
 
+def _is_group(annotation: Any) -> bool:
+    return isinstance(annotation, type) and is_dataclass(annotation)
+
+
+def _flags_of(parameter: inspect.Parameter) -> list[inspect.Parameter]:
+    """Return what a parameter of a command's function stands for: itself, or the fields of a dataclass."""
+    keyword, group = inspect.Parameter.KEYWORD_ONLY, parameter.annotation
+    if not _is_group(group):
+        return [parameter.replace(kind=keyword)]
+    hints = get_type_hints(group, include_extras=True)
+    defaults = {field.name: parameter.empty if field.default is MISSING else field.default for field in fields(group)}
+    return [inspect.Parameter(name, keyword, default=defaults[name], annotation=hints[name]) for name in defaults]
+
+
 def _annotation(name: str, field: FieldInfo) -> Any:
     """Return what typer makes a flag of."""
     if field.annotation == OwnOptions:
@@ -157,10 +171,12 @@ def command(run: Callable[..., int], flags: Flags | None) -> Callable[..., int]:
     """Return a function for typer.
 
     It has the parameters of `run`, a flag for every option, and those of what is said meanwhile, and calls `run` with
-    what was given as `options`, if there are any flags. It answers with an exit status.
+    what was given as `options`, if there are any flags. A parameter of `run` that is a dataclass, such as
+    `optsum.cli.files.Files`, stands for its fields. It answers with an exit status.
     """
     own = inspect.signature(run, eval_str=True).parameters
     extra = flags.parameters() if flags is not None else []
+    groups = {name: each.annotation for name, each in own.items() if _is_group(each.annotation)}
     said = [
         inspect.Parameter(*each[:1], inspect.Parameter.KEYWORD_ONLY, default=each[1], annotation=each[2])
         for each in _SAID
@@ -176,14 +192,18 @@ def command(run: Callable[..., int], flags: Flags | None) -> Callable[..., int]:
             if verbose and quiet:
                 raise OptionError("A command cannot say more and less: give --verbose or --quiet.")
             with telling(Verbosity.VERBOSE if verbose else Verbosity.QUIET if quiet else Verbosity.NORMAL, log_file):
-                return guarded(lambda: run(**values, **given))
+                grouped = {
+                    name: group(**{field.name: values.pop(field.name) for field in fields(group)})
+                    for name, group in groups.items()
+                }
+                return guarded(lambda: run(**values, **grouped, **given))
 
         return guarded(told)
 
     function.__annotations__ = {}
     function.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
         [
-            *(each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for name, each in own.items() if name != "options"),
+            *(flag for name, each in own.items() if name != "options" for flag in _flags_of(each)),
             *extra,
             *said,
         ]

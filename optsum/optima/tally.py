@@ -21,35 +21,36 @@ __all__ = ["Worth", "chosen_sets", "power_of", "step_of", "totals_of_sets", "wei
 
 
 @njit(cache=True)
+def _go_on(nodes, way, stage, depth):
+    """Go one step on through the sets in the order of `Diagram.__iter__`; where ``way[depth]`` is 1, one is complete.
+
+    Returns the depth, negative at the end, and the unit that this step takes or leaves; -1 where it does neither.
+    """
+    x = way[depth]
+    if x <= 1 or stage[depth] == 2:
+        return depth - 1, -1
+    stage[depth] += 1
+    way[depth + 1] = nodes[x, 2] if stage[depth] == 1 else nodes[x, 1]
+    stage[depth + 1] = 0
+    return depth + 1, nodes[x, 0]
+
+
+@njit(cache=True)
 def _walk(arrays, state, nodes, root, longest, found):
-    """Visit the sets in the order of `Diagram.__iter__`, and write down the totals and the length of each."""
+    """Write down the totals and the length of each set."""
     way = np.empty(longest + 1, np.int64)
     stage = np.zeros(longest + 1, np.int8)
     depth = 0
     way[0] = root
     row = 0
     while depth >= 0:
-        x = way[depth]
-        if x <= 1:
-            if x == 1:
-                found[row, :-1] = state.totals
-                found[row, -1] = state.scalars[LENGTH]
-                row += 1
-            depth -= 1
-        elif stage[depth] == 0:
-            flip(arrays, state, nodes[x, 0])
-            stage[depth] = 1
-            depth += 1
-            way[depth] = nodes[x, 2]
-            stage[depth] = 0
-        elif stage[depth] == 1:
-            flip(arrays, state, nodes[x, 0])
-            stage[depth] = 2
-            depth += 1
-            way[depth] = nodes[x, 1]
-            stage[depth] = 0
-        else:
-            depth -= 1
+        if way[depth] == 1:
+            found[row, :-1] = state.totals
+            found[row, -1] = state.scalars[LENGTH]
+            row += 1
+        depth, unit = _go_on(nodes, way, stage, depth)
+        if unit >= 0:
+            flip(arrays, state, unit)
     return row
 
 
@@ -110,28 +111,19 @@ def worth_of_sets(instance: Coverage, diagram: Diagram) -> Worth:
 
 @njit(cache=True)
 def _weigh(nodes, root, longest, weights, held):
-    """Visit the sets in the order of `Diagram.__iter__`, and add the weight of each to its units."""
+    """Add the weight of each set to its units."""
     way = np.empty(longest + 1, np.int64)
     stage = np.zeros(longest + 1, np.int8)
     depth = 0
     way[0] = root
     row = 0
     while depth >= 0:
-        x = way[depth]
-        if x <= 1:
-            if x == 1:
-                for above in range(depth):
-                    if stage[above] == 1:
-                        held[nodes[way[above], 0]] += weights[row]
-                row += 1
-            depth -= 1
-        elif stage[depth] < 2:
-            stage[depth] += 1
-            depth += 1
-            way[depth] = nodes[x, 2] if stage[depth - 1] == 1 else nodes[x, 1]
-            stage[depth] = 0
-        else:
-            depth -= 1
+        if way[depth] == 1:
+            for above in range(depth):
+                if stage[above] == 1:
+                    held[nodes[way[above], 0]] += weights[row]
+            row += 1
+        depth, _ = _go_on(nodes, way, stage, depth)
 
 
 def weights_of_units(diagram: Diagram, weights: NDArray[np.float64]) -> dict[int, float]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Final
 
 # A word is [C](VC)^m[V], C and V runs of consonants and of vowels; y is a vowel after a consonant. No run gives a
@@ -41,3 +42,35 @@ def without(word: str, size: int) -> str:
     """Take off an ending of so many letters, if m > 1 for what is before it."""
     rest = word[:-size]
     return rest if SEVERAL(rest) else word
+
+
+def without_past(word: str, doubled: Callable[[str], object], short: Callable[[str], object]) -> str:
+    """Take -eed, -ed and -ing off (step 1b).
+
+    Parameters
+    ----------
+    word : str
+    doubled : callable
+        Whether a word ends in a double consonant of which one goes.
+    short : callable
+        Whether a word is so short that it gets its e back.
+    """
+    if word.endswith("eed"):
+        return word[:-1] if SOME(word[:-3]) else word
+    rest = word[:-2] if word.endswith("ed") else word[:-3] if word.endswith("ing") else ""
+    if not VOWEL(rest):
+        return word
+    if rest.endswith(("at", "bl", "iz")):
+        return f"{rest}e"
+    if doubled(rest):
+        return rest[:-1]
+    return f"{rest}e" if short(rest) else rest
+
+
+def without_end(word: str, short: Callable[[str], object]) -> str:
+    """Take the e at the end off, and one l of two (step 5); `short` says which words keep their e."""
+    if word.endswith("e"):
+        rest = word[:-1]
+        if SEVERAL(rest) or (SOME(rest) and not short(rest)):
+            word = rest
+    return word[:-1] if word.endswith("ll") and SEVERAL(word[:-1]) else word

@@ -18,7 +18,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from optsum.text.porter import SEVERAL, SHORT, SOME, STEP_2, STEP_3, VOWEL, exchange, without
+from optsum.text.porter import SHORT, STEP_2, STEP_3, VOWEL, exchange, without, without_end, without_past
 from optsum.text.resources import wordnet_exceptions
 
 _LONGEST_UNSTEMMED = 3
@@ -59,33 +59,12 @@ def stem(word: str) -> str:
 def _porter(word: str) -> str:
     if word.endswith("s") and not word.endswith("ss"):  # step 1a
         word = word[:-2] if word.endswith(("sses", "ies")) else word[:-1]
-    word = _past(word)
+    word = without_past(word, _DOUBLE, SHORT)
     if word.endswith("y") and VOWEL(word[:-1]):  # step 1c
         word = f"{word[:-1]}i"
     word = exchange(word, STEP_2)
     word = exchange(word, STEP_3)
-    word = _step_4(word)
-    if word.endswith("e"):  # step 5
-        rest = word[:-1]
-        if SEVERAL(rest) or (SOME(rest) and not SHORT(rest)):
-            word = rest
-    if word.endswith("ll") and SEVERAL(word[:-1]):
-        word = word[:-1]
-    return word
-
-
-def _past(word: str) -> str:
-    """Take -ed and -ing off (step 1b)."""
-    if word.endswith("eed"):
-        return word[:-1] if SOME(word[:-3]) else word
-    rest = word[:-2] if word.endswith("ed") else word[:-3] if word.endswith("ing") else ""
-    if not VOWEL(rest):
-        return word
-    if rest.endswith(("at", "bl", "iz")):
-        return f"{rest}e"
-    if _DOUBLE(rest):
-        return rest[:-1]
-    return f"{rest}e" if SHORT(rest) else rest
+    return without_end(_step_4(word), SHORT)
 
 
 def _step_4(word: str) -> str:

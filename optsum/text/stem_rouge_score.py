@@ -20,7 +20,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from optsum.text.porter import SEVERAL, SHORT, SOME, STEP_2, STEP_3, VOWEL, exchange, without
+from optsum.text.porter import SHORT, SOME, STEP_2, STEP_3, exchange, without, without_end, without_past
 
 _LONGEST_UNSTEMMED = 3
 
@@ -70,28 +70,18 @@ def stem_rouge_score(word: str) -> str:
     if word.endswith("y") and len(word) > 2 and _CONSONANT(word[:-1]):  # step 1c
         word = f"{word[:-1]}i"
     word = exchange(_step_2(word), STEP_3)
-    word = _step_4(word)
-    if word.endswith("e"):  # step 5
-        rest = word[:-1]
-        if SEVERAL(rest) or (SOME(rest) and not _short(rest)):
-            word = rest
-    return word[:-1] if word.endswith("ll") and SEVERAL(word[:-1]) else word
+    return without_end(_step_4(word), _short)
 
 
 def _past(word: str) -> str:
-    """Take -ied, -ed and -ing off (step 1b)."""
+    """Take -ied, -eed, -ed and -ing off (step 1b)."""
     if word.endswith("ied"):
         return word[:-1] if len(word) == 4 else word[:-2]
-    if word.endswith("eed"):
-        return word[:-1] if SOME(word[:-3]) else word
-    rest = word[:-2] if word.endswith("ed") else word[:-3] if word.endswith("ing") else ""
-    if not VOWEL(rest):
-        return word
-    if rest.endswith(("at", "bl", "iz")):
-        return f"{rest}e"
-    if rest[-2:-1] == rest[-1] and _CONSONANT(rest):
-        return rest if rest[-1] in "lsz" else rest[:-1]
-    return f"{rest}e" if _short(rest) else rest
+    return without_past(word, _doubled, _short)
+
+
+def _doubled(word: str) -> bool:
+    return word[-2:-1] == word[-1] and word[-1] not in "lsz" and bool(_CONSONANT(word))
 
 
 def _short(word: str) -> bool:

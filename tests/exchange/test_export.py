@@ -322,6 +322,9 @@ def test_the_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert main(["import-solution", str(topics), str(files), "--max-length", "6", "-o", str(rows)]) == 0
     read = [json.loads(line) for line in rows.read_text().splitlines()]
     assert [row["objective"] for row in read] == [result.objective for result in optsum.solve_all(TOPICS, max_length=6)]
+    first = ["--limit", "1", "--overwrite"]
+    assert main(["import-solution", str(topics), str(files), "--max-length", "6", "-o", str(rows), *first]) == 0
+    assert [json.loads(line)["id"] for line in rows.read_text().splitlines()] == [read[0]["id"]]
     assert main(["export", str(topics), "--max-length", "6"]) == 2
     assert "give --output DIR" in capsys.readouterr().err
     topics.write_text(topics.read_text() + "no json\n")

@@ -11,15 +11,15 @@ from typing import Annotated, Any
 
 import typer
 
-from optsum.cli.flags import Config, Flags, Format, Output, Overwrite, Plot, Resume, existing
-from optsum.cli.topics import Limit, Map, Topics
+from optsum.cli.files import Files
+from optsum.cli.flags import Flags, Format, Plot
 from optsum.options.options import Options
 
 FLAGS = Flags(Options, without={"strategy"})
 
 
 def run(
-    topics: Topics,
+    files: Files,
     options: dict[str, Any],
     strategies: Annotated[
         str | None,
@@ -50,15 +50,8 @@ def run(
     ] = None,
     format_: Format = "text",
     plot: Plot = None,
-    output: Output = None,
-    resume: Resume = False,
-    overwrite: Overwrite = False,
-    columns: Map = None,
-    limit: Limit = None,
-    config: Config = None,
 ) -> int:
     """Compare strategies on all topics of a file."""
-    from optsum.cli.each_topic import EachTopic
     from optsum.cli.exits import FAILED
     from optsum.report.comparison import Comparison
     from optsum.report.figures.plots import checked_plot, plot_comparison
@@ -69,27 +62,19 @@ def run(
     form = table_format(format_)
     plot_path = None if plot is None else checked_plot(plot)
     plan = Plan.of(
-        strategies, exact, backends, seeds=seeds, exact_time_limit=exact_time_limit, config=config, **options
+        strategies, exact, backends, seeds=seeds, exact_time_limit=exact_time_limit, config=files.config, **options
     )
-    work = EachTopic(
-        topics,
-        columns,
-        output,
-        inputs=[config, plan.variants[0].stopwords],
-        ways=plan.variants,
-        existing=existing(overwrite, resume),
-        limit=limit,
-    )
+    work = files.each_topic(files.output, plan.variants)
     table = Comparison(plan, keep_results=False)
     interrupted = False
-    looked_at = details and output is not None
+    looked_at = details and files.output is not None
     try:
         for results in work.run(lambda source: compare_topics(source, plan, details=looked_at)):
             for problem in by_problem(results):
                 table.add(problem)
     except KeyboardInterrupt:
         interrupted = True
-    if output != "-" and (table.problems or not interrupted):
+    if files.output != "-" and (table.problems or not interrupted):
         put_tables([*table.tables(), *(table.details.tables() if details else [])], form)
     if plot_path is not None and table.problems:
         plot_comparison(table, plot_path)

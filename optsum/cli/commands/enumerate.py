@@ -13,15 +13,15 @@ from typing import Annotated, Any
 
 import typer
 
-from optsum.cli.flags import Config, Details, Flags, Output, Overwrite, Resume, existing, output_or_pipe
-from optsum.cli.topics import Limit, Map, Topics
+from optsum.cli.files import Files
+from optsum.cli.flags import Details, Flags, output_or_pipe
 from optsum.options.options import Options
 
 FLAGS = Flags(Options, without={"strategy"})
 
 
 def run(
-    topics: Topics,
+    files: Files,
     options: dict[str, Any],
     strategy: Annotated[
         str | None, typer.Option(metavar="NAME", help="branch-and-bound or exhaustive [branch-and-bound]")
@@ -46,34 +46,18 @@ def run(
     minimal: Annotated[bool, typer.Option("--minimal", help="list only sets that contain no other")] = False,
     diverse: Annotated[int, typer.Option(metavar="K", min=0, help="list so many sets that differ much")] = 0,
     sample: Annotated[int, typer.Option(metavar="K", min=0, help="list so many sets drawn at random")] = 0,
-    output: Output = None,
-    resume: Resume = False,
-    overwrite: Overwrite = False,
     details: Details = False,
-    columns: Map = None,
-    limit: Limit = None,
-    config: Config = None,
 ) -> int:
     """Enumerate the optima of all topics of a file."""
-    from optsum.cli.each_topic import EachTopic
     from optsum.optima.nearness import Nearness
     from optsum.report.tables.results import near_table, optima_table
     from optsum.running.all_optima.oracles import enumerate_topics, resolve_enumeration
 
     nearness = Nearness.given(within, at_least, within_steps, best)
-    resolved = resolve_enumeration({**options, "strategy": strategy}, nearness, config=config)
+    resolved = resolve_enumeration({**options, "strategy": strategy}, nearness, config=files.config)
     listed = 0 if count_only else max_solutions
     shape = {"max_solutions": listed, "minimal": minimal, "sample": sample, "diverse": diverse}
-    work = EachTopic(
-        topics,
-        columns,
-        output_or_pipe(output),
-        inputs=[config, resolved.stopwords],
-        ways=[resolved],
-        existing=existing(overwrite, resume),
-        limit=limit,
-        other=lambda row: _other(row, nearness, shape),
-    )
+    work = files.each_topic(output_or_pipe(files.output), [resolved], other=lambda row: _other(row, nearness, shape))
     return work.show(
         lambda source: enumerate_topics(source, resolved, nearness, details=details, **shape),
         optima_table if nearness is None else near_table,

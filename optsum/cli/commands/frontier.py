@@ -13,15 +13,15 @@ from typing import Annotated, Any
 
 import typer
 
-from optsum.cli.flags import Config, Flags, Format, Output, Overwrite, Plot, Resume, existing
-from optsum.cli.topics import Limit, Map, Topics
+from optsum.cli.files import Files
+from optsum.cli.flags import Flags, Format, Plot
 from optsum.options.options import Options
 
 FLAGS = Flags(Options, without={"strategy"})
 
 
 def run(
-    topics: Topics,
+    files: Files,
     options: dict[str, Any],
     strategy: Annotated[str | None, typer.Option(metavar="NAME", help="an exact one [branch-and-bound]")] = None,
     lengths: Annotated[
@@ -32,15 +32,8 @@ def run(
     greedy: Annotated[bool, typer.Option(help="add what greedy search reaches")] = True,
     format_: Format = "text",
     plot: Plot = None,
-    output: Output = None,
-    resume: Resume = False,
-    overwrite: Overwrite = False,
-    columns: Map = None,
-    limit: Limit = None,
-    config: Config = None,
 ) -> int:
     """Compute the frontiers of all topics of a file."""
-    from optsum.cli.each_topic import EachTopic
     from optsum.report.figures.plots import checked_plot, plot_frontier
     from optsum.report.tables.formats import table_format
     from optsum.report.tables.frontiers import frontier_table, steps_table
@@ -50,17 +43,8 @@ def run(
 
     form = table_format(format_)
     plot_path = None if plot is None else checked_plot(plot)
-    resolved, found = resolve_frontier({**options, "strategy": strategy}, lengths, config=config)
-    work = EachTopic(
-        topics,
-        columns,
-        output,
-        inputs=[config, resolved.stopwords],
-        ways=[resolved],
-        existing=existing(overwrite, resume),
-        limit=limit,
-        other=lambda row: _other(row, str(found), optima, greedy),
-    )
+    resolved, found = resolve_frontier({**options, "strategy": strategy}, lengths, config=files.config)
+    work = files.each_topic(files.output, [resolved], other=lambda row: _other(row, str(found), optima, greedy))
     results = []
     interrupted = False
     try:
@@ -68,7 +52,7 @@ def run(
             results += each
     except KeyboardInterrupt:
         interrupted = True
-    if output != "-" and results:
+    if files.output != "-" and results:
         single = len(results) == 1 and "frontier" in results[0].extra
         table = steps_table(results[0]) if single else frontier_table(results)
         table.title = headline(resolved)

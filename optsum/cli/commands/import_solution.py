@@ -13,36 +13,23 @@ from typing import Annotated, Any
 
 import typer
 
-from optsum.cli.flags import OF_SEARCHES, Config, Flags, Output, Overwrite, Resume, existing, output_or_pipe
-from optsum.cli.topics import Map, Topics
+from optsum.cli.files import Files
+from optsum.cli.flags import OF_SEARCHES, Flags, output_or_pipe
 from optsum.options.options import Options
 
 FLAGS = Flags(Options, without=OF_SEARCHES)
 
 
 def run(
-    topics: Topics,
+    files: Files,
     solutions: Annotated[str, typer.Argument(metavar="SOLUTIONS", help="folder of solution files, or one file")],
     options: dict[str, Any],
-    output: Output = None,
-    resume: Resume = False,
-    overwrite: Overwrite = False,
-    columns: Map = None,
-    config: Config = None,
 ) -> int:
     """Import the solutions of other programs."""
-    from optsum.cli.each_topic import EachTopic
     from optsum.exchange.import_ import import_topics
     from optsum.options.options import resolve
     from optsum.report.tables.results import results_table
 
-    resolved = resolve(options, config=config)
-    work = EachTopic(
-        topics,
-        columns,
-        output_or_pipe(output),
-        inputs=[config, resolved.stopwords],
-        ways=[resolved],
-        existing=existing(overwrite, resume),
-    )
+    resolved = resolve(options, config=files.config)
+    work = files.each_topic(output_or_pipe(files.output), [resolved])
     return work.show(lambda source: ([result] for result in import_topics(source, solutions, resolved)), results_table)

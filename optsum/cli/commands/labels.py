@@ -7,20 +7,33 @@ optsum solve.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 import typer
 
 from optsum.cli.exits import put
-from optsum.cli.flags import Config, Flags, Overwrite, Resume, existing
-from optsum.cli.topics import Limit, Map, Topics
+from optsum.cli.files import Files
+from optsum.cli.flags import Flags
 from optsum.options.options import Options
 
 FLAGS = Flags(Options, without={"strategy"})
 
 
+@dataclass(frozen=True)
+class LabelFiles(Files):
+    """Rows of labels may be a folder."""
+
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "--output", "-o", metavar="FILE|DIR/", help="rows, as .jsonl, .csv or .parquet; a folder of datasets: DIR/"
+        ),
+    ] = None
+
+
 def run(
-    topics: Topics,
+    files: LabelFiles,
     options: dict[str, Any],
     strategy: Annotated[
         str | None, typer.Option(metavar="NAME", help="how to search [auto; branch-and-bound with --soft or --all]")
@@ -45,41 +58,24 @@ def run(
     ] = None,
     best: Annotated[int | None, typer.Option(metavar="K", min=1, help="... of all of so many different values")] = None,
     weighted: Annotated[bool, typer.Option("--weighted", help="count each by its objective in the shares")] = False,
-    output: Annotated[
-        str | None,
-        typer.Option(
-            "--output", "-o", metavar="FILE|DIR/", help="rows, as .jsonl, .csv or .parquet; a folder of datasets: DIR/"
-        ),
-    ] = None,
     format_: Annotated[
         str | None,
         typer.Option("--format", metavar="bertsum|datasets", help="of the output, where its name does not say it"),
     ] = None,
-    resume: Resume = False,
-    overwrite: Overwrite = False,
-    columns: Map = None,
-    limit: Limit = None,
-    config: Config = None,
 ) -> int:
     """Label all topics of a file."""
-    from optsum.cli.each_topic import EachTopic
     from optsum.labelling.labels import Wanted, label_result, label_row, label_topics, resolve_labels
     from optsum.optima.nearness import Nearness
     from optsum.rows.formats import format_of_labels
 
-    output = output or "-"
+    output = files.output or "-"
     form = format_of_labels(output, format_)
     nearness = Nearness.given(within, at_least, within_steps, best)
     wanted = Wanted(soft, all_, diverse, form.kind == "bertsum", nearness, weighted)
-    resolved = resolve_labels({**options, "strategy": strategy}, wanted, config=config)
-    work = EachTopic(
-        topics,
-        columns,
+    resolved = resolve_labels({**options, "strategy": strategy}, wanted, config=files.config)
+    work = files.each_topic(
         output,
-        inputs=[config, resolved.stopwords],
-        ways=[resolved],
-        existing=existing(overwrite, resume),
-        limit=limit,
+        [resolved],
         other=wanted.differing,
         row_of=label_row,
         result_of=label_result,

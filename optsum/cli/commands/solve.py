@@ -8,39 +8,24 @@ from __future__ import annotations
 
 from typing import Any
 
-from optsum.cli.flags import Config, Details, Flags, Output, Overwrite, Resume, existing, output_or_pipe
-from optsum.cli.topics import Limit, Map, Topics
+from optsum.cli.files import Files
+from optsum.cli.flags import Details, Flags, output_or_pipe
 from optsum.options.options import Options
 
 FLAGS = Flags(Options)
 
 
 def run(
-    topics: Topics,
+    files: Files,
     options: dict[str, Any],
-    output: Output = None,
-    resume: Resume = False,
-    overwrite: Overwrite = False,
     details: Details = False,
-    columns: Map = None,
-    limit: Limit = None,
-    config: Config = None,
 ) -> int:
     """Solve all topics of a file."""
-    from optsum.cli.each_topic import EachTopic
     from optsum.options.options import resolve
     from optsum.report.tables.results import results_table
     from optsum.running.topics import solve_topics
 
-    resolved, output = resolve(options, config=config), output_or_pipe(output)
+    resolved, output = resolve(options, config=files.config), output_or_pipe(files.output)
     looked_at = details and output is not None
-    work = EachTopic(
-        topics,
-        columns,
-        output,
-        inputs=[config, resolved.stopwords],
-        ways=[resolved],
-        existing=existing(overwrite, resume),
-        limit=limit,
-    )
+    work = files.each_topic(output, [resolved])
     return work.show(lambda source: solve_topics(source, resolved, details=looked_at), results_table)

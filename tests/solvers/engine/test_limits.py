@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from time import perf_counter
+from typing import Literal
 
 import numpy as np
 import pytest
+from optsum.solvers.engine.joints import root
 from optsum.solvers.engine.joints.operations import JOINTS
 from optsum.solvers.engine.monitor import Monitor, Statistics
 from optsum.solvers.engine.operations import Operations
@@ -97,6 +100,42 @@ def test_nothing_known_by_the_deadline() -> None:
     assert (optima.count, optima.complete, optima.termination) == (0, False, "time_limit")
     assert optima.bound >= solve_all(instance, Limits(nodes=100)).value
     assert not optima.proven
+
+
+class Looks(Deadline):
+    """A deadline that passes when it has been asked so often."""
+
+    def __init__(self, looks: int) -> None:
+        super().__init__(should_stop=lambda: True)
+        self.looks = looks
+
+    @property
+    def reason(self) -> Literal["time_limit", "interrupted"] | None:
+        self.looks -= 1
+        return None if self.looks >= 0 else "time_limit"
+
+
+def test_a_root_can_be_left_at_every_step() -> None:
+    program = program_of(seams(250), (1, 0))
+    for looks in range(100):
+        try:
+            JOINTS.root(program, Looks(looks))
+        except Stopped as stopped:
+            assert stopped.termination is Termination.TIME_LIMIT  # noqa: PT017 - one round raises nothing
+        else:
+            break
+    assert 15 < looks < 99  # the steps, and the looks within the longest
+
+
+def test_a_root_that_cannot_be_made_in_time_is_not_begun(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ten million vetoes take seconds, in steps that are long themselves."""
+    program = program_of(seams(250), (1, 0))
+    wide = replace(program.joints[0], vetoes=range(10_000_000))
+    large = replace(program, joints=(*program.joints, wide))
+    monkeypatch.setattr(root, "_preorder", lambda _: pytest.fail("begun"))
+    with pytest.raises(Stopped) as stopped:
+        JOINTS.root(large, Deadline(0.5))
+    assert stopped.value.termination is Termination.TIME_LIMIT
 
 
 def test_interrupts_reach_an_engine_by_its_deadline() -> None:

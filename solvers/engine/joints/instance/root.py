@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
+from optsum.contracts.result import Termination
+from optsum.contracts.run import Stopped
 from optsum.coverage.instance import IntArray, Joint
-from optsum.deadline import NEVER, Deadline
+from optsum.deadline import NEVER, Deadline, TimeOver
 from optsum.errors import UnsupportedError
 
 from ...monitor import stop_at
@@ -23,6 +25,9 @@ __all__ = ["core_of"]
 _MAX_VALUE: Final = 2**59
 _MANY: Final = 100_000
 """Vetoes from which on the making of a root is worth a look at the clock."""
+
+_VETO_S: Final = 1e-7
+"""Seconds that a veto takes at least in the making of a root, on a quick machine: what cannot end is not begun."""
 
 _PAIRS: Final = 40
 """Joints of one unit that are compared with one another, at most."""
@@ -54,11 +59,17 @@ def _preorder(parents: IntArray) -> IntArray:
     return np.array(order, np.int64)
 
 
-def _simplified(joints: Iterable[Joint], number: IntArray, parent: IntArray, idle: set[int]) -> list[_Occurrence]:
+def _simplified(
+    joints: Iterable[Joint], number: IntArray, parent: IntArray, idle: set[int], deadline: Deadline
+) -> list[_Occurrence]:
     """Joints in new numbers, without what follows from the rest; equal ones are one.
 
     A need's ancestors are needed anyway and a veto's descendants veto anyway; a joint whose needs meet its vetoes is
     never active.
+
+    Raises
+    ------
+    TimeOver
     """
     above: list[tuple[int, ...]] = []
     for mother in parent.tolist():
@@ -66,7 +77,7 @@ def _simplified(joints: Iterable[Joint], number: IntArray, parent: IntArray, idl
     identity = bool((number == np.arange(len(number))).all())
     flat = not any(above)
     found: dict[tuple[tuple[int, ...], Sequence[int]], _Occurrence] = {}
-    for joint in joints:
+    for joint in deadline.watching(joints):
         if joint.feature in idle:
             continue
         needs = {int(number[unit]) for unit in joint.needs}
@@ -83,10 +94,10 @@ def _simplified(joints: Iterable[Joint], number: IntArray, parent: IntArray, idl
         key = (tuple(sorted(needs)), vetoes)
         occurrence = found.setdefault(key, _Occurrence(*key, False, {}))
         occurrence.gives[joint.feature] = occurrence.gives.get(joint.feature, 0) + joint.count
-    return _with_seams(list(found.values())) if flat else list(found.values())
+    return _with_seams(list(found.values()), deadline) if flat else list(found.values())
 
 
-def _with_seams(joints: list[_Occurrence]) -> list[_Occurrence]:
+def _with_seams(joints: list[_Occurrence], deadline: Deadline) -> list[_Occurrence]:
     """Mark the joints of two units that veto each other as seams do.
 
     They are vetoed by units between the two, and by every one of those that any of them needs (sentences without
@@ -100,12 +111,14 @@ def _with_seams(joints: list[_Occurrence]) -> list[_Occurrence]:
     ]
     needed = {unit for joint in pairs for unit in joint.needs}
     seams: dict[tuple[int, ...], int] = {}
-    for joint in pairs:
+    for joint in deadline.watching(pairs):
         inner = range(joint.needs[0] + 1, joint.needs[1])
         if joint.vetoes == inner or needed.isdisjoint(set(inner).difference(joint.vetoes)):
             seams.setdefault(joint.needs, id(joint))  # a second one of the same two units may be active with the first
     marked = set(seams.values())
-    return [replace(joint, seam=True) if id(joint) in marked else joint for joint in joints]
+    return [
+        _Occurrence(joint.needs, joint.vetoes, True, joint.gives) if id(joint) in marked else joint for joint in joints
+    ]
 
 
 def _excludes(one: _Occurrence, other: _Occurrence) -> bool:
@@ -125,17 +138,30 @@ def _cliques(members: list[int], joints: Sequence[_Occurrence]) -> list[list[int
     return groups + [[joint] for joint in members[_PAIRS:]]
 
 
-def _rows_of(joints: Sequence[_Occurrence], units: int) -> Rows:
-    """Rows of all joints: those of seams at once (a path has one successor), others by comparing them."""
+def _rows_of(joints: Sequence[_Occurrence], units: int, deadline: Deadline) -> Rows:
+    """Rows of all joints: those of seams at once (a path has one successor), others by comparing them.
+
+    Raises
+    ------
+    Stopped
+        Seams veto tens of millions of units in a topic of thousands of sentences: each step takes a part of a second.
+    """
     seams = [number for number, joint in enumerate(joints) if joint.seam]
     # Cell: a unit, and whether it is the first or the second that seams need, or one between the two.
     spans = [_array(joints[number].vetoes) for number in seams]
     ends = np.array([joints[number].needs for number in seams], np.int64).reshape(-1, 2)
+    stop_at(deadline)
     between = np.concatenate([np.zeros(0, np.int64), *spans])
-    cells = np.concatenate([ends[:, 0], units + ends[:, 1], 2 * units + between])
+    stop_at(deadline)
+    between += 2 * units
+    cells = np.concatenate([ends[:, 0], units + ends[:, 1], between])
+    stop_at(deadline)
     members = np.concatenate([seams, seams, np.repeat(seams, [len(span) for span in spans])]).astype(np.int64)
-    cell = np.flatnonzero(np.bincount(cells, minlength=3 * units))
-    row = np.searchsorted(cell, cells)
+    stop_at(deadline)
+    is_there = np.bincount(cells, minlength=3 * units) > 0
+    stop_at(deadline)
+    cell, row = np.flatnonzero(is_there), (np.cumsum(is_there) - 1)[cells]
+    stop_at(deadline)
 
     others: dict[tuple[int, int], list[int]] = {}
     for number, joint in enumerate(joints):
@@ -199,8 +225,11 @@ def core_of(program: Program, deadline: Deadline = NEVER) -> tuple[Core, int]:
     Stopped
         When the deadline passes.
     """
-    if sum(len(joint.vetoes) for joint in program.joints) < _MANY:
+    vetoes = sum(len(joint.vetoes) for joint in program.joints)
+    if vetoes < _MANY:
         deadline = NEVER  # it does not take long, and gives something to answer
+    elif vetoes * _VETO_S > deadline.left_s:
+        raise Stopped(Termination.TIME_LIMIT)
     divisor = _divisor(program)
     order = _preorder(program.parents)
     number = np.empty(len(order), np.int64)
@@ -209,7 +238,11 @@ def core_of(program: Program, deadline: Deadline = NEVER) -> tuple[Core, int]:
     parent = np.where(parent >= 0, number[parent], -1)
     table, table_start = program.table // divisor, program.table_start
     last = table[table_start[1:] - 1]
-    joints = _simplified(program.joints, number, parent, set(np.flatnonzero(last == 0).tolist()))
+    idle = set(np.flatnonzero(last == 0).tolist())
+    try:
+        joints = _simplified(program.joints, number, parent, idle, deadline)
+    except TimeOver:
+        raise Stopped(Termination(deadline.reason or "time_limit")) from None
 
     # Entries of all items, units first.
     n, items = len(order), len(order) + len(joints)
@@ -225,7 +258,8 @@ def core_of(program: Program, deadline: Deadline = NEVER) -> tuple[Core, int]:
 
     stop_at(deadline)
     mass = np.concatenate([program.mass[order] // divisor, np.zeros(len(joints), np.int64)])
-    rows = _rows_of(joints, n)
+    rows = _rows_of(joints, n, deadline)
+    stop_at(deadline)
     total = _magnitude(table_start, table, item, feature, count, mass, rows)
     if total > _MAX_VALUE:
         raise UnsupportedError(
@@ -237,6 +271,7 @@ def core_of(program: Program, deadline: Deadline = NEVER) -> tuple[Core, int]:
     stop_at(deadline)
     need_joint, need_unit = _entries(joint.needs for joint in joints)
     veto_joint, veto_unit = _entries(joint.vetoes for joint in joints)
+    stop_at(deadline)
     lengths = program.lengths[order]
     whole = Core(
         ids=order,

@@ -8,12 +8,15 @@ next. The environment says where numba's cache is.
 from __future__ import annotations
 
 import gc
+import importlib
 import json
 import os
+import pkgutil
 import sys
 from typing import Any
 
 import numpy as np
+from numba import njit
 
 import optsum
 from optsum.errors import UnsupportedError
@@ -29,7 +32,7 @@ def kernels() -> set[str]:
     return {
         f"{each.py_func.__module__}.{each.py_func.__name__}{signature}"
         for each in gc.get_objects()
-        if isinstance(each, Dispatcher) and each.py_func.__module__.startswith("optsum.")
+        if issubclass(type(each), Dispatcher) and each.py_func.__module__.startswith("optsum.")
         for signature in each.signatures
     }
 
@@ -63,6 +66,15 @@ def reached(strategy: str, options: dict[str, Any]) -> list[str]:
     return sorted(kernels() - before)
 
 
+def import_all() -> None:
+    """Import what every search shares, and start numba: no kernel of the project, so that each cell still shows its."""
+    for module in pkgutil.walk_packages(optsum.__path__, "optsum."):
+        if not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
+    njit("int64(int64)")(lambda number: number + 1)
+    assert not kernels()
+
+
 def apart(strategy: str, options: dict[str, Any]) -> list[str]:
     """Return what `reached` does, in a process of its own."""
     reading, writing = os.pipe()
@@ -84,4 +96,5 @@ def apart(strategy: str, options: dict[str, Any]) -> list[str]:
 
 
 if __name__ == "__main__":
+    import_all()
     print(json.dumps([apart(strategy, options) for strategy, options in json.loads(sys.argv[1])]))

@@ -172,7 +172,7 @@ def read_systems(path: PathLike, *, language: str = "en") -> Iterator[System | B
     """
     check_language(language)
     read = (_system(line, language) for line in read_records(path, what="system summary"))
-    return unique(read, _name_of, _again)
+    return unique(read, lambda each: "\n".join(_name_of(each)) or None, _again)
 
 
 def _system(line: Line, language: str) -> System | BadSystem:
@@ -184,10 +184,10 @@ def _system(line: Line, language: str) -> System | BadSystem:
         return BadSystem(line.source, str(error))
 
 
-def _name_of(read: System | BadSystem) -> tuple[str, str] | None:
-    return (read.topic_id, read.system) if isinstance(read, System) else None
+def _name_of(read: System | BadSystem) -> tuple[str, ...]:
+    return (read.topic_id, read.system) if isinstance(read, System) else ()
 
 
 def _again(read: System | BadSystem) -> System | BadSystem:
-    topic_id, system = _name_of(read) or ("", "")
+    topic_id, system = _name_of(read)
     return BadSystem(read.source, f"a second summary of system {system!r} for topic {topic_id!r}; give one")

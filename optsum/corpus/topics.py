@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeAlias
 
 from optsum.corpus.formats.columns import Columns, parse_columns, recognised
-from optsum.corpus.formats.lines import Line
+from optsum.corpus.formats.lines import Line, RawLine, decoded
 from optsum.corpus.formats.sources import open_source
 from optsum.corpus.sentences import check_language
 from optsum.corpus.topic import BadTopic, Flat, Topic, as_id, as_topic
@@ -14,9 +14,9 @@ from optsum.corpus.unique import unique_topics
 from optsum.errors import InputError
 from optsum.files import PathLike, name_of
 
-__all__ = ["read_topics"]
+__all__ = ["Say", "Texts", "read_topics", "topics_of_line", "topics_of_source"]
 
-_Texts: TypeAlias = tuple[str, Flat | None]
+Texts: TypeAlias = tuple[str, Flat | None]
 """The language of raw texts, and what a flat list of strings is."""
 
 
@@ -64,16 +64,17 @@ def read_topics(
     check_language(language)
     mapped = None if columns is None else parse_columns(columns)
     source = open_source(path, language=language, columns=mapped.names if mapped is not None else ())
-    return unique_topics(_topics(source, mapped, (language, flat), _Saying(name_of(path), told)))
+    return unique_topics(topics_of_source(source, mapped, (language, flat), Say(name_of(path), told)))
 
 
-class _Saying:
+class Say:
     """Says once which columns of a file were recognised."""
 
     def __init__(self, name: str, told: Callable[[str], None] | None) -> None:
         self._name, self._told = name, told
 
     def __call__(self, columns: Columns) -> None:
+        """Say which they are, if nothing was said before."""
         if self._told is not None:
             parts = [f"{key} are {path[0]}" for key, path in columns.paths.items() if key != "id"]
             ids = columns.paths.get("id", ("the row's number",))[0]
@@ -81,23 +82,38 @@ class _Saying:
         self._told = None
 
 
-def _topics(
-    source: Iterator[Line] | Iterator[Topic | BadTopic], mapped: Columns | None, texts: _Texts, say: _Saying
+def topics_of_source(
+    source: Iterator[Line | RawLine] | Iterator[Topic | BadTopic], mapped: Columns | None, texts: Texts, say: Say
 ) -> Iterator[Topic | BadTopic]:
-    for number, line in enumerate(source):
-        if not isinstance(line, Line):
-            yield line
-            continue
-        columns = mapped
-        if columns is None and isinstance(line.value, dict) and (columns := recognised(line.value)) is not None:
-            say(columns)
-        yield from _of_line(line, number, columns, texts)
+    """Yield the topics of all lines, whether their ids are unique or not."""
+    for number, each in enumerate(source):
+        if isinstance(each, Line | RawLine):
+            yield from topics_of_line(decoded(each), number, mapped, texts, say)
+        else:
+            yield each
 
 
-def _of_line(line: Line, number: int, columns: Columns | None, texts: _Texts) -> Iterator[Topic | BadTopic]:
-    """Yield the topics of a line; one that cannot be used ends it."""
-    name, value = None, line.value
+def topics_of_line(
+    line: Line, number: int, mapped: Columns | None, texts: Texts, say: Callable[[Columns], None]
+) -> Iterator[Topic | BadTopic]:
+    """Yield the topics of a line; one that cannot be used ends it.
+
+    Parameters
+    ----------
+    line : Line
+    number : int
+        Of the line among those that are not blank, from 0.
+    mapped : Columns or None
+        What ``--map`` says.
+    texts : (str, str or None)
+        The language of raw texts, and what a flat list of strings is.
+    say : callable
+        Gets columns that were recognised.
+    """
+    name, value, columns = None, line.value, mapped
     language, flat = texts
+    if columns is None and isinstance(value, dict) and (columns := recognised(value)) is not None:
+        say(columns)
     if line.error is not None:
         yield BadTopic(None, line.source, line.error)
         return

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from functools import partial
@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Self
 from optsum._version import __version__
 from optsum.contracts.result import Result
 from optsum.corpus.topic import BadTopic, Topic
-from optsum.corpus.topics import read_topics
+from optsum.corpus.unread import Unread, unread_topics
 from optsum.errors import OptionError
 from optsum.experiments.environment import environment
 from optsum.experiments.experiment import Experiment, experiment_of
@@ -137,9 +137,29 @@ class Item(NamedTuple):
 
     topic: int
     cell: int
-    given: Topic | BadTopic
-    setup: Setup
-    said: Mapping[str, Any]
+    given: Unread | Topic | BadTopic
+    file: int
+
+
+class Ways(NamedTuple):
+    """What is sent once with all items that are sent together.
+
+    Attributes
+    ----------
+    setups : sequence of Setup
+        Of each cell.
+    said : sequence of mapping
+        What rows of each cell say beside their result.
+    files : sequence of str
+        Of the topics, where there are several: rows say which.
+    details : bool
+        Whether rows carry them (`optsum.running.all_optima.details`).
+    """
+
+    setups: Sequence[Setup]
+    said: Sequence[Mapping[str, Any]]
+    files: Sequence[str]
+    details: bool
 
 
 class RunWork:
@@ -194,12 +214,12 @@ class RunWork:
             self._stack.close()
             raise
 
-    def _open(self, path: str) -> Iterator[Topic | BadTopic]:
+    def _open(self, path: str) -> Iterator[Unread | Topic | BadTopic]:
         def told(sentence: str) -> None:
             _LOG.info("%s", sentence)
 
         columns = self._experiment.columns
-        return read_topics(path, flat=self._experiment.cells[0].flat, columns=columns, told=told)
+        return unread_topics(path, flat=self._experiment.cells[0].flat, columns=columns, told=told)
 
     def _warn_of_versions(self) -> None:
         before = {each.get("optsum") for each in sessions_of(self._folder.path)} - {__version__}
@@ -247,7 +267,19 @@ class RunWork:
         crew = crew_of(self._experiment.cells[0], executor, apart=True)
         assert crew is not None  # noqa: S101 - apart
         self.store.tell(session={"began": time(), "kept": self.kept})
-        rounds = as_done(partial(_search, details=self._details), self._missing(setups), crew, _lost, _answer)
+        ways = Ways(
+            setups,
+            [self._experiment.said_of(setup.options) for setup in setups],
+            self._experiment.topics if len(self._readers) > 1 else (),
+            self._details,
+        )
+        rounds = as_done(
+            partial(_search, ways=ways),
+            self._missing(len(setups)),
+            crew,
+            partial(_lost, ways=ways),
+            partial(_answer, ways=ways),
+        )
         interrupted = False
         with closing(rounds):
             while True:
@@ -263,22 +295,16 @@ class RunWork:
                 except KeyboardInterrupt:  # what is done elsewhere is gathered first
                     interrupted = True
 
-    def _missing(self, setups: list[Setup]) -> Iterator[Item]:
+    def _missing(self, cells: int) -> Iterator[Item]:
         """Read the topics, and yield what is not done of them."""
         read = 0
-        said = [self._experiment.said_of(setup.options) for setup in setups]
-        several = len(self._readers) > 1
-        readers = zip(self._experiment.topics, self._readers, strict=True)
-        topics = ((path, topic) for path, reader in readers for topic in reader)
-        for number, (path, topic) in enumerate(islice(topics, self._limit)):
+        topics = ((file, topic) for file, reader in enumerate(self._readers) for topic in reader)
+        for number, (file, topic) in enumerate(islice(topics, self._limit)):
             read = number + 1
             if not self._shard.holds(number):
                 continue
             done = self.store.finished(number) if self.kept else set()
-            for cell, setup in enumerate(setups):
-                if cell not in done:
-                    own = {"topics": path, **said[cell]} if several else said[cell]
-                    yield Item(number, cell, topic, setup, own)
+            yield from (Item(number, cell, topic, file) for cell in range(cells) if cell not in done)
         self.store.tell(topics=read)
 
     def __enter__(self) -> Self:
@@ -291,18 +317,20 @@ class RunWork:
 # Where the work is done.
 
 
-def _search(item: Item, details: bool) -> list[Result]:
-    setups = [item.setup]
-    return search_topic(item.given, setups, detailed(partial(search_part, setup=item.setup), setups, details))
+def _search(item: Item, ways: Ways) -> list[Result]:
+    setups = [ways.setups[item.cell]]
+    return search_topic(item.given, setups, detailed(partial(search_part, setup=setups[0]), setups, ways.details))
 
 
-def _lost(item: Item) -> list[Result]:
-    return lost_topic(item.given, [item.setup])
+def _lost(item: Item, ways: Ways) -> list[Result]:
+    return lost_topic(item.given, [ways.setups[item.cell]])
 
 
-def _answer(item: Item, results: list[Result]) -> Answer | None:
+def _answer(item: Item, results: list[Result], ways: Ways) -> Answer | None:
     """Return the rows of a topic as they are kept; None of one that Ctrl-C ended, which is done again."""
     if is_interrupted(results):
         return None
-    said = [replace(result, extra={**result.extra, **item.said}).to_row() for result in results]
+    own = {"topics": ways.files[item.file]} if ways.files else {}
+    own.update(ways.said[item.cell])
+    said = [replace(result, extra={**result.extra, **own}).to_row() for result in results]
     return Answer(item.topic, item.cell, tuple((row["status"], to_bytes(row).decode()) for row in said))

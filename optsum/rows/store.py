@@ -31,7 +31,7 @@ CREATE TABLE IF NOT EXISTS rows (
 CREATE INDEX IF NOT EXISTS by_status ON rows (part, status, at);
 CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 """
-_FINISHED: Final = "SELECT 1 FROM rows WHERE topic = ? AND cell = ? AND part = 0 AND status != 'error'"
+_KNOWN: Final = "SELECT sum(status = 'error') FROM rows WHERE topic = ? AND cell = ?"
 
 
 class Answer(NamedTuple):
@@ -120,9 +120,11 @@ class RowStore:
             self._database.execute("BEGIN IMMEDIATE")
             try:
                 for topic, cell, rows in answers:
-                    if self._database.execute(_FINISHED, (topic, cell)).fetchone():
+                    (errors,) = self._database.execute(_KNOWN, (topic, cell)).fetchone()
+                    if errors == 0:
                         continue
-                    self._database.execute("DELETE FROM rows WHERE topic = ? AND cell = ?", (topic, cell))
+                    if errors is not None:
+                        self._database.execute("DELETE FROM rows WHERE topic = ? AND cell = ?", (topic, cell))
                     values = ((topic, cell, part, status, now, row) for part, (status, row) in enumerate(rows))
                     self._database.executemany("INSERT INTO rows VALUES (?, ?, ?, ?, ?, ?)", values)
                 self._database.execute("COMMIT")

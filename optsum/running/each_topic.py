@@ -5,12 +5,13 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 from math import fsum
 
 from optsum.contracts.result import Result, Status, Termination
 from optsum.corpus.given import AnyTopic, AnyTopics, topics_of
 from optsum.corpus.topic import BadTopic, Text, Topic, as_topic
+from optsum.corpus.unread import Unread
 from optsum.errors import OptionError, describe
 from optsum.metrics.agreement import agreed_reference
 from optsum.notebook import tracked
@@ -133,9 +134,19 @@ def _first_charged(batches: Iterable[list[Result]], ready: float) -> Generator[l
         yield results if number else [charged(results[0], ready), *results[1:]]
 
 
-def lost_topic(topic: AnyTopic, setups: Sequence[Setup]) -> list[Result]:
+def lost_topic(topic: Unread | AnyTopic, setups: Sequence[Setup]) -> list[Result]:
     """Return the rows of a topic that no process survives."""
-    return _failed(topic, _DIED, setups)
+    return _failed(_read(topic), _DIED, setups)
+
+
+@lru_cache(maxsize=1)
+def _decoded(topic: Unread) -> Topic | BadTopic:
+    """Return the topic of a line; in a grid the same line comes several times in a row."""
+    return topic.read()
+
+
+def _read(topic: Unread | AnyTopic) -> AnyTopic:
+    return _decoded(topic) if isinstance(topic, Unread) else topic
 
 
 _DIED = (
@@ -151,9 +162,12 @@ def _failed(topic: AnyTopic, reason: str, setups: Sequence[Setup]) -> list[Resul
     return [error_result(name if isinstance(name, str) else None, reason, setup) for setup in setups]
 
 
-def search_topic(topic: AnyTopic, setups: Sequence[Setup], solve_part: Callable[[Topic], list[Result]]) -> list[Result]:
+def search_topic(
+    topic: Unread | AnyTopic, setups: Sequence[Setup], solve_part: Callable[[Topic], list[Result]]
+) -> list[Result]:
     """Return the results of a topic, whatever happens to it, with what it took to get this process ready."""
     ready = fsum(map(warm_up, setups))
+    topic = _read(topic)
     if isinstance(topic, BadTopic):
         return _failed(topic, topic.error, setups)
     results: list[Result] = []

@@ -66,10 +66,10 @@ def slow_first(item: int) -> list[Result]:
     return row(item)
 
 
-def deadly_search(item: Any, details: bool) -> list[Result]:
+def deadly_search(item: Any, ways: Any) -> list[Result]:
     """As a run searches, but the fourth topic kills."""
     if item.topic == 3:
         os._exit(9)
     from optsum.experiments.run import _search
 
-    return _search(item, details)
+    return _search(item, ways)

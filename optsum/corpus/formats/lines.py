@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from optsum.files import READ_ERRORS, describe_os_error
 
-__all__ = ["DECODER", "Line", "NotJSONError", "broken_off", "decode", "is_blank", "line_records"]
+__all__ = ["DECODER", "Line", "NotJSONError", "RawLine", "broken_off", "decode", "decoded", "is_blank", "raw_lines"]
 
 
 class Line(NamedTuple):
@@ -27,8 +27,21 @@ class Line(NamedTuple):
     """Whether a line break follows; a row that was not written to its end has none."""
 
 
-def line_records(lines: Iterator[tuple[int, bytes]], name: str) -> Iterator[Line]:
-    """Yield the lines of a file that are not blank, decoded.
+class RawLine(NamedTuple):
+    """One line of a file that is not blank, as it stands there."""
+
+    raw: bytes
+    source: str
+    """As of a `Line`."""
+
+
+def decoded(line: Line | RawLine) -> Line:
+    """Return a line decoded, if it is not yet."""
+    return decode(line.raw, line.source) if isinstance(line, RawLine) else line
+
+
+def raw_lines(lines: Iterator[tuple[int, bytes]], name: str) -> Iterator[Line | RawLine]:
+    """Yield the lines of a file that are not blank; only one at which it breaks off is more than bytes.
 
     Parameters
     ----------
@@ -40,7 +53,7 @@ def line_records(lines: Iterator[tuple[int, bytes]], name: str) -> Iterator[Line
     try:
         for number, raw in lines:
             if not is_blank(raw):
-                yield decode(raw, f"{name}:{number}")
+                yield RawLine(raw, f"{name}:{number}")
     except READ_ERRORS as error:
         yield broken_off(error, name, number + 1)
 

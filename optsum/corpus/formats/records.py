@@ -17,14 +17,14 @@ from typing import TypeAlias
 from optsum.corpus.formats.array import array_records
 from optsum.corpus.formats.cells import topic_record
 from optsum.corpus.formats.cover_table import is_cover_table, parse_cover_table
-from optsum.corpus.formats.lines import Line, decode, is_blank, line_records
+from optsum.corpus.formats.lines import Line, RawLine, decode, decoded, is_blank, raw_lines
 from optsum.corpus.formats.tables import OfCells, csv_records, heading_of, parquet_records
 from optsum.errors import InputError
 from optsum.files import READ_ERRORS, PathLike, describe_os_error, name_of, open_bytes
 
-__all__ = ["read_records"]
+__all__ = ["raw_records", "read_records"]
 
-Reader: TypeAlias = Callable[[Iterator[tuple[int, bytes]], str], Iterator[Line]]
+Reader: TypeAlias = Callable[[Iterator[tuple[int, bytes]], str], Iterator[Line | RawLine]]
 
 _MARK = Line("", None, None, ended=True)
 _PARQUET = b"PAR1"
@@ -65,12 +65,26 @@ def read_records(
     InputError
         At once, if the file cannot be opened, is empty, is no UTF-8 or is of no format that is known.
     """
+    return map(decoded, raw_records(path, what=what, empty=empty, of_cells=of_cells, columns=columns))
+
+
+def raw_records(
+    path: PathLike,
+    *,
+    what: str,
+    empty: bool = False,
+    of_cells: OfCells = topic_record,
+    columns: Collection[str] = (),
+) -> Iterator[Line | RawLine]:
+    """Do what `read_records` does, but leave lines of JSON Lines as they stand in the file."""
     records = _records(path, what, empty, of_cells, columns)
     next(records)  # up to the mark: whatever is wrong with the file itself is raised here, before any work
     return records
 
 
-def _records(path: PathLike, what: str, empty: bool, of_cells: OfCells, columns: Collection[str]) -> Iterator[Line]:
+def _records(
+    path: PathLike, what: str, empty: bool, of_cells: OfCells, columns: Collection[str]
+) -> Iterator[Line | RawLine]:
     name = name_of(path)
     with ExitStack() as stack:
         try:
@@ -94,7 +108,7 @@ def _records(path: PathLike, what: str, empty: bool, of_cells: OfCells, columns:
 
 def _recognised(
     stream: BufferedReader, path: PathLike, what: str, of_cells: OfCells, columns: Collection[str]
-) -> Iterator[Line] | None:
+) -> Iterator[Line | RawLine] | None:
     """Return the records of a file that has just been opened; None if there is nothing in it."""
     name = name_of(path)
     if stream.peek(len(_PARQUET)).startswith(_PARQUET):
@@ -123,7 +137,7 @@ def _reader(
     if first.startswith(b"{"):
         if first == b"{" and line.endswith(b"\n"):
             raise InputError(f"{name} holds JSON spread over several lines; put each {what} on one line (JSON Lines)")
-        return line_records
+        return raw_lines
     if first.startswith(b"["):
         return array_records
     heading = heading_of(first, closed=what != "row", columns=columns)
@@ -133,7 +147,7 @@ def _reader(
     if is_cover_table(sample):
         return lambda lines, _: _cover_table(lines, path)
     if decode(first, name).error is None or b"\n{" in sample:
-        return line_records
+        return raw_lines
     named = "id, documents and references" if what == "topic" else "topic_id, system and summary"
     raise InputError(
         f"{name} is of no format that optsum reads: give JSON Lines or a JSON array, CSV, TSV or Parquet with the "

@@ -10,8 +10,8 @@ from optsum.corpus.folders.duc import duc_files, duc_topics, is_duc_file
 from optsum.corpus.folders.line_pairs import line_pair, pair_topics
 from optsum.corpus.folders.texts import parallel_folders, parallel_topics, stories_in, story_topics
 from optsum.corpus.formats.hf_datasets import PREFIX, folder_records, hub_records, is_dataset_folder
-from optsum.corpus.formats.lines import Line
-from optsum.corpus.formats.records import read_records
+from optsum.corpus.formats.lines import Line, RawLine
+from optsum.corpus.formats.records import raw_records
 from optsum.corpus.topic import BadTopic, Topic
 from optsum.errors import InputError
 from optsum.files import PathLike, describe_os_error
@@ -23,7 +23,7 @@ _CONLLU = (".conllu", ".conllu.gz")
 
 def open_source(
     path: PathLike, *, language: str, columns: Collection[str] = ()
-) -> Iterator[Line] | Iterator[Topic | BadTopic]:
+) -> Iterator[Line | RawLine] | Iterator[Topic | BadTopic]:
     """Open whatever a path leads to.
 
     Parameters
@@ -37,8 +37,8 @@ def open_source(
 
     Returns
     -------
-    iterator of Line, or of Topic or BadTopic
-        Lines hold the JSON form of topics, or records of another data set.
+    iterator of Line or RawLine, or of Topic or BadTopic
+        Lines hold the JSON form of topics, or records of another data set; those of JSON Lines are not decoded.
 
     Raises
     ------
@@ -49,12 +49,12 @@ def open_source(
     if name.startswith(PREFIX):
         return hub_records(name)
     if name == "-":
-        return read_records(path, what="topic", columns=columns)
+        return raw_records(path, what="topic", columns=columns)
     if is_dataset_folder(Path(path)):
         return folder_records(Path(path))
     made = _made(Path(path), language)
     if made is None:
-        return read_records(path, what="topic", columns=columns)
+        return raw_records(path, what="topic", columns=columns)
     if columns:
         raise InputError(f"{name} has no columns, so there is nothing to map; leave --map out")
     return made

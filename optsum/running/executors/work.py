@@ -48,9 +48,13 @@ class Job(Generic[Item, Answer]):
     name: str = ""
 
 
+LONG_S: Final = 1.0
+"""Work on one batch after which what is done is handed over first."""
+
+
 @dataclass(frozen=True, slots=True)
 class Done(Generic[Answer]):
-    """What became of a batch: the answers, one for each item unless Ctrl-C came, and how long it took."""
+    """What became of a batch: the answers, one for each item unless Ctrl-C came or it took long, and the seconds."""
 
     answers: list[Answer]
     seconds: float
@@ -159,12 +163,12 @@ def limit_memory(size: int) -> None:
 
 
 def work_on(job: Job[Item, Answer], batch: list[Item]) -> Done[Answer]:
-    """Return what becomes of a batch."""
+    """Return what becomes of a batch, or of its beginning if it takes longer than `LONG_S`."""
     began = perf_counter()
     answers: list[Answer] = []
     with _interrupts.working(job.name):
         for item in batch:
-            if _interrupts.has_ended(job.name):
+            if _interrupts.has_ended(job.name) or (answers and perf_counter() - began > LONG_S):
                 break
             results = job.work(item)
             if is_interrupted(results):

@@ -28,8 +28,8 @@ Work: TypeAlias = Callable[[Item], list[Result]]
 _AHEAD = 4
 """Batches under way, for each process: enough to keep all busy, few enough that memory does not grow."""
 
-_BATCH_S, _LARGEST_BATCH = 0.2, 32
-"""Work that is worth being sent at once; what is sent costs a few milliseconds."""
+_BATCH_S, _LARGEST_BATCH = 0.2, 128
+"""Work that is worth being sent at once; what is sent costs a few milliseconds, of dask some more."""
 
 _LOOK_S = 2.0
 """Between two looks at whether anybody is there to wait for."""
@@ -131,8 +131,8 @@ class _Stream(Generic[Item, Answer]):
             else:
                 self._crew.end(self._futures())
 
-    def _submit(self, batch: list[Item]) -> int:
-        number = next(self._number)
+    def _submit(self, batch: list[Item], number: int | None = None) -> int:
+        number = next(self._number) if number is None else number
         self._under_way[number] = batch, self._crew.submit(work_on, self._job, batch)
         return number
 
@@ -159,8 +159,11 @@ class _Stream(Generic[Item, Answer]):
             return
         except CancelledError:
             raise ExecutorError("The executor has cancelled what it was given: look whether it still runs.") from None
-        del self._under_way[number]
-        self._size = max(1, min(_LARGEST_BATCH, int(_BATCH_S * len(batch) / max(done.seconds, 1e-6))))
+        self._size = max(1, min(_LARGEST_BATCH, int(_BATCH_S * len(done.answers) / max(done.seconds, 1e-6))))
+        if not done.interrupted and (rest := batch[len(done.answers) :]):
+            self._submit(rest, number)  # in its place, should the order count
+        else:
+            del self._under_way[number]
         yield from self._answers(done)
 
     def _answers(self, done: Done[Answer]) -> Iterator[list[Answer]]:

@@ -6,16 +6,18 @@ import os
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from worker_jobs import dies_of, lost, row, waits
+from worker_jobs import dies_of, lost, row, text_of, waits
 
 import optsum
+from optsum.running.executors.given import Given
 from optsum.running.executors.local import Local
-from optsum.running.executors.workers import in_order
+from optsum.running.executors.workers import as_done, in_order
 
 
 def alive(processes: set[int]) -> set[int]:
@@ -64,7 +66,28 @@ def test_the_input_is_read_as_far_as_needed() -> None:
     for _ in range(5):
         next(results)
     results.close()
-    assert len(read) < 500
+    assert len(read) < 2 * 4 * 128 + 200  # batches under way of two processes
+
+
+@pytest.mark.parametrize("ordered", [True, False])
+def test_a_batch_that_takes_long_is_handed_over_in_pieces(monkeypatch: pytest.MonkeyPatch, ordered: bool) -> None:
+    worked = []
+
+    def quick(item: int) -> list[Any]:
+        worked.append(item)
+        time.sleep(0.002 if item > 150 else 0.0)
+        return row(item)
+
+    monkeypatch.setattr("optsum.running.executors.work.LONG_S", 0.01)
+    with ThreadPoolExecutor(2) as pool:
+        if ordered:
+            done = [result.id for results in in_order(quick, range(400), Given(pool), lost) for result in results]
+        else:
+            handed = list(as_done(quick, range(400), Given(pool), lost, text_of))
+            done = sorted((str(item) for answers in handed for item, _ in answers), key=int)
+            assert max(map(len, handed[-20:])) <= 7
+    assert done == list(map(str, range(400)))
+    assert sorted(worked) == list(range(400))  # each once
 
 
 def test_a_process_that_dies_costs_its_item_and_no_other() -> None:

@@ -1,0 +1,135 @@
+"""Lines passed on as they are make the same topics, whoever reads them."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import pickle
+import random
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from optsum.corpus.topic import BadTopic, Topic
+from optsum.corpus.topics import read_topics
+from optsum.corpus.unique import Names
+from optsum.corpus.unread import Unread, unread_topics
+from optsum.errors import InputError
+
+TEXT = {"documents": [["A b .", "c d"]], "references": [["A c ."]]}
+
+
+def read(path: Path, **how: Any) -> list[Topic | BadTopic]:
+    found = pickle.loads(pickle.dumps(list(unread_topics(path, **how))))  # noqa: S301 - of this test
+    return [each.read() if isinstance(each, Unread) else each for each in found]
+
+
+def a_line(chance: random.Random) -> str:
+    """A line of whatever kind; ids are few, so that some come again."""
+    name: Any = chance.choice(["a", "b", "c", "7", 7, 0, "é", "a b", "", " ", None, [1], "x\ny", 'q"q', "back\\slash"])
+    name = name if chance.random() < 0.2 else f"{chance.randrange(10 ** chance.choice([2, 9]))}"
+    kind = chance.randrange(12)
+    topic: dict[str, Any] = {"id": name, **TEXT}
+    if kind == 1:
+        topic = {**TEXT, "id": name}
+    elif kind == 2:
+        topic = {"documents": TEXT["documents"], "id": name, "references": TEXT["references"]}
+    elif kind == 3:
+        topic = {**TEXT, "meta": {"id": name}}
+    elif kind == 4:
+        topic = {"article": "One. Two.", "highlights": "One.", chance.choice(["id", "guid", "article_id"]): name}
+    elif kind == 5:
+        topic = {"id": name, "documents": []}
+    elif kind == 6:
+        topic = {"id": name, "status": "error", "error": "it was wrong before"}
+    elif kind == 7:
+        topic = {**topic, "meta": "id"}
+    text = json.dumps(topic, ensure_ascii=chance.random() < 0.5)
+    if kind == 8:
+        text = text[: chance.randrange(len(text))] or "{"
+    elif kind == 9:
+        text = text.replace('"id"', chance.choice(['"\\u0069d"', '"id" ', '"id" : "zz", "id"']))
+    elif kind == 10:
+        text = f" {text} \r"
+    return text
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_the_same_topics_as_read_at_once(seed: int, tmp_path: Path) -> None:
+    chance = random.Random(seed)  # noqa: S311
+    lines = [a_line(chance) for _ in range(chance.randrange(1, 60))]
+    if seed % 3:  # without repetitions as far as possible, so that most are passed on
+        lines = [line for line in lines if not line.startswith('{"id": "a')]
+    path = tmp_path / "topics.jsonl"
+    data = ("\n".join(['{"id": "first", "documents": [["a"]], "references": [["a"]]}', *lines]) + "\n").encode()
+    path.write_bytes(gzip.compress(data) if seed % 5 == 0 else data)
+    assert read(path) == list(read_topics(path))
+    mapped = {"documents": "documents", "references": "references", "id": chance.choice(["id", "meta.id", "guid"])}
+    if seed % 2:
+        del mapped["id"]
+    assert read(path, columns=mapped) == list(read_topics(path, columns=mapped))
+
+
+def test_what_is_passed_on(tmp_path: Path) -> None:
+    path = tmp_path / "topics.jsonl"
+    lines = [json.dumps({"id": name, **TEXT}) for name in "abcdcef"]
+    path.write_text("\n".join(lines))
+    assert [isinstance(each, Unread) for each in unread_topics(path)] == [True] * 4 + [False] * 3
+    path.write_text(json.dumps([json.loads(line) for line in lines]))  # one array is no lines
+    assert not any(isinstance(each, Unread) for each in unread_topics(path))
+    assert read(path) == list(read_topics(path))
+
+
+def test_names_are_seen_without_decoding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "topics.jsonl"
+    heads = [{"id": f"t{number}", **TEXT} for number in range(5)]
+    path.write_text("\n".join(json.dumps(each) for each in [*heads, {**TEXT, "id": "last"}, TEXT]))
+    topics = unread_topics(path)
+    next(topics)
+    monkeypatch.setattr(Unread, "read", None)
+    assert [each.name() for each in topics if isinstance(each, Unread)] == [
+        b"t1", b"t2", b"t3", b"t4", b"last", "6",
+    ]  # fmt: skip
+
+
+def test_recognised_columns_are_said_once(tmp_path: Path) -> None:
+    path = tmp_path / "articles.jsonl"
+    path.write_text("no JSON\n" + "".join(json.dumps({"article": "A b.", "highlights": "A."}) + "\n" for _ in "abc"))
+    said: list[str] = []
+    list(unread_topics(path, told=said.append))
+    columns = "documents are article, references are highlights, ids are the row's number"
+    assert said == [f"{path}: {columns}; --map says otherwise"]
+
+
+def test_a_list_of_topics_in_a_line(tmp_path: Path) -> None:
+    path = tmp_path / "questions.jsonl"
+    path.write_text(json.dumps({"text": "One. Two.", "all": [{"answer": "One."}, {"answer": "Two."}]}) + "\n")
+    mapped = "documents=text,references=all[].answer"
+    assert [topic.id for topic in read(path, columns=mapped)] == ["0.0", "0.1"]
+    assert read(path, columns=mapped) == list(read_topics(path, columns=mapped))
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="named pipes as POSIX has them")
+def test_a_pipe_is_read_here(tmp_path: Path) -> None:
+    pipe, held = tmp_path / "pipe", "".join(json.dumps({"id": name, **TEXT}) + "\n" for name in "aba")
+    os.mkfifo(pipe)
+    threading.Thread(target=pipe.write_text, args=[held]).start()
+    assert [isinstance(topic, BadTopic) for topic in unread_topics(pipe)] == [False, False, True]
+
+
+def test_what_cannot_be_opened_is_said_at_once(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no such file"):
+        unread_topics(tmp_path / "none.jsonl")
+
+
+def test_names_are_those_that_a_set_holds() -> None:
+    chance, names, held = random.Random(1), Names(), set[str]()  # noqa: S311
+    for _ in range(20_000):
+        name = str(chance.randrange(15_000))
+        assert names.add(name) == (name not in held)
+        held.add(name)
+    assert len(names) == len(held)
+    assert not names.add(b"1")

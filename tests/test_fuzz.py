@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from plain_oracle import Plain, Truth, least_cover
+from plain_oracle import Plain, least_cover
 from plain_topics import (
     compressive_options,
     compressive_topic,
@@ -18,6 +18,7 @@ from plain_topics import (
     extract_topic,
     with_sides,
 )
+from trying import Truth
 
 import optsum
 

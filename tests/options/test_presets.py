@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import re
 from fractions import Fraction
-from itertools import combinations, pairwise
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
+from trying import every_set
 
 import optsum
 from optsum.options.options import resolve, resolve_score
@@ -194,11 +195,7 @@ def test_presumm_is_the_optimum_of_what_greedy_climbs(shared_data: Path) -> None
         sentences = [str(sentence) for sentence in topic.sentences]
         abstract = [str(sentence) for sentence in topic.references[0]]
         result = optsum.solve(topic, preset="presumm")
-        best = max(
-            presumm_value(sentences, chosen, abstract)
-            for size in range(1, 4)
-            for chosen in combinations(range(len(sentences)), size)
-        )
+        best = max(presumm_value(sentences, chosen, abstract) for chosen in every_set(len(sentences), 3) if chosen)
         assert result.key == best
         greedy = presumm_value(sentences, presumm_greedy(sentences, abstract), abstract)
         assert greedy <= best

@@ -10,6 +10,7 @@ from typing import Any
 
 import networkx as nx
 import numpy as np
+from trying import best_of
 
 from optsum.chunks.parse import Parse, Token
 from optsum.corpus.topic import Topic, as_topic
@@ -62,12 +63,18 @@ class Draw:
 
     def best(self, options: dict[str, Any], max_length: int) -> Fraction:
         """Return the best value of all compressive summaries."""
-        best = Fraction(0)
         choices = [list(self.compressions(number)) for number in range(len(self.parses))]
-        for chosen in product(*choices):
-            if sum(self.words(number, chunks) for number, chunks in enumerate(chosen)) <= max_length:
-                summary = [self.text(number, chunks) for number, chunks in enumerate(chosen) if chunks]
-                best = max(best, text_value(summary, self.topic, options))
+        best = best_of(
+            (
+                chosen
+                for chosen in product(*choices)
+                if sum(self.words(number, chunks) for number, chunks in enumerate(chosen)) <= max_length
+            ),
+            lambda chosen: text_value(
+                [self.text(number, chunks) for number, chunks in enumerate(chosen) if chunks], self.topic, options
+            ),
+        ).best
+        assert best is not None  # nothing at all fits
         return best
 
 

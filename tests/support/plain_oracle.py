@@ -1,7 +1,7 @@
 """The truth about a small topic in plain Python, from its text alone: nothing of the package is used here.
 
-Own tokens, own n-grams, own counting and own enumeration, written down from the definitions in the documentation, so
-that a mistake in the package and one here would have to be the same to go unnoticed.
+Own tokens, own n-grams and own counting, written down from the definitions in the documentation, and every selection
+tried (`trying`), so that a mistake in the package and one here would have to be the same to go unnoticed.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, product
 from typing import Any
+
+from trying import Truth, best_of, every_set
 
 Tokens = list[str]
 LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
@@ -164,14 +166,6 @@ def _flat(sentences: list[Tokens]) -> Tokens:
 
 
 @dataclass(frozen=True)
-class Truth:
-    """What trying every selection says: the best value (None: nothing is feasible) and all that reach it."""
-
-    best: Fraction | None
-    optima: set[tuple[Any, ...]]
-
-
-@dataclass(frozen=True)
 class Trimmed:
     """One sentence of single words whose chunks may be left out.
 
@@ -292,17 +286,11 @@ class Plain:
 
     def truth(self) -> Truth:
         """Try every selection."""
-        best: Fraction | None = None
-        optima: set[tuple[Any, ...]] = set()
-        for selection in self._selections():
-            if not self.fits(selection):
-                continue
-            value = self.value(selection)
-            if best is None or value > best:
-                best, optima = value, set()
-            if value == best:
-                optima.add(selection)
-        return Truth(best, optima)
+        return best_of(filter(self.fits, self._selections()), self.value)
+
+    def values(self) -> dict[tuple[Any, ...], Fraction]:
+        """Return what every selection that may be chosen is worth."""
+        return {selection: self.value(selection) for selection in filter(self.fits, self._selections())}
 
     def units(self) -> set[int]:
         """Return the sentences that take part: not too long, and of some use."""
@@ -331,8 +319,7 @@ class Plain:
             for chosen in product(*(list(one.choices()) for one in self.trimmed)):
                 yield tuple((number, chunk) for number, kept in enumerate(chosen) for chunk in sorted(kept))
             return
-        for size in range(len(self.sentences) + 1):
-            yield from combinations(range(len(self.sentences)), size)
+        yield from every_set(len(self.sentences))
 
     def _by_sentence(self, selection: Sequence[Any]) -> list[tuple[int, frozenset[int]]]:
         kept: dict[int, set[int]] = {}
@@ -353,15 +340,7 @@ def _jaccard(one: str | list[str], other: str | list[str], options: dict[str, An
 def least_cover(clauses: Sequence[Sequence[Sequence[int]]], weight: dict[int, int]) -> Truth:
     """Return the lightest sets of units that hold an alternative of every clause; `weight` names the units."""
     sets = [[frozenset(one) for one in alternatives] for alternatives in clauses]
-    best: Fraction | None = None
-    optima: set[tuple[Any, ...]] = set()
-    for size in range(len(weight) + 1):
-        for chosen in combinations(sorted(weight), size):
-            if not all(any(one.issubset(chosen) for one in alternatives) for alternatives in sets):
-                continue
-            value = Fraction(sum(weight[unit] for unit in chosen))
-            if best is None or value < best:
-                best, optima = value, set()
-            if value == best:
-                optima.add(chosen)
-    return Truth(best, optima)
+    units = sorted(weight)
+    chosen = (tuple(units[place] for place in places) for places in every_set(len(units)))
+    covers = (one for one in chosen if all(any(part.issubset(one) for part in clause) for clause in sets))
+    return best_of(covers, lambda cover: Fraction(sum(weight[unit] for unit in cover)), least=True)

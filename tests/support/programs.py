@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from itertools import combinations
-
 from optsum.solvers.engine.program import Program
+from trying import every_set
 
 
 def value_of(program: Program, chosen: tuple[int, ...]) -> int:
@@ -24,12 +23,11 @@ def value_of(program: Program, chosen: tuple[int, ...]) -> int:
     return total
 
 
-def feasible_sets(program: Program) -> list[tuple[int, ...]]:
-    """Every set of units that is closed under parents and within the limits."""
-    return [
-        chosen
-        for size in range(program.size + 1)
-        for chosen in combinations(range(program.size), size)
+def values_of(program: Program) -> dict[tuple[int, ...], int]:
+    """Value of every set of units that is closed under parents and within the limits."""
+    return {
+        chosen: value_of(program, chosen)
+        for chosen in every_set(program.size)
         if program.min_length <= sum(int(program.lengths[unit]) for unit in chosen) <= program.max_length
         and all(program.parents[unit] in {-1, *chosen} for unit in chosen)
-    ]
+    }

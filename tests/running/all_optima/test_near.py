@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from collections import Counter
 from fractions import Fraction
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import pytest
+from plain_oracle import Plain
 
 import optsum
 from optsum.cli import main
@@ -21,14 +21,7 @@ TOPIC = {"id": "t", "documents": [DOCUMENT], "references": [["a b c d"]]}
 
 def values(reference: str, most: int) -> dict[tuple[int, ...], Fraction]:
     """Return the recall of every selection of the units within the limit, from the text alone."""
-    words = Counter(reference.split())
-    found = {}
-    for size in range(len(DOCUMENT) + 1):
-        for chosen in combinations(range(len(DOCUMENT)), size):
-            text = Counter(word for unit in chosen for word in DOCUMENT[unit].split())
-            if text.total() <= most:
-                found[chosen] = Fraction((words & text).total(), words.total())
-    return found
+    return Plain({**TOPIC, "references": [[reference]]}, {"metric": "rouge-1", "max_length": most}).values()
 
 
 @pytest.mark.parametrize("strategy", ["branch-and-bound", "exhaustive"])

@@ -11,7 +11,7 @@ from optsum.solvers.engine.driver import Driver
 from optsum.solvers.engine.effort import Effort
 from optsum.solvers.engine.program import Program
 from optsum.solvers.engine.singles.operations import SINGLES
-from programs import feasible_sets, value_of
+from programs import values_of
 
 from optsum.contracts.run import Limits
 from optsum.coverage.instance import NO_LIMIT, pack
@@ -60,7 +60,7 @@ def random_program(rng: random.Random) -> Program:
 
 
 def assert_same_as_brute_force(program: Program, name: object) -> int:
-    values = {chosen: value_of(program, chosen) for chosen in feasible_sets(program)}
+    values = values_of(program)
     solver = Driver(program, SINGLES, Limits())
     assert solver.feasible == bool(values), name
     if not values:

@@ -28,13 +28,15 @@ from optsum.studies.submitted import Submissions, Submitted
 if TYPE_CHECKING:
     from optsum.report.figures.figure import Figure
 
-__all__ = ["REFUSED", "Row", "Seconds", "Study", "Workers", "with_references", "without_interruption"]
+__all__ = ["REFUSED", "TIME_LIMIT", "Row", "Seconds", "Study", "Workers", "with_references", "without_interruption"]
 
 Row: TypeAlias = dict[str, Any]
 """A row of JSON."""
 
 Workers: TypeAlias = Annotated[int, Field(ge=1, description="processes")]
 Seconds: TypeAlias = Annotated[float | None, Field(ge=0, description="seconds of search per problem")]
+TIME_LIMIT: Final = 5.0
+"""Seconds of a search, unless said otherwise: most take milliseconds, and a study of all topics must end."""
 
 REFUSED: Final = "refused"
 """The kind of a row that says in ``error`` why a summary could not be used."""
@@ -209,18 +211,31 @@ class Study(Tabular):
             [*columns, *(Column(number, numeric=True) for number in numbers)], title=title, caption=self.caption()
         )
 
+    @abstractmethod
     def about(self) -> str:
-        """Return the settings in some words."""
-        return ""
+        """Return the settings in some words, but for the time limit."""
+
+    def lacking(self) -> list[str]:
+        """Return what of the topics that were done is in no table, or not as it should be, in some words each."""
+        return []
 
     def caption(self) -> list[str]:
-        """Return what is said below every table and figure: how many topics, what was left out, the settings."""
-        parts = [counted(self.topics, "topic"), *filter(None, [self.about()])]
+        """Return what is said below every table and figure: how many topics, the settings, what was left out."""
+        limit: float | None = getattr(self, "time_limit", None)
+        limited = "no time limit" if limit is None else f"{limit:g} s a search"
+        left = self.lacking()
         if self.left_out:
-            parts.append(f"{self.left_out} left out by the filters")
+            left.append(f"{counted(self.left_out, 'topic')} by the filters")
         if refused := len(self.errors) - len(self.unmatched):
-            parts.append(f"{counted(refused, 'part')} of the input could not be used")
-        return ["; ".join(parts) + "."]
+            left.append(f"{counted(refused, 'part')} of the input that could not be used")
+        if self.missing:
+            left.append(f"systems' summaries of {counted(len(self.missing), 'topic')} not read")
+        if self.interrupted:
+            left.append("topics not done when the study was interrupted")
+        return [
+            f"{counted(self.topics, 'topic')}; {self.about()}, {limited}.",
+            f"Left out: {'; '.join(left) or 'nothing'}.",
+        ]
 
     def text(self) -> str:
         """Return the tables as lines of aligned text, and whether there should be more in them."""

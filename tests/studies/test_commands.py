@@ -63,6 +63,9 @@ class Counting(Study):
         self.most -= 1
         return self.most >= 0
 
+    def about(self) -> str:
+        return f"{self.most} wanted"
+
     def tables(self) -> list[Table]:
         return [Table([Column("id")], [[row["id"]] for row in self.rows], title="Topics")]
 
@@ -214,7 +217,7 @@ def test_errors_are_rows_and_one_line(run: Any, tmp_path: Path) -> None:
     topics.write_text('{"id": "t", "cover": [[["a"]]]}\n{"id": "u", "cover": [[["a"]], []]}\n')
     status, shown, err = run("tsc3", topics, "--uncoverable", "skip")
     assert (status, err) == (0, "")
-    assert "without any alternative are left out" in shown
+    assert "1 abstract sentence without any alternative" in shown
 
 
 # --- Ctrl-C -------------------------------------------------------------------------------------------------------

@@ -122,13 +122,13 @@ def test_oracles_that_are_too_many_are_estimated_and_said(monkeypatch: pytest.Mo
 def test_every_table_says_how_many_problems_are_left_out() -> None:
     study = study_hirao([FREE], max_length=4, time_limit=0)
     assert [row["complete"] for row in study.of("problem")] == 6 * [False]
-    assert all("6 of 6 problems left out" in table.text() for table in study.tables())
+    assert all("6 of 6 problems, not all" in table.text() for table in study.tables())
 
 
 def test_windows_that_are_not_proven_are_said() -> None:
     study = LinHovyStudy(strategy="branch-and-bound", time_limit=0).run([WINDOW])
     assert study.of("document")[0]["unproven"] == ["E100", "E150"]
-    assert "E100 lacks 1 document: not proven within the time limit." in str(study)
+    assert "E100 of 1 document, not proven in time" in str(study)
 
 
 # --- a run that goes on -------------------------------------------------------------------------------------------

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
-from itertools import cycle
+from itertools import chain, cycle
 from pathlib import Path
+from textwrap import wrap
 from typing import Any, Final, Literal
 
 from optsum.errors import OptionError, visible
@@ -20,6 +21,8 @@ Style = Literal["line", "points", "bar"]
 
 _MARKERS: Final = "osD^vPX*<>"
 """So that series differ without their colours."""
+_LETTERS: Final = 150
+"""Of a line of the caption, below the axes."""
 _STYLES: Final = ("-", "--", "-.", ":")
 
 
@@ -100,7 +103,7 @@ class Figure:
             self._fill(figure.subplots())
             for path in paths:
                 stamped = "Software" if path.suffix == ".png" else "Date"
-                figure.savefig(path, metadata={stamped: None}, dpi=150)
+                figure.savefig(path, metadata={stamped: None}, dpi=150, bbox_inches="tight")
 
     def _fill(self, axes: Any) -> None:
         bars = [one for one in self.series if one.style == "bar"]
@@ -122,6 +125,9 @@ class Figure:
         axes.set(xlabel=visible(self.x_label), ylabel=visible(self.y_label))
         axes.set_title(visible(self.title), fontsize=10)
         axes.grid(visible=True, alpha=0.3)
+        if self.caption:
+            lines = chain.from_iterable(wrap(visible(sentence), _LETTERS) for sentence in self.caption)
+            axes.figure.text(0.01, -0.01, "\n".join(lines), fontsize=6, verticalalignment="top")
         if self.series:
             axes.legend(fontsize=7, ncols=2 if len(self.series) > 4 else 1)
 

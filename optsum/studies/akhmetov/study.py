@@ -11,17 +11,18 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal
 
 from pydantic import Field
 
-from optsum.contracts.result import Result, Status
+from optsum.contracts.result import Result, Status, Termination
 from optsum.corpus.systems import System
 from optsum.corpus.topic import Topic
 from optsum.errors import InputError, OptionError
 from optsum.options.options import Options, resolve
 from optsum.registry import STRATEGIES
 from optsum.report.statistics import Interval
+from optsum.report.tables.table import counted
 from optsum.running.one_problem import answer
 from optsum.running.setup import Setup, setup_of
-from optsum.studies.akhmetov.tables import all_tables, figure_3
-from optsum.studies.base import Row, Seconds, Study, Workers, with_references, without_interruption
+from optsum.studies.akhmetov.tables import all_tables, figure_3, of
+from optsum.studies.base import TIME_LIMIT, Row, Seconds, Study, Workers, with_references, without_interruption
 from optsum.studies.peers import score_of
 from optsum.studies.submitted import Submitted, refused, text_of
 from optsum.text.lengths import character_count, word_count
@@ -76,7 +77,7 @@ class AkhmetovStudy(Study):
         float, Field(gt=0, description="Z of --interval z; the paper prints 1.956, its intervals are those of 1.96")
     ] = 1.96
     exact: Annotated[str, Field(description="strategy that computes the optimum; none for none")] = "branch-and-bound"
-    time_limit: Seconds = None
+    time_limit: Seconds = TIME_LIMIT
     seed: Annotated[int, Field(ge=0, description="the same seed gives the same tables")] = 0
     workers: Workers = 1
 
@@ -139,7 +140,23 @@ class AkhmetovStudy(Study):
     def about(self) -> str:
         """Return the settings in some words."""
         ends = "across sentence ends" if self.counts == "clipped" else "within sentences"
-        return f"F1 of free length, {self.counts} counts, R-1 and R-2 searched each by itself, R-2 {ends}"
+        kept = " of the paper's lengths" if self.paper_filter else ""
+        return (
+            f"texts{kept}, F1 of free length, {self.counts} counts, R-1 and R-2 searched each by itself, R-2 {ends}, "
+            f"seed {self.seed}"
+        )
+
+    def lacking(self) -> list[str]:
+        """Return of how many topics the optimum is not proven, and how many heuristic searches the time ended."""
+        left = [
+            f"the {metric} optimum of {counted(count, 'topic')}, not proven in time: the best that any method found "
+            "stands in its place"
+            for metric in METRICS
+            if (count := sum(not row["proven"] for row in of(self, OPTIMUM, metric)))
+        ]
+        if ended := sum(row["ended"] == Termination.TIME_LIMIT for row in self.of("found") if row["method"] != OPTIMUM):
+            left.append(f"what {ended} of the heuristic searches would have found later")
+        return left
 
 
 def _between(value: int, least: int | None, most: int | None) -> bool:
@@ -197,6 +214,7 @@ def _found(topic: Topic, metric: str, results: Mapping[str, Result]) -> Iterator
             "sentences": len(held.selection or ()),
             "seconds": result.seconds,
             "proven": proven,
+            "ended": result.termination.value,
             "selection": list(held.selection or ()),
         }
 

@@ -9,7 +9,7 @@ from typing import Final
 
 from optsum.report.figures.figure import Figure, Series
 from optsum.report.statistics import INTERVALS, Interval, Spread, pearson, spearman, spread_of
-from optsum.report.tables.table import Cell, Table, counted, number
+from optsum.report.tables.table import Cell, Table, number
 from optsum.studies.base import Row, Study
 
 __all__ = ["all_tables", "figure_3"]
@@ -74,11 +74,6 @@ def upper_bounds(study: Study) -> Table:
             for metric in _METRICS
         ]
         table.rows.append([method, *cells])
-    for metric in _METRICS:
-        if unproven := sum(not row["proven"] for row in of(study, "Optimum", metric)):
-            table.caption.append(
-                f"The optimum of {counted(unproven, 'topic')} is not proven ({metric}): the best that any method found."
-            )
     return table
 
 

@@ -199,7 +199,9 @@ def _against(judged: Judged, group: tuple[str, str], weights: Floats) -> str:
     people = weights @ judged.human
     many = _correlation(weights @ judged.of_all[group], people, rank=False)
     means = np.einsum("bt,tds->bds", weights, judged.of_one[group])
-    one = np.nanmean(_correlation(means, people[:, None, :], rank=False), axis=1)
+    one = _correlation(means, people[:, None, :], rank=False)  # samples x draws
+    with np.errstate(invalid="ignore"):
+        one = np.nansum(one, axis=1) / (~np.isnan(one)).sum(axis=1)  # nan of a sample of which no draw has one
     apart = (many - one)[~np.isnan(many - one)]
     if not len(apart):
         return "-"

@@ -7,7 +7,8 @@ from typing import Annotated, ClassVar, Final, Literal
 
 from pydantic import Field
 
-from optsum.studies.base import Row, Seconds, Study, Workers
+from optsum.report.tables.table import counted
+from optsum.studies.base import TIME_LIMIT, Row, Seconds, Study, Workers
 
 __all__ = ["METRICS", "SETTINGS", "HiraoOptions"]
 
@@ -37,14 +38,24 @@ class HiraoOptions(Study):
         float, Field(ge=0, le=1, description="Table 6: systems with this share of their sentences in the sources")
     ] = 0.5
     resamples: Annotated[int, Field(ge=0, description="bootstrap samples for the intervals of Table 6")] = 1000
-    time_limit: Seconds = 5.0  # most problems take milliseconds; those of short references may have no end
+    time_limit: Seconds = TIME_LIMIT  # the oracles of short references may have no end
     seed: Annotated[int, Field(ge=0, description="of strategies, estimates, drawn oracles and resampling")] = 0
     workers: Workers = 1
 
     def about(self) -> str:
         """Return the settings in some words."""
-        limit = "" if self.time_limit is None else f", {self.time_limit:g} s a problem"
-        return f"extracts of {self.max_length} words at most, Porter stems, n-grams within sentences{limit}"
+        return (
+            f"recall of extracts of {self.max_length} words at most, Porter stems, R1 without stop words, n-grams "
+            f"within sentences, seed {self.seed}"
+        )
+
+    def lacking(self) -> list[str]:
+        """Return how many problems are left out, and why."""
+        problems = self.of("problem")
+        if not (unproven := sum(not row["complete"] for row in problems)):
+            return []
+        left = f"{unproven} of {counted(len(problems), 'problem')}"
+        return [f"{left}, not all of whose oracles were found in time: means and medians lack problems with many"]
 
     def of_problems(self, metric: str, setting: str) -> list[Row]:
         """Return the problems of a metric and a setting whose oracles were all found."""

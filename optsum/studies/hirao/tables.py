@@ -9,7 +9,7 @@ from typing import Final
 
 from optsum.optima.pairs import PAIRS
 from optsum.report.statistics import wilcoxon
-from optsum.report.tables.table import Table, counted, number
+from optsum.report.tables.table import Table, number
 from optsum.studies.base import Row
 from optsum.studies.hirao.options import HiraoOptions
 
@@ -63,7 +63,7 @@ def scores(study: HiraoOptions) -> Table:
         lines["p, oracle against peer"] = [_paired(oracle("multi", metric), of[metric]) for metric in _METRICS]
         table.caption.append("Peer: the system of the best mean (multi), and which that is.")
     table.rows = [[name, *cells] for name, cells in lines.items()]
-    table.caption += [*_left_out(study), _TEST]
+    table.caption.append(_TEST)
     return table
 
 
@@ -90,7 +90,7 @@ def systems(study: HiraoOptions) -> Table | None:
     longer = sum(row["words"] > study.max_length for row in study.of("system")) // len(_METRICS)
     if longer:
         table.caption.append(f"Longer than oracles may be, and not cut: {longer} of the summaries.")
-    table.caption += ["share: of the oracle's score, multi, on the same topics.", *_left_out(study), _TEST]
+    table.caption += ["share: of the oracle's score, multi, on the same topics.", _TEST]
     return table
 
 
@@ -221,15 +221,4 @@ def _groups(study: HiraoOptions) -> Iterator[tuple[list[str], list[Row]]]:
 
 
 def _table(study: HiraoOptions, title: str, headings: Sequence[str]) -> Table:
-    table = study.table(title, ["metric", "references"], headings)
-    table.caption += _left_out(study)
-    return table
-
-
-def _left_out(study: HiraoOptions) -> list[str]:
-    problems = study.of("problem")
-    unproven = sum(not row["complete"] for row in problems)
-    if not unproven:
-        return []
-    left = f"{unproven} of {counted(len(problems), 'problem')} left out"
-    return [f"{left}: not all oracles were found within the limits, so means and medians lack problems with many."]
+    return study.table(title, ["metric", "references"], headings)

@@ -20,7 +20,7 @@ from optsum.report.tables.table import Cell, Table, counted, number
 from optsum.running.each_topic import agreed
 from optsum.running.one_problem import answer
 from optsum.running.setup import Setup, setup_of
-from optsum.studies.base import Row, Seconds, Study, Workers, with_references, without_interruption
+from optsum.studies.base import TIME_LIMIT, Row, Seconds, Study, Workers, with_references, without_interruption
 from optsum.studies.lin_hovy.figures import all_figures
 from optsum.studies.peers import score_of
 from optsum.studies.submitted import Submitted, refused, text_of
@@ -58,7 +58,7 @@ class LinHovyStudy(Study):
         int, Field(ge=1, description="longer documents have no oracle extract, as in the paper")
     ] = 30
     strategy: Annotated[str, Field(description="exhaustive, as in the paper, or branch-and-bound")] = "exhaustive"
-    time_limit: Seconds = None
+    time_limit: Seconds = TIME_LIMIT
     workers: Workers = 1
 
     @cached_property
@@ -92,7 +92,24 @@ class LinHovyStudy(Study):
 
     def about(self) -> str:
         """Return the settings in some words."""
-        return "unigrams, stop words kept, no stems, each sentence of the reference by itself"
+        return (
+            "unigrams, stop words kept, no stems, each sentence of the reference by itself, the reference that another "
+            "one agrees with best"
+        )
+
+    def lacking(self) -> list[str]:
+        """Return of how many documents there are no oracle extracts, and why."""
+        documents = self.of("document")
+        long = sum(one["too_long"] for one in documents)
+        unproven = {name: sum(name in one["unproven"] for one in documents) for name in WINDOWS}
+        left = (
+            [f"E150, E100 of {counted(long, 'document')} of more than {self.max_sentences} sentences"] if long else []
+        )
+        if alone := sum(one["MaxH"] is None for one in documents):
+            left.append(f"agreement, and with it the figures, of {counted(alone, 'document')} with one human summary")
+        return left + [
+            f"{name} of {counted(count, 'document')}, not proven in time" for name, count in unproven.items() if count
+        ]
 
     @property
     def systems(self) -> list[str]:
@@ -127,15 +144,6 @@ class LinHovyStudy(Study):
         if self.systems:
             table.caption.append("T: systems.")
         table.caption.append("(n): the mean is of so many documents of the set.")
-        if documents and not any(one.get("MaxH") is not None for one in documents):
-            table.caption.append("No document has two human summaries, so there is no agreement to show.")
-        for name in WINDOWS:
-            if unproven := sum(name in one["unproven"] for one in documents):
-                table.caption.append(f"{name} lacks {counted(unproven, 'document')}: not proven within the time limit.")
-        if long := sum(one["too_long"] for one in documents):
-            table.caption.append(
-                f"E150, E100 lack {counted(long, 'document')} of more than {self.max_sentences} sentences."
-            )
         return table
 
     def sizes(self) -> Table:

@@ -18,10 +18,10 @@ from optsum.corpus.topic import Text, Topic
 from optsum.errors import InputError, OptionError
 from optsum.options.options import Options, resolve
 from optsum.registry import STRATEGIES
-from optsum.report.tables.table import Table
+from optsum.report.tables.table import Table, counted
 from optsum.running.one_problem import answer
 from optsum.running.setup import Setup, setup_of
-from optsum.studies.base import Row, Seconds, Study, Workers, without_interruption
+from optsum.studies.base import TIME_LIMIT, Row, Seconds, Study, Workers, without_interruption
 from optsum.studies.submitted import Submitted, refused
 from optsum.studies.tsc3.measures import answers, score_extract
 from optsum.studies.tsc3.tables import BEST, LEAD, all_tables
@@ -51,8 +51,10 @@ class Tsc3Study(Study):
         Literal["error", "skip"],
         Field(description="an abstract sentence without any alternative is an error, or left out"),
     ] = "error"
-    strategy: Annotated[str, Field(description="how the minimum covers are found; they must be proven")] = "milp"
-    time_limit: Seconds = None
+    strategy: Annotated[str, Field(description="how the minimum covers are found; they must be proven")] = (
+        "branch-and-bound"
+    )
+    time_limit: Seconds = TIME_LIMIT
     workers: Workers = 1
 
     @cached_property
@@ -77,6 +79,17 @@ class Tsc3Study(Study):
     def work(self) -> Callable[[Submitted], list[Row]]:
         """Return what makes the rows of a topic: one for each system, the baseline and the minimum cover."""
         return partial(_rows, way=setup_of(self._way))
+
+    def about(self) -> str:
+        """Return the settings in some words."""
+        return f"minimum covers by {self.strategy}; Coverage and Precision of sentences, answers in texts"
+
+    def lacking(self) -> list[str]:
+        """Return how many abstract sentences have no alternative."""
+        without = {row["id"]: len(row["uncoverable"]) for row in self.of("score") if "uncoverable" in row}
+        if not (count := sum(without.values())):
+            return []
+        return [f"{counted(count, 'abstract sentence')} without any alternative"]
 
     def tables(self) -> list[Table]:
         """Return Tables 3 to 7; 5 and 6 if people scored the summaries."""

@@ -72,7 +72,7 @@ def extraction(study: Study) -> Table:
     table = _table(study, "Extracts (Table 4)", {"Cov.": _get("coverage"), "Prec.": _get("precision")})
     extracts = [row for row in study.of("score") if "coverage" in row]
     if not extracts:
-        table.caption = ["Nothing to show: no topic could be scored."]
+        table.caption = [*study.caption(), "Nothing to show: no topic could be scored."]
         return table
     table.caption.append("Cov.: mean share of an alternative of each abstract sentence. Prec.: m / h.")
     other = sum(row["size"] != row["minimum"] for row in extracts)
@@ -81,8 +81,6 @@ def extraction(study: Study) -> Table:
             f"{other} of {len(extracts)} extracts do not have the h sentences of the minimum cover; their "
             "precision is m / max(h, size)."
         )
-    if any(row["uncoverable"] for row in extracts):
-        table.caption.append("Abstract sentences without any alternative are left out of the coverage.")
     if LEAD not in systems(study):
         table.caption.append(f"{LEAD} is not here: it needs topics with documents.")
     table.caption += _left_out(study, "coverage", "has no extract (selection)")
@@ -118,7 +116,8 @@ def question_answering(study: Study) -> Table:
     table = _table(study, "Pseudo question answering (Table 7)", columns)
     scores = study.of("score")
     if not any("exact" in row for row in scores):
-        table.caption = ["Nothing to show: no topic has both meta.questions and a summary with text."]
+        said = "Nothing to show: no topic has both meta.questions and a summary with text."
+        table.caption = [*study.caption(), said]
         return table
     table.caption.append("exact: share of the answers that are in the summary. edit: mean S_ed, clipped to [0, 1].")
     asked, all_ = {row["id"] for row in scores if "exact" in row}, {row["id"] for row in scores}

@@ -102,7 +102,7 @@ def test_it_names_what_it_cannot_use() -> None:
     assert "no reference" in study.errors[1]
     assert "system 's': the selection names unit 9" in study.errors[2]
     assert study.of("problem")
-    assert "3 parts of the input could not be used" in scores(study).text()
+    assert "3 parts of the input that could not be used" in scores(study).text()
 
 
 # --- systems and Table 6, from plain enumeration -------------------------------------------------------------------

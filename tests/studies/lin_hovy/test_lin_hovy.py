@@ -54,7 +54,7 @@ def test_by_hand() -> None:
     # A document that is too long for the exhaustive search has everything else.
     assert other["too_long"]
     assert (other["E100"], other["FT"], other["MaxH"], other["B1"]) == (None, 1.0, 1.0, 1.0)
-    assert "E150, E100 lack 1 document of more than 30 sentences." in str(study)
+    assert "E150, E100 of 1 document of more than 30 sentences" in str(study)
     shown = {line[0]: line[1:] for line in study.scores().rows}
     assert (shown["E100"][0], shown["MaxH"][0]) == ("1.000 (1)", "1.000")
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from pathlib import Path
 from typing import Any, ClassVar, Final, Literal
 
 import numpy as np
@@ -21,7 +22,7 @@ import numpy as np
 from optsum.chunks.rules.files import load_rules
 from optsum.chunks.rules.rules import Rules
 from optsum.chunks.tree import chunk_tree
-from optsum.corpus.parses import parses_of
+from optsum.corpus.parses import parse_files, parses_of
 from optsum.corpus.topic import Topic
 from optsum.errors import InputError
 from optsum.metrics.metric import Metric
@@ -188,6 +189,10 @@ class Compressive(Formulation):
         """Return what the file of rules holds."""
         rules = self._rules()
         return {} if rules is None else {"chunk_rules": rules.digest}
+
+    def files_of(self, topic: Topic) -> Sequence[Path]:
+        """Return the files of its parses."""
+        return parse_files(topic)
 
     def build(self, topic: Topic, spec: Spec) -> Compression:
         """Return the problem of a topic.

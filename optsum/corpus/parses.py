@@ -13,7 +13,7 @@ from optsum.errors import InputError
 from optsum.files import read_text
 from optsum.text.tokenizers import Sentence
 
-__all__ = ["parses_of", "rebased"]
+__all__ = ["parse_files", "parses_of", "rebased"]
 
 _FOLDER = "conllu"
 
@@ -74,16 +74,27 @@ def _found(topic: Topic, has_words: list[bool]) -> list[Block | None]:
                 )
             found += blocks
         return found
-    names = topic.meta.get("conllu")
-    if names is None:
+    if topic.meta.get("conllu") is None:
         raise InputError(
             'there are no parses; give "parses", the CoNLL-U text of each sentence, or meta.conllu, a file, or let '
             "optsum parse TOPICS --model NAME make them (spaCy)"
         )
-    files = names if isinstance(names, list | tuple) else [names]
+    return [block for name in _names(topic) for block in _read(name, topic.source)]
+
+
+def parse_files(topic: Topic) -> list[Path]:
+    """Return the files that the parses of a topic are read from, as far as they exist."""
+    if topic.parses is not None or topic.meta.get("conllu") is None:
+        return []
+    return [path for name in _names(topic) if (path := _existing(_places(name, topic.source))) is not None]
+
+
+def _names(topic: Topic) -> list[str]:
+    names = topic.meta["conllu"]
+    files = list(names) if isinstance(names, list | tuple) else [names]
     if not files or not all(isinstance(name, str) and name for name in files):
         raise InputError(f"meta.conllu is {names!r:.40}; give the name of a file, or a list of them")
-    return [block for name in files for block in _read(name, topic.source)]
+    return files
 
 
 def rebased(topic: Topic, folder: Path) -> Topic:

@@ -203,6 +203,11 @@ def _differing_inputs(known: list[dict[str, Any]], now: list[dict[str, Any]]) ->
                 else "the bytes"
             )
             said.append(f"the topics {other['path']} have changed: {what}")
+        elif one.get("beside") != other.get("beside"):
+            had, has = (each.get("beside") or {"files": 0, "bytes": 0} for each in (one, other))
+            units = [unit for unit in ("files", "bytes") if had[unit] != has[unit]]
+            what = " and ".join(f"{had[unit]} {unit}, not {has[unit]}" for unit in units)
+            said.append(f"the files that the topics {other['path']} name (parses) have changed: {what or 'the bytes'}")
     return said
 
 

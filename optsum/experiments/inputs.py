@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
 from optsum.corpus.folders.line_pairs import line_pair
 from optsum.corpus.formats.hf_datasets import PREFIX
+from optsum.corpus.topic import BadTopic, Topic
 from optsum.errors import InputError
 from optsum.files import describe_os_error
+from optsum.problem.formulation import Formulation
 
-__all__ = ["absolute", "fingerprint"]
+__all__ = ["absolute", "files_beside", "fingerprint"]
 
 _BLOCK: Final = 1 << 20
 
@@ -33,7 +37,6 @@ def fingerprint(path: str) -> dict[str, Any]:
     """
     if path.startswith(PREFIX):
         return {"path": path, "sha256": None, "bytes": None}
-    seen, size = hashlib.sha256(), 0
     try:
         pair = line_pair(path)
         if pair is None and Path(path).is_dir():
@@ -42,16 +45,44 @@ def fingerprint(path: str) -> dict[str, Any]:
         else:
             files = [Path(path)] if pair is None else list(pair)
             names = [""] * len(files)
-        for name, file in zip(names, files, strict=True):
-            if name:
-                seen.update(f"{name}\0".encode("utf-8", "surrogateescape"))
-            with file.open("rb", buffering=0) as stream:
-                while block := stream.read(_BLOCK):
-                    seen.update(block)
-                    size += len(block)
+        return {"path": absolute(path), **_held(zip(files, names, strict=True))}
     except OSError as error:
         raise InputError(f"{path} cannot be read: {describe_os_error(error)}") from error
-    return {"path": absolute(path), "sha256": seen.hexdigest(), "bytes": size}
+
+
+def _held(files: Iterable[tuple[Path, str]]) -> dict[str, Any]:
+    """Return the digest of files, and of names that they have, and the bytes that they hold together."""
+    seen, size = hashlib.sha256(), 0
+    for file, name in files:
+        if name:
+            seen.update(f"{name}\0".encode("utf-8", "surrogateescape"))
+        with file.open("rb", buffering=0) as stream:
+            while block := stream.read(_BLOCK):
+                seen.update(block)
+                size += len(block)
+    return {"sha256": seen.hexdigest(), "bytes": size}
+
+
+def files_beside(topics: Iterable[Topic | BadTopic], formulations: Iterable[Formulation]) -> dict[str, Any] | None:
+    """Return what the files that topics name, such as parses, are recognised by.
+
+    Returns
+    -------
+    dict or None
+        ``files``, how many there are; ``sha256`` and ``bytes`` of what they hold, in the order of the topics; None if
+        there are none. What cannot be read is passed over: it will be an error row.
+    """
+    wanted = {type(each): each for each in formulations if type(each).files_of is not Formulation.files_of}
+    if not wanted:
+        return None
+    found: dict[Path, None] = {}
+    for topic in topics:
+        for each in wanted.values():
+            if isinstance(topic, Topic):
+                with suppress(InputError):
+                    found |= dict.fromkeys(each.files_of(topic))
+    readable = [(file, "") for file in found if os.access(file, os.R_OK)]
+    return {"files": len(readable), **_held(readable)} if readable else None
 
 
 def absolute(path: str) -> str:

@@ -14,12 +14,13 @@ from typing import Any, NamedTuple, Self
 from optsum._version import __version__
 from optsum.contracts.result import Result
 from optsum.corpus.topic import BadTopic, Topic
+from optsum.corpus.topics import read_topics
 from optsum.corpus.unread import Unread, unread_topics
 from optsum.errors import OptionError
 from optsum.experiments.environment import environment
 from optsum.experiments.experiment import Experiment, experiment_of
 from optsum.experiments.folder import RunFolder, sessions_of
-from optsum.experiments.inputs import fingerprint
+from optsum.experiments.inputs import files_beside, fingerprint
 from optsum.experiments.shards import Shard
 from optsum.experiments.status import RunStatus, status
 from optsum.files import PathLike
@@ -197,7 +198,7 @@ class RunWork:
             raise OptionError(f"The first {limit} topics are none: give a limit of 0 or more.")
         self._experiment, self._shard, self._limit, self._details = experiment, shard, limit, details
         self._readers = [self._open(path) for path in experiment.topics]  # what cannot be read is refused first
-        inputs = [fingerprint(path) for path in experiment.topics]
+        inputs = [self._fingerprint(path) for path in experiment.topics]
         self._stack = ExitStack()
         self._folder = self._stack.enter_context(RunFolder(folder, resume=resume))
         try:
@@ -220,6 +221,11 @@ class RunWork:
 
         columns = self._experiment.columns
         return unread_topics(path, flat=self._experiment.cells[0].flat, columns=columns, told=told)
+
+    def _fingerprint(self, path: str) -> dict[str, Any]:
+        flat, formulations = self._experiment.cells[0].flat, [cell.formulated() for cell in self._experiment.cells]
+        beside = files_beside(read_topics(path, flat=flat, columns=self._experiment.columns), formulations)
+        return {**fingerprint(path), **({} if beside is None else {"beside": beside})}
 
     def _warn_of_versions(self) -> None:
         before = {each.get("optsum") for each in sessions_of(self._folder.path)} - {__version__}

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from pathlib import Path
 from typing import Any, ClassVar, final
 
 from optsum.corpus.topic import Topic
@@ -267,3 +268,8 @@ class Formulation(ABC):
     def contents(self) -> Mapping[str, Any]:
         """Return, for options that name files, what these hold: it is that which makes results differ."""
         return {}
+
+    def files_of(self, topic: Topic) -> Sequence[Path]:
+        """Return the files that are read for a topic, beside that which it was read from: as far as they exist."""
+        del topic
+        return ()

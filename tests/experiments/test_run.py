@@ -132,6 +132,35 @@ def test_other_topics_are_refused_and_the_same_elsewhere_are_not() -> None:
         run(given=experiment(topics="moved.jsonl"), resume=True, shard="1/2")
 
 
+def test_parses_beside_the_topics_are_part_of_the_run() -> None:
+    words = {"one": "a b", "two": "b c"}
+    Path("conllu").mkdir()
+    for name, text in words.items():
+        lines = [f"{n}\t{word}\t_\tX\t_\t_\t{n - 1}\t{'dep' if n > 1 else 'root'}\t_\t_" for n, word in
+                 enumerate(text.split(), 1)]  # fmt: skip
+        Path("conllu", f"{name}.conllu").write_text("\n".join(lines) + "\n\n")
+    topics = [{"id": n, "documents": [[t]], "references": [["b"]], "meta": {"conllu": f"{n}.conllu"}}
+              for n, t in words.items()]  # fmt: skip
+    topics.append({**topics[0], "id": "three", "meta": {"conllu": 7}})  # an error row, and no more
+    Path("topics.jsonl").write_text("".join(json.dumps(topic) + "\n" for topic in topics))
+    given = experiment(formulation="compressive", grid={"max_length": [1]})
+    first = run(given=given)
+    assert (first.done, first.failed) == (3, 1)
+    assert run(given=given, resume=True).done == 3
+    held = Path("conllu/two.conllu").read_text()
+    Path("conllu/two.conllu").write_text(held.replace("dep", "obj"))
+    with pytest.raises(optsum.OptionError, match=r"name \(parses\) have changed: the bytes"):
+        run(given=given, resume=True)
+    Path("conllu/two.conllu").unlink()
+    with pytest.raises(optsum.OptionError, match=r"have changed: 2 files, not 1 and \d+ bytes, not \d+"):
+        run(given=given, resume=True)
+    Path("conllu/two.conllu").write_text(held)
+    assert run(given=given, resume=True).failed == 1
+    assert run("extractive", given=experiment(), resume=True).complete  # reads no parses
+    Path("conllu/two.conllu").unlink()
+    assert run("extractive", given=experiment(), resume=True).complete
+
+
 def test_files_that_options_name_are_part_of_the_run() -> None:
     Path("stop.txt").write_text("a\n")
     given = experiment(stopwords="stop.txt")

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from multiprocessing import resource_tracker
+from pathlib import Path
 from typing import Any
 
 from optsum.errors import tracebacks_are_shown
@@ -49,7 +50,7 @@ class Local:
                 self.width,
                 timeout=_IDLE_S,
                 initializer=start_process,
-                initargs=(os.getpid(), tracebacks_are_shown(), self._memory),
+                initargs=(os.getpid(), tracebacks_are_shown(), self._memory, _folder()),  # others: new processes
                 env=SAFE_PATH,
             )
             future: Future[Any] = self._executor.submit(function, *arguments)
@@ -74,6 +75,13 @@ class Local:
 
     def close(self) -> None:
         """Keep the processes for a while."""
+
+
+def _folder() -> str | None:
+    try:
+        return str(Path.cwd())
+    except FileNotFoundError:  # somebody has removed it
+        return None
 
 
 def interrupt_processes(executor: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import signal
 import sys
 import threading
@@ -127,7 +128,7 @@ def interrupt_here(name: str) -> None:
     _interrupts.end(name)
 
 
-def start_process(parent: int, tracebacks: bool, memory: int | None) -> None:
+def start_process(parent: int, tracebacks: bool, memory: int | None, folder: str | None) -> None:
     """Get a process ready that works and does nothing else.
 
     Parameters
@@ -138,6 +139,8 @@ def start_process(parent: int, tracebacks: bool, memory: int | None) -> None:
         Whether it shows them.
     memory : int, optional
         Bytes that it may take.
+    folder : str, optional
+        The current one of its parent, where relative paths begin.
     """
     end_with(parent, natively=True)
     for number in STOP:
@@ -148,6 +151,8 @@ def start_process(parent: int, tracebacks: bool, memory: int | None) -> None:
         limit_memory(memory)
     if tracebacks:
         show_tracebacks()
+    if folder is not None:
+        os.chdir(folder)
 
 
 def limit_memory(size: int) -> None:

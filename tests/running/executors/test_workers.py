@@ -107,6 +107,13 @@ def test_a_reader_that_leaves_early_leaves_no_work_behind(tmp_path: Path) -> Non
     assert len(list(tmp_path.iterdir())) < 10
 
 
+def test_processes_that_stay_are_in_the_current_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        monkeypatch.chdir(tmp_path / name)
+        assert Local(1).submit(os.getcwd).result() == str(tmp_path / name)
+
+
 def test_an_input_that_fails_is_no_result() -> None:
     def source() -> Any:
         yield 1

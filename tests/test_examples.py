@@ -45,6 +45,8 @@ def run(name: str, *arguments: str) -> str:
         ("heuristics_against_optimum.py", r"^vns +0\.5620 .*40/40"),
         ("swap_solver.py", r"^highs +optimal 78/157 in"),
         ("lin_hovy_baseline.py", r"^kettle-recall +best 1\.0000 +lead 0\.9773 +\(optimal\)$"),
+        ("own_strategy.py", r"^\S+own_strategy\.py:LateAcceptance +0\.5\d{3} .*\d/40"),
+        ("own_solver.py", r"^bridge-closure +0\.4968 +scipy 0\.4968 +optimal$"),
         ("own_formulation.py", r"^bridge-closure +0\.4968 +with numbers 0\.\d{4} +\(\d+"),
     ],
 )

@@ -156,7 +156,11 @@ def _check_options(name: str, problem: Problem) -> None:
     try:
         _backend(name, backend_options=((_UNKNOWN, 1),)).solve(problem, Limits(), 0)
     except OptionError as error:
-        expect(name in str(error), name, "an unknown option is refused by a sentence that does not name the backend.")
+        expect(
+            _backend(name).name in str(error),
+            name,
+            "an unknown option is refused by a sentence that does not name the backend.",
+        )
     else:
         expect(False, name, "an option that it does not have is taken without a word.")
     names = _backend(name).declaration.names

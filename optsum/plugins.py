@@ -14,7 +14,7 @@ from importlib.metadata import EntryPoint, entry_points
 from importlib.util import module_from_spec, spec_from_file_location
 from operator import attrgetter
 from pathlib import Path
-from types import ModuleType, NoneType, UnionType
+from types import MappingProxyType, ModuleType, NoneType, UnionType
 from typing import Any, Final, Generic, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from optsum.errors import OptionError, UnsupportedError, unknown_name
@@ -23,7 +23,7 @@ __all__ = ["Registry", "is_place", "place_of"]
 
 T = TypeVar("T")
 
-_PLACE: Final = re.compile(r"(?:.+\.py|(?!pyomo:)\w+(?:\.\w+)*):[A-Za-z_][\w.]*")
+_PLACE: Final = re.compile(r"(?:.+\.py|\w+(?:\.\w+)*):[A-Za-z_][\w.]*")
 
 
 class Registry(Generic[T]):
@@ -40,13 +40,23 @@ class Registry(Generic[T]):
         already taken, warns and is left out; one that cannot be imported is an error only when it is used.
     base : str
         ``"module:attribute"`` of the class that every entry derives from.
+    families : mapping of prefix to ``"module:function"``, optional
+        For names that no list can hold: the function returns the class of what follows the prefix.
     """
 
-    def __init__(self, kind: str, builtin: Mapping[str, str], group: str, base: str) -> None:
+    def __init__(
+        self,
+        kind: str,
+        builtin: Mapping[str, str],
+        group: str,
+        base: str,
+        families: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
         self.kind = kind
         self.group = group
         self.base = base
         self.builtin = builtin
+        self.families = families
 
     @cached_property
     def _plugins(self) -> dict[str, EntryPoint]:
@@ -83,6 +93,10 @@ class Registry(Generic[T]):
             return loaded
         if name in self._plugins:
             return self._checked(f"{name} of {self._plugins[name].value}", self._plugins[name].load)
+        for prefix, place in self.families.items():
+            if name.startswith(prefix):
+                member: type[T] = _attribute(place)(name.removeprefix(prefix))
+                return member
         if is_place(name):
             return self._checked(name, partial(_at_place, name))
         raise unknown_name(self.kind, name, self.names())

@@ -80,4 +80,5 @@ BACKENDS: Registry[Backend] = Registry(
     },
     "optsum.backends",
     "optsum.contracts.backend:Backend",
+    families={"pyomo:": "optsum.solvers.backends.other:through_pyomo"},
 )

@@ -13,7 +13,7 @@ from optsum.contracts.backend import Backend, RawOutcome
 from optsum.contracts.result import Termination
 from optsum.contracts.run import Limits, Run, Stopped
 from optsum.contracts.strategy import Strategy
-from optsum.errors import BackendError, OptionError
+from optsum.errors import BackendError
 from optsum.problem.problem import Capability, Problem, Selection, require
 from optsum.program.model import LinearModel
 from optsum.registry import BACKENDS
@@ -25,7 +25,7 @@ __all__ = ["Milp", "backend_of"]
 
 
 def backend_of(name: str, *, threads: int = 1, options: Mapping[str, Any] | None = None) -> Backend:
-    """Return a backend by name: a registered one, or ``pyomo:SOLVER`` for any solver that Pyomo knows.
+    """Return a backend by name.
 
     Parameters
     ----------
@@ -39,15 +39,8 @@ def backend_of(name: str, *, threads: int = 1, options: Mapping[str, Any] | None
     UnknownNameError
         For any other name.
     BackendError
-        For a solver that Pyomo does not know.
+        For ``pyomo:SOLVER`` with a solver that Pyomo does not know.
     """
-    if name.startswith("pyomo:") and name not in BACKENDS.names():
-        from .backends.other import through_pyomo
-
-        solver = name.removeprefix("pyomo:")
-        if not solver:
-            raise OptionError("The backend pyomo: needs a solver's name after the colon, such as pyomo:highs.")
-        return through_pyomo(solver, threads=threads, options=options)
     return BACKENDS.load(name)(threads=threads, options=options)
 
 

@@ -173,3 +173,12 @@ def test_a_source_tree_that_is_not_installed_says_so(project_root: Path) -> None
     said = done.stderr.splitlines()[-1]
     assert "a source tree without optsum." in said
     assert "start it from another folder, or install that tree" in said
+
+
+def test_a_family_is_asked_for_names_that_nothing_lists() -> None:
+    highs = BACKENDS.load("pyomo:appsi_highs")
+    assert (highs.name, highs.access) == ("pyomo:appsi_highs", "pyomo")
+    assert "pyomo:appsi_highs" not in BACKENDS.names()
+    assert BACKENDS.load("pyomo:highs").__module__.endswith("pyomo.highs")  # what is listed wins
+    with pytest.raises(OptionError, match="after the colon"):
+        BACKENDS.load("pyomo:")

@@ -12,6 +12,7 @@ from typing import Any, Unpack
 
 from optsum.contracts.result import Result, Status, Termination
 from optsum.corpus.given import AnyTopics
+from optsum.errors import InputError
 from optsum.options.keywords import Keywords
 from optsum.report.details import Details
 from optsum.report.ratios import claims, ratio_to_best
@@ -119,7 +120,24 @@ class Comparison(Tabular):
         self._tallies = {name: _Tally() for name in plan.strategies}
 
     def add(self, results: Sequence[Result]) -> None:
-        """Take in the results of one problem by all strategies; one that was interrupted is kept, but not counted."""
+        """Take in the results of one problem by all strategies; one that was interrupted is kept, but not counted.
+
+        Parameters
+        ----------
+        results : sequence of Result
+            One of each of the plan's strategies, in its order; fewer if the work was interrupted.
+
+        Raises
+        ------
+        InputError
+            If they are of other strategies, so that each would be taken for another's.
+        """
+        planned = [variant.strategy for variant in self.plan.variants]
+        if (found := [result.strategy for result in results]) != planned[: len(found)]:
+            raise InputError(
+                f"The results of problem {results[0].id!r} are of {', '.join(found)}, and the comparison is of "
+                f"{', '.join(planned)}: give one of each, in this order."
+            )
         if self._keep:
             self.results += results
         if len(results) != len(self.plan.variants) or any(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from heapq import heapify, heappop, heappush
-from time import perf_counter
 from typing import Final
 
 from optsum.contracts.result import Termination
@@ -16,6 +15,7 @@ from optsum.deadline import Deadline
 from optsum.optima.diagram import Diagram
 from optsum.optima.optima import Optima
 
+from ..engine.monitor import Monitor, stop_at
 from .search import minimum_covers
 
 __all__ = ["enumerate_covers", "quick_cover", "solve_cover"]
@@ -82,62 +82,44 @@ def enumerate_covers(
     UnsupportedError
         If the instance is no cover.
     """
-    meter = _Meter(limits or Limits(), should_stop)
-    search = partial(minimum_covers, coverage, on_node=meter, on_bound=meter.raise_bound, deadline=meter.deadline)
+    limits = limits or Limits()
+    meter = Monitor(limits, Deadline(limits.time_s, should_stop))
+    # Some time for a first cover, however short the limit is.
+    first = partial(stop_at, Deadline(None if limits.time_s is None else max(limits.time_s, CERTIFICATE_S)))
     known: list[tuple[int, ...]] = []
-    value = 0
+    value = bound = 0
+
+    def on_node() -> None:
+        meter.check()
+        meter.statistics.nodes += 1
+
+    def on_bound(proven: int) -> None:
+        nonlocal bound
+        bound = max(bound, proven)
+
+    def statistics() -> dict[str, float]:
+        done = meter.finish()
+        return {"nodes": done.nodes, "seconds": done.seconds["total"]}
+
+    search = partial(minimum_covers, coverage, on_node=on_node, on_bound=on_bound, deadline=meter.deadline)
     try:
-        clauses = clauses_of(coverage, meter.check_start)
+        clauses = clauses_of(coverage, first)
         if not all(clauses):
             return Optima(Diagram.of_sets([]), 0, 0)
-        best = quick_cover(clauses, coverage.lengths.tolist(), meter.check_start)
+        best = quick_cover(clauses, coverage.lengths.tolist(), first)
         known, value = [tuple(members(best))], sum(int(coverage.lengths[unit]) for unit in members(best))
-        if meter.limited or not every:  # something to fall back on if the time does not suffice for all
-            found = search(every=False)
+        if meter.deadline.limited or limits.nodes is not None or not every:
+            found = search(every=False)  # something to fall back on if the time does not suffice for all
             known, value = [next(iter(found.covers))], found.minimum or 0
-            meter.raise_bound(value)
+            on_bound(value)
         found = found if not every else search()
     except (Stopped, KeyboardInterrupt) as stop:
         termination = stop.termination if isinstance(stop, Stopped) else Termination.INTERRUPTED
         return Optima.of_sets(
-            known, value, meter.bound, complete=False, termination=termination.value, statistics=meter.statistics()
+            known, value, bound, complete=False, termination=termination.value, statistics=statistics()
         )
-    statistics = {**meter.statistics(), "relaxations": found.relaxations, "diagram": len(found.covers.nodes)}
-    return Optima(found.covers, found.minimum or 0, found.minimum or 0, statistics=statistics)
-
-
-class _Meter:
-    """Counts nodes and seconds, and stops at the limits."""
-
-    def __init__(self, limits: Limits, should_stop: Callable[[], bool] | None) -> None:
-        self._most_nodes = limits.nodes
-        self.deadline = Deadline(limits.time_s, should_stop)
-        self._started = Deadline(None if limits.time_s is None else max(limits.time_s, CERTIFICATE_S))
-        self._start = perf_counter()
-        self.nodes = 0
-        self.bound = 0
-
-    @property
-    def limited(self) -> bool:
-        return self.deadline.limited or self._most_nodes is not None
-
-    def raise_bound(self, bound: int) -> None:
-        self.bound = max(self.bound, bound)
-
-    def check_start(self) -> None:
-        """Allow some time for a first cover, however short the limit is."""
-        if reason := self._started.reason:
-            raise Stopped(Termination(reason))
-
-    def __call__(self) -> None:
-        if self._most_nodes is not None and self.nodes >= self._most_nodes:
-            raise Stopped(Termination.NODE_LIMIT)
-        if reason := self.deadline.reason:
-            raise Stopped(Termination(reason))
-        self.nodes += 1
-
-    def statistics(self) -> dict[str, float]:
-        return {"nodes": self.nodes, "seconds": perf_counter() - self._start}
+    done = {**statistics(), "relaxations": found.relaxations, "diagram": len(found.covers.nodes)}
+    return Optima(found.covers, found.minimum or 0, found.minimum or 0, statistics=done)
 
 
 def quick_cover(clauses: Clauses, lengths: list[int], check: Callable[[], object]) -> Bits:

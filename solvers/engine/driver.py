@@ -23,7 +23,7 @@ from optsum.deadline import Deadline
 from optsum.errors import UnsupportedError
 from optsum.optima.diagram import EMPTY_FAMILY, EMPTY_SET
 
-from .effort import Effort
+from .effort import DEFAULT, Effort
 from .monitor import Monitor
 from .operations import C, Operations
 from .program import Program
@@ -32,10 +32,7 @@ from .relaxation import Session
 from .search import DONE, FOUND, PAUSED, Search
 from .store import NodeStore
 
-__all__ = ["EFFORT", "Driver"]
-
-EFFORT: Effort = Effort()
-"""How long subtrees are searched."""
+__all__ = ["Driver"]
 
 _NODE_BYTES: Final = 400
 """Memory of a diagram node while everything is done with it that can be done."""
@@ -79,6 +76,8 @@ class Driver(Monitor, Generic[C]):
     limits : Limits
         Of nodes (frames), memory and, without a deadline, time.
     deadline : Deadline, optional
+    effort : Effort
+        How long subtrees are searched.
 
     Attributes
     ----------
@@ -98,8 +97,16 @@ class Driver(Monitor, Generic[C]):
         If the deadline passes before the root is made.
     """
 
-    def __init__(self, program: Program, ops: Operations[C], limits: Limits, deadline: Deadline | None = None) -> None:
+    def __init__(
+        self,
+        program: Program,
+        ops: Operations[C],
+        limits: Limits,
+        deadline: Deadline | None = None,
+        effort: Effort = DEFAULT,
+    ) -> None:
         super().__init__(limits, deadline)
+        self._effort = effort
         self.store = NodeStore()
         self._ops = ops
         self._stopped: Stopped | None = None
@@ -221,7 +228,7 @@ class Driver(Monitor, Generic[C]):
 
         The relaxation is warm: it is the one of an ancestor, with bounds changed, until the core is much smaller.
         """
-        if EFFORT.shrink * core.size < node.relaxed.size:
+        if self._effort.shrink * core.size < node.relaxed.size:
             node = _Node(core, core, node.rank + 1, ())
             own: tuple[int, ...] = ()
         else:
@@ -250,12 +257,12 @@ class Driver(Monitor, Generic[C]):
 
     def _run(self, search: Search, depth: int, *, far: bool = False) -> int:
         """Run a search until it is done or has used its effort, and count what it did."""
-        frames, merged = search.frames, search.hits
+        frames, merged, effort = search.frames, search.hits, self._effort
         try:
             with self.phase("search"):
                 if far:
-                    return EFFORT.run_far(search, self._check, EFFORT.patient if depth == 0 else EFFORT.patient // 10)
-                return EFFORT.run(search, self._check, endless=depth >= EFFORT.deepest)
+                    return effort.run_far(search, self._check, effort.patient if depth == 0 else effort.patient // 10)
+                return effort.run(search, self._check, endless=depth >= effort.deepest)
         finally:
             self.statistics.nodes += search.frames - frames
             self.statistics.merged += search.hits - merged

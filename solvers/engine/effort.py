@@ -13,8 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Final
 
 from .search import PAUSED, Search
+
+__all__ = ["DEFAULT", "Effort"]
 
 _SMALL_MEMO = 1 << 15
 _MEMO = 1 << 18
@@ -74,3 +77,7 @@ class Effort:
             search.grow_memo(slots)
             answer = search.run(self.patient_slice)
         return answer
+
+
+DEFAULT: Final = Effort()
+"""What proved quickest on topics of all kinds."""

@@ -11,6 +11,7 @@ from optsum.contracts.run import Limits, Stopped
 from optsum.deadline import Deadline
 
 from ..engine.driver import Driver
+from ..engine.effort import DEFAULT, Effort
 from ..engine.joints.operations import JOINTS
 from ..engine.monitor import Monitor
 from ..engine.program import Program
@@ -19,11 +20,11 @@ from ..engine.singles.operations import SINGLES
 Engine: TypeAlias = Driver[Any]
 
 
-def engine_of(program: Program, limits: Limits, deadline: Deadline | None = None) -> Engine:
+def engine_of(program: Program, limits: Limits, deadline: Deadline | None = None, effort: Effort = DEFAULT) -> Engine:
     """Return the engine for a program: the one for occurrences of single units where it serves, as it is faster."""
     if program.singletons:
-        return Driver(program, SINGLES, limits, deadline)
-    return Driver(program, JOINTS, limits, deadline)
+        return Driver(program, SINGLES, limits, deadline, effort)
+    return Driver(program, JOINTS, limits, deadline, effort)
 
 
 def least(program: Program, engine: Engine, value: int) -> int:

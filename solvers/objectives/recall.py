@@ -16,6 +16,7 @@ from optsum.optima.diagram import EMPTY_FAMILY, Diagram
 from optsum.optima.optima import Optima
 from optsum.program.surrogate import reaches
 
+from ..engine.effort import DEFAULT, Effort
 from ..engine.monitor import Statistics
 from ..engine.program import Program, program_of
 from .meter import Engine, engine_of, least
@@ -97,6 +98,8 @@ def solve_one(
     limits: Limits | None = None,
     deadline: Deadline | None = None,
     at_most: Fraction | None = None,
+    *,
+    effort: Effort = DEFAULT,
 ) -> Answer:
     """Find one optimum of a coverage instance and prove it.
 
@@ -110,6 +113,8 @@ def solve_one(
         Instead of the time limit.
     at_most : Fraction, optional
         A proven bound of the recall.
+    effort : Effort
+        How long subtrees are searched.
 
     Raises
     ------
@@ -119,7 +124,7 @@ def solve_one(
         If the deadline passes before anything is known.
     """
     program = recall_program(coverage)
-    engine = engine_of(program, limits or Limits(), deadline)
+    engine = engine_of(program, limits or Limits(), deadline, effort)
     if not engine.feasible:
         return Answer(None, 0, 0, Termination.COMPLETED, engine.finish())
     if at_most is not None:
@@ -137,7 +142,9 @@ def solve_one(
     )
 
 
-def solve_all(coverage: Coverage, limits: Limits | None = None, deadline: Deadline | None = None) -> Optima:
+def solve_all(
+    coverage: Coverage, limits: Limits | None = None, deadline: Deadline | None = None, *, effort: Effort = DEFAULT
+) -> Optima:
     """Find all optima of a coverage instance.
 
     Parameters and errors are those of `solve_one`. If a limit is reached, the answer says what is proven: with
@@ -147,7 +154,7 @@ def solve_all(coverage: Coverage, limits: Limits | None = None, deadline: Deadli
     """
     program = recall_program(coverage)
     try:
-        engine = engine_of(program, limits or Limits(), deadline)
+        engine = engine_of(program, limits or Limits(), deadline, effort)
     except Stopped as stopped:
         nothing, most = Diagram.of_sets([]), reaches(coverage)[0]
         return Optima(nothing, 0, most, complete=False, termination=stopped.termination.value)

@@ -41,7 +41,6 @@ _TOLERANCE: Final = 3e-4
 """A cell is split while its programs make more than this, as a share, of typical numerators."""
 
 _FEW: Final = 2_000
-"""So many feasible selections are evaluated one and all."""
 
 _NEAR: Final = 1e-9
 """Values this near to the largest, as a share, are compared exactly."""
@@ -61,15 +60,21 @@ _FRAMES: Final = (30_000, 1_000_000, None)
 
 
 def solve_sum(
-    instance: Coverage, limits: Limits | None = None, deadline: Deadline | None = None, *, every: bool
+    instance: Coverage,
+    limits: Limits | None = None,
+    deadline: Deadline | None = None,
+    *,
+    every: bool,
+    few: int = _FEW,
 ) -> Findings:
     """Find one optimum, or all, of an instance whose value is a sum, or a product of powers, of ratios.
 
-    Parameters are those of `ratio.solve_ratio`, and so are the errors. If there are more candidates than can be
+    Parameters are those of `ratio.solve_ratio`, and so are the errors; `few` feasible selections or less are evaluated
+    one and all. If there are more candidates than can be
     evaluated, the reason is ``memory_limit``.
     """
     limits = limits or Limits()
-    search = _Search(instance, limits, deadline or Deadline(limits.time_s), every=every)
+    search = _Search(instance, limits, deadline or Deadline(limits.time_s), every=every, few=few)
     proven, reason = False, None
     try:
         search.run()
@@ -118,8 +123,9 @@ class _Search:
     families : diagrams whose sets are all worth what the incumbent is
     """
 
-    def __init__(self, instance: Coverage, limits: Limits, deadline: Deadline, *, every: bool) -> None:
+    def __init__(self, instance: Coverage, limits: Limits, deadline: Deadline, *, every: bool, few: int = _FEW) -> None:
         self.instance = instance
+        self._few = few
         self.every = every
         self.best = Best(instance)
         self.families: list[Diagram] = []
@@ -161,17 +167,17 @@ class _Search:
     def _all_evaluated(self, program: Program, engine: Engine) -> bool:
         """Evaluate all feasible selections, if they are few."""
         instance = self.instance
-        if instance.size > 3 * _FEW.bit_length():
+        if instance.size > 3 * self._few.bit_length():
             return False
-        if instance.size > _FEW.bit_length():
+        if instance.size > self._few.bit_length():
             most = min(instance.max_length, int(instance.lengths.sum()))
-            if count_feasible(instance.lengths.tolist(), instance.min_length, most) > _FEW:
+            if count_feasible(instance.lengths.tolist(), instance.min_length, most) > self._few:
                 return False
         node, reason = engine.all_of(least(program, engine, 0))
         if reason is not None:
             raise Stopped(reason)
         found = engine.store.diagram(node)
-        if not 0 < found.count <= _FEW:
+        if not 0 < found.count <= self._few:
             return not found.count
         while self._evaluated(found):
             pass

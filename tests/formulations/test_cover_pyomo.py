@@ -9,7 +9,7 @@ import pyomo.environ as pyo
 import pytest
 from cover_instances import brute_force, cover_of, random_clauses, random_lengths
 from optsum.formulations.cover_pyomo import CoverModel
-from optsum.solvers.backends.other import through_pyomo
+from optsum.solvers.milp import backend_of
 
 from optsum.contracts.run import Limits
 from optsum.problem.coverage_problem import CoverageProblem
@@ -61,7 +61,7 @@ def _feasible(model: Any) -> bool:
 
 @pytest.mark.parametrize("solver", ["highs", "appsi_highs"])
 def test_random_covers_by_the_newer_and_the_older_interface(solver: str) -> None:
-    backend = through_pyomo(solver)
+    backend = backend_of(f"pyomo:{solver}")
     rng = random.Random(8)  # noqa: S311
     for number in range(30):
         clauses = random_clauses(rng, units=9, clauses=rng.randint(1, 6))

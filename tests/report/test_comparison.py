@@ -162,6 +162,12 @@ def test_values_that_only_floats_take_for_equal_are_not() -> None:
     assert table_of([result("milp", best, best), result("greedy", close, 1)]).rows[1].reached == 0
 
 
+@pytest.mark.parametrize("strategies", [("greedy", "milp"), ("milp", "lead"), ("milp", "greedy", "greedy"), ("lead",)])
+def test_results_of_other_strategies_are_refused(strategies: tuple[str, ...]) -> None:
+    with pytest.raises(optsum.InputError, match=r"problem 't' are of .* the comparison is of milp, greedy: give one"):
+        table_of([result(strategy, 1, 1) for strategy in strategies])
+
+
 def test_minimizing_inverts_the_ratio() -> None:
     table = table_of([result("milp", 6, 6), result("greedy", 8, 5)])
     assert table.rows[1].min_ratio == 0.75
@@ -185,10 +191,18 @@ def test_without_an_optimum_the_ratio_is_a_guaranteed_lower_limit(news: list[Any
     for with_optimum, with_bound in zip(exact.rows[1:], bounded.rows, strict=True):
         assert with_bound.guaranteed > 0
         assert with_bound.guaranteed + bounded.optima == with_bound.ratios == len(news)
-        assert (with_bound.mean_ratio or 0) <= (with_optimum.mean_ratio or 0)
+        assert 0 < (with_bound.mean_ratio or 0) <= (with_optimum.mean_ratio or 0)
     assert "≥ ratio" in str(bounded)
     assert "guaranteed lower limit" in str(bounded)
     assert "≥" not in str(exact)
+
+
+def test_a_bound_above_the_optimum_makes_the_ratio_lower() -> None:
+    found = result("greedy", Fraction(1, 3), Fraction(2, 3))
+    with_optimum = table_of([result("milp", Fraction(1, 2), Fraction(1, 2)), found]).rows[1]
+    (with_bound,) = table_of([found], exact="none").rows
+    assert (with_bound.mean_ratio, with_bound.guaranteed) == (1 / 2, 1)
+    assert (with_optimum.mean_ratio, with_optimum.guaranteed) == (pytest.approx(2 / 3), 0)
 
 
 def test_a_selection_that_attains_a_bound_is_optimal() -> None:

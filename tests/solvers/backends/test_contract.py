@@ -65,7 +65,6 @@ def test_the_promised_backends_keep_the_contract(name: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:Exception in thread")  # Pyomo's reader of output, where it is starved for a second
 @pytest.mark.parametrize("name", OTHERS)
 def test_the_other_backends_keep_the_contract(name: str) -> None:
     check_backend(usable(name), instances=1)

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 from optsum.formulations.extractive import Extractive
-from optsum.solvers.backends.other import OtherSolver
 from optsum.solvers.backends.pyomo.highs import PyomoHighs
+from optsum.solvers.milp import backend_of
 
 from optsum.contracts.result import Status, Termination
 from optsum.contracts.run import Limits
@@ -182,13 +182,13 @@ def test_availability_is_a_reason() -> None:
     assert PyomoHighs().available()
     assert PyomoHighs().available().version.startswith("1.")
     with pytest.raises(BackendError, match="Pyomo knows no solver 'nonsense'"):
-        OtherSolver("nonsense")
-    missing = OtherSolver("baron").available()
+        backend_of("pyomo:nonsense")
+    missing = backend_of("pyomo:baron").available()
     assert missing or missing.reason == "Pyomo does not find it"
 
 
 def test_a_solver_that_is_missing_is_an_error() -> None:
-    if OtherSolver("baron").available():
+    if backend_of("pyomo:baron").available():
         pytest.skip("BARON is here")
     with pytest.raises(BackendError, match="The backend pyomo:baron cannot be used, because Pyomo does not find it"):
         search(CoverageProblem.of(Coverage.of([1], [{0: 1}], [[1]])), "milp", backend="pyomo:baron")

@@ -7,9 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from optsum.solvers.engine import driver
 from optsum.solvers.engine.driver import Driver
-from optsum.solvers.engine.effort import Effort
+from optsum.solvers.engine.effort import DEFAULT, Effort
 from optsum.solvers.engine.joints.instance.core import Core
 from optsum.solvers.engine.joints.operations import JOINTS
 from optsum.solvers.engine.program import Program, program_of
@@ -25,9 +24,9 @@ from optsum.testing import random_coverage
 CASES = ("compressive", "joined", "closed window", "negative", "ratio", "sum", "weighted", "coarse")
 
 
-def solved(program: Program) -> tuple[int, Diagram, Driver[Core]]:
+def solved(program: Program, effort: Effort = DEFAULT) -> tuple[int, Diagram, Driver[Core]]:
     """Return the optimum, all optima and the engine."""
-    engine = Driver(program, JOINTS, Limits())
+    engine = Driver(program, JOINTS, Limits(), effort=effort)
     assert engine.feasible
     target = engine.upper
     while True:
@@ -88,14 +87,14 @@ def random_program(case: str, seed: int) -> Program:
     return program
 
 
-def check(case: str, seed: int) -> None:
+def check(case: str, seed: int, effort: Effort = DEFAULT) -> None:
     program = random_program(case, seed)
     values = values_of(program)
     if not values:
         assert not Driver(program, JOINTS, Limits()).feasible
         return
     best = max(values.values())
-    value, diagram, engine = solved(program) if case != "weighted" else closed_in(program)
+    value, diagram, engine = solved(program, effort) if case != "weighted" else closed_in(program, effort)
     found = list(diagram)
     assert value == best, (case, seed)
     assert len(found) == diagram.count == len(set(found))
@@ -106,9 +105,9 @@ def check(case: str, seed: int) -> None:
     assert engine.upper * engine.divisor + program.base >= best
 
 
-def closed_in(program: Program) -> tuple[int, Diagram, Driver[Core]]:
+def closed_in(program: Program, effort: Effort) -> tuple[int, Diagram, Driver[Core]]:
     """Return what `solved` does, for values too large to be tried one by one."""
-    engine = Driver(program, JOINTS, Limits())
+    engine = Driver(program, JOINTS, Limits(), effort=effort)
     value, upper = engine.guess()[1], engine.upper
     while value < upper:
         middle = (value + upper + 1) // 2
@@ -136,25 +135,21 @@ def test_all_optima_are_those_of_brute_force_on_many(case: str) -> None:
         check(case, seed)
 
 
-@pytest.fixture
-def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make searches give up at once, so that small instances are split as large ones are."""
-    monkeypatch.setattr(driver, "EFFORT", Effort(start=2, first=4, longest=0, patient=30, patient_slice=3))
+HASTY = Effort(start=2, first=4, longest=0, patient=30, patient_slice=3)
+"""Searches give up at once, so that small instances are split as large ones are."""
 
 
-@pytest.mark.usefixtures("hasty")
 @pytest.mark.parametrize("case", [case for case in CASES if case != "coarse"])
 def test_splitting_changes_nothing(case: str) -> None:
     for seed in range(300, 330):
-        check(case, seed)
+        check(case, seed, HASTY)
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("hasty")
 @pytest.mark.parametrize("case", [case for case in CASES if case != "coarse"])
 def test_splitting_changes_nothing_on_many(case: str) -> None:
     for seed in range(400, 500):
-        check(case, seed)
+        check(case, seed, HASTY)
 
 
 def test_chunks_of_a_discontinuous_gap() -> None:

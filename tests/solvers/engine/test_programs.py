@@ -6,9 +6,8 @@ import random
 
 import numpy as np
 import pytest
-from optsum.solvers.engine import driver
 from optsum.solvers.engine.driver import Driver
-from optsum.solvers.engine.effort import Effort
+from optsum.solvers.engine.effort import DEFAULT, Effort
 from optsum.solvers.engine.program import Program
 from optsum.solvers.engine.singles.operations import SINGLES
 from programs import values_of
@@ -59,9 +58,9 @@ def random_program(rng: random.Random) -> Program:
     )
 
 
-def assert_same_as_brute_force(program: Program, name: object) -> int:
+def assert_same_as_brute_force(program: Program, name: object, effort: Effort = DEFAULT) -> int:
     values = values_of(program)
-    solver = Driver(program, SINGLES, Limits())
+    solver = Driver(program, SINGLES, Limits(), effort=effort)
     assert solver.feasible == bool(values), name
     if not values:
         return 0
@@ -92,8 +91,8 @@ def test_equals_brute_force(seed: int) -> None:
         assert_same_as_brute_force(random_program(rng), (seed, number))
 
 
-def test_equals_brute_force_when_every_search_is_split(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(driver, "EFFORT", Effort(start=2, first=3, longest=0, slice=4, deepest=3))
+def test_equals_brute_force_when_every_search_is_split() -> None:
+    effort = Effort(start=2, first=3, longest=0, slice=4, deepest=3)
     rng = random.Random(77)  # noqa: S311
-    splits = sum(assert_same_as_brute_force(random_program(rng), number) for number in range(80))
+    splits = sum(assert_same_as_brute_force(random_program(rng), number, effort) for number in range(80))
     assert splits > 50

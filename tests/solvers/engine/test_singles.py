@@ -8,8 +8,7 @@ from itertools import islice, pairwise
 
 import numpy as np
 import pytest
-from optsum.solvers.engine import driver
-from optsum.solvers.engine.effort import Effort
+from optsum.solvers.engine.effort import DEFAULT, Effort
 from optsum.solvers.objectives.paper_knapsack import solve_knapsack_all
 from optsum.solvers.objectives.recall import solve_all, solve_one
 
@@ -27,9 +26,9 @@ def value_of(instance: Coverage, chosen: Selection) -> int:
     return CoverageProblem.of(instance).totals(chosen)[0]
 
 
-def assert_same_as_brute_force(instance: Coverage, name: object) -> None:
+def assert_same_as_brute_force(instance: Coverage, name: object, effort: Effort = DEFAULT) -> None:
     truth = brute_force(CoverageProblem.of(instance))
-    optima, one = solve_all(instance), solve_one(instance)
+    optima, one = solve_all(instance, effort=effort), solve_one(instance, effort=effort)
     assert optima.complete, name
     if truth.best is None:
         assert (optima.count, one.selection, one.proven) == (0, None, True), name
@@ -67,22 +66,22 @@ def test_equals_brute_force_with_large_gains(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_equals_brute_force_when_every_search_is_split(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(driver, "EFFORT", Effort(start=2, first=3, longest=0))
+def test_equals_brute_force_when_every_search_is_split(seed: int) -> None:
+    effort = Effort(start=2, first=3, longest=0)
     rng = np.random.default_rng(200 + seed)
     splits = 0
     for number in range(60):
         instance = random_instance(rng)
-        assert_same_as_brute_force(instance, (seed, number))
-        splits += solve_all(instance).statistics.get("splits", 0)
+        assert_same_as_brute_force(instance, (seed, number), effort)
+        splits += solve_all(instance, effort=effort).statistics.get("splits", 0)
     assert splits > 20
 
 
-def test_equals_brute_force_when_splitting_may_go_no_deeper(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(driver, "EFFORT", Effort(start=2, first=3, longest=0, slice=4, deepest=1))
+def test_equals_brute_force_when_splitting_may_go_no_deeper() -> None:
+    effort = Effort(start=2, first=3, longest=0, slice=4, deepest=1)
     rng = np.random.default_rng(300)
     for number in range(60):
-        assert_same_as_brute_force(random_instance(rng), number)
+        assert_same_as_brute_force(random_instance(rng), number, effort)
 
 
 def medium_instance(seed: int, units: int = 60) -> Coverage:

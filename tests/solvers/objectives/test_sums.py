@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from optsum.solvers.objectives import sums
 from optsum.solvers.objectives.sums import solve_sum
 
 from optsum.contracts.run import Limits
@@ -33,9 +32,9 @@ OBJECTIVES: dict[str, dict[str, Any]] = {
 }
 
 
-def assert_same_as_brute_force(instance: Coverage, name: object) -> None:
+def assert_same_as_brute_force(instance: Coverage, name: object, **given: int) -> None:
     truth = brute_force(CoverageProblem.of(instance))
-    every, one = solve_sum(instance, every=True), solve_sum(instance, every=False)
+    every, one = solve_sum(instance, every=True, **given), solve_sum(instance, every=False, **given)
     assert every.proven, name
     assert one.proven, name
     if truth.best is None:
@@ -58,16 +57,15 @@ def instance_of(seed: int, given: Mapping[str, Any], sentences: int = 7) -> Cove
 
 @pytest.mark.parametrize("few", [0, 2_000])
 @pytest.mark.parametrize("objective", OBJECTIVES)
-def test_equals_brute_force(objective: str, few: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_equals_brute_force(objective: str, few: int) -> None:
     # With no selections that are few, everything goes through programs.
-    monkeypatch.setattr(sums, "_FEW", few)
     sought = 0
     # Two metrics times several short references need many cells: the slowest case by far.
     hard = objective == "mean of two metrics" and not few
     for seed in range(8 if hard else 30):
         instance = instance_of(seed, OBJECTIVES[objective], sentences=5 if hard else 7)
         if instance.combination is Combination.SUM:
-            assert_same_as_brute_force(instance, (objective, seed))
+            assert_same_as_brute_force(instance, (objective, seed), few=few)
             sought += 1
     assert sought >= (4 if hard else 15)
 
@@ -80,9 +78,8 @@ def test_random_ratios_equal_brute_force(kind: str) -> None:
             assert_same_as_brute_force(instance, (kind, seed))
 
 
-def test_products_by_programs_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_products_by_programs_alone() -> None:
     # Ngram(1, 2) of Lin & Hovy 2003: constant denominators, one tangent.
-    monkeypatch.setattr(sums, "_FEW", 0)
     for seed in range(30):
         instance = instance_of(seed, {"metric": "rouge-1+rouge-2", "measure": "f1"})
         product = replace(
@@ -92,7 +89,7 @@ def test_products_by_programs_alone(monkeypatch: pytest.MonkeyPatch) -> None:
             weights=(1, 2),
             max_length=min(instance.max_length, 12),
         )
-        assert_same_as_brute_force(product, seed)
+        assert_same_as_brute_force(product, seed, few=0)
 
 
 def test_whatever_fulfils_a_wish_is_in_a_program() -> None:

@@ -21,6 +21,7 @@ from optsum.deadline import NEVER, Deadline
 from optsum.metrics.lcs import LongestSubsequence
 from optsum.metrics.metric import Counts, Gram
 from optsum.metrics.names import parse_metric
+from optsum.metrics.similarity import Similarity
 from optsum.problem.counted import Counted
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.formulation import Extract, Formulation
@@ -32,6 +33,7 @@ from optsum.text.lengths import LENGTH_OF
 
 from .extractive_pyomo import ReferenceModel
 from .rouge_l import longest_problem
+from .similar import similar_extract
 
 __all__ = ["Extractive"]
 
@@ -51,6 +53,20 @@ _SERVES: Final = Serves(
             "use --measure recall and --references pooled, each or best.",
             only={"measure": ("recall",), "references": ("pooled",)},
             when={"metric": ("ngram-I-J",)},
+        ),
+        Rule(
+            "The metric similarity is maximized by itself, not in {metric}: choose one with --metric.",
+            when={"metric": ("A+B",), "part": ("similarity",)},
+        ),
+        Rule(
+            "Of {metric} recall and precision are served, not {measure}: F1 is no ratio of sums there.",
+            only={"measure": ("recall", "precision")},
+            when={"part": ("similarity",)},
+        ),
+        Rule(
+            "Similarity knows no n-grams: leave --counts, --boundaries and --model-units.",
+            only={"counts": ("clipped",), "boundaries": ("sentence",), "model_units": ("whole",)},
+            when={"part": ("similarity",)},
         ),
         Rule(_APART, only={"measure": ("recall",)}, when={"model_units": ("sentences",)}),
         Rule(_APART, when={"model_units": ("sentences",), "part": ("rouge-l",)}),
@@ -94,8 +110,11 @@ class Extractive(Formulation):
         InputError
             If the references have no n-gram to count.
         """
-        if isinstance(parse_metric(spec.metric), LongestSubsequence):
+        metric = parse_metric(spec.metric)
+        if isinstance(metric, LongestSubsequence):
             return Extract.of(topic, spec, *longest_problem(topic, spec, _candidates(topic, spec)))
+        if isinstance(metric, Similarity):
+            return similar_extract(topic, spec, metric, [each[:2] for each in _candidates(topic, spec)])
         numbered = NumberedTopic.of(topic, spec)
         made = numbered.coverage() if spec.boundaries == "sentence" else None
         if made is None:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from optsum.contracts.strategy import Strategy
     from optsum.corpus.alignment import align
     from optsum.corpus.formats.cover_table import parse_cover_table
+    from optsum.corpus.given import with_vectors
     from optsum.corpus.systems import System, read_systems
     from optsum.corpus.topic import BadTopic, Topic, as_topic
     from optsum.corpus.topics import read_topics
@@ -137,6 +138,7 @@ _HOME = {
     "solve": "optsum.running.topics",
     "solve_all": "optsum.running.topics",
     "study": "optsum.studies",
+    "with_vectors": "optsum.corpus.given",
     "write_page": "optsum.page.write",
 }
 
@@ -218,6 +220,7 @@ __all__ = [
     "solve_all",
     "status",
     "study",
+    "with_vectors",
     "write_page",
 ]
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from optsum.contracts.result import Termination
 from optsum.contracts.run import CERTIFICATE_S, Limits, Run, Stopped
 from optsum.contracts.strategy import Strategy
 from optsum.coverage.clauses import is_cover
+from optsum.coverage.facility import Facility
 from optsum.coverage.instance import NO_LIMIT, Combination, Coverage, Sense
 from optsum.deadline import Deadline
 from optsum.errors import BackendError, OptionError, UnsupportedError
@@ -20,6 +22,7 @@ from optsum.problem.problem import Capability, Problem, Selection, require
 from optsum.program.surrogate import reaches
 
 from .covers.solve import enumerate_covers, solve_cover
+from .levels import all_by_levels, search_by_levels
 from .objectives.guards import servable
 
 if TYPE_CHECKING:
@@ -99,6 +102,9 @@ class BranchAndBound(Strategy):
     def search(self, run: Run) -> None:
         """Find one optimum and prove it."""
         coverage = run.problem.coverage
+        if isinstance(coverage, Facility):
+            search_by_levels(run, coverage, self.search)
+            return
         if is_cover(coverage):
             solve_cover(run)
             return
@@ -148,6 +154,8 @@ class BranchAndBound(Strategy):
 
         self.accept(problem)
         coverage = problem.coverage
+        if isinstance(coverage, Facility):
+            return all_by_levels(coverage, limits, should_stop, self.enumerate)
         if is_cover(coverage):
             return enumerate_covers(coverage, limits, should_stop=should_stop)
         deadline = Deadline(limits.time_s, should_stop)
@@ -169,11 +177,18 @@ class BranchAndBound(Strategy):
         coverage = problem.coverage
         if self.bound == "knapsack" and not is_cover(coverage):
             raise UnsupportedError("--bound knapsack enumerates optima, nothing near them: use --bound lagrangian.")
+        if isinstance(coverage, Facility):
+            return all_by_levels(coverage, limits, should_stop, partial(self._near, nearness))
         deadline = Deadline(limits.time_s, should_stop)
         found = near_optima(coverage, nearness, limits, deadline, linear=is_linear(coverage))
         if found.bound != NO_LIMIT:
             return found
         return replace(found, bound=_unproven(problem, found.best, Fraction(found.value), should_stop))
+
+    def _near(
+        self, nearness: Nearness, problem: Problem, limits: Limits, should_stop: Callable[[], bool] | None
+    ) -> Optima:
+        return self.near(problem, nearness, limits, should_stop)
 
 
 def _unproven(

@@ -60,7 +60,7 @@ def certify(problem: Problem, deadline: Deadline) -> Key | None:
     """
     if not _serves(problem) or not affordable(problem.coverage, deadline):
         return problem.root_bound(deadline)
-    instance = problem.coverage
+    instance = problem.coverage.relaxed
     try:
         found = _optimum(instance, deadline)
     except (Stopped, UnsupportedError):

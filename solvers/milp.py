@@ -19,6 +19,7 @@ from optsum.program.model import LinearModel
 from optsum.registry import BACKENDS
 
 from .claims import RELATIVE, judge, slack_of
+from .levels import facility_of, search_by_levels
 from .milp_ratio import maximize_ratio, see_greedy
 
 __all__ = ["Milp", "backend_of"]
@@ -99,6 +100,9 @@ class Milp(Strategy):
 
     def search(self, run: Run) -> None:
         """Solve, re-score, prove; and prove again, if that is asked for."""
+        if (facility := facility_of(run.problem)) is not None:
+            search_by_levels(run, facility, self.search)
+            return
         self._search(run)
         if self.verify and run.proven and Capability.COVERAGE in run.problem.capabilities:
             from .verify import verify

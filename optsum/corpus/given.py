@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, TypeAlias, TypeVar
 
 from optsum.corpus.formats.cells import topic_record
@@ -12,9 +13,19 @@ from optsum.corpus.sentences import json_type
 from optsum.corpus.systems import BadSystem, System, as_system, read_systems
 from optsum.corpus.topic import BadTopic, Flat, Topic, as_topic
 from optsum.corpus.topics import read_topics
+from optsum.corpus.vectors.arrays import Embed, embedded
 from optsum.errors import InputError
 
-__all__ = ["AnyTopic", "AnyTopics", "checked_systems", "checked_topics", "systems_of", "topic_given", "topics_of"]
+__all__ = [
+    "AnyTopic",
+    "AnyTopics",
+    "checked_systems",
+    "checked_topics",
+    "systems_of",
+    "topic_given",
+    "topics_of",
+    "with_vectors",
+]
 
 T = TypeVar("T")
 
@@ -44,6 +55,36 @@ def topic_given(topic: object, summary: object = None) -> object:
         if not isinstance(given, list | tuple) or not all(isinstance(one, str) for one in given):
             raise InputError(f"the {what} is {json_type(given)}; give a text, or a list of its sentences")
     return as_topic({"id": "text", "documents": [text], "references": [summary]}, flat="texts")
+
+
+def with_vectors(topic: Topic | Mapping[str, Any], embed: Embed) -> Topic:
+    """Return a topic with the vectors that a model gives its sentences and references.
+
+    Parameters
+    ----------
+    topic : Topic or dict
+        As for `optsum.solve`.
+    embed : callable
+        Gets a list of texts, and returns an array with a vector for each, or a list with an array of vectors for each,
+        one a token. It is called once for the sentences of the documents, and once for those of each reference.
+
+    Raises
+    ------
+    InputError
+        If the topic cannot be used, or what `embed` returns does not fit it.
+
+    Examples
+    --------
+    >>> topic = {"id": "t", "documents": [["a cat", "two dogs"]], "references": [["a dog"]]}
+    >>> found = with_vectors(topic, lambda texts: [[text.count("cat"), text.count("dog")] for text in texts])
+    >>> found.vectors.similarities().tolist()
+    [[0.0], [1.0]]
+    """
+    made = as_topic(topic)
+    try:
+        return replace(made, vectors=embedded(embed, made.sentences, made.references))
+    except InputError as error:
+        raise InputError(f"topic {made.id!r}: {error}") from None
 
 
 def topics_of(given: Any, flat: Flat | None = None) -> Iterator[AnyTopic]:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
 from optsum.corpus.sentences import as_sentences, json_type
 from optsum.errors import InputError
 from optsum.files import is_deep
 from optsum.text.tokenizers import Sentence
+
+if TYPE_CHECKING:
+    from optsum.corpus.vectors.arrays import Vectors
 
 __all__ = ["BadTopic", "Cover", "Flat", "Text", "Topic", "as_id", "as_topic", "topic_to_json"]
 
@@ -45,6 +48,8 @@ class Topic:
         CoNLL-U text of each sentence.
     source : str
         Where it was read, ``file:line``; empty for a topic of the Python API.
+    vectors : Vectors or None
+        Of its sentences and references, for metrics of similarity.
     sentences : tuple of sentences
         Those of all documents, in order: sentence u is unit u.
     """
@@ -56,6 +61,7 @@ class Topic:
     cover: Cover | None = None
     parses: tuple[str, ...] | None = None
     source: str = ""
+    vectors: Vectors | None = field(default=None, repr=False, compare=False)
     sentences: Text = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -65,6 +71,14 @@ class Topic:
     def reference_sentences(self) -> int | None:
         """Sentences of a reference, on average and rounded; None without references."""
         return round(sum(map(len, self.references)) / len(self.references)) if self.references else None
+
+    def with_references(self, numbers: Sequence[int]) -> Self:
+        """Return the topic with some of its references alone, and with what vectors they have."""
+        return replace(
+            self,
+            references=tuple(self.references[number] for number in numbers),
+            vectors=None if self.vectors is None else self.vectors.of_references(numbers),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +100,8 @@ def as_topic(obj: object, *, language: str = "en", source: str = "", flat: Flat 
     ----------
     obj : mapping or Topic
         With ``id`` (text or a whole number), ``documents`` and ``references`` (lists of sentence lists or of
-        raw texts), and perhaps ``meta``, ``cover``, ``parses``. With ``cover``, documents and references may
-        be absent. Other keys are passed over. A `Topic` is returned as it is.
+        raw texts), and perhaps ``meta``, ``cover``, ``parses`` and ``vectors`` (docs/topics.md). With ``cover``,
+        documents and references may be absent. Other keys are passed over. A `Topic` is returned as it is.
     language : str
         By whose rules raw texts are split.
     source : str
@@ -129,9 +143,10 @@ def as_topic(obj: object, *, language: str = "en", source: str = "", flat: Flat 
         references = _texts(obj, "references", language, flat, optional=cover is not None)
         meta = _meta(obj.get("meta"))
         parses = _parses(obj.get("parses"), sum(map(len, documents)))
+        vectors = _vectors(obj.get("vectors"), sum(map(len, documents)), references)
     except InputError as error:
         raise InputError(f"topic {name!r}: {error}") from None
-    return Topic(name, documents, references, meta, cover, parses, source)
+    return Topic(name, documents, references, meta, cover, parses, source, vectors)
 
 
 def as_id(value: object, what: str) -> str:
@@ -212,6 +227,16 @@ def _parses(value: object, sentences: int) -> tuple[str, ...] | None:
     return tuple(value)
 
 
+def _vectors(value: object, sentences: int, references: tuple[Text, ...]) -> Vectors | None:
+    if value is None:
+        return None
+    if not isinstance(value, Mapping):
+        raise InputError(f'"vectors" is {json_type(value)}; give an object of arrays, such as "sentences"')
+    from optsum.corpus.vectors.arrays import vectors_of
+
+    return vectors_of(value, sentences, references)
+
+
 def _cover(value: object) -> Cover | None:
     if value is None:
         return None
@@ -245,7 +270,7 @@ def _unit(value: object, where: str) -> int | str:
 def topic_to_json(topic: Topic) -> dict[str, Any]:
     """Return the JSON form of a topic, one line of a topics file.
 
-    ``as_topic(topic_to_json(topic))`` is the same topic; only `source`, where it was read, is not written.
+    ``as_topic(topic_to_json(topic))`` is the same topic; only `source`, where it was read, and vectors are not written.
 
     Examples
     --------

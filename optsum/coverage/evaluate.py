@@ -12,6 +12,7 @@ from math import exp, log, prod
 
 import numpy as np
 
+from optsum.coverage.facility import Facility
 from optsum.coverage.instance import Combination, Coverage, Sense
 
 __all__ = ["key_of", "score", "value_of"]
@@ -32,6 +33,25 @@ def score(instance: Coverage, selection: Iterable[int]) -> tuple[tuple[int, ...]
     """
     chosen = set(selection)
     copies: dict[int, int] = {}
+    if isinstance(instance, Facility):  # whose arrays are of the searches
+        totals = [_most_similar(instance, chosen), int(instance.constants[1])]
+    else:
+        totals = _counted(instance, chosen, copies)
+    length = sum(instance.lengths[list(chosen)].tolist())
+    violation = sum(row.excess(chosen) for row in instance.rows)
+    if len(instance.parents):
+        violation += sum(int(instance.parents[unit]) not in {-1, *chosen} for unit in chosen)
+    if instance.goal is Sense.MAXIMIZE:
+        violation += max(0, length - instance.max_length, instance.min_length - length)
+    else:
+        for feature in range(instance.features):
+            full = int(instance.level_start[feature + 1] - instance.level_start[feature]) - 1
+            violation += max(0, full - copies.get(feature, 0))
+    return tuple(totals), length, violation
+
+
+def _counted(instance: Coverage, chosen: set[int], copies: dict[int, int]) -> list[int]:
+    """Return the totals, and note in `copies` how many active ones each feature has."""
     for unit in chosen:
         entries = slice(int(instance.unit_start[unit]), int(instance.unit_start[unit + 1]))
         found = zip(instance.unit_feature[entries].tolist(), instance.unit_count[entries].tolist(), strict=True)
@@ -50,18 +70,15 @@ def score(instance: Coverage, selection: Iterable[int]) -> tuple[tuple[int, ...]
     gains = instance.level[np.array(places, np.int64)].tolist()
     for slot, gain in zip(instance.slot[features].tolist(), gains, strict=True):
         totals[slot] += gain
+    return totals
 
-    length = sum(instance.lengths[list(chosen)].tolist())
-    violation = sum(row.excess(chosen) for row in instance.rows)
-    if len(instance.parents):
-        violation += sum(int(instance.parents[unit]) not in {-1, *chosen} for unit in chosen)
-    if instance.goal is Sense.MAXIMIZE:
-        violation += max(0, length - instance.max_length, instance.min_length - length)
-    else:
-        for feature in range(instance.features):
-            full = int(instance.level_start[feature + 1] - instance.level_start[feature]) - 1
-            violation += max(0, full - copies.get(feature, 0))
-    return tuple(totals), length, violation
+
+def _most_similar(instance: Facility, chosen: set[int]) -> int:
+    """Return the weighted sum, over the tokens, of the largest similarity of a chosen unit."""
+    if not chosen:
+        return 0
+    best = [max(row) for row in instance.similar[:, list(chosen)].tolist()]
+    return sum(weight * value for weight, value in zip(instance.importance.tolist(), best, strict=True))
 
 
 def key_of(instance: Coverage, totals: tuple[int, ...], length: int) -> Fraction:

@@ -315,6 +315,17 @@ class Coverage:
         object.__setattr__(found, "max_length", max_length)
         return found
 
+    def with_rows(self, rows: tuple[Row, ...]) -> Coverage:
+        """Return the same instance with side constraints."""
+        found = copy(self)
+        object.__setattr__(found, "rows", rows)
+        return found
+
+    @property
+    def relaxed(self) -> Coverage:
+        """An instance with the same selections, none of which is worth less, that is quicker to bound: here itself."""
+        return self
+
     def ancestors(self, unit: int) -> tuple[int, ...]:
         """Parent, parent's parent, ... of a unit."""
         found: list[int] = []

@@ -83,6 +83,8 @@ class Metric(ABC):
         One line for `optsum list metrics`.
     countable : bool
         Whether it is made of n-grams, or whatever else can be counted sentence by sentence.
+    of_texts : bool
+        Whether it compares texts, so that any summary can be scored by it.
     geometric : bool
         Whether it is the geometric mean of its parts.
     """
@@ -90,6 +92,7 @@ class Metric(ABC):
     form: ClassVar[str]
     about: ClassVar[str]
     countable: ClassVar[bool] = True
+    of_texts: ClassVar[bool] = True
     geometric: ClassVar[bool] = False
 
     @classmethod

@@ -21,6 +21,7 @@ METRICS: Final[Registry[Metric]] = Registry(
         "rouge-N": "optsum.metrics.ngrams:NGrams",
         "rouge-suK": "optsum.metrics.ngrams:SkipBigrams",
         "rouge-l": "optsum.metrics.lcs:LongestSubsequence",
+        "similarity": "optsum.metrics.similarity:Similarity",
         "ngram-I-J": "optsum.metrics.names:GeometricMean",
     },
     "optsum.metrics",
@@ -31,7 +32,7 @@ METRICS: Final[Registry[Metric]] = Registry(
 # Offered when a name is wrong, beside the general forms.
 _COMMON = (
     *("rouge-1", "rouge-2", "rouge-3", "rouge-4", "rouge-su0", "rouge-su4", "rouge-l", "rouge-1+rouge-2"),
-    "ngram-1-4",
+    *("ngram-1-4", "similarity", "similarity-shifted"),
 )
 
 _OTHERS = re.compile(r"(?:rouge|r)[-_ ]?([1-9][0-9]?|su[0-9]{0,2}|l|lsum)", re.ASCII | re.IGNORECASE)

@@ -47,7 +47,13 @@ class SolveKeywords(TypedDict, total=False):
     """
 
     metric: str | Metric | type[Metric] | None
-    """Rouge-N, rouge-suK, rouge-l, sums with +, or ngram-I-J [rouge-1]."""
+    """Rouge-N, rouge-suK, rouge-l, sums with +, ngram-I-J, or similarity [rouge-1]."""
+
+    vectors: str | None
+    """Of metric similarity: vectors of each topic, an npz file or a folder of ID.npz."""
+
+    similarity_unit: int | None
+    """Of metric similarity: steps to 1 that similarities are rounded down to [10000]."""
 
     measure: Literal["recall", "precision", "f1"] | None
     """What of the metric is maximized [recall]."""

@@ -23,6 +23,7 @@ from pydantic import (
     field_validator,
 )
 
+from optsum.corpus.vectors.npz import digest_of_vectors
 from optsum.errors import OptionError, OptsumError, unknown_name
 from optsum.metrics.names import parse_metric
 from optsum.options.files.toml import check_kinds, read_table, sentence_of
@@ -87,7 +88,13 @@ class Options(Model):
         description="of a search that does not prove: root, or none; or the one that branch-and-bound cuts by: "
         "lagrangian, as if not said, or knapsack, the paper's (Hirao et al. 2017)",
     )
-    metric: str = Field("rouge-1", description="rouge-N, rouge-suK, rouge-l, sums with +, or ngram-I-J")
+    metric: str = Field("rouge-1", description="rouge-N, rouge-suK, rouge-l, sums with +, ngram-I-J, or similarity")
+    vectors: str | None = Field(
+        None, description="of metric similarity: vectors of each topic, an npz file or a folder of ID.npz"
+    )
+    similarity_unit: int = Field(
+        10_000, ge=1, le=1_000_000, description="of metric similarity: steps to 1 that similarities are rounded down to"
+    )
     measure: Literal["recall", "precision", "f1"] = Field("recall", description="what of the metric is maximized")
     references: Literal["pooled", "each", "mean", "best", "first", "agreed"] = Field(
         "pooled",
@@ -236,6 +243,8 @@ def _hash(options: Options) -> str:
             data["stopwords"] = sorted(options.analyzer().stopwords)
         data |= options.formulated().contents()
         data["exclusive"] = exclusive_of(options.exclusive)
+        if options.vectors is not None:
+            data["vectors"] = digest_of_vectors(options.vectors)
     return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()[:12]
 
 
@@ -288,7 +297,9 @@ def resolve(
     if options.max_length is not None and options.min_length > options.max_length:
         raise OptionError(f"The minimum length {options.min_length} is above the maximum length {options.max_length}.")
     # These refuse unknown names, a stop word file that cannot be read, and limits that nothing could keep.
-    parse_metric(options.metric)
+    metric = parse_metric(options.metric)
+    if options.vectors is not None and all(part.of_texts for part in metric.components):
+        raise OptionError(f"Vectors are of the metric similarity, not of {metric}: give --metric similarity.")
     options.spec()
     options.limits()
     return options

@@ -224,5 +224,6 @@ class CoverageProblem(Problem):
             return value_bound(self.instance, deadline)
         from optsum.program.dual_bound import model_bound
 
-        model = self.linear_model
+        relaxed = self.instance.relaxed
+        model = self.linear_model if relaxed is self.instance else model_of(relaxed)
         return Fraction(model_bound(model, deadline) + model.offset, model.denominator)

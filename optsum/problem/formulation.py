@@ -15,6 +15,7 @@ from optsum.coverage.row import Row
 from optsum.errors import UnsupportedError, visible
 from optsum.metrics.metric import Metric
 from optsum.metrics.rouge import Score, rouge_all
+from optsum.metrics.similarity import Greedy
 from optsum.notebook import facts, marked_text
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.numbered import NumberedTopic
@@ -97,7 +98,7 @@ class Task(ABC):
     def decode(self, selection: Selection) -> tuple[Sentence, ...] | None:
         """Return the text of a selection, in document order; None where the input has none."""
 
-    def scores(self, selection: Selection, metrics: Sequence[Metric]) -> dict[str, Score] | None:
+    def scores(self, selection: Selection, metrics: Sequence[Metric]) -> Mapping[str, Score | Greedy] | None:
         """Return the official scores of the text of a selection; None where there is no text, or no reference."""
         sentences = self.decode(selection)
         if sentences is None or not self.references:
@@ -140,7 +141,7 @@ class Extract(Task):
     sentences: tuple[Sentence, ...] = field(repr=False)
     numbered: NumberedTopic | None = field(default=None, repr=False)
 
-    def scores(self, selection: Selection, metrics: Sequence[Metric]) -> dict[str, Score] | None:
+    def scores(self, selection: Selection, metrics: Sequence[Metric]) -> Mapping[str, Score | Greedy] | None:
         """Return the official scores, of tokens that are numbers already where they are there."""
         if self.numbered is not None and self.references:
             found = self.numbered.scores(self.name_units(selection), metrics)
@@ -248,7 +249,7 @@ class Formulation(ABC):
             held = {unit: length for unit, length in enumerate(lengths) if length}
             name = f"at most {sides.max_characters} characters"
             rows.append(Row(tuple(held), tuple(held.values()), 0, sides.max_characters, name))
-        instance = replace(problem.instance, rows=tuple(row for row in rows if row.binds))
+        instance = problem.instance.with_rows(tuple(row for row in rows if row.binds))
         return replace(task, problem=replace(problem, instance=instance, reference_model=None))
 
     @abstractmethod

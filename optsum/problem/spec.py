@@ -38,6 +38,8 @@ class Spec:
         Limits of the summary, in `length_unit`; `optsum.coverage.instance.NO_LIMIT` for none.
     length_unit : str
         "words" (blank-separated), "sentences" or "characters".
+    similarity_unit : int
+        Steps from 0 to 1 that similarities are rounded down to.
     keep_unmatched : bool
         Keep sentences that share no counted n-gram with a reference among the units.
     keep_overlong : bool
@@ -58,6 +60,7 @@ class Spec:
     max_length: int = NO_LIMIT
     min_length: int = 0
     length_unit: str = "words"
+    similarity_unit: int = 10_000
     keep_unmatched: bool = False
     keep_overlong: bool = False
     sides: Sides = field(default_factory=Sides)

@@ -29,6 +29,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from optsum.coverage.facility import Facility
 from optsum.coverage.instance import Combination, Coverage
 
 __all__ = [
@@ -129,6 +130,8 @@ class Cell:
 
 def reaches(instance: Coverage) -> list[int]:
     """Return the largest that each total could be with every unit, joints included."""
+    if isinstance(instance, Facility):  # without arrays of all levels, which are many
+        return [int((instance.similar.max(axis=1, initial=0) * instance.importance).sum()), int(instance.constants[1])]
     full = instance.level[instance.level_start[1:] - 1]
     sums = instance.constants + instance.mass.sum(axis=1)
     np.add.at(sums, instance.slot, full)

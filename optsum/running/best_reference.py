@@ -60,8 +60,8 @@ def each_reference(topic: Topic) -> Iterator[tuple[int, Topic]]:
     if len(topic.references) < 2:
         yield 0, topic
         return
-    for number, reference in enumerate(topic.references):
-        yield number, replace(topic, references=(reference,))
+    for number in range(len(topic.references)):
+        yield number, topic.with_references([number])
 
 
 def for_each_reference(

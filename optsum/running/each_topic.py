@@ -10,8 +10,9 @@ from math import fsum
 
 from optsum.contracts.result import Result, Status, Termination
 from optsum.corpus.given import AnyTopic, AnyTopics, topics_of
-from optsum.corpus.topic import BadTopic, Text, Topic, as_topic
+from optsum.corpus.topic import BadTopic, Topic, as_topic
 from optsum.corpus.unread import Unread
+from optsum.corpus.vectors.npz import read_vectors
 from optsum.errors import OptionError, describe
 from optsum.metrics.agreement import agreed_reference
 from optsum.notebook import tracked
@@ -45,21 +46,23 @@ def problems(topic: Topic, setup: Setup) -> Iterator[Topic]:
     """
     if (warning := setup.warning_of(topic)) is not None:
         _LOG.warning("topic %r: %s", topic.id, warning)
+    if setup.options.vectors is not None:
+        topic = read_vectors(topic, setup.options.vectors)
     if setup.options.references == "each" and topic.references:
-        for number, reference in enumerate(topic.references):
-            yield replace(topic, id=f"{topic.id}#{number}", references=(reference,))
+        for number in range(len(topic.references)):
+            yield replace(topic.with_references([number]), id=f"{topic.id}#{number}")
     elif setup.options.references == "first":
-        yield replace(topic, references=topic.references[:1])
+        yield topic.with_references(range(len(topic.references[:1])))
     elif setup.options.references == "agreed" and topic.references:
-        yield replace(topic, references=(agreed(topic, setup),))
+        yield topic.with_references([agreed(topic, setup)])
     else:
         yield topic
 
 
-def agreed(topic: Topic, setup: Setup) -> Text:
-    """Return the reference with which another one agrees best, by what is maximized."""
+def agreed(topic: Topic, setup: Setup) -> int:
+    """Return the number of the reference with which another one agrees best, by what is maximized."""
     spec = setup.spec_for(topic)
-    number = agreed_reference(
+    return agreed_reference(
         topic.references,
         spec.metric,
         spec.measure,
@@ -68,7 +71,6 @@ def agreed(topic: Topic, setup: Setup) -> Text:
         boundaries=spec.boundaries,
         model_units=spec.model_units,
     )
-    return topic.references[number]
 
 
 def single_problem(topic: object, setup: Setup) -> Topic:

@@ -96,7 +96,7 @@ def setup_of(options: Options) -> Setup:
     of_tokens = spec
     if options.tokenizer is None:
         of_tokens = replace(spec, analyzer=replace(spec.analyzer, tokenizer="tokens"))
-    reported = map(parse_metric, _REPORTED)
+    metric, reported = parse_metric(options.metric), map(parse_metric, _REPORTED)
     return Setup(
         options=options,
         formulation=formulation,
@@ -104,7 +104,7 @@ def setup_of(options: Options) -> Setup:
         spec_of_tokens=of_tokens,
         strategy=strategy,
         limits=options.limits(),
-        scores=tuple(dict.fromkeys([*parse_metric(options.metric).components, *reported])),
+        scores=tuple(dict.fromkeys([*metric.components, *reported])),
         blank=Result(
             formulation=options.formulation,
             strategy=options.strategy,

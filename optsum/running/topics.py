@@ -10,8 +10,9 @@ from time import perf_counter
 from typing import Any, Literal, Unpack
 
 from optsum.contracts.result import Result
-from optsum.corpus.given import AnyTopics, topic_given
-from optsum.corpus.topic import Topic
+from optsum.corpus.given import AnyTopics, topic_given, with_vectors
+from optsum.corpus.topic import Topic, as_topic
+from optsum.corpus.vectors.arrays import Embed
 from optsum.notebook import Words
 from optsum.options.keywords import Keywords, SolveKeywords
 from optsum.options.options import Options, resolve
@@ -29,6 +30,7 @@ def solve(
     topic: Topic | Mapping[str, Any] | Words,
     summary: Words | None = None,
     *,
+    embed: Embed | None = None,
     config: str | Path | None = None,
     **options: Unpack[Keywords],
 ) -> Result:
@@ -41,6 +43,8 @@ def solve(
         a document alone: a text, or a list of its sentences.
     summary : str or list of str, optional
         The reference summary of that document.
+    embed : callable, optional
+        Gives texts vectors, for ``metric="similarity"`` (`optsum.with_vectors`).
     config : path, optional
         A TOML file of options; keywords win over it.
     **options
@@ -69,7 +73,10 @@ def solve(
     resolved = resolve(options, config=config)
     setup = setup_of(resolved)
     ready, began = warm_up(setup), perf_counter()
-    problem = single_problem(topic_given(topic, summary), setup)
+    given = topic_given(topic, summary)
+    problem = single_problem(
+        given if embed is None else with_vectors(as_topic(given, flat=resolved.flat), embed), setup
+    )
     return replace(charged(answer(problem, setup, began=began), ready), source=problem.documents)
 
 

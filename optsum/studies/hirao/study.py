@@ -111,8 +111,8 @@ def _size(topic: Topic) -> Row:
 
 def _parts(topic: Topic) -> Iterator[tuple[str, int | None, Topic]]:
     yield "multi", None, topic
-    for number, reference in enumerate(topic.references):
-        yield "single", number, replace(topic, id=f"{topic.id}#{number}", references=(reference,))
+    for number in range(len(topic.references)):
+        yield "single", number, replace(topic.with_references([number]), id=f"{topic.id}#{number}")
 
 
 def _problem(part: Topic, ways: Mapping[str, Setup]) -> tuple[Row, Oracles | None]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import permutations
 from statistics import fmean, median
@@ -177,13 +177,14 @@ def _rows(topic: Submitted, ways: Mapping[str, Setup], most: int) -> list[Row]:
     def score(summary: Sequence[Any], model: Sequence[Any]) -> float:
         return score_of(summary, (tuple(model),), way, "rouge-1").recall
 
-    model = agreed(topic, way)
+    agreeing = agreed(topic, way)
+    model = topic.references[agreeing]
     words = sum(map(word_count, topic.sentences))
     row: Row = {
         "kind": "document",
         "sentences": len(topic.sentences),
         "words": words,
-        "reference": topic.references.index(model),
+        "reference": agreeing,
         "reference_words": [sum(map(word_count, reference)) for reference in topic.references],
         **dict.fromkeys(ROWS),
         **_agreement([score(summary, one) for one, summary in permutations(topic.references, 2)]),
@@ -191,7 +192,7 @@ def _rows(topic: Submitted, ways: Mapping[str, Setup], most: int) -> list[Row]:
         "too_long": len(topic.sentences) > most,
         "unproven": [],
     }
-    part = replace(topic, references=(model,))
+    part = topic.with_references([agreeing])
     lead = without_interruption(answer(part, ways[LEAD], began=perf_counter()))
     if lead.selection is not None:
         row[LEAD] = score([topic.sentences[unit] for unit in lead.selection], model)

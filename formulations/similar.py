@@ -1,0 +1,250 @@
+"""Extracts by meaning: the recall, or the precision, of similarity of vectors as a problem in the normal form.
+
+Similarities are rounded down to whole steps (`Spec.similarity_unit` to 1), so that values are compared as integers: the
+objective is that of the rounded similarities, by less than one step below the truth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from math import gcd, lcm
+from typing import Any, Final
+
+import numpy as np
+
+from optsum.corpus.topic import Topic
+from optsum.corpus.vectors.arrays import Vectors
+from optsum.coverage.facility import Facility
+from optsum.coverage.instance import Coverage, IntArray
+from optsum.errors import InputError, UnsupportedError
+from optsum.metrics.metric import Metric
+from optsum.metrics.rouge import Score
+from optsum.metrics.similarity import FloatArray, Greedy, Similarity, greedy_matching
+from optsum.problem.coverage_problem import CoverageProblem
+from optsum.problem.formulation import Extract
+from optsum.problem.problem import Selection
+from optsum.problem.spec import Spec
+
+__all__ = ["SimilarExtract", "best_steps", "importance_of", "needed_vectors", "similar_extract"]
+
+_WEIGHTS: Final = 10_000
+"""Steps from 0 to the largest weight, where weights are no whole numbers."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class SimilarExtract(Extract):
+    """An extract that is also scored by its vectors, afresh and without rounding."""
+
+    vectors: Vectors = field(repr=False)
+    similarity: Similarity
+    mean: bool = False
+
+    def scores(self, selection: Selection, metrics: Sequence[Metric]) -> Mapping[str, Score | Greedy] | None:
+        """Return the official scores of the text, and that of the vectors."""
+        found = super().scores(selection, [metric for metric in metrics if metric != self.similarity])
+        if found is None or self.similarity not in metrics:
+            return found
+        return {self.similarity.name: self._greedy(selection), **found}
+
+    def _greedy(self, selection: Selection) -> Greedy:
+        """Match greedily what is chosen with all references together, or each by itself."""
+        vectors = self.vectors
+        chosen = np.isin(vectors.sentence_of, [self.units[unit] for unit in selection])
+        groups = [vectors.reference_of == number for number in range(len(self.references))]
+        alone = [
+            greedy_matching(
+                self.similarity.valued(_compared(vectors, chosen, group)),
+                vectors.sentence_weights[chosen],
+                vectors.reference_weights[group],
+            )
+            for group in groups
+        ]
+        if self.mean or len(alone) == 1:
+            return Greedy(*(sum(each) / len(alone) for each in zip(*alone, strict=True)))
+        totals = [float(vectors.reference_weights[group].sum()) for group in groups]
+        recall = sum(each.recall * total for each, total in zip(alone, totals, strict=True)) / (sum(totals) or 1)
+        precision = sum(each.precision for each in alone) / len(alone)
+        total = recall + precision
+        return Greedy(recall, precision, 2 * recall * precision / total if total > 0 else 0.0)
+
+
+def _compared(vectors: Vectors, chosen: Any, group: Any) -> FloatArray:
+    """Return similarities by their definition: scalar products over lengths."""
+    if vectors.sentences is None or vectors.references is None:
+        return vectors.similarities()[np.ix_(chosen, group)]
+    left, right = vectors.sentences[chosen], vectors.references[group]
+    lengths = np.linalg.norm(left, axis=1)[:, None] * np.linalg.norm(right, axis=1)[None, :]
+    found: FloatArray = np.divide(left @ right.T, lengths, out=np.zeros(lengths.shape), where=lengths > 0)
+    return found
+
+
+def needed_vectors(topic: Topic) -> Vectors:
+    """Return the vectors of a topic.
+
+    Raises
+    ------
+    InputError
+        If it has none.
+    """
+    if topic.vectors is None:
+        raise InputError(
+            f"topic {topic.id!r} has no vectors, which similarity is computed from: give --vectors FILE.npz or a "
+            "folder of such files, or embed= in Python"
+        )
+    return topic.vectors
+
+
+def similar_extract(topic: Topic, spec: Spec, metric: Similarity, candidates: Sequence[tuple[int, int]]) -> Extract:
+    """Return the problem of a topic.
+
+    Parameters
+    ----------
+    topic : Topic
+    spec : Spec
+    metric : Similarity
+    candidates : number and length of each sentence that is not too long
+
+    Raises
+    ------
+    InputError
+        If the topic has no vectors, or its references have none.
+    UnsupportedError
+        If the references together have no common denominator.
+    """
+    vectors = needed_vectors(topic)
+    spec.deadline.check()
+    steps = metric.steps(vectors.similarities(), spec.similarity_unit)
+    spec.deadline.check()
+    if spec.measure == "precision":
+        instance, kept = _precision(vectors, steps, spec, candidates, len(topic.references))
+    else:
+        instance, kept = _recall(topic, vectors, steps, spec, candidates)
+    units = [candidates[place][0] for place in kept]
+    return SimilarExtract(
+        id=topic.id,
+        problem=CoverageProblem.of(instance, reference_units=topic.reference_sentences),
+        units=tuple(units),
+        references=topic.references,
+        analyzer=spec.analyzer,
+        sentences=topic.sentences,
+        vectors=vectors,
+        similarity=metric,
+        mean=spec.references == "mean",
+    )
+
+
+def _recall(
+    topic: Topic, vectors: Vectors, steps: IntArray, spec: Spec, candidates: Sequence[tuple[int, int]]
+) -> tuple[Coverage, list[int]]:
+    counted, importance, full = importance_of(topic, vectors, spec)
+    best = best_steps(steps[:, counted], vectors.sentence_of, [number for number, _ in candidates])
+    kept = list(range(len(candidates)))
+    if not spec.keep_unmatched and not spec.min_length:
+        kept = np.flatnonzero(best.any(axis=0)).tolist()
+    lengths = [candidates[place][1] for place in kept]
+    instance = Facility.given(
+        best[:, kept], importance, lengths, full=full, min_length=spec.min_length, max_length=spec.max_length
+    )
+    return instance, kept
+
+
+def importance_of(topic: Topic, vectors: Vectors, spec: Spec) -> tuple[IntArray, IntArray, int]:
+    """Return the reference tokens that count, the weight of each in integers, and the denominator.
+
+    Raises
+    ------
+    InputError
+        If no reference has a token that counts.
+    UnsupportedError
+        If there is no common denominator of the references' weights that 64 bits hold.
+    """
+    weights = _whole(vectors.reference_weights)
+    counted = np.flatnonzero(weights)
+    weights = weights[counted]
+    if not len(counted):
+        raise InputError(
+            f"topic {topic.id!r}: its references have no vectors that count; give some, with weights above 0"
+        )
+    if spec.references != "mean" or len(topic.references) == 1:
+        return counted, weights, int(weights.sum()) * spec.similarity_unit
+    owner = vectors.reference_of[counted]
+    sums = [int(weights[owner == number].sum()) for number in range(len(topic.references))]
+    common = lcm(*(one for one in sums if one))
+    full = common * len(sums) * spec.similarity_unit
+    if full > 2**50:
+        raise UnsupportedError(
+            f"The weights of the {len(sums)} references of topic {topic.id!r} have no common denominator that 64 bits "
+            "hold: use --references pooled or each."
+        )
+    times = np.array([common // one if one else 0 for one in sums], np.int64)
+    return counted, weights * times[owner], full
+
+
+def best_steps(steps: IntArray, unit_of: IntArray, units: Sequence[int]) -> IntArray:
+    """Return how like each reference token each unit is, at its best; 0 for a unit without tokens.
+
+    Parameters
+    ----------
+    steps : (tokens, reference tokens)
+        Not negative.
+    unit_of : (tokens,)
+        The unit of each token.
+    units : sequence of int
+        The units that are asked for.
+
+    Returns
+    -------
+    (reference tokens, units) array
+    """
+    order = np.argsort(unit_of, kind="stable")
+    wanted = np.asarray(units, np.int64)
+    first = np.searchsorted(unit_of[order], wanted, "left")
+    last = np.searchsorted(unit_of[order], wanted, "right")
+    found = np.zeros((steps.shape[1], len(wanted)), np.int64)
+    for place, (begin, end) in enumerate(zip(first.tolist(), last.tolist(), strict=True)):
+        if end > begin:
+            found[:, place] = steps[order[begin:end]].max(axis=0)
+    return found
+
+
+def _precision(
+    vectors: Vectors, steps: IntArray, spec: Spec, candidates: Sequence[tuple[int, int]], references: int
+) -> tuple[Coverage, list[int]]:
+    """Return the ratio of the tokens' best similarities, for each reference, to the number of tokens."""
+    weights = _whole(vectors.sentence_weights)
+    number = [number for number, _ in candidates]
+    top = np.zeros(len(steps), np.int64)
+    for reference in range(references):
+        top += steps[:, vectors.reference_of == reference].max(axis=1, initial=0)
+    sentences = 1 + max([*number, *vectors.sentence_of.tolist()], default=0)
+    mass = np.zeros((2, sentences), np.int64)
+    np.add.at(mass[0], vectors.sentence_of, top * weights)
+    np.add.at(mass[1], vectors.sentence_of, references * spec.similarity_unit * weights)
+    mass = mass[:, number]
+    kept = list(range(len(candidates)))
+    if not spec.keep_unmatched and not spec.min_length:
+        kept = np.flatnonzero(mass[0]).tolist()
+    instance = Coverage.of(
+        [candidates[place][1] for place in kept],
+        [{}] * len(kept),
+        [],
+        constants=(0, 0),
+        mass=mass[:, kept].tolist(),
+        min_length=spec.min_length,
+        max_length=spec.max_length,
+    )
+    return instance, kept
+
+
+def _whole(weights: FloatArray) -> IntArray:
+    """Return weights as integers: themselves, or steps of a ten-thousandth of the largest."""
+    if not len(weights) or not weights.any():
+        return np.zeros(len(weights), np.int64)
+    if weights.max() <= _WEIGHTS and (weights == np.floor(weights)).all():
+        whole = weights.astype(np.int64)
+        return whole // gcd(*whole.tolist())
+    if (weights == weights[0]).all():
+        return np.ones(len(weights), np.int64)
+    steps: IntArray = np.rint(weights / weights.max() * _WEIGHTS).astype(np.int64)
+    return steps

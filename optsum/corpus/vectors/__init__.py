@@ -1,0 +1,1 @@
+"""Vectors of sentences and references, for metrics of similarity."""

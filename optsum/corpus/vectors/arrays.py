@@ -1,0 +1,230 @@
+"""Vectors of a topic's sentences and references: what similarity of meaning is computed from.
+
+Arrays, under these names in npz files as well:
+
+=================  ====================  ==========================================================================
+name               shape                 what
+=================  ====================  ==========================================================================
+sentences          (tokens, dimensions)  vectors of the tokens of all sentences of the documents
+sentence_of        (tokens,)             the sentence of each, from 0; left out where each sentence has one vector
+references         (tokens, dimensions)  vectors of the tokens of all references
+reference_of       (tokens,)             the reference of each, from 0; left out where there is one reference, or
+                                         each of the references' sentences has one vector
+similarities       (tokens, tokens)      instead of vectors: how like each token of a sentence is each of a
+                                         reference, from -1 to 1
+sentence_weights,  (tokens,)             weights, such as idf; 1 where left out
+reference_weights
+=================  ====================  ==========================================================================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from optsum.errors import InputError
+from optsum.metrics.similarity import FloatArray, cosines
+from optsum.text.tokenizers import Sentence
+
+__all__ = ["NAMES", "Embed", "Vectors", "embedded", "vectors_of"]
+
+IntArray: TypeAlias = NDArray[np.int64]
+
+Embed: TypeAlias = Callable[[list[str]], Any]
+"""Texts -> one vector each, or an array of vectors each, one a token."""
+
+NAMES: Final = (
+    *("sentences", "sentence_of", "references", "reference_of", "similarities"),
+    *("sentence_weights", "reference_weights"),
+)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Vectors:
+    """Vectors of a topic, or its similarities; see the module's text.
+
+    Attributes
+    ----------
+    sentences, references : (tokens, dimensions), or None where similarities are given
+    sentence_of, reference_of : (tokens,)
+    sentence_weights, reference_weights : (tokens,)
+        Not negative.
+    given : (tokens, tokens) or None
+        Similarities.
+    """
+
+    sentences: FloatArray | None
+    sentence_of: IntArray
+    references: FloatArray | None
+    reference_of: IntArray
+    sentence_weights: FloatArray
+    reference_weights: FloatArray
+    given: FloatArray | None = None
+
+    def similarities(self) -> FloatArray:
+        """Return how like each token of a sentence is each of a reference: (tokens, tokens), from -1 to 1."""
+        if self.sentences is None or self.references is None:
+            assert self.given is not None  # noqa: S101 - checked when it was made
+            return self.given
+        return cosines(self.sentences, self.references)
+
+    def of_references(self, numbers: Sequence[int]) -> Vectors:
+        """Return those of some references, which are numbered anew in that order."""
+        place = np.concatenate([np.flatnonzero(self.reference_of == number) for number in numbers])
+        renumbered = np.concatenate(
+            [np.full(int((self.reference_of == number).sum()), new) for new, number in enumerate(numbers)]
+        )
+        return replace(
+            self,
+            references=None if self.references is None else self.references[place],
+            reference_of=renumbered.astype(np.int64),
+            reference_weights=self.reference_weights[place],
+            given=None if self.given is None else self.given[:, place],
+        )
+
+
+def vectors_of(arrays: Mapping[str, Any], sentences: int, references: Sequence[Sequence[Sentence]]) -> Vectors:
+    """Return the vectors that arrays hold, checked.
+
+    Parameters
+    ----------
+    arrays : mapping
+        Name (`NAMES`) -> array, or lists of numbers.
+    sentences : int
+        How many the topic has.
+    references : sequence of texts
+        Those of the topic.
+
+    Raises
+    ------
+    InputError
+        If arrays are missing, or no numbers, or do not fit one another or the topic.
+    """
+    if unknown := [name for name in arrays if name not in NAMES]:
+        raise InputError(f"there are no vectors called {unknown[0]!r:.40}; the names are {', '.join(NAMES)}")
+    held = {name: _numbers(arrays[name], name) for name in NAMES if arrays.get(name) is not None}
+    given = held.get("similarities")
+    if given is not None:
+        if {"sentences", "references"} & held.keys():
+            raise InputError("there are both similarities and vectors; give either")
+        _check_shape(given, "similarities", "(tokens of the sentences, tokens of the references)")
+        if given.size and np.abs(given).max() > 1 + 1e-6:
+            raise InputError(f"similarities go up to {np.abs(given).max():.4g}; they must be from -1 to 1")
+        left = right = None
+        tokens, model_tokens = given.shape
+    else:
+        for name in ("sentences", "references"):
+            if name not in held:
+                raise InputError(f'there is no array "{name}"; give sentences and references, or similarities')
+            _check_shape(held[name], name, "(tokens, dimensions)")
+        left, right = held["sentences"], held["references"]
+        if left.shape[1] != right.shape[1]:
+            raise InputError(
+                f"vectors of sentences have {left.shape[1]} dimensions, those of references {right.shape[1]}; "
+                "make both by the same model"
+            )
+        tokens, model_tokens = len(left), len(right)
+    return Vectors(
+        sentences=left,
+        sentence_of=_belonging(held.get("sentence_of"), "sentence", tokens, sentences, [1] * sentences),
+        references=right,
+        reference_of=_belonging(
+            held.get("reference_of"), "reference", model_tokens, len(references), list(map(len, references))
+        ),
+        sentence_weights=_weights(held.get("sentence_weights"), "sentence_weights", tokens),
+        reference_weights=_weights(held.get("reference_weights"), "reference_weights", model_tokens),
+        given=None if given is None else np.clip(given, -1.0, 1.0),
+    )
+
+
+def _numbers(value: Any, name: str) -> FloatArray:
+    try:
+        found = np.asarray(value)
+    except ValueError:  # rows of different lengths
+        found = np.array(None)
+    if found.dtype.kind not in "fiub":
+        raise InputError(f'"{name}" holds something that is no number, or rows of different lengths; give an array')
+    found = found.astype(np.float64)
+    if not np.isfinite(found).all():
+        raise InputError(f'"{name}" holds NaN or infinity; give finite numbers')
+    return found
+
+
+def _check_shape(found: FloatArray, name: str, shape: str) -> None:
+    if found.ndim != 2:
+        raise InputError(f'"{name}" has {found.ndim} dimensions; it must be of shape {shape}')
+
+
+def _belonging(found: FloatArray | None, kind: str, tokens: int, number: int, sentences: list[int]) -> IntArray:
+    """Return to which sentence or reference each token belongs."""
+    name = f"{kind}_of"
+    if found is None:
+        if kind == "reference" and number == 1:
+            return np.zeros(tokens, np.int64)
+        if tokens != sum(sentences):
+            what = "sentences" if kind == "sentence" else "sentences of references"
+            raise InputError(
+                f'there are {tokens} vectors, but {sum(sentences)} {what}; "{name}" says to which {kind} each belongs'
+            )
+        return np.repeat(np.arange(number), sentences).astype(np.int64)
+    if found.shape != (tokens,):
+        raise InputError(f'"{name}" is of shape {found.shape}, but there are {tokens} vectors; give a number for each')
+    whole = found.astype(np.int64)
+    if (whole != found).any() or (tokens and not 0 <= whole.min() <= whole.max() < number):
+        raise InputError(f'"{name}" names {kind}s that do not exist; they are numbered from 0 to {number - 1}')
+    return whole
+
+
+def _weights(found: FloatArray | None, name: str, tokens: int) -> FloatArray:
+    if found is None:
+        return np.ones(tokens)
+    if found.shape != (tokens,):
+        raise InputError(f'"{name}" is of shape {found.shape}, but there are {tokens} vectors; give a weight for each')
+    if found.min(initial=0.0) < 0:
+        raise InputError(f'"{name}" holds a negative weight; weights are 0 or more')
+    return found
+
+
+def embedded(embed: Embed, sentences: Sequence[Sentence], references: Sequence[Sequence[Sentence]]) -> Vectors:
+    """Return the vectors that a model gives.
+
+    Parameters
+    ----------
+    embed : callable
+        Gets a list of texts, and returns an array with a vector for each, or a list with an array of vectors for each,
+        one a token. It is called for the sentences, and for those of each reference.
+    sentences, references
+        Those of the topic.
+
+    Raises
+    ------
+    InputError
+        If what it returns does not fit.
+    """
+    first, *others = [_embedded(embed, [_text(one) for one in part]) for part in (sentences, *references)]
+    held = [row for part in others for row in part]
+    width = next((row.shape[1:] for row in (*first, *held) if len(row)), (1,))
+    arrays = {
+        "sentences": np.concatenate([np.zeros((0, *width)), *(row for row in first if len(row))]),
+        "sentence_of": np.repeat(np.arange(len(first)), list(map(len, first))),
+        "references": np.concatenate([np.zeros((0, *width)), *(row for row in held if len(row))]),
+        "reference_of": np.repeat(np.arange(len(others)), [sum(map(len, part)) for part in others]),
+    }
+    return vectors_of(arrays, len(sentences), references)
+
+
+def _embedded(embed: Embed, texts: list[str]) -> list[FloatArray]:
+    """Return an array of vectors for each text."""
+    made = embed(texts) if texts else []
+    if len(made) != len(texts):
+        raise InputError(f"embed returns {len(made)} results for {len(texts)} texts; return one for each")
+    found = [_numbers(one, "the result of embed") for one in made]
+    return [one.reshape(1, -1) if one.ndim == 1 else one for one in found]
+
+
+def _text(sentence: Sentence) -> str:
+    return sentence if isinstance(sentence, str) else " ".join(sentence)

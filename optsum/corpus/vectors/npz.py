@@ -1,0 +1,77 @@
+"""Vectors of topics, in npz files as numpy writes them."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+from zipfile import BadZipFile, ZipFile
+
+from optsum.corpus.topic import Topic
+from optsum.errors import InputError
+
+__all__ = ["digest_of_vectors", "read_vectors"]
+
+
+def read_vectors(topic: Topic, path: str) -> Topic:
+    """Return a topic with its vectors, read from a file or folder.
+
+    Parameters
+    ----------
+    topic : Topic
+    path : str
+        A folder that holds ``ID.npz`` for each topic (with ``_`` for slashes), or one npz file in which the arrays of a
+        topic are called ``ID/sentences`` and so on.
+
+    Raises
+    ------
+    InputError
+        If there are none, or they do not fit the topic.
+    """
+    from optsum.corpus.vectors.arrays import NAMES, vectors_of  # loads numpy
+
+    place = Path(path)
+    if place.is_dir():
+        file, prefix = place / (topic.id.replace("/", "_").replace("\\", "_") + ".npz"), ""
+    else:
+        file, prefix = place, f"{topic.id}/"
+    if not file.is_file():
+        raise InputError(f"there are no vectors of topic {topic.id!r}: {file} does not exist")
+    try:
+        held, names = _opened(str(file), file.stat().st_mtime_ns)
+        found = {name: held[prefix + name] for name in NAMES if prefix + name in names}
+    except (OSError, ValueError, BadZipFile) as error:
+        raise InputError(f"{file} cannot be read as arrays: {error}") from None
+    if not found:
+        raise InputError(f"{file} has none of topic {topic.id!r}; call them {prefix}sentences, {prefix}references")
+    try:
+        return replace(topic, vectors=vectors_of(found, len(topic.sentences), topic.references))
+    except InputError as error:
+        raise InputError(f"the vectors of topic {topic.id!r}, {file}: {error}") from None
+
+
+@lru_cache(maxsize=2)
+def _opened(path: str, _: int) -> tuple[Any, frozenset[str]]:
+    """Return a file of arrays, kept open because there is one for many topics, and the names in it."""
+    import numpy as np
+
+    held = np.load(path, allow_pickle=False)
+    if not isinstance(held, np.lib.npyio.NpzFile):
+        raise ValueError("it is one array; give an npz file, as numpy.savez writes it")  # noqa: TRY004 - as numpy's
+    return held, frozenset(held.files)
+
+
+def digest_of_vectors(path: str) -> str:
+    """Return what differs where a file or folder of vectors holds others: of the checksums that npz files have."""
+    place = Path(path)
+    found = hashlib.sha256()
+    for file in sorted(place.glob("*.npz")) if place.is_dir() else [place]:
+        try:
+            with ZipFile(file) as held:
+                for item in held.infolist():
+                    found.update(f"{file.name} {item.filename} {item.CRC} {item.file_size}\n".encode())
+        except (OSError, BadZipFile):
+            found.update(file.name.encode())
+    return found.hexdigest()

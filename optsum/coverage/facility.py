@@ -1,0 +1,230 @@
+"""Best similarities in the normal form: each reference token counts by the chosen unit that is most like it.
+
+With integers m[r, u] >= 0, how like token r unit u is, and weights w_r,
+
+    f(S) = sum of w_r times the largest m[r, u] of the units u in S,    f of nothing is 0.
+
+The different values l_1 < l_2 < ... of a row are its levels, and f(S) = sum of w_r (l_k - l_(k-1)) over the levels k
+that some chosen unit reaches: features that gain once (the canonical form of Cornuejols, Nemhauser and Wolsey 1980,
+whose relaxation is that of facility location). Levels that the same units reach are one feature, those of one unit its
+mass.
+
+There are up to as many levels of a token as units, and a good summary reaches the highest ones: `Facility.truncated`
+keeps some of them. What it keeps of a token begins at a floor b_r, and its value is the sum of w_r max(b_r, largest),
+never below f. An optimum of it that reaches all floors is an optimum of f.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from optsum.coverage.instance import Combination, Coverage, IntArray
+from optsum.errors import InputError, UnsupportedError
+
+__all__ = ["Facility"]
+
+_LARGEST: Final = 2**50
+"""A denominator beyond this would leave too little room in 64-bit integers."""
+
+_MOST: Final = 40_000_000
+"""Pairs of a level and a unit that an instance may have: they take 16 bytes each."""
+
+_AT_ONCE: Final = 2_000_000
+"""Pairs that are looked at together."""
+
+_FIRST: Final = 8
+_SHARE: Final = 20
+"""Levels of a token that are kept at first: so many, or one for so many units."""
+
+_MADE: Final = ("unit_start", "unit_feature", "unit_count", "level_start", "level", "slot", "mass")
+
+
+class Facility(Coverage):
+    """An instance that is given as best similarities; the arrays of all its levels are made when they are asked for.
+
+    Attributes
+    ----------
+    similar : (tokens, units)
+        m[r, u], not negative.
+    importance : (tokens,)
+        w_r, positive.
+    """
+
+    similar: IntArray
+    importance: IntArray
+
+    def __post_init__(self) -> None:
+        """Refuse to be made of arrays: they would be others than the similarities say."""
+        raise TypeError("a Facility is made by Facility.given")
+
+    @classmethod
+    def given(
+        cls,
+        similar: IntArray,
+        importance: IntArray,
+        lengths: Sequence[int] | IntArray,
+        *,
+        full: int,
+        parents: IntArray | None = None,
+        **limits: Any,
+    ) -> Facility:
+        """Return an instance.
+
+        Parameters
+        ----------
+        similar, importance
+            As the attributes; equal rows become one.
+        lengths : one integer a unit
+        full : int
+            The denominator: what f is if every token has the largest similarity there can be.
+        parents : (units,), optional
+        **limits
+            ``min_length``, ``max_length``.
+
+        Raises
+        ------
+        InputError
+            If numbers are negative, or too large.
+        """
+        length = np.array(lengths, np.int64)
+        above = [] if parents is None else parents.tolist()
+        # What there is to check of an instance is checked on one without features.
+        plain = Coverage.of(length.tolist(), [{}] * len(length), [], constants=(0, full), parents=above, **limits)
+        if similar.min(initial=0) < 0 or importance.min(initial=1) < 1 or not 0 < full <= _LARGEST:
+            raise InputError("These similarities cannot be used: they must be 0 or more, and not too large.")
+        rows, which = np.unique(similar, axis=0, return_inverse=True)
+        summed = np.zeros(len(rows), np.int64)
+        np.add.at(summed, which.reshape(-1), importance)
+        made: Facility = object.__new__(cls)
+        made.__dict__.update({name: value for name, value in vars(plain).items() if name not in _MADE})
+        made.__dict__.update(similar=rows, importance=summed)
+        return made
+
+    def __getattr__(self, name: str) -> Any:
+        """Make the arrays of all levels when the first of them is asked for."""
+        if name not in _MADE or "similar" not in self.__dict__:
+            raise AttributeError(name)
+        self.__dict__.update(self._arrays(np.full(len(self.similar), self.size, np.int64)))
+        return self.__dict__[name]
+
+    @property
+    def constant_denominator(self) -> bool:
+        """Whether T alone decides."""
+        return True
+
+    @property
+    def single_ratio(self) -> bool:
+        """Whether a denominator varies."""
+        return False
+
+    def first_kept(self) -> IntArray:
+        """Return how many levels of each token to keep at first."""
+        return np.full(len(self.similar), max(_FIRST, self.size // _SHARE), np.int64)
+
+    def more_kept(self, kept: IntArray, selection: Iterable[int]) -> IntArray:
+        """Return how many to keep where a selection misses floors: twice as many, and what the selection reaches."""
+        chosen = list(selection)
+        best = self.similar[:, chosen].max(axis=1) if chosen else np.full(len(self.similar), -1, np.int64)
+        ordered = -np.sort(-self.similar, axis=1)
+        different = np.ones(ordered.shape, bool)
+        different[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
+        above = ((ordered > best[:, None]) & different).sum(axis=1)
+        return np.where(above > kept, np.maximum(2 * kept, above), kept)
+
+    def floors(self, kept: IntArray) -> IntArray:
+        """Return b_r: the highest level that is not kept by itself."""
+        _, _, floors = self._kept_levels(kept)
+        return floors
+
+    @property
+    def relaxed(self) -> Coverage:
+        """An instance that is worth no less, and smaller."""
+        return self.truncated()
+
+    def truncated(self, kept: IntArray | None = None) -> Coverage:
+        """Return the instance whose value is never below f, with so many levels of each token (`first_kept`)."""
+        arrays = self._arrays(self.first_kept() if kept is None else kept)
+        others = ("lengths", "constants", "weights", "parents", "joints", "min_length", "max_length", "goal", "rows")
+        same = {name: getattr(self, name) for name in others}
+        return Coverage.trusted(**same, **arrays, combination=Combination.RATIO)
+
+    def _kept_levels(self, kept: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+        """Return token and value of each level that is kept, the highest first, and the floor of each token."""
+        ordered = -np.sort(-self.similar, axis=1)
+        tokens, units = ordered.shape
+        different = np.ones(ordered.shape, bool)
+        different[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
+        rank = np.cumsum(different, axis=1) - 1
+        last = np.minimum(kept, rank[:, -1]) if units else np.zeros(tokens, np.int64)
+        token, place = np.nonzero(different & (rank < last[:, None]))
+        floor_token, floor_place = np.nonzero(different & (rank == last[:, None]))
+        floors = np.zeros(tokens, np.int64)
+        floors[floor_token] = ordered[floor_token, floor_place]
+        return token, ordered[token, place], floors
+
+    def _arrays(self, kept: IntArray) -> dict[str, Any]:
+        """Return the arrays of an instance with these levels.
+
+        Raises
+        ------
+        UnsupportedError
+            If they would be too large.
+        """
+        n = self.size
+        token, value, floors = self._kept_levels(kept)
+        if len(token) * n > 25 * _MOST:
+            raise self._too_many(len(token))
+        following = np.append(value[1:], 0)
+        ends = np.append(token[1:] != token[:-1], True) if len(token) else np.zeros(0, bool)
+        gain = self.importance[token] * (value - np.where(ends, floors[token], following))
+        held, gains = _merged(self.similar, token, value, gain)
+        base = int((self.importance * floors).sum())
+        if base:  # what all reach, as soon as there is any
+            held, gains = np.vstack([held, np.ones((1, n), bool)]), np.append(gains, base)
+        holders = held.sum(axis=1)
+        if int(holders.sum()) > _MOST:
+            raise self._too_many(len(token))
+        mass = np.zeros((2, n), np.int64)
+        single = holders == 1
+        mass[0] = held[single].T @ gains[single]
+        several = holders > 1
+        held, gains = held[several], gains[several]
+        unit, feature = np.nonzero(held.T)
+        level = np.zeros(2 * len(gains), np.int64)
+        level[1::2] = gains
+        return {
+            "unit_start": np.searchsorted(unit, np.arange(n + 1)).astype(np.int64),
+            "unit_feature": feature.astype(np.int64),
+            "unit_count": np.ones(len(feature), np.int64),
+            "level_start": np.arange(0, 2 * len(gains) + 1, 2, dtype=np.int64),
+            "level": level,
+            "slot": np.zeros(len(gains), np.int64),
+            "mass": mass,
+        }
+
+    def _too_many(self, levels: int) -> UnsupportedError:
+        return UnsupportedError(
+            f"{levels} levels of similarity on {self.size} units are too many to be held at once: use "
+            "branch-and-bound, which needs the highest alone, or a lower --similarity-unit."
+        )
+
+
+def _merged(similar: IntArray, token: IntArray, value: IntArray, gain: IntArray) -> tuple[NDArray[np.bool_], IntArray]:
+    """Return the different sets of units that reach levels, and what each gains."""
+    n = similar.shape[1]
+    step = max(1, _AT_ONCE // max(1, n))
+    packed = [
+        np.packbits(similar[token[at : at + step]] >= value[at : at + step, None], axis=1)
+        for at in range(0, len(token), step)
+    ]
+    if not packed:
+        return np.zeros((0, n), bool), np.zeros(0, np.int64)
+    bits = np.ascontiguousarray(np.vstack(packed))
+    _, first, which = np.unique(bits.view(np.dtype((np.void, bits.shape[1]))), return_index=True, return_inverse=True)
+    gains = np.zeros(len(first), np.int64)
+    np.add.at(gains, which.reshape(-1), gain)
+    return np.unpackbits(bits[first], axis=1, count=n).astype(bool), gains

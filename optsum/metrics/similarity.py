@@ -1,0 +1,137 @@
+"""Likeness of meaning: each token of a reference counts by what of the summary is most like it.
+
+With vectors of tokens (or sentences), and the cosine of two as their similarity,
+
+    recall    = sum of w_r max over t in the summary of sim(r, t), over the sum of w_r
+    precision = sum of v_t max over r in the reference of sim(r, t), over the sum of v_t
+
+as BERTScore matches greedily (Zhang et al. 2020, eq. 1-3), with the vectors that are given and weights such as idf. The
+vectors are those of the source: a model that reads the summary by itself may give a token others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from optsum.errors import UnsupportedError
+from optsum.metrics.metric import Gram, Metric, Tally, Texts, Totals
+
+__all__ = ["FloatArray", "Greedy", "Similarity", "cosines", "greedy_matching"]
+
+FloatArray: TypeAlias = NDArray[np.float64]
+
+_SHIFTED = "similarity-shifted"
+
+_ROUNDING = 1e-6
+"""Of a step: as much as equal vectors may miss the similarity 1 by, in floating point."""
+
+
+@dataclass(frozen=True)
+class Similarity(Metric):
+    """Mean similarity of each reference token to what of the summary is most like it.
+
+    Attributes
+    ----------
+    shifted : bool
+        Similarities are taken from -1 to 1 as ``(1 + s) / 2``, which has the same optima, whatever is negative;
+        otherwise what is below 0 counts 0.
+    """
+
+    shifted: bool = False
+
+    form: ClassVar[str] = "similarity"
+    about: ClassVar[str] = (
+        "mean best similarity of vectors (--vectors), as BERTScore's recall; similarity-shifted is of (1 + s) / 2"
+    )
+    countable: ClassVar[bool] = False
+    of_texts: ClassVar[bool] = False
+
+    @classmethod
+    def read(cls, name: str) -> Metric | None:
+        """Return the metric of a name, or None if the name is of another form."""
+        return cls(name == _SHIFTED) if name in {cls.form, _SHIFTED} else None
+
+    @property
+    def name(self) -> str:
+        """The name that `read` reads back."""
+        return _SHIFTED if self.shifted else self.form
+
+    def keys(self, tokens: Sequence[str]) -> Iterable[Gram]:
+        """Refuse: words by themselves have no meaning here."""
+        del tokens
+        raise self._no_vectors()
+
+    def totals(self, summary: Texts, references: Sequence[Texts], tally: Tally) -> list[Totals]:
+        """Refuse: texts by themselves have no vectors."""
+        del summary, references, tally
+        raise self._no_vectors()
+
+    def _no_vectors(self) -> UnsupportedError:
+        return UnsupportedError(
+            f"{self} compares vectors of a topic's sentences and references, not texts: choose n-grams with --metric."
+        )
+
+    def valued(self, similarity: FloatArray) -> FloatArray:
+        """Return what similarities from -1 to 1 count: 0 to 1."""
+        return (1 + similarity) / 2 if self.shifted else np.maximum(similarity, 0.0)
+
+    def steps(self, similarity: FloatArray, unit: int) -> NDArray[np.int64]:
+        """Return what similarities count, in whole steps of 1 / `unit`, rounded down."""
+        return np.minimum(np.floor(self.valued(similarity) * unit + _ROUNDING), unit).astype(np.int64)
+
+
+def cosines(left: FloatArray, right: FloatArray) -> FloatArray:
+    """Return the cosine of each vector of `left` with each of `right`; one of zeros is like nothing, 0.
+
+    Parameters
+    ----------
+    left, right : (vectors, dimensions)
+
+    Returns
+    -------
+    (left vectors, right vectors) array
+    """
+    found: FloatArray = np.clip(_normal(left) @ _normal(right).T, -1.0, 1.0)
+    return found
+
+
+def _normal(vectors: FloatArray) -> FloatArray:
+    largest = np.abs(vectors).max(axis=1, keepdims=True, initial=0.0)
+    scaled = np.divide(vectors, largest, out=np.zeros_like(vectors), where=largest > 0)  # so that no square overflows
+    norm = np.sqrt((scaled * scaled).sum(axis=1, keepdims=True))
+    found: FloatArray = np.divide(scaled, norm, out=scaled, where=norm > 0)
+    return found
+
+
+class Greedy(NamedTuple):
+    """Recall, precision and F1 of greedy matching."""
+
+    recall: float
+    precision: float
+    f1: float
+
+
+def greedy_matching(similarity: FloatArray, summary_weights: FloatArray, reference_weights: FloatArray) -> Greedy:
+    """Match greedily: each token with what on the other side is most like it.
+
+    Parameters
+    ----------
+    similarity : (summary tokens, reference tokens)
+    summary_weights, reference_weights : (tokens,)
+
+    Returns
+    -------
+    Greedy
+        All zeros where either side has no token.
+    """
+    if not similarity.size or not summary_weights.sum() or not reference_weights.sum():
+        return Greedy(0.0, 0.0, 0.0)
+    recall = float(similarity.max(axis=0) @ reference_weights / reference_weights.sum())
+    precision = float(similarity.max(axis=1) @ summary_weights / summary_weights.sum())
+    total = recall + precision
+    return Greedy(recall, precision, 2 * recall * precision / total if total > 0 else 0.0)

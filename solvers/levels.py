@@ -1,0 +1,144 @@
+"""Best similarities searched by few levels at a time, until the optimum found is one of all levels.
+
+A truncated instance (`optsum.coverage.facility.Facility.truncated`) is worth at least as much on every selection, so
+its bound bounds them all. Where its optimum reaches the floors of all tokens, both are worth the same there, and no
+selection is worth more. Otherwise more levels are kept of the tokens whose floors it misses; each round keeps more, so
+that it ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from optsum.contracts.run import Limits, Run
+from optsum.coverage.evaluate import score
+from optsum.coverage.facility import Facility
+from optsum.coverage.instance import IntArray
+from optsum.deadline import Deadline
+from optsum.optima.diagram import Diagram
+from optsum.optima.optima import Optima
+from optsum.problem.coverage_problem import CoverageProblem
+from optsum.problem.problem import Capability, Problem
+
+__all__ = ["all_by_levels", "facility_of", "search_by_levels"]
+
+
+def facility_of(problem: Problem) -> Facility | None:
+    """Return the instance of a problem, if it is one of best similarities."""
+    coverage = problem.coverage if Capability.COVERAGE in problem.capabilities else None
+    return coverage if isinstance(coverage, Facility) else None
+
+
+def search_by_levels(run: Run, facility: Facility, search: Callable[[Run], None]) -> None:
+    """Search an instance of best similarities by `search`, which is given truncated ones.
+
+    Parameters
+    ----------
+    run : Run
+        Of the whole problem; limits of value and gap are its own, for they mean nothing for a truncated instance.
+    facility : Facility
+        Its instance.
+    search : callable
+        Finds one optimum of a run's problem and proves it.
+    """
+    kept, rounds = facility.first_kept(), 0
+    while True:
+        rounds += 1
+        left = replace(
+            run.limits,
+            time_s=run.remaining_s if run.limits.time_s is not None else None,
+            nodes=_left(run.limits.nodes, run.nodes),
+            evaluations=_left(run.limits.evaluations, run.evaluations),
+            gap=None,
+            target=None,
+        )
+        problem = CoverageProblem.of(facility.truncated(kept))
+        inner = Run(problem, left, run.rng, run.seed, lambda _: run.deadline.reason != "interrupted", run.root_bound)
+        try:
+            search(inner)
+        finally:
+            run.count(evaluations=inner.evaluations, nodes=inner.nodes)
+            run.statistics.update({**inner.statistics, "rounds": rounds})
+            run.detail = inner.detail or run.detail
+            if inner.selection is not None:
+                run.see(inner.selection)
+            if inner.bound is not None:
+                run.raise_bound(inner.bound)
+        if not inner.proven:
+            return
+        if inner.evaluation is None or (run.evaluation is not None and run.evaluation.key == inner.evaluation.key):
+            run.prove()
+            return
+        run.check()
+        kept = facility.more_kept(kept, inner.selection or ())
+
+
+def all_by_levels(
+    facility: Facility,
+    limits: Limits,
+    should_stop: Callable[[], bool] | None,
+    enumerate_: Callable[[Problem, Limits, Callable[[], bool] | None], Optima],
+) -> Optima:
+    """Return all optima of an instance of best similarities, or what is near them, found on truncated ones.
+
+    What is worth so much is worth no less on a truncated instance, so its family holds them all; where each of its sets
+    reaches all floors, it holds no others.
+
+    Parameters
+    ----------
+    facility : Facility
+    limits, should_stop
+        Of everything together.
+    enumerate_ : callable
+        Returns the family of a problem, as a strategy's `enumerate` does.
+    """
+    deadline, kept, nodes, rounds = Deadline(limits.time_s, should_stop), facility.first_kept(), 0, 0
+    while True:
+        rounds += 1
+        left = replace(
+            limits,
+            time_s=None if limits.time_s is None else deadline.left_s,
+            nodes=_left(limits.nodes, nodes),
+        )
+        found = enumerate_(CoverageProblem.of(facility.truncated(kept)), left, should_stop)
+        nodes += int(found.statistics.get("nodes", 0))
+        found = replace(found, statistics={**found.statistics, "nodes": nodes, "rounds": rounds})
+        missed = _missed(facility, facility.floors(kept), found.diagram)
+        if found.best is not None:
+            missed |= _missed(facility, facility.floors(kept), Diagram.of_sets([found.best]))
+        if not missed.any():
+            return found
+        if not found.complete:
+            return _known(facility, found)
+        kept = np.where(missed, 2 * kept, kept)
+
+
+def _missed(facility: Facility, floors: IntArray, diagram: Diagram) -> NDArray[np.bool_]:
+    """Return for each token whether a set of a family reaches less than its floor; the empty set is worth 0 anyway."""
+    tokens = len(floors)
+    everything = (1 << tokens) - 1
+    below = np.packbits(floors > facility.similar.T, axis=1, bitorder="little")
+    outside = [int.from_bytes(row.tobytes(), "little") for row in below]
+    # Bit r of node x: whether a set of its family has no unit that reaches the floor of r; and such a set with units.
+    any_set, with_units = [0, everything], [0, 0]
+    for unit, without, with_ in diagram.rows[2:]:
+        added = any_set[with_] & outside[unit]
+        any_set.append(any_set[without] | added)
+        with_units.append(with_units[without] | added)
+    bits = with_units[diagram.root].to_bytes(-(-tokens // 8), "little")
+    return np.unpackbits(np.frombuffer(bits, np.uint8), count=tokens, bitorder="little").astype(bool)
+
+
+def _known(facility: Facility, found: Optima) -> Optima:
+    """Return what is known where a limit came: a good set, and a bound."""
+    best = found.best if found.best is not None else next(iter(found), None)
+    value = 0 if best is None else int(score(facility, best)[0][0])
+    return replace(found, diagram=Diagram.of_sets([] if best is None else [best]), value=value, least=None, best=best)
+
+
+def _left(limit: int | None, used: int) -> int | None:
+    return None if limit is None else max(0, limit - used)

@@ -1,0 +1,237 @@
+"""Recall and precision of similarity, against all selections tried one by one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from similar_topics import best_by_trying, feasible, precision_by_hand, random_topic, recall_by_hand
+
+import optsum
+from optsum.errors import InputError, OptionError, UnsupportedError
+
+_UNIT = 10_000
+_EXACT = ("branch-and-bound", "exhaustive", "auto", "milp")
+_OTHERS = ("greedy", "greedy+ls", "vns", "genetic", "lead", "random")
+
+
+def _solved(topic: dict[str, Any], strategy: str = "branch-and-bound", **options: Any) -> optsum.Result:
+    options = {"metric": "similarity", "max_length": 7, **options}
+    return optsum.solve(topic, strategy=strategy, **options)
+
+
+@pytest.mark.parametrize("seed", range(300))
+def test_the_best_recall_of_a_random_topic(seed: int) -> None:
+    topic = random_topic(seed)
+    metric = ("similarity", "similarity-shifted")[seed % 2]
+    references = ("pooled", "mean")[seed % 4 // 2]
+    unit = (_UNIT, 7)[seed % 5 == 0]
+    best, sets = best_by_trying(topic, 7, unit=unit, shifted=seed % 2 == 1, mean=seed % 4 >= 2)
+    options = {"metric": metric, "references": references, "similarity_unit": unit}
+    found = _solved(topic, _EXACT[seed % 3], **options)
+    assert found.status.value == "optimal"
+    assert found.objective == pytest.approx(best, abs=1e-12)
+    assert found.bound == found.objective
+    if best > 0:
+        assert found.selection in sets
+
+
+@pytest.mark.parametrize("seed", range(0, 300, 10))
+@pytest.mark.parametrize("strategy", ["milp", *_OTHERS])
+def test_every_strategy_keeps_below_its_bound_and_the_optimum(strategy: str, seed: int) -> None:
+    topic = random_topic(seed)
+    best, _ = best_by_trying(topic, 7, unit=_UNIT)
+    found = _solved(topic, strategy)
+    assert found.objective is not None
+    assert found.bound is not None
+    assert found.selection is not None
+    assert found.objective == pytest.approx(recall_by_hand(topic, found.selection, unit=_UNIT), abs=1e-12)
+    assert found.objective <= best + 1e-12 <= found.bound + 2e-12
+    if strategy == "milp":
+        assert found.status.value == "optimal"
+        assert found.objective == pytest.approx(best, abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_all_optima_and_what_is_near_them(seed: int) -> None:
+    topic = random_topic(seed)
+    options: Any = {"metric": "similarity", "max_length": 7, "keep_unmatched": True}
+    best, sets = best_by_trying(topic, 7, unit=_UNIT)
+    found = optsum.enumerate_optima(topic, **options)
+    assert found.complete
+    assert set(found) == sets
+    near = optsum.enumerate_optima(topic, within="20%", **options)
+    values = {chosen: recall_by_hand(topic, chosen, unit=_UNIT) for chosen in feasible(topic, 7)}
+    assert set(near) == {chosen for chosen, value in values.items() if value >= 0.8 * best - 1e-12}
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_the_best_precision(seed: int) -> None:
+    topic = random_topic(seed)
+    found = _solved(topic, "auto", measure="precision")
+    best = max(precision_by_hand(topic, chosen, unit=_UNIT) for chosen in feasible(topic, 7))
+    assert found.status.value == "optimal"
+    assert found.objective == pytest.approx(best, abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_score_beside_it_is_that_of_the_vectors_unrounded(seed: int) -> None:
+    topic = random_topic(seed)
+    found = _solved(topic)
+    assert found.selection is not None
+    assert found.rouge is not None
+    assert found.objective is not None
+    truth = recall_by_hand(topic, found.selection, unit=10**12)
+    assert found.rouge["similarity"]["recall"] == pytest.approx(truth, abs=1e-9)
+    assert -1e-9 <= truth - found.objective <= 1 / _UNIT
+
+
+def test_each_reference_has_its_own_vectors() -> None:
+    topic = {
+        "id": "t",
+        "documents": [["a", "b"]],
+        "references": [["x"], ["y"]],
+        "vectors": {"sentences": [[1, 0], [0, 1]], "references": [[1, 0], [0, 1]]},
+    }
+    options: Any = {"metric": "similarity", "max_length": 1, "references": "each"}
+    assert [found.selection for found in optsum.solve_all([topic], **options)] == [(0,), (1,)]
+    weighted = {**topic, "vectors": {**topic["vectors"], "reference_weights": [1, 3]}}  # type: ignore[dict-item]
+    assert _solved(weighted, max_length=1).selection == (1,)
+    assert _solved(weighted, max_length=1, references="best").objective == 1
+    assert _solved(weighted, max_length=1, references="first").selection == (0,)
+
+
+def test_equal_vectors_have_the_similarity_one() -> None:
+    rng = np.random.default_rng(0)
+    vectors = rng.normal(size=(50, 30))
+    sentences = [f"s{number}" for number in range(50)]
+    topic = {
+        "id": "t",
+        "documents": [sentences],
+        "references": [sentences],
+        "vectors": {"sentences": vectors * rng.uniform(0.1, 1e100, (50, 1)), "references": vectors},
+    }
+    assert _solved(topic, max_length=50, similarity_unit=1_000_000).objective == 1
+
+
+def test_vectors_of_zeros_are_like_nothing() -> None:
+    topic = {
+        "id": "t",
+        "documents": [["a", "b"]],
+        "references": [["x"]],
+        "vectors": {"sentences": [[0.0, 0.0], [-1.0, 0.0]], "references": [[1.0, 0.0]]},
+    }
+    assert _solved(topic).objective == 0
+    shifted = _solved(topic, metric="similarity-shifted")
+    assert (shifted.objective, shifted.selection) == (0.5, (0,))
+
+
+def test_a_limit_leaves_a_bound_of_all_levels() -> None:
+    rng = np.random.default_rng(3)
+    sentences = ["w " * int(rng.integers(5, 40)) for _ in range(150)]
+    topic = {
+        "id": "t",
+        "documents": [sentences],
+        "references": [["r"] * 80],
+        "vectors": {"sentences": rng.normal(size=(150, 6)), "references": rng.normal(size=(80, 6))},
+    }
+    proven = _solved(topic, max_length=60)
+    assert proven.status.value == "optimal"
+    for limit in ({"node_limit": 1}, {"time_limit": 0.0}, {"time_limit": 0.02}):
+        found = _solved(topic, max_length=60, **limit)
+        assert found.bound is None or found.bound >= proven.objective  # type: ignore[operator]
+        assert found.objective is None or found.objective <= proven.objective  # type: ignore[operator]
+
+
+def test_levels_are_kept_until_the_optimum_reaches_all_floors() -> None:
+    # One token is met best by many sentences that are too long together with the one that meets the others.
+    near = [[1 - 0.001 * place, 0.0] for place in range(200)]
+    similar = np.array([*near, [0.1, 1.0]])
+    topic = {
+        "id": "t",
+        "documents": [["w w"] * 201],
+        "references": [["r", "s"]],
+        "vectors": {"similarities": similar},
+    }
+    found = _solved(topic, max_length=2)
+    assert (found.objective, found.selection) == (0.55, (200,))
+    assert found.statistics["rounds"] > 1
+
+
+_GOOD: dict[str, Any] = {
+    "id": "t",
+    "documents": [["a b", "c"]],
+    "references": [["x y"]],
+    "vectors": {"sentences": [[1.0, 0.0], [0.0, 1.0]], "references": [[1.0, 1.0]]},
+}
+
+
+@pytest.mark.parametrize(
+    ("arrays", "said"),
+    [
+        ({"sentences": [[1.0, np.nan], [0.0, 1.0]]}, "NaN or infinity"),
+        ({"references": [[np.inf, 1.0]]}, "NaN or infinity"),
+        ({"sentences": [[1.0, 0.0]]}, 'there are 1 vectors, but 2 sentences; "sentence_of" says'),
+        ({"sentences": [1.0, 0.0]}, "1 dimensions; it must be of shape"),
+        ({"references": [[1.0, 0.0, 0.0]]}, "have 2 dimensions, those of references 3"),
+        ({"sentence_of": [0, 2]}, "numbered from 0 to 1"),
+        ({"sentence_of": [0, 0.5]}, "numbered from 0 to 1"),
+        ({"sentence_of": [0]}, "give a number for each"),
+        ({"reference_weights": [-1.0]}, "negative weight"),
+        ({"reference_weights": [0.0]}, "weights above 0"),
+        ({"reference_weights": [1.0, 2.0]}, "give a weight for each"),
+        ({"similarities": [[1.0], [0.0]]}, "give either"),
+        ({"sentences": "no"}, "no number"),
+        ({"sentences": [[1.0], [1.0, 2.0]]}, "rows of different lengths"),
+        ({"vector": [1.0]}, "the names are"),
+        ({"references": None}, 'no array "references"'),
+    ],
+)
+def test_vectors_that_do_not_fit_are_refused(arrays: dict[str, Any], said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        _solved({**_GOOD, "vectors": {**_GOOD["vectors"], **arrays}})
+
+
+def test_similarities_beyond_one_are_refused() -> None:
+    with pytest.raises(InputError, match="from -1 to 1"):
+        _solved({**_GOOD, "vectors": {"similarities": [[1.5], [0.0]]}})
+    assert _solved({**_GOOD, "vectors": {"similarities": [[1.0], [0.25]]}}).objective == 1
+
+
+def test_a_topic_without_vectors_is_told_how_to_get_some() -> None:
+    with pytest.raises(InputError, match=r"vectors=FILE\.npz"):
+        _solved({name: value for name, value in _GOOD.items() if name != "vectors"})
+
+
+def test_what_is_not_served_is_refused() -> None:
+    for options, said in (
+        ({"measure": "f1"}, "not f1"),
+        ({"counts": "set"}, "no n-grams"),
+        ({"boundaries": "joined"}, "no n-grams"),
+        ({"model_units": "sentences"}, "no n-grams"),
+        ({"metric": "rouge-1+similarity"}, "by itself"),
+    ):
+        with pytest.raises(UnsupportedError, match=said):
+            _solved(_GOOD, **options)
+    with pytest.raises(OptionError, match="give metric similarity"):
+        _solved(_GOOD, metric="rouge-1", vectors="x.npz")
+
+
+def test_embed_gives_vectors_of_sentences_or_of_tokens() -> None:
+    topic = {name: value for name, value in _GOOD.items() if name != "vectors"}
+
+    def of_sentences(texts: list[str]) -> Any:
+        return np.array([[text.count("a") + text.count("x"), 1.0] for text in texts])
+
+    def of_tokens(texts: list[str]) -> Any:
+        return [np.array([[ord(word), 1.0] for word in text.split()]) for text in texts]
+
+    options: Any = {"metric": "similarity", "max_length": 2}
+    assert optsum.solve(topic, embed=of_sentences, **options).selection == (0,)
+    tokens = optsum.with_vectors(topic, of_tokens)
+    assert tokens.vectors is not None
+    assert tokens.vectors.sentence_of.tolist() == [0, 0, 1]
+    assert optsum.solve(tokens, **options).status.value == "optimal"
+    with pytest.raises(InputError, match="returns 1 results for 2 texts"):
+        optsum.solve(topic, embed=lambda texts: [[1.0]] * (len(texts) - 1 or 1), **options)

@@ -1,11 +1,13 @@
 """What a run survives: its driver, workers, dask workers and dask scheduler are killed at random moments.
 
-    python benchmarks/kills.py [--kills 40] [--topics 5000] [--data TOPICS] [--seed 0]
+    python benchmarks/kills.py [--kills 40] [--topics 5000] [--data TOPICS] [--seed 0] [--only loky|dask]
 
 Every kill is followed by ``optsum run --resume``; a run that is complete is compared with an undisturbed one, row by
-row, sorted, byte for byte but for times, and a new one begins. After each kill nothing that the driver started may be
-alive 5 seconds after its end, and no row that was durable may have been written again. The exit status is 1 if anything
-is wrong.
+row, sorted, byte for byte but for times, and a new one begins. A worker is a process that has searched topics of this
+run, and every search leaves a line in a log. After each kill nothing that the driver started may be alive 5 seconds
+after its end, no row that was durable may have been lost or written again, and no topic may have been searched again
+once its row was durable. A kill that came after the end of its run does not count. The table is Markdown; the exit
+status is 1 if anything is wrong.
 """
 
 from __future__ import annotations
@@ -26,13 +28,17 @@ from contextlib import contextmanager, suppress
 from itertools import cycle
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "tests" / "support"))
+SUPPORT = ROOT / "tests" / "support"
+sys.path.insert(0, str(SUPPORT))
 
 from processes import children_of, living  # noqa: E402 - the folder is on the path only now
+from searched import LOG, searches  # noqa: E402
 from timeless import timeless  # noqa: E402
 
+from optsum.experiments.environment import environment  # noqa: E402
 from optsum.rows.reading import read_rows  # noqa: E402
 
 OPTSUM = [sys.executable, "-c", "import sys; from optsum.cli import main; sys.exit(main())"]
@@ -40,15 +46,40 @@ MARK = "OPTSUM_KILLS"
 KILL, TERM, INT = signal.SIGKILL, signal.SIGTERM, signal.SIGINT
 
 LOCAL = [("driver", KILL), ("driver", TERM), ("driver", INT), ("worker", KILL), ("all", INT), ("worker", TERM)]
-DASK = [("driver", KILL), ("dask worker", KILL), ("scheduler", KILL), ("driver", INT), ("dask worker", TERM),
+DASK = [("driver", KILL), ("worker", KILL), ("scheduler", KILL), ("driver", INT), ("worker", TERM), ("nanny", KILL),
         ("scheduler", TERM), ("driver", TERM)]  # fmt: skip
+GOES_ON = {("worker", KILL), ("worker", TERM), ("nanny", KILL)}
+"""After which the run may go on: it is ended by Ctrl-C then. (Of loky, TERM to a worker ends the run by itself.)"""
+
+
+class Kill(NamedTuple):
+    """What is killed, and how."""
+
+    whom: str
+    by: signal.Signals
+    dask: bool
+
+    def __str__(self) -> str:
+        return f"{self.by.name} to {'the' if self.whom != 'all' else ''} {self.whom}".replace("  ", " ")
+
+
+class Outcome(NamedTuple):
+    """What came of a kill: rows before and after, the driver's exit status, seconds to its end, processes left then."""
+
+    kill: Kill
+    before: int
+    after: int
+    status: int | None
+    ended_s: float
+    gone_s: float
+    faults: int
 
 
 class Cluster:
     """A scheduler and two workers, by their own commands."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    def __init__(self, folder: Path, log: Path) -> None:
+        self._folder, self._log = folder, log
         self.scheduler: subprocess.Popen[bytes] | None = None
         self.workers: list[subprocess.Popen[bytes]] = []
 
@@ -75,12 +106,13 @@ class Cluster:
     def _begin(self, what: str, *arguments: str) -> subprocess.Popen[bytes]:
         command = [sys.executable, "-m", "dask", what, *arguments]
         quiet = subprocess.DEVNULL
-        return subprocess.Popen(command, stdout=quiet, stderr=quiet, start_new_session=True)
+        own = {**os.environ, LOG: str(self._log), "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "0"}
+        return subprocess.Popen(command, stdout=quiet, stderr=quiet, start_new_session=True, env=own)
 
     def stop(self) -> None:
         """End all of it."""
         for process in [self.scheduler, *self.workers]:
-            if process is not None and process.poll() is None:
+            if process is not None:
                 for child in children_of(process.pid) | {process.pid}:
                     _send(child, KILL)
                 process.wait()
@@ -119,27 +151,36 @@ class Trial:
     def __init__(self, folder: Path, arguments: argparse.Namespace) -> None:
         self.folder, self.random = folder, random.Random(arguments.seed)
         self.faults: list[str] = []
-        self.cluster = Cluster(folder)
+        self.outcomes: list[Outcome] = []
+        self.compared = 0
+        self.log = folder / "searched.txt"
+        self.cluster = Cluster(folder, self.log)
         self.topics = self._make(arguments.data, arguments.topics)
         self.total = arguments.topics
         self.experiment = folder / "experiment.toml"
         self.experiment.write_text(
-            f'topics = "{self.topics}"\nstrategy = "branch-and-bound"\nmetric = "rouge-2"\nmax-length = 60\n'
+            f'topics = "{self.topics}"\nformulation = "{SUPPORT / "searched.py"}:Searched"\n'
+            'strategy = "branch-and-bound"\nmetric = "rouge-2"\nmax-length = 60\n'
         )
         self.runs = 0
 
     def _make(self, data: Path, count: int) -> Path:
+        """Write topics; their ids are their numbers."""
         found = [json.loads(line) for line in data.read_text(encoding="utf-8").splitlines()]
         path = self.folder / "topics.jsonl"
         with path.open("w", encoding="utf-8") as file:
             for number in range(count):
-                topic = found[number % len(found)]
-                file.write(json.dumps({**topic, "id": f"{topic['id']}-{number}"}) + "\n")
+                file.write(json.dumps({**found[number % len(found)], "id": str(number)}) + "\n")
         return path
+
+    @property
+    def run(self) -> Path:
+        """The folder of the run that is under way."""
+        return self.folder / f"run-{self.runs}"
 
     def fault(self, text: str) -> None:
         self.faults.append(text)
-        print("WRONG:", text, flush=True)
+        print("WRONG:", text, file=sys.stderr, flush=True)
 
     @contextmanager
     def driver(self, folder: Path, *flags: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
@@ -147,7 +188,7 @@ class Trial:
         process = subprocess.Popen(
             [*OPTSUM, "run", str(self.experiment), str(folder), "--resume", "--workers", "2", "-q", *flags],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
-            env={**os.environ, MARK: mark},
+            env={**os.environ, MARK: mark, LOG: str(self.log)},
         )  # fmt: skip
         try:
             yield process, mark
@@ -157,92 +198,122 @@ class Trial:
             process.wait()
 
     def undisturbed(self) -> float:
-        """Make the run that the others are compared with; return its seconds."""
-        began = time.monotonic()
+        """Make the run that the others are compared with; return the seconds from its first row to the last."""
         with self.driver(self.folder / "undisturbed") as (process, _):
             _, err = process.communicate()
             if process.returncode:
                 self.fault(f"the undisturbed run ended with {process.returncode}: {err}")
         self.rows = timeless(read_rows(self.folder / "undisturbed"))
-        return time.monotonic() - began
+        self.log.unlink()
+        moments = [at for _, _, at in durable(self.folder / "undisturbed")]
+        return max(moments) - min(moments)
 
-    def kill(self, number: int, whom: str, by: signal.Signals, dask: bool, longest: float) -> None:
-        """Let the run go on for a random time, kill something, and look at what is left."""
-        folder = self.folder / f"run-{self.runs}"
-        before = durable(folder)
-        flags = ["--executor", "dask", "--scheduler", self.cluster.start()] if dask else []
-        with self.driver(folder, *flags) as (process, mark):
-            until = time.monotonic() + 90  # getting ready is not what is tried, but at times it is
-            early = self.random.random() < 0.2
-            while (
-                not early
-                and process.poll() is None
-                and len(durable(folder)) <= len(before)
-                and time.monotonic() < until
-            ):
-                time.sleep(0.05)
-            time.sleep(self.random.uniform(0.0, longest))
-            ended = process.poll() is not None
-            self._send(whom, by, process.pid)
-            if whom in {"worker", "dask worker"} and by is KILL:  # the run goes on
+    def kill(self, kill: Kill, longest: float) -> bool:
+        """Let the run go on for a random time, kill something, and look at what is left; return whether it came so far.
+
+        Parameters
+        ----------
+        longest : float
+            Seconds that it goes on at most once there are rows.
+        """
+        faults, before, said = len(self.faults), durable(self.run), len(self.outcomes) + 1
+        flags = ["--executor", "dask", "--scheduler", self.cluster.start()] if kill.dask else []
+        with self.driver(self.run, *flags) as (process, mark):
+            victim = self._victim(kill, process, before, longest)
+            if victim is not None:
+                (os.killpg if kill.whom == "all" else _send)(victim, kill.by)
+            sent = time.monotonic()
+            if victim is not None and (kill.whom, kill.by) in GOES_ON:
                 time.sleep(self.random.uniform(0.5, 2.0))
-                if not ended and process.poll() not in {None, 0}:
-                    self.fault(f"{number}: the run ended with {process.returncode} after {by.name} to a {whom}")
-                _send(process.pid, INT)
-            elif whom == "dask worker":
-                time.sleep(self.random.uniform(0.5, 2.0))
+                if process.poll() is not None and kill.by is KILL and process.returncode:
+                    self.fault(f"{said}: the run ended with {process.returncode} after {kill}")
+                sent = time.monotonic()
                 _send(process.pid, INT)
             try:
                 _, err = process.communicate(timeout=90)
             except subprocess.TimeoutExpired:
-                self.fault(f"{number}: the run hangs after {by.name} to the {whom}")
-                return
-            until = time.monotonic() + 5
-            while (left := started(mark)) and time.monotonic() < until:
-                time.sleep(0.1)
+                self.fault(f"{said}: the run hangs after {kill}")
+                return True
+            ended = time.monotonic()
+            while (left := started(mark)) and time.monotonic() < ended + 5:
+                time.sleep(0.05)
+            gone = time.monotonic()
             if left:
-                self.fault(f"{number}: {len(left)} processes are left 5 s after {by.name} to the {whom}")
+                self.fault(f"{said}: {len(left)} processes are left 5 s after {kill}")
             if "Traceback" in err:
-                self.fault(f"{number}: a traceback after {by.name} to the {whom}: {err[-2000:]}")
-        after = durable(folder)
-        if not before <= after:
-            self.fault(f"{number}: {len(before - after)} durable rows were lost or written again")
-        moment = "after the end" if ended else f"status {process.returncode}"
-        print(f"{number:3} {by.name:8} {whom:12} {'dask' if dask else 'loky'}: {len(after)} of {self.total} rows, "
-              f"{moment}{'; ' + err.strip() if err.strip() else ''}", flush=True)  # fmt: skip
+                self.fault(f"{said}: a traceback after {kill}: {err[-2000:]}")
+        after = durable(self.run)
+        self._check(said, before, after)
+        found = len(self.faults) - faults
+        outcome = Outcome(kill, len(before), len(after), process.returncode, ended - sent, gone - ended, found)
+        late = "too late" if victim is None else ""
+        print(f"{said:3} {kill}, {'dask' if kill.dask else 'loky'}: {late} {outcome[1:]} "
+              f"{err.strip()}", file=sys.stderr, flush=True)  # fmt: skip
+        if victim is not None:
+            self.outcomes.append(outcome)
         if len(after) >= self.total:
-            self.compare(folder)
+            self.compare()
+        return victim is not None
 
-    def _send(self, whom: str, by: signal.Signals, driver: int) -> None:
-        if whom == "driver":
-            _send(driver, by)
-        elif whom == "all":  # as a terminal does
-            with suppress(ProcessLookupError):
-                os.killpg(driver, by)
-        elif whom == "worker":
-            if children := sorted(children_of(driver)):
-                _send(self.random.choice(children), by)
-        elif whom == "scheduler" and self.cluster.scheduler is not None:
-            _send(self.cluster.scheduler.pid, by)
-        elif self.cluster.workers:
-            nanny = self.random.choice(self.cluster.workers).pid
-            _send(self.random.choice([nanny, *sorted(children_of(nanny))]), by)
+    def _victim(
+        self, kill: Kill, process: subprocess.Popen[str], before: set[tuple[int, int, float]], longest: float
+    ) -> int | None:
+        """Return what is killed, at the moment at which it is; None if the run was over before."""
+        until = time.monotonic() + 90  # getting ready is not what is tried, but at times it is
+        early = self.random.random() < 0.2
+        while not early and process.poll() is None and time.monotonic() < until:
+            early = len(durable(self.run)) > len(before)
+            time.sleep(0.02)
+        time.sleep(self.random.uniform(0.0, longest))
+        while process.poll() is None and time.monotonic() < until:
+            if kill.whom in {"driver", "all"}:
+                return process.pid
+            if kill.whom == "scheduler":
+                return self.cluster.scheduler.pid if self.cluster.scheduler is not None else None
+            if kill.whom == "nanny":
+                return self.random.choice(self.cluster.workers).pid
+            above = [worker.pid for worker in self.cluster.workers] if kill.dask else [process.pid]
+            below = {child for each in above for child in children_of(each)}
+            if workers := sorted(below & {worker for _, worker, _ in searches(str(self.log))}):
+                return self.random.choice(workers)
+            time.sleep(0.02)  # none has begun
+        return None
 
-    def compare(self, folder: Path) -> None:
+    def _check(self, said: int, before: set[tuple[int, int, float]], after: set[tuple[int, int, float]]) -> None:
+        """Look whether what was durable stayed, and was left alone."""
+        if not before <= after:
+            self.fault(f"{said}: {len(before - after)} durable rows were lost or written again")
+        since = {str(topic): at for topic, _, at in after}
+        again = {name for moment, _, name in searches(str(self.log)) if moment > since.get(name, moment)}
+        if again:
+            self.fault(f"{said}: {len(again)} topics were searched again when their rows were durable")
+
+    def compare(self) -> None:
         """Compare a complete run with the undisturbed one, and begin anew."""
-        if timeless(read_rows(folder)) != self.rows:
-            self.fault(f"the rows of {folder.name} differ from the undisturbed ones")
-        else:
-            print(f"    {folder.name}: {len(self.rows)} rows equal the undisturbed ones", flush=True)
-            shutil.rmtree(folder)
+        if timeless(read_rows(self.run)) != self.rows:
+            self.fault(f"the rows of {self.run.name} differ from the undisturbed ones")
+        shutil.rmtree(self.run)
+        self.log.unlink()
+        self.compared += 1
         self.runs += 1
 
     def finish(self) -> None:
         """Let the last run go to its end."""
-        folder = self.folder / f"run-{self.runs}"
-        with self.driver(folder) as (process, _):
+        before = durable(self.run)
+        with self.driver(self.run) as (process, _):
             process.communicate()
-        self.compare(folder)
+        self._check(len(self.outcomes), before, durable(self.run))
+        self.compare()
+
+    def table(self) -> str:
+        """Return what happened, in Markdown."""
+        names = ["", "killed", "executor", "durable before", "after", "exit status", "s to its end", "s until all went",
+                 "faults"]  # fmt: skip
+        lines = [f"| {' | '.join(names)} |", "|---:|---|---|---:|---:|---:|---:|---:|---:|"]
+        for number, (kill, before, after, status, ended, gone, faults) in enumerate(self.outcomes, 1):
+            lines.append(f"| {number} | {kill} | {'dask' if kill.dask else 'loky'} | {before} | {after} | {status} | "
+                         f"{ended:.1f} | {gone:.1f} | {faults} |")  # fmt: skip
+        return "\n".join(lines)
 
 
 def main() -> int:
@@ -253,20 +324,27 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", choices=["loky", "dask"])
     arguments = parser.parse_args()
+    local = [Kill(*kind, dask=False) for kind in LOCAL] if arguments.only != "dask" else []
+    kinds = cycle(local + ([Kill(*kind, dask=True) for kind in DASK] if arguments.only != "loky" else []))
     with TemporaryDirectory(prefix="optsum-kills-") as place:
         trial = Trial(Path(place), arguments)
         seconds = trial.undisturbed()
-        print(f"undisturbed: {arguments.topics} topics in {seconds:.1f} s", flush=True)
-        local = [(*kind, False) for kind in LOCAL] if arguments.only != "dask" else []
-        kinds = cycle(local + ([(*kind, True) for kind in DASK] if arguments.only != "loky" else []))
         try:
-            for number, (whom, by, on_dask) in zip(range(1, arguments.kills + 1), kinds, strict=False):
-                trial.kill(number, whom, by, on_dask, longest=min(10.0, seconds / 3))
+            for _ in range(arguments.kills):
+                kill, tries = next(kinds), 0
+                while not trial.kill(kill, longest=min(10.0, seconds / 2)) and tries < 5:
+                    tries += 1
             trial.finish()
         finally:
             trial.cluster.stop()
-        print(f"{arguments.kills} kills; {len(trial.faults)} faults")
-        return 1 if trial.faults else 0
+    machine = environment([])["machine"]
+    print(trial.table())
+    took = f"{arguments.topics} topics, undisturbed {seconds:.1f} s from the first row to the last"
+    print(f"\n{machine['cores']} x {machine['processor']}; load at the end {os.getloadavg()[0]:.1f}; {took}")
+    print(f"{len(trial.outcomes)} kills; {trial.compared} complete runs, compared; {len(trial.faults)} faults")
+    for fault in trial.faults:
+        print("WRONG:", fault)
+    return 1 if trial.faults else 0
 
 
 if __name__ == "__main__":

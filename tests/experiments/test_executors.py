@@ -166,4 +166,5 @@ def test_nothing_is_lost_whoever_is_killed() -> None:
     command = [sys.executable, str(SCRIPT), "--kills", "7", "--topics", "300", "--only", "loky"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "7 kills; 0 faults" in done.stdout
+    assert "| 1 | SIGKILL to the driver | loky |" in done.stdout
+    assert "; 0 faults" in done.stdout

@@ -10,8 +10,8 @@ ONLY_IN: Final = {
     "strategies": "compare",
     "exact": "compare",
     "backends": "compare",
-    "seeds": "compare",
-    "exact_time_limit": "compare",
+    "seeds": "compare, study",
+    "exact_time_limit": "compare, study",
     "threshold": "align",
     "map": "--map",
 }

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from math import fsum
 from pathlib import Path
-from statistics import median, stdev
+from statistics import median
 from typing import Any, Unpack
 
 from optsum.contracts.result import Result, Status, Termination
@@ -16,6 +16,7 @@ from optsum.errors import InputError
 from optsum.options.keywords import Keywords
 from optsum.report.details import Details
 from optsum.report.ratios import claims, ratio_to_best
+from optsum.report.statistics import OVER_SEEDS, seeds_deviation
 from optsum.report.tables.formats import data_frame
 from optsum.report.tables.results import headline
 from optsum.report.tables.table import Cell, Column, Table, Tabular, counted, number, seconds
@@ -183,7 +184,7 @@ class Comparison(Tabular):
                 failed=tally.problems - tally.solved,
                 seeds=names.count(name),
                 mean_objective=_mean(tally.objectives),
-                std_over_seeds=_spread(tally.by_seed.values()),
+                std_over_seeds=seeds_deviation(tally.by_seed.values()),
                 mean_ratio=_mean(tally.ratios),
                 min_ratio=min(tally.ratios, default=None),
                 ratios=len(tally.ratios),
@@ -215,11 +216,6 @@ class Comparison(Tabular):
 
 def _mean(values: array[float]) -> float | None:
     return fsum(values) / len(values) if values else None
-
-
-def _spread(values: Iterable[array[float]]) -> float | None:
-    means = [mean for each in values if (mean := _mean(each)) is not None]
-    return stdev(means) if len(means) > 1 else None
 
 
 def compare(
@@ -338,10 +334,7 @@ def _table(comparison: Comparison) -> Table:
         )
     table.caption.append("time: from text to answer; a bound that is only a certificate is not counted.")
     if seeds:
-        table.caption.append(
-            f"± seeds: standard deviation of the mean objective over {len(comparison.plan.seeds)} seeds; what proves "
-            "is run once."
-        )
+        table.caption.append(OVER_SEEDS.format(len(comparison.plan.seeds)))
     if solvers:
         table.caption.append("bound, nodes: means; each solver counts nodes in its own way, and some do not say.")
     if any(row.failed for row in rows):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import sqrt
-from statistics import mean, stdev
+from statistics import fmean, mean, stdev
 from typing import Final, Literal, TypeAlias
 
 import numpy as np
@@ -14,11 +14,13 @@ from numpy.typing import NDArray
 __all__ = [
     "FEWEST",
     "INTERVALS",
+    "OVER_SEEDS",
     "Interval",
     "Spread",
     "Z",
     "pearson",
     "quantiles",
+    "seeds_deviation",
     "spearman",
     "spread_of",
     "wilcoxon",
@@ -31,6 +33,9 @@ INTERVALS: Final[dict[Interval, str]] = {
     "z": "95 % confidence interval of the mean by the normal distribution (too narrow for few topics)",
 }
 """Kinds of intervals, in the words of a caption."""
+
+OVER_SEEDS: Final = "± seeds: standard deviation of the mean objective over {} seeds; what proves is run once."
+"""What a caption says of `seeds_deviation`."""
 
 Z: Final = 1.96
 """Akhmetov et al. 2022 print 1.956, but their intervals are those of 1.96."""
@@ -96,6 +101,12 @@ def spread_of(values: Sequence[float], interval: Interval = "student", z: float 
         cv=deviation / middle if middle else None,
         half_width=_reach(len(values), interval, z) * deviation / sqrt(len(values)) if len(values) > 1 else None,
     )
+
+
+def seeds_deviation(by_seed: Iterable[Sequence[float]]) -> float | None:
+    """Return the standard deviation, over seeds, of the mean of each; None for fewer than two seeds with values."""
+    means = [fmean(values) for values in by_seed if values]
+    return stdev(means) if len(means) > 1 else None
 
 
 def _reach(count: int, interval: Interval, z: float) -> float:

@@ -8,7 +8,7 @@ from functools import partial
 from itertools import groupby, islice
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from optsum.contracts.result import Result, Termination
 from optsum.corpus.given import AnyTopics
@@ -31,10 +31,11 @@ from optsum.running.warm import refused
 if TYPE_CHECKING:
     from optsum.corpus.topic import Topic
 
-__all__ = ["Plan", "by_problem", "compare_topics"]
+__all__ = ["NO_EXACT", "Plan", "by_problem", "compare_topics", "each_seed", "seeds_of"]
 
 _DEFAULT = ("greedy", "lead", "random")
 _MOST_SEEDS = 10_000
+NO_EXACT: Final = "A time limit of the exact strategy needs one: name it by --exact."
 
 
 @dataclass(frozen=True)
@@ -89,9 +90,7 @@ class Plan:
         file = read_config(config) if config is not None else {}
         seeds = file.get("seeds") if seeds is None and options.get("seed") is None else seeds
         exact_time_limit = file.get("exact_time_limit") if exact_time_limit is None else exact_time_limit
-        each_seed = () if seeds is None else _seeds(seeds)
-        if each_seed and options.get("seed") is not None:
-            raise OptionError("One seed is named by --seed, and several by --seeds: leave one of the two.")
+        several = seeds_of(seeds, options.get("seed"))
         if options.get("backend") is not None:
             if backends is not None:
                 raise OptionError("One solver is named by --backend, and several by --backends: leave one of the two.")
@@ -114,15 +113,11 @@ class Plan:
         variants = [base.model_copy(update={"strategy": name, "strategy_options": own[name]}) for name in names]
         if exact_time_limit is not None:
             if exact is None:
-                raise OptionError("A time limit of the exact strategy needs one: name it by --exact.")
+                raise OptionError(NO_EXACT)
             variants[0] = resolve({**variants[0].model_dump(), "time_limit": exact_time_limit})
-        variants = [
-            variant.model_copy(update={"seed": seed})
-            for variant in variants
-            for seed in (each_seed if each_seed and not STRATEGIES.load(variant.strategy).exact else (variant.seed,))
-        ]
+        variants = [seeded for variant in variants for seeded in each_seed(variant, several)]
         if not solvers:
-            return cls(tuple(variants), exact, seeds=each_seed)
+            return cls(tuple(variants), exact, seeds=several)
         if base.backend_options:
             raise OptionError("Options of one solver cannot be those of several: leave --backend-option or --backends.")
         if not any(map(_takes_backend, names)):
@@ -134,7 +129,7 @@ class Plan:
             for variant in variants
             for solver in (solvers if _takes_backend(variant.strategy) else (variant.backend,))
         )
-        return cls(tuple(each), exact, solvers, each_seed)
+        return cls(tuple(each), exact, solvers, several)
 
 
 def _serving(base: Options) -> str:
@@ -169,14 +164,24 @@ def _names(given: object, kind: str = "strategy") -> list[str]:
     return names
 
 
-def _seeds(given: object) -> tuple[int, ...]:
-    """Return seeds given as numbers, or as text: "0:10" for the ten from 0, "1,2,3" for these.
+def seeds_of(given: object, seed: int | None = None) -> tuple[int, ...]:
+    """Return seeds given as numbers, or as text: "0:10" for the ten from 0, "1,2,3" for these; none for None.
+
+    Parameters
+    ----------
+    given : iterable of int, or str, or None
+    seed : int, optional
+        A single one, where that is given too.
 
     Raises
     ------
     OptionError
-        If they are something else, or one comes twice.
+        If they are something else, or one comes twice; or a single seed is given too.
     """
+    if given is None:
+        return ()
+    if seed is not None:
+        raise OptionError("One seed is named by --seed, and several by --seeds: leave one of the two.")
     wrong = OptionError(f"The seeds {given!r:.80} are no list of whole numbers from 0: give them as 0:10, or as 1,2,3.")
     if isinstance(given, str):
         first, colon, last = given.partition(":")
@@ -192,6 +197,13 @@ def _seeds(given: object) -> tuple[int, ...]:
     if len(found) > _MOST_SEEDS or len(set(found)) < len(found):
         raise OptionError(f"Seeds are at most {_MOST_SEEDS}, and each is given once.")
     return found
+
+
+def each_seed(options: Options, seeds: Sequence[int]) -> list[Options]:
+    """Return options with each of the seeds, where the strategy proves nothing; as they are otherwise."""
+    if not seeds or STRATEGIES.load(options.strategy).exact:
+        return [options]
+    return [options.model_copy(update={"seed": seed}) for seed in seeds]
 
 
 def by_problem(results: Iterable[Result]) -> Iterator[list[Result]]:

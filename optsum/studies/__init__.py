@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from optsum.errors import unknown_name
+from optsum.running.plan import seeds_of
 from optsum.studies.base import Study
 
 if TYPE_CHECKING:
@@ -88,6 +89,9 @@ def prepared(name: str, options: Mapping[str, Any], config: str | Path | None = 
 
     made_by = load_study(name)
     resolved = resolve_as(options_of(made_by), options, config=config)
+    if (seed := options.get("seed")) is not None and "seeds" in resolved.model_fields_set:
+        seeds_of(options.get("seeds"), seed)
+        resolved = resolved.model_copy(update={"seeds": None})  # those of the file
     made = made_by(**resolved.model_dump())
     made.ways()
     return made

@@ -21,6 +21,7 @@ from optsum.errors import InputError
 from optsum.options.options import Options
 from optsum.report.tables.table import Column, Table, Tabular, counted
 from optsum.running.each_topic import each_topic
+from optsum.running.plan import seeds_of
 from optsum.running.results import unsolved
 from optsum.running.setup import Setup, setup_of
 from optsum.studies.submitted import Submissions, Submitted
@@ -91,9 +92,13 @@ class Study(Tabular):
     def tables(self) -> list[Table]:
         """Return the paper's tables; what a table lacks, its caption says."""
 
+    @abstractmethod
     def figures(self) -> list[Figure]:
-        """Return the paper's figures."""
-        return []
+        """Return the paper's figures, or those of its main table."""
+
+    def main_figure(self) -> Figure:
+        """Return the one that sums it up."""
+        return self.figures()[0]
 
     def wants(self, topic: Topic) -> bool:
         """Return whether a topic takes part."""
@@ -215,6 +220,12 @@ class Study(Tabular):
     def about(self) -> str:
         """Return the settings in some words, but for the time limit."""
 
+    @property
+    def seeding(self) -> str:
+        """The seed, or how many there are, in words."""
+        seeds = seeds_of(getattr(self, "seeds", None))
+        return f"{len(seeds)} seeds" if seeds else f"seed {getattr(self, 'seed', 0)}"
+
     def lacking(self) -> list[str]:
         """Return what of the topics that were done is in no table, or not as it should be, in some words each."""
         return []
@@ -223,6 +234,8 @@ class Study(Tabular):
         """Return what is said below every table and figure: how many topics, the settings, what was left out."""
         limit: float | None = getattr(self, "time_limit", None)
         limited = "no time limit" if limit is None else f"{limit:g} s a search"
+        exact: float | None = getattr(self, "exact_time_limit", None)
+        limited += "" if exact is None else f", {exact:g} s of one that proves"
         left = self.lacking()
         if self.left_out:
             left.append(f"{counted(self.left_out, 'topic')} by the filters")

@@ -15,6 +15,7 @@ from optsum.corpus.systems import System
 from optsum.corpus.topic import Topic
 from optsum.errors import InputError
 from optsum.options.options import Options, resolve
+from optsum.report.figures.figure import Figure
 from optsum.report.statistics import wilcoxon
 from optsum.report.tables.table import Cell, Column, Table, counted, number
 from optsum.running.one_problem import build, run_task
@@ -100,6 +101,10 @@ class CompressiveStudy(Study):
         topics = list(dict.fromkeys(row["id"] for row in self.of("oracle")))
         rated = [self.ratings()] if self._rated() else []
         return [self.recall(), self.gains(), *rated, *map(self.summaries, topics[: self.show])]
+
+    def figures(self) -> list[Figure]:
+        """Return Table 1 as bars."""
+        return [Figure.of_table("table-1", self.recall(), list(VARIANTS), "recall")]
 
     def values(self, formulation: str, optimized: str, evaluated: str) -> dict[str, float]:
         """Return the recall in one variant of the oracles that are best in another, by topic."""

@@ -7,6 +7,7 @@ lines below it: an extract is a compression that leaves nothing out, and both ar
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -22,13 +23,17 @@ from optsum.deadline import Deadline
 from optsum.errors import InputError, OptionError
 from optsum.options.options import Options, resolve
 from optsum.registry import STRATEGIES
+from optsum.report.figures.figure import Figure
+from optsum.report.statistics import OVER_SEEDS, seeds_deviation
 from optsum.report.tables.table import Table, counted, number
 from optsum.report.tables.table import share as share_of
 from optsum.running.one_problem import build, run_task
+from optsum.running.plan import each_seed, seeds_of
 from optsum.running.setup import Setup, setup_of
 from optsum.studies.any_text import any_text_limit
 from optsum.studies.base import TIME_LIMIT, Row, Seconds, Study, Workers, with_references, without_interruption
 from optsum.studies.peers import score_of
+from optsum.studies.seeds import ExactSeconds, Seed, Seeds
 from optsum.studies.submitted import Submitted, refused, text_of
 from optsum.text.lengths import cut_sentences
 
@@ -61,7 +66,10 @@ class GapStudy(Study):
         Literal["strict", "paper"], Field(description="what compressions can leave out, of topics with parses")
     ] = "strict"
     strategy: Annotated[str, Field(description="how oracles are searched")] = "branch-and-bound"
+    exact_time_limit: ExactSeconds = None
     time_limit: Seconds = TIME_LIMIT
+    seed: Seed = 0
+    seeds: Seeds = None
     workers: Workers = 1
 
     @cached_property
@@ -74,30 +82,33 @@ class GapStudy(Study):
         return wanted
 
     @cached_property
-    def _ways(self) -> dict[tuple[str, str], Options]:
+    def _ways(self) -> dict[tuple[str, str], list[Options]]:
+        """How each line is searched by each metric: with every seed, where there are several."""
         heuristics = [name.strip() for name in self.strategies.split(",") if name.strip()]
         for name in heuristics:
             STRATEGIES.load(name)
+        seeds, longer = seeds_of(self.seeds), self.exact_time_limit
         same = {
             "max_length": self.max_length, "stem": self.stem, "stopwords": self.stopwords,
-            "time_limit": self.time_limit, "workers": self.workers,
+            "time_limit": self.time_limit, "seed": self.seed, "workers": self.workers,
         }  # fmt: skip
+        oracle = {**same, "strategy": self.strategy, **({} if longer is None else {"time_limit": longer})}
         compressive = {"formulation": "compressive", "chunk_profile": self.chunk_profile}
-        ways: dict[tuple[str, str], Options] = {}
+        ways: dict[tuple[str, str], list[Options]] = {}
         for metric in self.wanted:
-            ways[EXTRACTIVE, metric] = resolve({**same, "metric": metric, "strategy": self.strategy})
-            ways[COMPRESSIVE, metric] = resolve({**same, "metric": metric, "strategy": self.strategy, **compressive})
+            ways[EXTRACTIVE, metric] = [resolve({**oracle, "metric": metric})]
+            ways[COMPRESSIVE, metric] = [resolve({**oracle, "metric": metric, **compressive})]
             for name in heuristics:
-                ways[name, metric] = resolve({**same, "metric": metric, "strategy": name})
+                ways[name, metric] = each_seed(resolve({**same, "metric": metric, "strategy": name}), seeds)
         return ways
 
     def ways(self) -> Sequence[Options]:
         """Return how extracts are searched; compressions, which not all topics have, come after."""
-        return [way for (line, _), way in self._ways.items() if line != COMPRESSIVE]
+        return [way for (line, _), seeded in self._ways.items() if line != COMPRESSIVE for way in seeded]
 
     def work(self) -> Callable[[Submitted], list[Row]]:
-        """Return what makes the rows of a topic: one for each line and metric."""
-        setups = {name: setup_of(way) for name, way in self._ways.items()}
+        """Return what makes the rows of a topic: one for each line, metric and seed."""
+        setups = {name: list(map(setup_of, seeded)) for name, seeded in self._ways.items()}
         return partial(_rows, setups=setups, vocabulary=self.vocabulary)
 
     def about(self) -> str:
@@ -106,7 +117,7 @@ class GapStudy(Study):
         repeated = ", words repeated in any text" if self.vocabulary else ""
         return (
             f"{self.max_length} words at most, {stems}, stop words: {self.stopwords}, chunk profile "
-            f"{self.chunk_profile}, n-grams within sentences{repeated}"
+            f"{self.chunk_profile}, n-grams within sentences{repeated}, {self.seeding}"
         )
 
     def lacking(self) -> list[str]:
@@ -126,9 +137,20 @@ class GapStudy(Study):
         return [*first, *(line for line in met if line not in first)]
 
     def recalls(self, line: str, metric: str) -> dict[str, float]:
-        """Return the recall of a line by topic."""
-        rows = self.of("recall")
-        return {row["id"]: row["recall"] for row in rows if (row["text"], row["metric"]) == (line, metric)}
+        """Return the recall of a line by topic: with several seeds their mean."""
+        found: defaultdict[str, list[float]] = defaultdict(list)
+        for row in self.of("recall"):
+            if (row["text"], row["metric"]) == (line, metric):
+                found[row["id"]].append(row["recall"])
+        return {topic: fmean(values) for topic, values in found.items()}
+
+    def over_seeds(self, line: str, metric: str) -> float | None:
+        """Return the standard deviation, over seeds, of the mean recall of a line."""
+        found: defaultdict[int | None, list[float]] = defaultdict(list)
+        for row in self.of("recall"):
+            if (row["text"], row["metric"]) == (line, metric):
+                found[row["seed"]].append(row["recall"])
+        return seeds_deviation(found.values())
 
     def mean(self, line: str, metric: str) -> float | None:
         """Return the mean recall of a line over the topics that have it; None without one."""
@@ -143,7 +165,9 @@ class GapStudy(Study):
 
     def tables(self) -> list[Table]:
         """Return the one table."""
-        columns = [name for metric in self.wanted for name in (metric, "lost", "of any text")]
+        seeds = len(seeds_of(self.seeds))
+        spread = ["± seeds"] if seeds > 1 else []
+        columns = [name for metric in self.wanted for name in (metric, *spread, "lost", "of any text")]
         title = f"Recall within {self.max_length} words, and what each restriction costs"
         table = self.table(title, ["text"], ["topics", *columns])
         lines = self.lines
@@ -154,31 +178,42 @@ class GapStudy(Study):
                 mean, whole = self.mean(line, metric), self.mean(ANY_TEXT, metric)
                 lost = self.lost(line, metric, above) if above else None
                 share = None if mean is None or not whole else mean / whole
-                cells += [number(mean), number(lost), share_of(share)]
+                deviation = [number(self.over_seeds(line, metric))] if spread else []
+                cells += [number(mean), *deviation, number(lost), share_of(share)]
             table.rows.append([line, *cells])
         table.caption += [
             "lost: against the nearest limit above, on the topics that have both.",
             "any text: no text of at most so many of the documents' words has more; proven.",
         ]
+        if spread:
+            table.caption.append(OVER_SEEDS.format(seeds))
         return [table]
 
+    def figures(self) -> list[Figure]:
+        """Return the table as bars."""
+        return [Figure.of_table("gap", self.tables()[0], self.wanted, "recall")]
 
-def _row(line: str, metric: str, value: float, bound: float | None = None) -> Row:
+
+def _row(line: str, metric: str, value: float, bound: float | None = None, seed: int | None = None) -> Row:
     """Return a row; the bound is what the line is proven not to pass, None for what is merely found."""
-    return {"kind": "recall", "text": line, "metric": metric, "recall": value, "bound": bound}
+    return {"kind": "recall", "text": line, "metric": metric, "recall": value, "bound": bound, "seed": seed}
 
 
-def _rows(topic: Submitted, setups: Mapping[tuple[str, str], Setup], vocabulary: bool) -> list[Row]:
+def _rows(topic: Submitted, setups: Mapping[tuple[str, str], Sequence[Setup]], vocabulary: bool) -> list[Row]:
     """Return the recalls of a topic by line and metric, and what could not be used."""
     with_references(topic)
     rows: list[Row] = []
-    for (line, metric), setup in setups.items():
+    for (line, metric), seeded in setups.items():
+        exact = line in {EXTRACTIVE, COMPRESSIVE}
         if line == EXTRACTIVE:
+            setup = seeded[0]
             deadline = Deadline(setup.options.time_limit)
             limit = any_text_limit(topic, setup.spec_for(topic), repeat=vocabulary, deadline=deadline)
             rows.append(_row(ANY_TEXT, metric, float(limit.recall), float(limit.recall)))
         if line != COMPRESSIVE or topic.parses is not None:
-            rows.append(_row(line, metric, *_searched(topic, setup, exact=line in {EXTRACTIVE, COMPRESSIVE})))
+            for setup in seeded:
+                seed = None if exact else setup.options.seed
+                rows.append(_row(line, metric, *_searched(topic, setup, exact=exact), seed))
     for system in topic.systems:
         rows += _system(topic, system, setups)
     return rows
@@ -192,7 +227,7 @@ def _searched(topic: Topic, setup: Setup, *, exact: bool) -> tuple[float, float 
     return result.objective, bound
 
 
-def _system(topic: Topic, system: System, setups: Mapping[tuple[str, str], Setup]) -> Iterator[Row]:
+def _system(topic: Topic, system: System, setups: Mapping[tuple[str, str], Sequence[Setup]]) -> Iterator[Row]:
     try:
         text = text_of(topic, system)
     except InputError as error:
@@ -201,7 +236,7 @@ def _system(topic: Topic, system: System, setups: Mapping[tuple[str, str], Setup
     if text is None:
         yield refused(system, "it has no summary; give one")
         return
-    for (line, metric), setup in setups.items():
+    for (line, metric), (setup, *_) in setups.items():
         if line == EXTRACTIVE:
             cut = cut_sentences(text, setup.options.max_length or 0)
             yield _row(system.system, metric, score_of(cut, topic.references, setup, metric).recall)

@@ -24,6 +24,7 @@ from optsum.cli import main
 from optsum.cli.stopping import Stopping
 from optsum.errors import OptionError, UnknownNameError
 from optsum.options.options import Options, resolve
+from optsum.report.figures.figure import Figure
 from optsum.report.tables.table import Column, Table
 from optsum.studies import STUDIES, Entry, Study, load_study
 from optsum.studies.base import Row, Workers
@@ -68,6 +69,9 @@ class Counting(Study):
 
     def tables(self) -> list[Table]:
         return [Table([Column("id")], [[row["id"]] for row in self.rows], title="Topics")]
+
+    def figures(self) -> list[Figure]:
+        return []
 
 
 @pytest.fixture
@@ -146,6 +150,13 @@ def test_unknown_names_and_options_are_refused() -> None:
         (["tsc3", "-", "--systems", "-"], "Only one of topics and systems can be the standard input"),
         (["tsc3", TABLE, "--strategy", "greedy"], "must be proven"),
         (["tsc3", TABLE, "--strategy", "mlip"], "did you mean milp"),
+        (
+            ["tsc3", TABLE, "--seeds", "0:3"],
+            "there is no option '--seeds' here: optsum compare and the studies akhmetov",
+        ),
+        (["lin-hovy", TABLE, "--exact-time-limit", "3"], "here the time limit is of every search"),
+        (["tsc3", TABLE, "--plot", "x.html"], "of no format that optsum draws"),
+        (["akhmetov", TABLE, "--seeds", "0:3", "--seed", "1"], "leave one of the two"),
     ],
 )
 def test_what_cannot_be_used_is_one_line(run: Any, arguments: list[str], reason: str) -> None:
@@ -154,6 +165,29 @@ def test_what_cannot_be_used_is_one_line(run: Any, arguments: list[str], reason:
     assert (status, out, err.count("\n")) == (2, "", 1)
     assert reason in err
     assert Path(TABLE).read_text() == before
+
+
+@pytest.mark.parametrize(
+    ("name", "topics", "shown"),
+    [
+        ("tsc3", COVERS, "LEAD"),
+        ("gap", "news.jsonl", "extractive oracle"),
+        ("akhmetov", "news.jsonl", "VNS_Greedy"),
+        ("hirao", "news.jsonl", "Oracle (multi)"),
+        ("lin-hovy", "news.jsonl", "E100"),
+        ("compressive", "parsed.jsonl", "compressive SU0"),
+    ],
+)
+def test_every_study_draws_what_sums_it_up(run: Any, tmp_path: Path, name: str, topics: str, shown: str) -> None:
+    pytest.importorskip("matplotlib")
+    plot = tmp_path / "plot.svg"
+    status, _, err = run(
+        name, EXAMPLES / "data" / topics, "--limit", "2", "--plot", plot, "--figures", tmp_path / "all"
+    )
+    assert (status, err) == (0, "")
+    drawn = plot.read_text(encoding="utf-8")
+    assert shown in drawn
+    assert drawn in [each.read_text(encoding="utf-8") for each in (tmp_path / "all").glob("*.svg")]
 
 
 # --- tsc3 ---------------------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from collections import Counter
 from fractions import Fraction
 from itertools import pairwise, permutations
 from pathlib import Path
+from statistics import fmean, stdev
 from typing import Any
 
 import pytest
@@ -145,6 +146,40 @@ def test_limits_lie_above_one_another() -> None:
         assert all(anything[name] >= oracle[name] >= greedy[name] for name in anything)
     free = study_gap(topics, max_length=40, strategies="", vocabulary=True)
     assert (free.mean("any text", "rouge-1") or 0) >= (report.mean("any text", "rouge-1") or 0)
+
+
+def test_with_several_seeds_it_is_the_mean_of_single_runs(tmp_path: Path) -> None:
+    given = [{**TOPIC, "documents": [[f"cats w{number} sleep", "dogs bark", f"x{number}"]]} for number in range(3)]
+    for number, topic in enumerate(given):
+        topic.update(id=f"t{number}", parses=None)
+    options: dict[str, Any] = {"max_length": 4, "strategies": "random,lead", "metrics": "rouge-1"}
+    several = optsum.study("gap", given, seeds=range(4), **options)
+    alone = [optsum.study("gap", given, seed=seed, **options).mean("random", "rouge-1") for seed in range(4)]
+    assert several.mean("random", "rouge-1") == pytest.approx(fmean(alone))
+    assert several.over_seeds("random", "rouge-1") == pytest.approx(stdev(alone))
+    assert several.over_seeds("extractive oracle", "rouge-1") is None
+    rows = [row for row in several.of("recall") if row["text"] in {"random", "extractive oracle"}]
+    assert sorted(row["seed"] for row in rows if row["seed"] is not None) == sorted([0, 1, 2, 3] * 3)
+    assert "± seeds" in str(several)
+    (figure,) = several.figures()
+    assert figure.series[0].error is not None
+    assert figure.series[0].error[figure.series[0].x.index("random")] == several.over_seeds("random", "rouge-1")
+    same = optsum.study("gap", given, seeds="0,1,2,3", **options)
+    assert same.config_hash == several.config_hash
+    assert same.config_hash != optsum.study("gap", given, seeds="0:3", **options).config_hash
+    file = tmp_path / "options.toml"
+    file.write_text("seeds = [0, 1]\nexact-time-limit = 9.0\n")
+    assert optsum.study("gap", given, config=file, **options).seeding == "2 seeds"
+    assert optsum.study("gap", given, config=file, seed=3, **options).seeding == "seed 3"
+    with pytest.raises(optsum.OptionError, match="leave one of the two"):
+        optsum.study("gap", given, seeds="0:3", seed=1, **options)
+    with pytest.raises(optsum.OptionError, match="give them as 0:10"):
+        optsum.study("gap", given, seeds="0-3", **options)
+
+
+def test_proofs_have_a_time_limit_of_their_own() -> None:
+    study = GapStudy(exact_time_limit=9, time_limit=2, strategies="greedy")
+    assert {way.strategy: way.time_limit for way in study.ways()} == {"branch-and-bound": 9, "greedy": 2}
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,15 +5,17 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
 from optsum.cli.exits import DONE, FAILED, INTERRUPTED, tell
-from optsum.cli.flags import Config, Flags, Format, Output, Overwrite, Resume, command, existing
+from optsum.cli.flags import Config, Flags, Format, Output, Overwrite, Plot, Resume, command, existing
 from optsum.cli.topics import FlatLists, Limit, Map, Topics, checked_flat, count_topics, open_topics
 from optsum.errors import OptionError
 from optsum.options.options import options_of, read_config
+from optsum.report.figures.plots import checked_plot
 from optsum.report.tables.formats import TableFormat, table_format
 from optsum.studies import STUDIES, Study, load_study, prepared
 
@@ -38,6 +40,7 @@ def subcommand(name: str) -> tuple[Callable[..., int], str]:
         output: Output = None,
         overwrite: Overwrite = False,
         resume: Resume = False,
+        plot: Plot = None,
         figures: Annotated[
             str | None,
             typer.Option(
@@ -53,7 +56,8 @@ def subcommand(name: str) -> tuple[Callable[..., int], str]:
         if flat is None and config is not None:
             flat = read_config(config, also=options_of(made_by).model_fields).get("flat")
         inputs = {"topics": topics, "systems": systems, "config": config}
-        return _run(study, inputs, (output, overwrite, resume), figures, (columns, checked_flat(flat), limit), form)
+        drawn = (None if plot is None else checked_plot(plot), figures)
+        return _run(study, inputs, (output, overwrite, resume), drawn, (columns, checked_flat(flat), limit), form)
 
     about = inspect.getdoc(made_by) or ""
     return command(run, Flags(options_of(made_by))), f"{STUDIES[name].about}.\n\n{about.partition(chr(10) * 2)[0]}"
@@ -63,11 +67,11 @@ def _run(
     study: Study,
     inputs: Mapping[str, str | None],
     to: tuple[str | None, bool, bool],
-    figures: str | None,
+    drawn: tuple[Path | None, str | None],
     reading: tuple[str | Mapping[str, str] | None, Flat | None, int | None],
     form: TableFormat,
 ) -> int:
-    output, overwrite, resume = to
+    (output, overwrite, resume), (plot, figures) = to, drawn
     mode = existing(overwrite, resume)
     from optsum.cli.stopping import Stopping
     from optsum.report.figures.figure import figure_folder
@@ -110,6 +114,8 @@ def _run(
         write([{"id": None, "status": "error", "error": error} for error in errors])
     if output != "-":
         put_tables(study, form)
+    if plot is not None and study.rows:
+        study.main_figure().draw(plot)
     for figure in study.figures() if figures is not None else ():
         figure.save(figures or "")
     if stopped:

@@ -30,6 +30,13 @@ _NEAR: Final = {
     "rouge_types": "metric",
 }
 
+_ELSEWHERE: Final = {
+    "seeds": "optsum compare and the studies akhmetov, gap and hirao run what is random with several",
+    "exact_time_limit": "optsum compare and the studies akhmetov, gap and hirao prove beside what does not prove; here "
+    "the time limit is of every search",
+}
+"""Options of some commands only, and what these do."""
+
 _OTHER_VALUES: Final[Mapping[str, Mapping[str, str]]] = {
     "measure": dict.fromkeys(("fmeasure", "f_measure", "f-measure", "f1-score", "f1_score", "f"), "f1"),
     "length_unit": {"word": "words", "sentence": "sentences", "character": "characters", "chars": "characters"},
@@ -68,7 +75,10 @@ def our_value(option: str, given: object) -> object:
 
 def our_name(name: str) -> UnknownNameError | None:
     """Return what answers an option, or a flag, that other libraries call so; None for any other name."""
-    ours = _NEAR.get(name.lstrip("-").replace("-", "_"))
+    plain = name.lstrip("-").replace("-", "_")
+    if (why := _ELSEWHERE.get(plain)) is not None:
+        return UnknownNameError(f"there is no option {name!r} here: {why}")
+    ours = _NEAR.get(plain)
     if ours is None:
         return None
     ours = f"--{ours.replace('_', '-')}" if name.startswith("-") else ours

@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
 from itertools import chain, cycle
 from pathlib import Path
 from textwrap import wrap
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from optsum.errors import OptionError, visible
 from optsum.files import PathLike, describe_os_error
 from optsum.rows.writer import Existing, RowWriter
 
-__all__ = ["Figure", "Series", "figure_folder"]
+if TYPE_CHECKING:
+    from optsum.report.tables.table import Table
+
+__all__ = ["Figure", "Series", "canvas", "figure_folder", "plain"]
 
 Style = Literal["line", "points", "bar"]
 
 _MARKERS: Final = "osD^vPX*<>"
 """So that series differ without their colours."""
+_WIDE: Final = 60
+"""Letters of names that stand side by side below bars; more of them lean."""
 _LETTERS: Final = 150
 """Of a line of the caption, below the axes."""
+_STAMPS: Final = {".png": "Software", ".pdf": "CreationDate"}
+"""What files of a format say of when or with what they were made, which nobody needs; of others it is the date."""
 _STYLES: Final = ("-", "--", "-.", ":")
 
 
@@ -78,6 +85,34 @@ class Figure:
             for place, (x, y) in enumerate(zip(one.x, one.y, strict=True))
         ]
 
+    @classmethod
+    def of_table(
+        cls, name: str, table: Table, columns: Sequence[str], y_label: str, *, rows: Container[str] | None = None
+    ) -> Figure:
+        """Return columns of a table as bars, side by side for each row.
+
+        Parameters
+        ----------
+        name : str
+        table : Table
+            Its title and caption are the figure's. A column "± seeds" right of one that is drawn is its interval.
+        columns : sequence of str
+            Headings of numbers; those that the table lacks are passed over.
+        y_label : str
+        rows : container of str, optional
+            Names, as the table's first cells are, of the rows that are drawn; all, if not given.
+        """
+        headings = [column.heading for column in table.columns]
+        names = next((place for place, column in enumerate(table.columns) if column.numeric), len(headings))
+        shown = [row for row in table.rows if rows is None or row[0] in rows]
+        x = [" ".join(cell for cell in row[:names] if cell not in {"", "-"}) for row in shown]
+        series = []
+        for place in (headings.index(column) for column in columns if column in headings):
+            spread = place + 1 if headings[place + 1 : place + 2] == ["± seeds"] else None
+            error = None if spread is None else [_value(row, spread) for row in shown]
+            series.append(Series(headings[place], x, [_value(row, place) for row in shown], error, "bar"))
+        return cls(name, table.title, "", y_label, series, table.caption)
+
     def save(self, folder: PathLike) -> list[Path]:
         """Write ``NAME.svg``, ``NAME.png`` and ``NAME.csv`` into a folder, replacing what is there; return their paths.
 
@@ -88,22 +123,22 @@ class Figure:
         """
         with figure_folder(folder) as made:
             paths = [made / f"{self.name}.{suffix}" for suffix in ("svg", "png", "csv")]
-            self._draw(paths[:2])
+            self.draw(*paths[:2])
             with RowWriter(paths[2], existing=Existing.OVERWRITE) as rows:
                 for row in self.to_rows():
                     rows.write(row)
         return paths
 
-    def _draw(self, paths: Sequence[Path]) -> None:
-        matplotlib, figures = _matplotlib(), import_module("matplotlib.figure")
-        # The same data make the same files: no time, no random names inside.
-        settings: Mapping[str, Any] = {"svg.hashsalt": "optsum", "svg.fonttype": "none", "text.parse_math": False}
-        with matplotlib.rc_context({**settings, "font.size": 9}):
-            figure = figures.Figure(figsize=(7, 4.2), layout="constrained")
-            self._fill(figure.subplots())
-            for path in paths:
-                stamped = "Software" if path.suffix == ".png" else "Date"
-                figure.savefig(path, metadata={stamped: None}, dpi=150, bbox_inches="tight")
+    def draw(self, *paths: Path) -> None:
+        """Draw it to files, ``.svg``, ``.png`` or ``.pdf``.
+
+        Raises
+        ------
+        OptionError
+            If matplotlib is not installed, or a file cannot be written.
+        """
+        with canvas(*paths, width=7, font=9) as (_, (axes,)):
+            self._fill(axes)
 
     def _fill(self, axes: Any) -> None:
         bars = [one for one in self.series if one.style == "bar"]
@@ -112,24 +147,68 @@ class Figure:
         for number, (one, colour) in enumerate(zip(self.series, colours, strict=False)):
             y = [float("nan") if value is None else value for value in one.y]
             error = None if one.error is None else [value or 0.0 for value in one.error]
-            label = visible(one.name)
+            label = plain(one.name)
             if one.style == "bar":
                 shift = (bars.index(one) - (len(bars) - 1) / 2) * width
                 places = [place + shift for place in range(len(one.x))]
                 axes.bar(places, y, width, label=label, yerr=error, capsize=3, color=colour)
-                axes.set_xticks(range(len(one.x)), [visible(str(x)) for x in one.x])
+                ticks = [plain(str(x)) for x in one.x]
+                steep = {"rotation": 25, "ha": "right"} if sum(map(len, ticks)) > _WIDE else {}
+                axes.set_xticks(range(len(one.x)), ticks, **steep)
             elif one.style == "points":
                 axes.plot(one.x, y, _MARKERS[number % len(_MARKERS)], markersize=3, label=label, color=colour)
             else:
                 axes.plot(one.x, y, _STYLES[number // 10 % len(_STYLES)], linewidth=1.2, label=label, color=colour)
-        axes.set(xlabel=visible(self.x_label), ylabel=visible(self.y_label))
-        axes.set_title(visible(self.title), fontsize=10)
+        axes.set(xlabel=plain(self.x_label), ylabel=plain(self.y_label))
+        axes.set_title(plain(self.title), fontsize=10)
         axes.grid(visible=True, alpha=0.3)
         if self.caption:
-            lines = chain.from_iterable(wrap(visible(sentence), _LETTERS) for sentence in self.caption)
+            lines = chain.from_iterable(wrap(plain(sentence), _LETTERS) for sentence in self.caption)
             axes.figure.text(0.01, -0.01, "\n".join(lines), fontsize=6, verticalalignment="top")
         if self.series:
             axes.legend(fontsize=7, ncols=2 if len(self.series) > 4 else 1)
+
+
+def _value(row: Sequence[str], place: int) -> float | None:
+    value = getattr(row[place], "value", None) if place < len(row) else None
+    return float(value) if isinstance(value, int | float) else None
+
+
+def plain(text: str) -> str:
+    """Return text that matplotlib draws as it is: a dollar would begin a formula."""
+    return visible(text, keep="\n").replace("$", r"\$")
+
+
+@contextmanager
+def canvas(*paths: Path, panels: int = 1, width: float, font: float = 10) -> Iterator[tuple[Any, list[Any]]]:
+    """Give a figure and its panels side by side, and write it; the same data make the same files.
+
+    Parameters
+    ----------
+    *paths : Path
+        Of the format that their ending says.
+    panels : int
+    width : float
+        Of all panels, in inches.
+    font : float
+        Points of letters.
+
+    Raises
+    ------
+    OptionError
+        If matplotlib is not installed, or a file cannot be written.
+    """
+    matplotlib, figures = _matplotlib(), import_module("matplotlib.figure")
+    settings: Mapping[str, Any] = {"svg.hashsalt": "optsum", "svg.fonttype": "none"}
+    with matplotlib.rc_context({**settings, "font.size": font}):
+        figure = figures.Figure(figsize=(width, 4.2), layout="constrained")
+        yield figure, list(figure.subplots(1, panels, squeeze=False).flat)
+        for path in paths:
+            stamped = _STAMPS.get(path.suffix.lower(), "Date")
+            try:
+                figure.savefig(path, metadata={stamped: None}, dpi=150, bbox_inches="tight")
+            except OSError as error:
+                raise OptionError(f"The plot {path} cannot be written: {describe_os_error(error)}.") from error
 
 
 @contextmanager

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from optsum.errors import OptionError, visible
-from optsum.files import describe_os_error
+from optsum.errors import OptionError
+from optsum.report.figures.figure import canvas, plain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from optsum.contracts.result import Result
     from optsum.report.comparison import Comparison
@@ -53,13 +52,13 @@ def plot_comparison(comparison: Comparison, path: Path) -> None:
     """
     import numpy as np
 
-    with _figure(path, 2) as (figure, axes):
+    with canvas(path, panels=2, width=9.8) as (figure, axes):
         shares, times = axes
         for place, row in enumerate(comparison.rows):
             ratios = np.sort(np.asarray(comparison.details.ratios_of(row.strategy), np.float64))
             if not len(ratios):
                 continue
-            look = {"color": f"C{place % 10}", "label": _plain(row.strategy)}
+            look = {"color": f"C{place % 10}", "label": plain(row.strategy)}
             at_least = 1 - np.arange(len(ratios)) / len(ratios)
             # From ratio 0, which all reach, down to none beyond the best.
             shares.step([0, *ratios, ratios[-1]], [1, *at_least, 0], where="pre", linewidth=1.6, **look)
@@ -78,7 +77,7 @@ def plot_comparison(comparison: Comparison, path: Path) -> None:
             shares.set_xlabel("ratio to the optimum, or to the best bound (a lower limit)")
         if shares.lines:
             shares.legend(loc="lower left", frameon=False)
-        figure.suptitle(_plain(comparison.tables()[0].title))
+        figure.suptitle(plain(comparison.tables()[0].title))
 
 
 def plot_frontier(results: Sequence[Result], path: Path, unit: str) -> None:
@@ -109,7 +108,7 @@ def plot_frontier(results: Sequence[Result], path: Path, unit: str) -> None:
     lowest, highest = lengths[0], lengths[-1]
     at = np.arange(lowest, highest + 1) if highest - lowest < _MOST_POINTS else np.array(lengths)
     best, bound = (_values(np, at, [one["steps"] for one in found], name) for name in ("objective", "bound"))
-    with _figure(path, 2) as (figure, (values, gains)):
+    with canvas(path, panels=2, width=9.8) as (figure, (values, gains)):
         mean = best.mean(axis=0)
         if len(found) > 1:
             low, high = np.quantile(best, [0.25, 0.75], axis=0)
@@ -128,7 +127,7 @@ def plot_frontier(results: Sequence[Result], path: Path, unit: str) -> None:
         gains.set(xlabel=f"at most so many {unit}", ylabel=f"gain of the optimum for each of the {unit} more")
         for one in (values, gains):
             one.grid(visible=True, alpha=0.3)
-        figure.suptitle(_plain(found[0].get("title", "") or f"{len(found)} topics" if len(found) > 1 else ""))
+        figure.suptitle(plain(found[0].get("title", "") or f"{len(found)} topics" if len(found) > 1 else ""))
 
 
 def _values(np: Any, at: Any, curves: Sequence[Sequence[Mapping[str, Any]]], name: str) -> Any:
@@ -140,23 +139,3 @@ def _values(np: Any, at: Any, curves: Sequence[Sequence[Mapping[str, Any]]], nam
         place = np.searchsorted(starts, at, side="right") - 1
         rows.append(np.where(place >= 0, known[np.maximum(place, 0)], 0.0))
     return np.array(rows)
-
-
-def _plain(text: str) -> str:
-    """Return text that matplotlib draws as it is: a dollar would begin a formula."""
-    return visible(text, keep="\n").replace("$", r"\$")
-
-
-@contextmanager
-def _figure(path: Path, panels: int) -> Iterator[tuple[Any, list[Any]]]:
-    """Give a figure and its panels side by side, and write it; the same data make the same file."""
-    from matplotlib import rc_context
-    from matplotlib.figure import Figure
-
-    with rc_context({"svg.hashsalt": "optsum", "svg.fonttype": "none"}):
-        figure = Figure(figsize=(4.4 * panels + 1, 4.2), layout="constrained")
-        yield figure, list(figure.subplots(1, panels, squeeze=False).flat)
-        try:
-            figure.savefig(path, dpi=150, metadata={"Date": None} if path.suffix.lower() == ".svg" else None)
-        except OSError as error:
-            raise OptionError(f"The plot {path} cannot be written: {describe_os_error(error)}.") from error

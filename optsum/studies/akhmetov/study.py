@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
+from itertools import chain
 from math import comb
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal
@@ -20,10 +21,12 @@ from optsum.registry import STRATEGIES
 from optsum.report.statistics import Interval
 from optsum.report.tables.table import counted
 from optsum.running.one_problem import answer
+from optsum.running.plan import NO_EXACT, each_seed, seeds_of
 from optsum.running.setup import Setup, setup_of
 from optsum.studies.akhmetov.tables import all_tables, figure_3, of
 from optsum.studies.base import TIME_LIMIT, Row, Seconds, Study, Workers, with_references, without_interruption
 from optsum.studies.peers import score_of
+from optsum.studies.seeds import ExactSeconds, Seed, Seeds
 from optsum.studies.submitted import Submitted, refused, text_of
 from optsum.text.lengths import character_count, word_count
 
@@ -77,31 +80,40 @@ class AkhmetovStudy(Study):
         float, Field(gt=0, description="Z of --interval z; the paper prints 1.956, its intervals are those of 1.96")
     ] = 1.96
     exact: Annotated[str, Field(description="strategy that computes the optimum; none for none")] = "branch-and-bound"
+    exact_time_limit: ExactSeconds = None
     time_limit: Seconds = TIME_LIMIT
-    seed: Annotated[int, Field(ge=0, description="the same seed gives the same tables")] = 0
+    seed: Seed = 0
+    seeds: Seeds = None
     workers: Workers = 1
 
     @cached_property
-    def _ways(self) -> dict[tuple[str, str], Options]:
+    def _ways(self) -> dict[tuple[str, str], list[Options]]:
+        """How each method searches each metric: with every seed, where there are several."""
         strategies = {name: strategy for strategy, name in METHODS.items()}
         if self.exact != "none":
             if not STRATEGIES.load(self.exact).exact:
                 able = ", ".join(name for name in STRATEGIES if STRATEGIES.load(name).exact)
                 raise OptionError(f"The strategy {self.exact} proves nothing: for --exact choose {able}, or none.")
             strategies[OPTIMUM] = self.exact
-        clipped = self.counts == "clipped"
+        elif self.exact_time_limit is not None:
+            raise OptionError(NO_EXACT)
+        clipped, seeds = self.counts == "clipped", seeds_of(self.seeds)
+        longer = self.time_limit if self.exact_time_limit is None else self.exact_time_limit
         common: dict[str, Any] = {
-            "preset": "akhmetov", "counts": self.counts, "time_limit": self.time_limit, "seed": self.seed,
-            "workers": self.workers,
+            "preset": "akhmetov", "counts": self.counts, "seed": self.seed, "workers": self.workers,
         }  # fmt: skip
         return {
-            (method, metric): resolve(
-                {
-                    **common,
-                    "strategy": strategy,
-                    "metric": metric,
-                    "boundaries": "joined" if clipped and metric == "rouge-2" else "sentence",
-                }
+            (method, metric): each_seed(
+                resolve(
+                    {
+                        **common,
+                        "strategy": strategy,
+                        "metric": metric,
+                        "boundaries": "joined" if clipped and metric == "rouge-2" else "sentence",
+                        "time_limit": longer if method == OPTIMUM else self.time_limit,
+                    }
+                ),
+                seeds,
             )
             for method, strategy in strategies.items()
             for metric in METRICS
@@ -109,11 +121,11 @@ class AkhmetovStudy(Study):
 
     def ways(self) -> Sequence[Options]:
         """Return all methods and metrics."""
-        return list(self._ways.values())
+        return list(chain.from_iterable(self._ways.values()))
 
     def work(self) -> Callable[[Submitted], list[Row]]:
         """Return what makes the rows of a topic: its sizes, what each method found, its systems."""
-        return partial(_rows, ways={name: setup_of(options) for name, options in self._ways.items()})
+        return partial(_rows, ways={name: list(map(setup_of, options)) for name, options in self._ways.items()})
 
     def wants(self, topic: Topic) -> bool:
         """Return whether the filters keep a topic; what cannot be used is said elsewhere."""
@@ -143,7 +155,7 @@ class AkhmetovStudy(Study):
         kept = " of the paper's lengths" if self.paper_filter else ""
         return (
             f"texts{kept}, F1 of free length, {self.counts} counts, R-1 and R-2 searched each by itself, R-2 {ends}, "
-            f"seed {self.seed}"
+            f"{self.seeding}"
         )
 
     def lacking(self) -> list[str]:
@@ -163,15 +175,16 @@ def _between(value: int, least: int | None, most: int | None) -> bool:
     return (least is None or value >= least) and (most is None or value <= most)
 
 
-def _rows(topic: Submitted, ways: Mapping[tuple[str, str], Setup]) -> list[Row]:
+def _rows(topic: Submitted, ways: Mapping[tuple[str, str], Sequence[Setup]]) -> list[Row]:
     with_references(topic)
     rows = [_sizes(topic)]
     for metric in METRICS:
-        results = {
-            method: without_interruption(answer(topic, way, began=perf_counter()))
-            for (method, of), way in ways.items()
+        results = [
+            (method, without_interruption(answer(topic, way, began=perf_counter())))
+            for (method, of), seeded in ways.items()
             if of == metric
-        }
+            for way in seeded
+        ]
         rows += _found(topic, metric, results)
     for system in topic.systems:
         rows += _system(topic, system, ways)
@@ -197,10 +210,10 @@ def _sizes(topic: Topic) -> Row:
     }
 
 
-def _found(topic: Topic, metric: str, results: Mapping[str, Result]) -> Iterator[Row]:
-    """Yield what each method found; where the optimum is not proven, the best of all stands in its place."""
-    best = max(results.values(), key=lambda result: result.objective or 0.0)
-    for method, result in results.items():
+def _found(topic: Topic, metric: str, results: Sequence[tuple[str, Result]]) -> Iterator[Row]:
+    """Yield what each method found with each seed; where the optimum is not proven, the best of all stands there."""
+    best = max((result for _, result in results), key=lambda result: result.objective or 0.0)
+    for method, result in results:
         if result.selection is None and method != OPTIMUM:
             raise InputError(f"The strategy {result.strategy} found nothing for topic {topic.id!r}.")
         proven = result.status is Status.OPTIMAL
@@ -210,6 +223,7 @@ def _found(topic: Topic, metric: str, results: Mapping[str, Result]) -> Iterator
             "method": method,
             "strategy": result.strategy,
             "metric": metric,
+            "seed": result.seed,
             "f1": held.objective or 0.0,
             "sentences": len(held.selection or ()),
             "seconds": result.seconds,
@@ -219,7 +233,7 @@ def _found(topic: Topic, metric: str, results: Mapping[str, Result]) -> Iterator
         }
 
 
-def _system(topic: Topic, system: System, ways: Mapping[tuple[str, str], Setup]) -> Iterator[Row]:
+def _system(topic: Topic, system: System, ways: Mapping[tuple[str, str], Sequence[Setup]]) -> Iterator[Row]:
     try:
         text = text_of(topic, system)
     except InputError as error:
@@ -228,5 +242,5 @@ def _system(topic: Topic, system: System, ways: Mapping[tuple[str, str], Setup])
     if text is None:
         yield refused(system, "it has no summary; give one")
         return
-    f1 = {metric: score_of(text, topic.references, ways["VNS", metric], metric).f1 for metric in METRICS}
+    f1 = {metric: score_of(text, topic.references, ways["VNS", metric][0], metric).f1 for metric in METRICS}
     yield {"kind": "system", "system": system.system, "f1": f1, "sentences": len(text)}

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from decimal import Decimal
 from statistics import fmean, mean, median, stdev
 from typing import Final
 
 from optsum.report.figures.figure import Figure, Series
-from optsum.report.statistics import INTERVALS, Interval, Spread, pearson, spearman, spread_of
+from optsum.report.statistics import (
+    INTERVALS,
+    OVER_SEEDS,
+    Interval,
+    Spread,
+    pearson,
+    seeds_deviation,
+    spearman,
+    spread_of,
+)
 from optsum.report.tables.table import Cell, Table, number
 from optsum.studies.base import Row, Study
 
@@ -66,6 +76,8 @@ def upper_bounds(study: Study) -> Table:
     """Return the mean F1 of each method, the mean number of sentences and the mean time (Table 2)."""
     digits = {"f1": 4, "sentences": 1, "seconds": 3}
     headings = [f"{short}{'' if what == 'f1' else f' {what}'}" for what in digits for short in _METRICS.values()]
+    seeds = len({row["seed"] for row in study.of("found") if row["method"] not in _BOUNDS[1:]})
+    headings += [f"{short} ± seeds" for short in _METRICS.values()] if seeds > 1 else []
     table = study.table("Best ROUGE F1 that each method finds (Table 2)", ["method"], headings)
     for method in methods(study):
         cells = [
@@ -73,13 +85,33 @@ def upper_bounds(study: Study) -> Table:
             for what in digits
             for metric in _METRICS
         ]
-        table.rows.append([method, *cells])
+        spreads = [number(over_seeds(study, method, metric)) for metric in _METRICS] if seeds > 1 else []
+        table.rows.append([method, *cells, *spreads])
+    if seeds > 1:
+        table.caption.append(OVER_SEEDS.format(seeds))
     return table
 
 
+def over_seeds(study: Study, method: str, metric: str) -> float | None:
+    """Return the standard deviation, over seeds, of the mean F1 of a method."""
+    found: defaultdict[int, list[float]] = defaultdict(list)
+    for row in study.of("found"):
+        if (row["method"], row["metric"]) == (method, metric):
+            found[row["seed"]].append(row["f1"])
+    return seeds_deviation(found.values())
+
+
 def of(study: Study, method: str, metric: str) -> list[Row]:
-    """Return what a method found by searching a metric."""
-    return [row for row in study.of("found") if (row["method"], row["metric"]) == (method, metric)]
+    """Return what a method found by searching a metric, a row a topic: with several seeds their mean."""
+    by_topic: defaultdict[str, list[Row]] = defaultdict(list)
+    for row in study.of("found"):
+        if (row["method"], row["metric"]) == (method, metric):
+            by_topic[row["id"]].append(row)
+    means = ("f1", "sentences", "seconds")
+    return [
+        {**rows[0], **{what: fmean(row[what] for row in rows) for what in means}} if len(rows) > 1 else rows[0]
+        for rows in by_topic.values()
+    ]
 
 
 def systems(study: Study) -> Table:

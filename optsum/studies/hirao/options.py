@@ -9,6 +9,7 @@ from pydantic import Field
 
 from optsum.report.tables.table import counted
 from optsum.studies.base import TIME_LIMIT, Row, Seconds, Study, Workers
+from optsum.studies.seeds import ExactSeconds, Seeds
 
 __all__ = ["METRICS", "SETTINGS", "HiraoOptions"]
 
@@ -38,15 +39,17 @@ class HiraoOptions(Study):
         float, Field(ge=0, le=1, description="Table 6: systems with this share of their sentences in the sources")
     ] = 0.5
     resamples: Annotated[int, Field(ge=0, description="bootstrap samples for the intervals of Table 6")] = 1000
+    exact_time_limit: ExactSeconds = None
     time_limit: Seconds = TIME_LIMIT  # the oracles of short references may have no end
     seed: Annotated[int, Field(ge=0, description="of strategies, estimates, drawn oracles and resampling")] = 0
+    seeds: Seeds = None
     workers: Workers = 1
 
     def about(self) -> str:
         """Return the settings in some words."""
         return (
             f"recall of extracts of {self.max_length} words at most, Porter stems, R1 without stop words, n-grams "
-            f"within sentences, seed {self.seed}"
+            f"within sentences, {self.seeding}"
         )
 
     def lacking(self) -> list[str]:

@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial
+from itertools import chain
 from statistics import fmean
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from optsum.contracts.result import Result, Status
 from optsum.corpus.extracts import extract_of
@@ -21,16 +22,18 @@ from optsum.options.options import Options, resolve
 from optsum.running.all_optima.oracle_sets import Oracles
 from optsum.running.all_optima.oracles import oracles_of
 from optsum.running.one_problem import answer
+from optsum.running.plan import each_seed, seeds_of
 from optsum.running.setup import Setup, setup_of
 from optsum.studies.base import Row, with_references, without_interruption
 from optsum.studies.hirao.correlation import DRAWS, correlations
 from optsum.studies.hirao.options import METRICS, SETTINGS, HiraoOptions
-from optsum.studies.hirao.tables import all_tables
+from optsum.studies.hirao.tables import all_tables, scores_figure
 from optsum.studies.peers import score_of
 from optsum.studies.submitted import Submitted, refused, text_of
 from optsum.text.lengths import word_count
 
 if TYPE_CHECKING:
+    from optsum.report.figures.figure import Figure
     from optsum.report.tables.table import Table
 
 
@@ -44,8 +47,8 @@ class HiraoStudy(HiraoOptions):
     """
 
     @cached_property
-    def _ways(self) -> dict[tuple[str, str], Options]:
-        """How each metric is searched: all oracles, with the paper's bound, greedily, one oracle."""
+    def _ways(self) -> dict[tuple[str, str], list[Options]]:
+        """How each metric is searched: all oracles, with the paper's bound, greedily (with every seed), one oracle."""
         roles: dict[str, dict[str, Any]] = {
             "all": {"strategy": "branch-and-bound"},
             "greedy": {"strategy": self.greedy},
@@ -54,12 +57,16 @@ class HiraoStudy(HiraoOptions):
             roles["paper"] = {"strategy": "branch-and-bound", "bound": "knapsack"}
         if self.one != "none":
             roles["one"] = {"strategy": self.one}
+        longer, seeds = self.exact_time_limit, seeds_of(self.seeds)
         return {
-            (metric, role): resolve(
-                {
-                    "preset": preset, "max_length": self.max_length, "time_limit": self.time_limit, "seed": self.seed,
-                    "workers": self.workers, **how,
-                }
+            (metric, role): each_seed(
+                resolve(
+                    {
+                        "preset": preset, "max_length": self.max_length, "seed": self.seed, "workers": self.workers,
+                        "time_limit": self.time_limit if longer is None or role == "greedy" else longer, **how,
+                    }
+                ),
+                seeds if role == "greedy" else (),
             )
             for metric, preset in METRICS.items()
             for role, how in roles.items()
@@ -67,18 +74,26 @@ class HiraoStudy(HiraoOptions):
 
     def ways(self) -> Sequence[Options]:
         """Return all ways of both metrics."""
-        return list(self._ways.values())
+        return list(chain.from_iterable(self._ways.values()))
 
     def work(self) -> Callable[[Submitted], list[Row]]:
         """Return what makes the rows of a topic: its size, its problems, and its systems."""
-        return partial(_rows, ways={key: setup_of(options) for key, options in self._ways.items()})
+        return partial(_rows, ways={key: list(map(setup_of, seeded)) for key, seeded in self._ways.items()})
 
     def tables(self) -> list[Table]:
         """Return Tables 1 to 7; 3 and 6 if there are systems, with human scores."""
         return [*all_tables(self), *correlations(self)]
 
+    def figures(self) -> list[Figure]:
+        """Return Table 2 as bars."""
+        return [scores_figure(self)]
 
-def _rows(topic: Submitted, ways: Mapping[tuple[str, str], Setup]) -> list[Row]:
+
+Ways: TypeAlias = Mapping[tuple[str, str], Sequence[Setup]]
+"""How topics are searched, by metric and role."""
+
+
+def _rows(topic: Submitted, ways: Ways) -> list[Row]:
     with_references(topic)
     rows: list[Row] = [_size(topic)]
     found: list[tuple[Row, Oracles | None]] = []
@@ -88,7 +103,7 @@ def _rows(topic: Submitted, ways: Mapping[tuple[str, str], Setup]) -> list[Row]:
                 row, oracles = found[-1]
                 row = {**row, "references": "single", "reference": 0}
             else:
-                row, oracles = _problem(part, {role: way for (of, role), way in ways.items() if of == metric})
+                row, oracles = _problem(part, {role: seeded for (of, role), seeded in ways.items() if of == metric})
                 row = {"kind": "problem", "metric": metric, "references": setting, "reference": reference, **row}
             found.append((row, oracles))
     rows += [row for row, _ in found]
@@ -115,15 +130,15 @@ def _parts(topic: Topic) -> Iterator[tuple[str, int | None, Topic]]:
         yield "single", number, replace(topic.with_references([number]), id=f"{topic.id}#{number}")
 
 
-def _problem(part: Topic, ways: Mapping[str, Setup]) -> tuple[Row, Oracles | None]:
+def _problem(part: Topic, ways: Mapping[str, Sequence[Setup]]) -> tuple[Row, Oracles | None]:
     """Return a problem with all its oracles; None for them if not all were found."""
-    way = ways["all"]
+    (way,) = ways["all"]
     deadline = Deadline(way.limits.time_s)
     oracles = oracles_of(part, way, began=perf_counter())
     result = without_interruption(oracles.result)
-    greedy = without_interruption(answer(part, ways["greedy"], began=perf_counter()))
+    greedy = [without_interruption(answer(part, one, began=perf_counter())) for one in ways["greedy"]]
     efforts = _efforts(part, ways, result)
-    if not oracles.complete or greedy.selection is None:
+    if not oracles.complete or any(one.selection is None for one in greedy):
         return {"complete": False, **efforts}, None
     among: Fraction | Estimate | None = None
     if oracles.count > 1:
@@ -131,40 +146,44 @@ def _problem(part: Topic, ways: Mapping[str, Setup]) -> tuple[Row, Oracles | Non
             among = oracles.jaccard(deadline)
         except UnsupportedError:
             among = oracles.sampled_jaccard(seed=way.options.seed)
-    best, reached = (Fraction(one.objective_exact or 0) for one in (result, greedy))
+    best, reached = Fraction(result.objective_exact or 0), [Fraction(one.objective_exact or 0) for one in greedy]
     return {
         "complete": True,
         "oracle": float(best),
-        "greedy": float(reached),
-        "ratio": float(reached / best) if best else 1.0,
-        "greedy_optimal": reached == best,
+        "greedy": _mean(reached),
+        "ratio": _mean([one / best for one in reached]) if best else 1.0,
+        "greedy_optimal": _mean([Fraction(one == best) for one in reached]),
         "count": oracles.count,
-        "jaccard": float(oracles.agreement(greedy.selection).jaccard),
+        "jaccard": _mean([oracles.agreement(one.selection or ()).jaccard for one in greedy]),
         "jaccard_among_oracles": None if among is None else float(among.mean if isinstance(among, Estimate) else among),
         "jaccard_among_oracles_se": among.standard_error if isinstance(among, Estimate) else None,
         "feasible": oracles.feasible(),
         **efforts,
-        "greedy_selection": list(greedy.selection),
+        "greedy_selection": list(greedy[0].selection or ()),
+        "greedy_by_seed": [[one.seed, float(value)] for one, value in zip(greedy, reached, strict=True)],
         "draws": [list(drawn) for drawn in oracles.sample(DRAWS if oracles.count > 1 else 1, way.options.seed)],
     }, oracles
 
 
-def _efforts(part: Topic, ways: Mapping[str, Setup], result: Result) -> Row:
+def _mean(values: Sequence[Fraction]) -> float:
+    """Return the mean over seeds."""
+    return float(sum(values, Fraction()) / len(values))
+
+
+def _efforts(part: Topic, ways: Mapping[str, Sequence[Setup]], result: Result) -> Row:
     """Return nodes and seconds of all searches (Table 7, section 6.2.4)."""
     row: Row = {"nodes": result.nodes, "seconds": result.seconds}
     if "paper" in ways:
-        paper = oracles_of(part, ways["paper"], began=perf_counter())
+        paper = oracles_of(part, ways["paper"][0], began=perf_counter())
         found = without_interruption(paper.result)
         row |= {"paper_nodes": found.nodes, "paper_seconds": found.seconds, "paper_complete": paper.complete}
     if "one" in ways:
-        single = without_interruption(answer(part, ways["one"], began=perf_counter()))
+        single = without_interruption(answer(part, ways["one"][0], began=perf_counter()))
         row |= {"one_seconds": single.seconds if single.status is Status.OPTIMAL else None}
     return row
 
 
-def _system(
-    topic: Topic, system: System, ways: Mapping[tuple[str, str], Setup], problems: Sequence[tuple[Row, Oracles | None]]
-) -> Iterator[Row]:
+def _system(topic: Topic, system: System, ways: Ways, problems: Sequence[tuple[Row, Oracles | None]]) -> Iterator[Row]:
     """Yield the scores of a summary, a row for each metric."""
     try:
         text = text_of(topic, system)
@@ -173,7 +192,7 @@ def _system(
         return
     extract = extract_of(topic, system)
     for metric in METRICS if text is not None else ():
-        way = ways[metric, "all"]
+        (way,) = ways[metric, "all"]
         row: Row = {"kind": "system", "system": system.system, "metric": metric, "human": dict(system.human)}
         row["words"] = sum(map(word_count, text or ()))
         row["multi"] = score_of(text or (), topic.references, way, metric).recall

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from math import sqrt
 from statistics import fmean, median
 from typing import Final
 
 from optsum.optima.pairs import PAIRS
-from optsum.report.statistics import wilcoxon
+from optsum.report.figures.figure import Figure
+from optsum.report.statistics import OVER_SEEDS, seeds_deviation, wilcoxon
 from optsum.report.tables.table import Table, number
+from optsum.running.plan import seeds_of
 from optsum.studies.base import Row
 from optsum.studies.hirao.options import HiraoOptions
 
-__all__ = ["all_tables", "large"]
+__all__ = ["all_tables", "large", "scores_figure"]
 
 _METRICS: Final = ("rouge-1", "rouge-2")
 _TEST: Final = "p: Wilcoxon's signed-rank test over topics, two-sided; - where fewer than six differ."
@@ -56,6 +59,10 @@ def scores(study: HiraoOptions) -> Table:
             _paired(oracle("multi", metric), greedy("multi", metric)) for metric in _METRICS
         ],
     }  # fmt: skip
+    if (seeds := len(seeds_of(study.seeds))) > 1:
+        lines["Greedy, ± seeds"] = [number(_over_seeds(study, "multi", metric)) for metric in _METRICS]
+        lines["Greedy (single), ± seeds"] = [number(_over_seeds(study, "single", metric)) for metric in _METRICS]
+        table.caption.append(OVER_SEEDS.format(seeds))
     if any(peers.values()):
         of = {metric: _of_system(study, peers[metric], metric, "multi") for metric in _METRICS}
         lines["Peer"] = [_mean(of[metric]) for metric in _METRICS]
@@ -65,6 +72,21 @@ def scores(study: HiraoOptions) -> Table:
     table.rows = [[name, *cells] for name, cells in lines.items()]
     table.caption.append(_TEST)
     return table
+
+
+def scores_figure(study: HiraoOptions) -> Figure:
+    """Return Table 2 as bars."""
+    drawn = {"Oracle (multi)", "Oracle (single)", "Greedy", "Greedy (single)", "Peer"}
+    return Figure.of_table("table-2", scores(study), ["R1", "R2"], "ROUGE recall", rows=drawn)
+
+
+def _over_seeds(study: HiraoOptions, setting: str, metric: str) -> float | None:
+    """Return the standard deviation, over seeds, of the mean of greedy extracts."""
+    found: defaultdict[int, defaultdict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for row in study.of_problems(metric, setting):
+        for seed, value in row["greedy_by_seed"]:
+            found[seed][row["id"]].append(value)
+    return seeds_deviation([list(map(fmean, topics.values())) for topics in found.values()])
 
 
 def systems(study: HiraoOptions) -> Table | None:
@@ -104,7 +126,7 @@ def ratios(study: HiraoOptions) -> Table:
     for cells, found in _groups(study):
         near = [row["ratio"] for row in found]
         hits = sum(row["greedy_optimal"] for row in found)
-        table.rows.append([*cells, number(fmean(near)), number(min(near)), str(hits), str(len(found))])
+        table.rows.append([*cells, number(fmean(near)), number(min(near)), f"{hits:g}", str(len(found))])
     table.caption.append("ratio: mean of greedy / oracle; least: the worst; optimal: greedy found an oracle.")
     return table
 

@@ -8,7 +8,7 @@ from functools import cached_property, partial
 from itertools import permutations
 from statistics import fmean, median
 from time import perf_counter
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final
+from typing import Annotated, Any, ClassVar, Final
 
 from pydantic import Field
 
@@ -16,6 +16,7 @@ from optsum.contracts.result import Status
 from optsum.corpus.systems import System
 from optsum.errors import InputError
 from optsum.options.options import Options, resolve
+from optsum.report.figures.figure import Figure
 from optsum.report.tables.table import Cell, Table, counted, number
 from optsum.running.each_topic import agreed
 from optsum.running.one_problem import answer
@@ -25,9 +26,6 @@ from optsum.studies.lin_hovy.figures import all_figures
 from optsum.studies.peers import score_of
 from optsum.studies.submitted import Submitted, refused, text_of
 from optsum.text.lengths import word_count
-
-if TYPE_CHECKING:
-    from optsum.report.figures.figure import Figure
 
 WINDOWS: Final = {"E100": "lin-hovy-100", "E150": "lin-hovy-150"}
 """Oracle extracts, and the presets that search them."""
@@ -85,10 +83,14 @@ class LinHovyStudy(Study):
         return [self.scores(), self.sizes()]
 
     def figures(self) -> list[Figure]:
-        """Return Figures 4 to 9."""
-        return all_figures(
-            self.documents(), [f"T: {name}" for name in self.systems], self.max_sentences, self.caption()
-        )
+        """Return the means as bars, and Figures 4 to 9, as far as there are people who agree or not."""
+        scores = self.scores()
+        numbers = [column.heading for column in scores.columns if column.numeric]
+        systems = [f"T: {name}" for name in self.systems]
+        return [
+            Figure.of_table("means", scores, numbers, "unigram co-occurrence"),
+            *all_figures(self.documents(), systems, self.max_sentences, self.caption()),
+        ]
 
     def about(self) -> str:
         """Return the settings in some words."""

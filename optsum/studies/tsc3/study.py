@@ -18,13 +18,14 @@ from optsum.corpus.topic import Text, Topic
 from optsum.errors import InputError, OptionError
 from optsum.options.options import Options, resolve
 from optsum.registry import STRATEGIES
+from optsum.report.figures.figure import Figure
 from optsum.report.tables.table import Table, counted
 from optsum.running.one_problem import answer
 from optsum.running.setup import Setup, setup_of
 from optsum.studies.base import TIME_LIMIT, Row, Seconds, Study, Workers, without_interruption
 from optsum.studies.submitted import Submitted, refused
 from optsum.studies.tsc3.measures import answers, score_extract
-from optsum.studies.tsc3.tables import BEST, LEAD, all_tables
+from optsum.studies.tsc3.tables import BEST, LEAD, all_tables, extraction_figure
 
 HUMAN: Final = "HUMAN"
 """The paper's name of summaries by people other than those of the models: a system like all others."""
@@ -94,6 +95,10 @@ class Tsc3Study(Study):
     def tables(self) -> list[Table]:
         """Return Tables 3 to 7; 5 and 6 if people scored the summaries."""
         return all_tables(self)
+
+    def figures(self) -> list[Figure]:
+        """Return Table 4 as bars."""
+        return [extraction_figure(self)]
 
 
 def _rows(topic: Submitted, way: Setup) -> list[Row]:

@@ -7,10 +7,21 @@ from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean
 from typing import Final
 
+from optsum.report.figures.figure import Figure
 from optsum.report.tables.table import Cell, Table, number
 from optsum.studies.base import Row, Study
 
-__all__ = ["BEST", "LEAD", "all_tables", "conditions", "extraction", "mean", "question_answering", "systems"]
+__all__ = [
+    "BEST",
+    "LEAD",
+    "all_tables",
+    "conditions",
+    "extraction",
+    "extraction_figure",
+    "mean",
+    "question_answering",
+    "systems",
+]
 
 LEAD: Final = "LEAD"
 """The baseline: as many sentences as the minimum cover has, from the beginnings of the documents."""
@@ -85,6 +96,12 @@ def extraction(study: Study) -> Table:
         table.caption.append(f"{LEAD} is not here: it needs topics with documents.")
     table.caption += _left_out(study, "coverage", "has no extract (selection)")
     return table
+
+
+def extraction_figure(study: Study) -> Figure:
+    """Return Table 4 as bars."""
+    table = extraction(study)
+    return Figure.of_table("table-4", table, [column.heading for column in table.columns if column.numeric], "")
 
 
 def content(study: Study) -> Table:

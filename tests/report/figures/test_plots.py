@@ -11,6 +11,7 @@ import optsum
 from optsum.errors import OptionError
 from optsum.report.comparison import Comparison
 from optsum.report.figures import plots
+from optsum.report.figures.figure import plain
 from optsum.report.figures.plots import checked_plot, plot_comparison
 
 TOPICS: list[dict[str, Any]] = [
@@ -61,4 +62,4 @@ def test_without_matplotlib_it_says_what_installs_it(monkeypatch: pytest.MonkeyP
 
 
 def test_a_formula_in_a_name_is_drawn_as_it_is() -> None:
-    assert plots._plain("$\\x_1$\x1b") == "\\$\\x_1\\$\\u001b"
+    assert plain("$\\x_1$\x1b") == "\\$\\x_1\\$\\u001b"

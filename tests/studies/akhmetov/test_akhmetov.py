@@ -91,7 +91,7 @@ def test_what_is_not_proven_is_the_best_that_any_method_found() -> None:
         )  # fmt: skip
 
     study = AkhmetovStudy()
-    given = {"Greedy": result("greedy-rows", 0.5), OPTIMUM: result("branch-and-bound", 0.25)}
+    given = [("Greedy", result("greedy-rows", 0.5)), (OPTIMUM, result("branch-and-bound", 0.25))]
     topic = as_topic(BIGRAMS)
     study.rows = [{"id": "t", **row} for metric in METRICS for row in _found(topic, metric, given)]
     assert [row["f1"] for row in study.rows] == [0.5, 0.5, 0.5, 0.5]
@@ -133,6 +133,38 @@ def test_features_of_texts_and_the_best_number_of_sentences() -> None:
     assert line[headings.index("sentences r")] == "1.000"
     assert line[headings.index("words rho")] == "1.000"
     assert line[headings.index("abstract r")] == "-", "all abstracts have one sentence"
+
+
+def test_with_several_seeds_it_is_the_mean_of_single_runs() -> None:
+    given = topics()[:2]
+    several = study_akhmetov(given, seeds="3,5", exact="milp", exact_time_limit=60, time_limit=7.5)
+    alone = [study_akhmetov(given, seed=seed, exact="none") for seed in (3, 5)]
+    singles = {
+        (row["id"], row["method"], row["metric"], row["seed"]): row["f1"] for one in alone for row in one.of("found")
+    }
+    rows = [row for row in several.of("found") if row["method"] != OPTIMUM]
+    assert {(row["id"], row["method"], row["metric"], row["seed"]): row["f1"] for row in rows} == singles
+    assert len(rows) == 2 * 2 * 2 * len(METHODS)
+    assert len(several.of("found")) - len(rows) == 4  # what proves is run once
+    table = upper_bounds(several)
+    headings = [column.heading for column in table.columns]
+    line = next(row for row in table.rows if row[0] == "Genetic")
+    means = [fmean(singles[topic.id, "Genetic", "rouge-1", seed] for topic in given) for seed in (3, 5)]
+    assert line[headings.index("R-1")] == f"{fmean(means):.4f}"
+    assert line[headings.index("R-1 ± seeds")] == f"{stdev(means):.4f}"
+    assert next(row for row in table.rows if row[0] == OPTIMUM)[headings.index("R-1 ± seeds")] == "-"
+    assert table.caption[0].endswith("2 seeds, 7.5 s a search, 60 s of one that proves.")
+    assert "over 2 seeds" in table.caption[-1]
+    spread = next(row for row in error_analysis(several, "rouge-1", "student", 1.96).rows if row[0] == "Genetic")
+    of_topics = [fmean(singles[topic.id, "Genetic", "rouge-1", seed] for seed in (3, 5)) for topic in given]
+    assert spread[2] == f"{stdev(of_topics):.4f}"
+    limits = {way.strategy: way.time_limit for way in several.ways()}
+    assert (limits["milp"], limits["vns-paper"]) == (60, 7.5)
+
+
+def test_a_longer_proof_needs_something_that_proves() -> None:
+    with pytest.raises(optsum.OptionError, match="name it by exact"):
+        optsum.study("akhmetov", [], exact="none", exact_time_limit=3)
 
 
 def test_systems_stand_beside_the_upper_bound() -> None:

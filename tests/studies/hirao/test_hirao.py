@@ -7,7 +7,7 @@ from collections import Counter
 from fractions import Fraction
 from itertools import chain, combinations
 from pathlib import Path
-from statistics import fmean, median
+from statistics import fmean, median, stdev
 from typing import Any
 
 import numpy as np
@@ -39,6 +39,25 @@ def news() -> list[optsum.Topic]:
     if not NEWS.exists():
         pytest.skip("the source tree is not beside the tests")
     return [topic for topic in optsum.read_topics(NEWS) if isinstance(topic, optsum.Topic)][:4]
+
+
+def test_greedy_of_several_seeds_is_the_mean_of_single_runs() -> None:
+    given, options = news()[:2], {"max_length": 40, "greedy": "random", "one": "none"}
+    several = study_hirao(given, seeds="1,4", exact_time_limit=60, **options)
+    alone = [study_hirao(given, seed=seed, **options) for seed in (1, 4)]
+    for setting in ("multi", "single"):
+        for rows in zip(*(one.of_problems("rouge-1", setting) for one in (several, *alone)), strict=True):
+            mean, *singles = rows
+            for what in ("greedy", "ratio", "greedy_optimal", "jaccard"):
+                assert mean[what] == pytest.approx(fmean(one[what] for one in singles)), what
+            assert mean["greedy_by_seed"] == [[seed, one["greedy"]] for seed, one in zip((1, 4), singles, strict=True)]
+            assert mean["oracle"] == singles[0]["oracle"]
+    means = [fmean(row["greedy"] for row in one.of_problems("rouge-1", "multi")) for one in alone]
+    shown = {row[0]: row[1:] for row in scores(several).rows}
+    assert shown["Greedy"][0] == f"{fmean(means):.4f}"
+    assert shown["Greedy, ± seeds"][0] == f"{stdev(means):.4f}"
+    assert {way.time_limit for way in several.ways() if way.strategy == "branch-and-bound"} == {60}
+    assert {way.time_limit for way in several.ways() if way.strategy == "random"} == {5.0}
 
 
 def test_by_hand() -> None:

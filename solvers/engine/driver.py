@@ -293,6 +293,7 @@ class Driver(Monitor, Generic[C]):
         if answer == DONE:
             return self.store.add_all(taken, search.root)
         self.statistics.splits += 1
+        del search  # its tables, at every depth, would be most of the memory
         nodes = [EMPTY_FAMILY, EMPTY_FAMILY]
         try:
             for took, child in self._children(whole, core, taken, unit):
@@ -332,6 +333,7 @@ class Driver(Monitor, Generic[C]):
         if answer == DONE:
             return None
         self.statistics.splits += 1
+        del search
         for took, child in self._children(whole, core, taken, unit):
             found = self._find(child, target, depth + 1)
             if found is not None:

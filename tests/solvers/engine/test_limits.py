@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import weakref
 from dataclasses import replace
 from time import perf_counter
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pytest
-from optsum.solvers.engine.joints import root
+from optsum.solvers.engine.effort import Effort
+from optsum.solvers.engine.joints.instance import root
 from optsum.solvers.engine.joints.operations import JOINTS
 from optsum.solvers.engine.monitor import Monitor, Statistics
 from optsum.solvers.engine.operations import Operations
 from optsum.solvers.engine.program import program_of
 from optsum.solvers.engine.relaxation import Session
+from optsum.solvers.engine.search import Search
 from optsum.solvers.engine.singles.operations import SINGLES
 from optsum.solvers.objectives.ratio import solve_ratio
 from optsum.solvers.objectives.recall import solve_all, solve_one
@@ -165,3 +168,29 @@ def test_books_keep_every_limit() -> None:
     whole = Statistics(nodes=2, core=3)
     whole.add(Statistics(nodes=5, core=1))
     assert (whole.nodes, whole.core) == (7, 3)
+
+
+def test_a_split_search_does_not_keep_its_tables(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tables of every depth at once were most of the memory that large topics took."""
+    alive: weakref.WeakSet[Search] = weakref.WeakSet()
+    most = 0
+    made = Search.__init__
+
+    def counted(self: Search, *given: Any, **named: Any) -> None:
+        nonlocal most
+        alive.add(self)
+        most = max(most, len(alive))
+        made(self, *given, **named)
+
+    monkeypatch.setattr(Search, "__init__", counted)
+    hasty = Effort(start=2, first=3, longest=0)
+    split = [0, 0]  # of one optimum, and of all
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        rows = [{int(f): 1 for f in rng.choice(90, int(rng.integers(2, 12)), replace=False)} for _ in range(40)]
+        gains = [sorted(rng.integers(1, 5, 2).tolist(), reverse=True) for _ in range(90)]
+        instance = Coverage.of(rng.integers(3, 30, 40).tolist(), rows, gains, constants=(0, 999), max_length=90)
+        split[0] += solve_one(instance, effort=hasty).statistics.splits
+        split[1] += int(solve_all(instance, effort=hasty).statistics["splits"])
+    assert min(split) > 5
+    assert most <= 2  # a search, and the one that takes its place

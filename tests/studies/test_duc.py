@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import optsum
 from optsum.cli import main
 
 SETS = {"d1": ["AP1", "AP2"], "d2": ["AP3"]}
@@ -16,6 +17,20 @@ SENTENCES = [
     "Nobody of {0} was hurt.",
     "Insurers of {0} pay.",
 ]
+DOCUMENT = b"""<DOC>
+<DOCNO>%s</DOCNO>
+<DATE>04/24/90</DATE>
+<HEADLINE>
+<S HSNTNO="1">Ferry in a Storm</S>
+<S HSNTNO="2">By J. DOE</S>
+<S HSNTNO="4">SANTA MONICA, Calif. (AP)</S>
+</HEADLINE>
+<TEXT>
+%s</TEXT>
+</DOC>
+"""
+"""As Figure 1 of Lin & Hovy 2003: sentences are numbered, and go over several lines."""
+SENTENCE = b'<S SNTNO="%d">%s\n%s</S>\n'
 
 
 @pytest.fixture
@@ -24,11 +39,9 @@ def corpus(tmp_path: Path) -> Path:
     for folder, names in SETS.items():
         (tmp_path / "docs" / folder).mkdir(parents=True)
         for name in names:
-            body = "\n".join(f'<s sntno="{n}">{text.format(name)}</s>' for n, text in enumerate(SENTENCES, 1))
-            headline = "<HEADLINE><s hsntno=1>Ferry</s></HEADLINE>"
-            (tmp_path / "docs" / folder / name).write_text(
-                f"<DOC>\n<DOCNO>{name}</DOCNO>\n{headline}\n<TEXT>\n{body}\n</TEXT>\n</DOC>\n"
-            )
+            sentences = (text.format(name).rsplit(" ", 1) for text in SENTENCES)
+            body = b"".join(SENTENCE % (n, *map(str.encode, parts)) for n, parts in enumerate(sentences, 1))
+            (tmp_path / "docs" / folder / name).write_bytes(DOCUMENT % (name.encode(), body))
         (tmp_path / "models" / folder).mkdir(parents=True)
         people = {"A": (0, 1), "B": (1, 2), "C": (1,)}
         for who, chosen in people.items():
@@ -75,3 +88,41 @@ def test_lin_hovy_on_documents(corpus: Path, capsys: pytest.CaptureFixture[str])
     assert (documents["AP1"]["MaxH"], documents["AP1"]["reference"]) == (1.0, 2)
     assert documents["AP1"]["FT"] == 1.0
     assert "MaxH" in capsys.readouterr().out
+
+
+def test_akhmetov_on_documents(corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = corpus / "out.jsonl"
+    assert main(["study", "akhmetov", str(corpus), "--exact", "exhaustive", "-o", str(out)]) == 0
+    rows = rows_of(out)
+    sizes = {row["id"]: (row["sentences"], row["words"]) for row in rows if row["kind"] == "topic"}
+    words = sum(len(text.split()) for text in SENTENCES)
+    assert sizes == {"AP1": (4, words), "AP2": (4, words), "AP3": (4, words), "d1": (8, 2 * words), "d2": (4, words)}
+    assert len([row for row in rows if row["kind"] == "found"]) == 5 * 6 * 2
+    # The headline is no part of the text, and line ends no part of a sentence: two people wrote these very sentences.
+    optimum = {(row["id"], row["metric"]): row for row in rows if row.get("method") == "Optimum"}
+    assert optimum["d1", "rouge-1"]["proven"]
+    assert 1 in optimum["d1", "rouge-1"]["selection"]
+    assert "5 topics; texts" in capsys.readouterr().out
+
+
+def test_what_is_read_is_what_the_same_as_json_would_be(corpus: Path, tmp_path: Path) -> None:
+    """Every number of all three studies."""
+    topics = [
+        {
+            "id": name,
+            "documents": [[text.format(name) for text in SENTENCES]],
+            "references": [[SENTENCES[unit].format(name) for unit in chosen] for chosen in ((0, 1), (1, 2), (1,))],
+        }
+        for name in ("AP1", "AP2", "AP3")
+    ]
+    for study, options in (("hirao", {"max_length": 10}), ("lin-hovy", {}), ("akhmetov", {"exact": "exhaustive"})):
+        of = {}
+        for given in (corpus, topics):
+            rows = optsum.study(study, given, **options).to_rows()
+            of[given is topics] = [
+                {name: value for name, value in row.items() if "seconds" not in name}
+                for row in rows
+                if str(row["id"]).startswith("AP")
+            ]
+        assert of[True] == of[False]
+        assert len(of[True]) >= 3

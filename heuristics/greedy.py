@@ -9,6 +9,7 @@ from typing import ClassVar, Final
 from optsum.contracts.run import Run
 from optsum.contracts.strategy import Strategy
 from optsum.coverage.instance import Coverage, Sense
+from optsum.deadline import TimeOver
 from optsum.problem.problem import Capability, Evaluation, Problem, Selection
 
 __all__ = ["GUARANTEE", "Greedy"]
@@ -76,7 +77,12 @@ class Greedy(Strategy):
         arrays = arrays_of(coverage)
         if arrays is None:
             return None
-        moves = moves_of(coverage)
+        run.check()
+        try:
+            moves = moves_of(coverage, run.deadline)
+        except TimeOver:
+            run.check()
+            raise
         first, alone = (Climber(arrays, moves, single=single) for single in (False, True))
         for climber in (first, alone):
             try:

@@ -21,7 +21,7 @@ from optsum.errors import UnsupportedError
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.problem import Problem
 from optsum.program.model import affordable
-from optsum.program.ratio_bound import only, single_bound
+from optsum.program.ratio_bound import only, single_bound, trivial_bound
 from optsum.program.surrogate import varies_alike
 
 from .branch_and_bound import BranchAndBound, is_linear
@@ -70,7 +70,7 @@ def certify(problem: Problem, deadline: Deadline) -> Key | None:
     weights = instance.weights
     if instance.ratios == 1 and instance.combination is not Combination.PRODUCT:
         return _largest(instance, instance, 0, deadline)
-    alone = [_largest(only(instance, h), instance, h, deadline) for h in range(instance.ratios)]
+    alone = [_alone(instance, h, deadline) for h in range(instance.ratios)]
     if instance.combination is Combination.PRODUCT:
         return prod((bound**weight for bound, weight in zip(alone, weights, strict=True)), start=Fraction(1))
     whole = sum((weight * bound for bound, weight in zip(alone, weights, strict=True)), Fraction(0))
@@ -98,6 +98,14 @@ def _serves(problem: Problem) -> bool:
     if getattr(problem.root_bound, "__func__", None) is not CoverageProblem.root_bound:
         return False
     return problem.coverage.goal is Sense.MAXIMIZE
+
+
+def _alone(instance: Coverage, h: int, deadline: Deadline) -> Fraction:
+    """Return a bound of one ratio of several, in its share of the time that is left."""
+    share = deadline.within(deadline.left_s / (instance.ratios - h))
+    if not affordable(instance, share):
+        return trivial_bound(instance, h)
+    return _largest(only(instance, h), instance, h, share)
 
 
 def _largest(part: Coverage, instance: Coverage, h: int, deadline: Deadline) -> Fraction:

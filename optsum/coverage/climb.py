@@ -18,7 +18,7 @@ from optsum.coverage.compiling import compiles
 from optsum.coverage.gains import RULED, brought, gain_of, quick_ones
 from optsum.coverage.instance import Coverage, IntArray, pack
 from optsum.coverage.state import COVER, LENGTH, MISSING, Arrays, State, arrays_of, empty_state, flip, value_pair
-from optsum.deadline import NEVER, Deadline
+from optsum.deadline import NEVER, Deadline, TimeOver
 
 __all__ = ["Climber", "Moves", "climb", "climbs", "moves_of", "prepare"]
 
@@ -68,11 +68,17 @@ class _Place(NamedTuple):
     best: NDArray[np.float64]
 
 
-def moves_of(instance: Coverage) -> Moves:
-    """Return the moves of an instance."""
+def moves_of(instance: Coverage, deadline: Deadline = NEVER) -> Moves:
+    """Return the moves of an instance.
+
+    Raises
+    ------
+    TimeOver
+        If they cannot be told by the deadline: a topic of thousands of sentences has a hundred thousand joints.
+    """
     moves = [instance.closure((unit,)) for unit in range(instance.size)]
     known = set(moves)
-    for joint in instance.joints:
+    for joint in deadline.watching(instance.joints):
         move = instance.closure(joint.needs)
         if move not in known:
             known.add(move)
@@ -121,11 +127,17 @@ class Climber:
 
 
 def climb(instance: Coverage, deadline: Deadline = NEVER) -> Climber | None:
-    """Climb by gain per length to the end, or until the deadline comes; None where 64 bits cannot hold the instance."""
-    arrays = arrays_of(instance)
+    """Climb by gain per length to the end, or until the deadline comes.
+
+    None where it comes before the first move, or 64 bits cannot hold the instance.
+    """
+    arrays = None if deadline.passed else arrays_of(instance)
     if arrays is None:
         return None
-    climber = Climber(arrays, moves_of(instance))
+    try:
+        climber = Climber(arrays, moves_of(instance, deadline))
+    except TimeOver:
+        return None
     while not deadline.passed and not climber.go_on():
         pass
     return climber
@@ -148,7 +160,10 @@ def climbs(instance: Coverage, lengths: Iterable[int], deadline: Deadline = NEVE
     arrays = arrays_of(instance)
     if arrays is None:
         return
-    moves = moves_of(instance)
+    try:
+        moves = moves_of(instance, deadline)
+    except TimeOver:
+        return
     held: list[tuple[tuple[int, ...], int]] = [((), -1), ((), -1)]
     for length in lengths:
         for place, (_, used) in enumerate(held):

@@ -22,7 +22,7 @@ from optsum.program.model import affordable, coverage_model
 from optsum.program.surrogate import Cell, Weighted, cell_of, collapsed, excess, programs, reaches
 from optsum.program.tangent import relaxed_anchor
 
-__all__ = ["only", "ratio_bound", "single_bound", "value_bound"]
+__all__ = ["only", "ratio_bound", "single_bound", "trivial_bound", "value_bound"]
 
 _GRID = 10**6
 """Bounds are multiples of 1 / _GRID, and rounds end when they gain less."""
@@ -60,8 +60,8 @@ def ratio_bound(instance: Coverage, start: Fraction | None = None, deadline: Dea
         guess = Fraction(ceil(guess * _GRID), _GRID)
     most = reaches(instance)
     if _GRID * (guess + 1) * max(most) >= _INT64_SAFE:  # the program's coefficients would not fit
-        return max(guess, _trivial(instance))
-    bound = max(guess, _trivial(instance))
+        return max(guess, trivial_bound(instance))
+    bound = max(guess, trivial_bound(instance))
     while affordable(instance, deadline):
         model = coverage_model(instance, guess)
         relaxation = relax(model, deadline)
@@ -121,7 +121,7 @@ def _dot(weights: Sequence[Fraction], values: Sequence[Fraction]) -> Fraction:
 def _alone(instance: Coverage, h: int, deadline: Deadline) -> Fraction:
     """Return a bound of one ratio of several, in its share of the time that is left."""
     if not affordable(instance, deadline):
-        return _trivial(instance, h)
+        return trivial_bound(instance, h)
     share = deadline.within(deadline.left_s / (instance.ratios - h + 1))
     return single_bound(only(instance, h), deadline=share)
 
@@ -148,7 +148,7 @@ def _rounded(ratio: Fraction) -> Fraction:
 def single_bound(instance: Coverage, start: Fraction | None = None, deadline: Deadline = NEVER) -> Fraction:
     """Return a bound of one ratio, of whatever kind."""
     if not affordable(instance, deadline):
-        return _trivial(instance)
+        return trivial_bound(instance)
     if instance.constant_denominator:
         model = coverage_model(instance)
         return Fraction(model_bound(model, deadline) + model.offset, model.denominator)
@@ -159,10 +159,10 @@ def single_bound(instance: Coverage, start: Fraction | None = None, deadline: De
         if linear.constant_denominator:
             return single_bound(linear, deadline=deadline)
         return ratio_bound(linear, start, deadline)
-    return _trivial(instance)
+    return trivial_bound(instance)
 
 
-def _trivial(instance: Coverage, h: int = 0) -> Fraction:
+def trivial_bound(instance: Coverage, h: int = 0) -> Fraction:
     """Return a bound of a ratio that takes no time.
 
     All that the numerator can be, R, over the least that the denominator can. Where units alone decide, and none has

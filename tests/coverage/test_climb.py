@@ -58,8 +58,17 @@ def test_a_deadline_ends_a_climb_with_what_it_has() -> None:
     instance = joined(120)
     full = climb(instance)
     assert full is not None
-    asked = iter([False, True])
+    asked = iter([*[False] * 32, True])  # before it begins, while moves are told, and between slices
     stopped = climb(instance, Deadline(None, lambda: next(asked)))
     assert stopped is not None
     assert stopped.evaluations < full.evaluations
     assert set(stopped.units) <= set(full.units)
+
+
+def test_a_climb_without_time_is_not_begun(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The moves of a topic of three thousand sentences take half a second: every reference asks for them."""
+    instance = joined(120)
+    asked = iter([*[False] * 9, True])
+    assert climb(instance, Deadline(None, lambda: next(asked))) is None
+    monkeypatch.setattr("optsum.coverage.climb.arrays_of", lambda _: pytest.fail("begun"))
+    assert climb(instance, Deadline(0.0)) is None

@@ -103,6 +103,32 @@ def test_a_deadline_leaves_something_weaker() -> None:
             assert bound is None or best is None or not problem.sense.better(best, bound), number
 
 
+def test_every_ratio_has_its_share_of_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = problem_of(2, {"measure": "f1", "references": "mean", "metric": "rouge-1+rouge-2"})
+    assert problem is not None
+    ratios = problem.coverage.ratios
+    assert ratios > 2
+    shares: list[float] = []
+
+    def searched(part: object, whole: object, number: int, deadline: Deadline) -> Fraction:
+        shares.append(deadline.left_s)
+        return Fraction(1)
+
+    monkeypatch.setattr(certificate, "_largest", searched)
+    monkeypatch.setattr(certificate, "_optimum", lambda *_: None)
+    assert certificate.certify(problem, Deadline(60.0)) == 1
+    assert shares == pytest.approx([60.0 / (ratios - h) for h in range(ratios)], rel=0.1)
+    shares.clear()
+    monkeypatch.setattr(certificate, "only", lambda *_: pytest.fail("a ratio was taken out that has no time"))
+    answers = iter([True, *[False] * ratios])  # of all together, then of each
+    monkeypatch.setattr(certificate, "affordable", lambda *_: next(answers))
+    bound, best = certificate.certify(problem, Deadline(60.0)), brute_force(problem).best
+    assert bound is not None
+    assert best is not None
+    assert bound >= best
+    assert not shares
+
+
 def test_a_heuristic_has_it(monkeypatch: pytest.MonkeyPatch) -> None:
     topic = {"id": "t", "documents": [["a b c", "c d", "e f", "a d"]], "references": [["a b c d e"]]}
     found = optsum.solve(topic, strategy="greedy", metric="rouge-1+rouge-2", measure="f1", max_length=5)

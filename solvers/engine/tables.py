@@ -11,7 +11,7 @@ from optsum.compiled import njit
 
 from .reduction import mix
 
-__all__ = ["fill_reach", "losses", "random_words", "segment_ends"]
+__all__ = ["fill_reach", "fractional_weights", "losses", "random_words", "segment_ends"]
 
 
 @njit(cache=True)
@@ -26,6 +26,25 @@ def segment_ends(table_start, table):
             if t + 2 <= last and table[t + 2] - table[t + 1] == table[t + 1] - table[t]:
                 ends[t] = ends[t + 1]
     return ends
+
+
+@njit(cache=True)
+def fractional_weights(feature, count, table_start, table, price, scale, many):
+    """Weigh the first `many` features by how much the order of decision is about them: dear and rare ones most.
+
+    Only those that the relaxation pays for in part count, ``sqrt(price) / copies^(3/4)``; see
+    `singles.order.branching_order`.
+    """
+    copies = np.zeros(len(price), np.int64)
+    for k in range(len(feature)):
+        copies[feature[k]] += count[k]
+    weight = np.zeros(len(price), np.float64)
+    for f in range(many):
+        first_gain = table[table_start[f] + 1] * scale
+        margin = scale // 100
+        if price[f] > margin and price[f] < first_gain - margin:
+            weight[f] = np.sqrt(price[f] / scale) / copies[f] ** 0.75
+    return weight
 
 
 @njit(cache=True)

@@ -12,6 +12,7 @@ import numpy as np
 from optsum.compiled import njit
 from optsum.coverage.instance import IntArray
 
+from ..tables import fractional_weights
 from .instance.core import Core
 
 _CLOSE: Final = 24
@@ -35,16 +36,8 @@ def _weights(
     veto_joint,
     veto_unit,
 ):
-    n, m = len(lengths), len(price)
-    copies = np.zeros(m, np.int64)
-    for k in range(len(feature)):
-        copies[feature[k]] += count[k]
-    weight = np.zeros(m, np.float64)
-    for f in range(rising):
-        first_gain = table[table_start[f] + 1] * scale
-        margin = scale // 100
-        if price[f] > margin and price[f] < first_gain - margin:
-            weight[f] = np.sqrt(price[f] / scale) / copies[f] ** 0.75
+    n = len(lengths)
+    weight = fractional_weights(feature, count, table_start, table, price, scale, rising)
     joint_weight = np.zeros(len(start) - 1 - n, np.float64)
     for o in range(len(joint_weight)):
         joint_weight[o] = 0.05

@@ -10,6 +10,7 @@ import numpy as np
 from optsum.compiled import njit
 from optsum.coverage.instance import IntArray
 
+from ..tables import fractional_weights
 from .core import Core
 
 
@@ -26,16 +27,8 @@ def _weights(
     fees,
 ):
     fee_start, fee, fee_count, fee_share, fee_weight, _fee_step = fees
-    n, m = len(lengths), len(price)
-    copies = np.zeros(m, np.int64)
-    for k in range(len(feature)):
-        copies[feature[k]] += count[k]
-    weight = np.zeros(m, np.float64)
-    for f in range(m):
-        first_gain = table[table_start[f] + 1] * scale
-        margin = scale // 100
-        if price[f] > margin and price[f] < first_gain - margin:
-            weight[f] = np.sqrt(price[f] / scale) / copies[f] ** 0.75
+    n = len(lengths)
+    weight = fractional_weights(feature, count, table_start, table, price, scale, len(price))
     shared = np.zeros(len(fee_weight), np.float64)
     holders = np.zeros(len(fee_weight), np.int64)
     for k in range(len(fee)):

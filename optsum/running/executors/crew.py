@@ -17,6 +17,10 @@ class Crew(Protocol):
         """How many of them there are now, at least 1."""
 
     @property
+    def batch_s(self) -> float:
+        """Seconds of work that are worth being sent at once: many times what a message takes."""
+
+    @property
     def falls_together(self) -> bool:
         """Whether a process that dies takes with it all that is under way, not only what it did itself."""
 

@@ -28,6 +28,18 @@ _LOOKS_S: Final = 2.0
 """Between two looks at how many workers there are."""
 
 
+_QUIET: Final = {
+    # A topic that kills its worker is tried again by us, alone, and by nobody else.
+    "distributed.scheduler.allowed-failures": 0,
+    # Nobody looks at what these would show; together they take as much as short topics do.
+    "distributed.worker.profile.enabled": False,
+    "distributed.admin.tick.interval": "1s",
+    "distributed.admin.system-monitor.interval": "10s",
+    "distributed.scheduler.active-memory-manager.start": False,
+}
+"""How a cluster of ours is configured."""
+
+
 class DiedError(BrokenExecutor):
     """A worker died of what it was given."""
 
@@ -51,6 +63,7 @@ class Dask:
     """
 
     falls_together = False
+    batch_s = 0.5
 
     def __init__(self, scheduler: str | None, width: int, memory: int | None = None) -> None:
         try:
@@ -85,8 +98,7 @@ class Dask:
             logger.setLevel(logging.CRITICAL)
         try:
             if scheduler is None:
-                # A topic that kills its worker is tried again by us, alone, and by nobody else.
-                with dask.config.set({"distributed.scheduler.allowed-failures": 0}), imports_from_here():
+                with dask.config.set(_QUIET), imports_from_here():
                     cluster = distributed.LocalCluster(
                         n_workers=width,
                         threads_per_worker=1,

@@ -23,6 +23,7 @@ class Given:
     """
 
     falls_together = True
+    batch_s = 0.2
 
     def __init__(self, source: Executor | Callable[[], Executor]) -> None:
         self._make = None if isinstance(source, Executor) else source

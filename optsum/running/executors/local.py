@@ -33,6 +33,7 @@ class Local:
     """
 
     falls_together = True
+    batch_s = 0.2
 
     def __init__(self, width: int, memory: int | None = None) -> None:
         self.width, self._memory = width, memory

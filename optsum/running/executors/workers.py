@@ -28,8 +28,8 @@ Work: TypeAlias = Callable[[Item], list[Result]]
 _AHEAD = 4
 """Batches under way, for each process: enough to keep all busy, few enough that memory does not grow."""
 
-_BATCH_S, _LARGEST_BATCH = 0.2, 128
-"""Work that is worth being sent at once; what is sent costs a few milliseconds, of dask some more."""
+_MOST_A_SECOND = 640
+"""Items that are sent at most as a second of work, however quick they are: they have to be held."""
 
 _LOOK_S = 2.0
 """Between two looks at whether anybody is there to wait for."""
@@ -159,7 +159,8 @@ class _Stream(Generic[Item, Answer]):
             return
         except CancelledError:
             raise ExecutorError("The executor has cancelled what it was given: look whether it still runs.") from None
-        self._size = max(1, min(_LARGEST_BATCH, int(_BATCH_S * len(done.answers) / max(done.seconds, 1e-6))))
+        a_second = min(_MOST_A_SECOND, len(done.answers) / max(done.seconds, 1e-6))
+        self._size = max(1, int(self._crew.batch_s * a_second))
         if not done.interrupted and (rest := batch[len(done.answers) :]):
             self._submit(rest, number)  # in its place, should the order count
         else:

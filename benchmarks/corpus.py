@@ -179,8 +179,8 @@ def rates(name: str, topics: Path, options: str, folder: Path) -> Iterator[str]:
                f"{got.load:.1f} |")  # fmt: skip
     two = found["2 processes"]
     hours = 1e6 / two.per_second / 3600, 1000 * two.cpu_ms / 3600, 1000 * two.driver_ms / 3600
-    yield (f"\n1,000,000 topics like these: {hours[0]:.1f} hours by 2 processes here; {hours[1]:.1f} hours of one core, "
-           f"of them {hours[2]:.2f} the driver's, and {two.row_bytes / 1000:.1f} GB of rows; one driver feeds "
+    yield (f"\n1,000,000 topics like these: {hours[0]:.1f} hours by 2 processes here; {hours[1]:.1f} hours of one "
+           f"core, of them {hours[2]:.2f} the driver's, and {two.row_bytes / 1000:.1f} GB of rows; one driver feeds "
            f"{two.workers_ms / two.driver_ms:.0f} processes\n")  # fmt: skip
 
 

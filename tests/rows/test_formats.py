@@ -159,6 +159,38 @@ def test_an_output_that_exists_is_kept_unless_told_otherwise(name: str, tmp_path
     assert [each.name for each in tmp_path.iterdir()] == [path.name]
 
 
+def _zstd(data: bytes) -> bytes:
+    import zstandard
+
+    return zstandard.ZstdCompressor().compress(data)
+
+
+@pytest.mark.parametrize("name", ["csv", "csv.gz", "csv.zst"])
+def test_half_a_last_row_of_a_table_is_no_row(name: str, tmp_path: Path) -> None:
+    path = tmp_path / f"rows.{name}"
+    held: list[dict[str, Any]] = [
+        {"id": "a", "objective": 0.25, "summary": ["one", "two"]},
+        {"id": "b", "objective": 0.4568, "summary": ["x"]},
+    ]
+    with RowWriter(tmp_path / "rows.csv") as rows:
+        for row in held:
+            rows.write({**row, "text": 'one\ntwo, "three"', "last": 0.4568})
+    whole = (tmp_path / "rows.csv").read_bytes()
+    pack = {"csv": bytes, "csv.gz": gzip.compress, "csv.zst": _zstd}[name]
+    second = whole.rindex(b"\nb,") + 1
+    for end in range(second, len(whole) - 1):
+        path.write_bytes(pack(whole[:end]))
+        assert [row["id"] for row in read_rows(path)] == ["a"], whole[second:end]
+    path.write_bytes(pack(whole[: len(whole) - 3]))
+    with RowWriter(path, existing=Existing.RESUME) as rows:
+        assert [row["id"] for row in rows.kept()] == ["a"]
+        rows.write({**held[1], "text": "", "last": 1.0})
+    assert [(row["id"], row["last"]) for row in read_rows(path)] == [("a", 0.4568), ("b", 1.0)]
+    path.write_bytes(pack(whole[:-20] + whole[second - 1 :]))  # in the middle it is damage
+    with pytest.raises(InputError, match="remove the line or run again"):
+        list(read_rows(path))
+
+
 KILLED = """
 import os, signal, sys
 from optsum.rows.writer import RowWriter

@@ -142,7 +142,7 @@ def _reader(
         return array_records
     heading = heading_of(first, closed=what != "row", columns=columns)
     if heading is not None:
-        return lambda lines, name: csv_records(lines, name, heading, of_cells)
+        return lambda lines, name: csv_records(lines, name, heading, of_cells, closed=what == "row")
     sample = line + stream.peek()  # only now: a pipe may have no second line yet
     if is_cover_table(sample):
         return lambda lines, _: _cover_table(lines, path)

@@ -51,7 +51,12 @@ def heading_of(line: bytes, *, closed: bool, columns: Collection[str] = ()) -> t
 
 
 def csv_records(
-    lines: Iterator[tuple[int, bytes]], name: str, heading: tuple[str, list[str]], of_cells: OfCells
+    lines: Iterator[tuple[int, bytes]],
+    name: str,
+    heading: tuple[str, list[str]],
+    of_cells: OfCells,
+    *,
+    closed: bool = False,
 ) -> Iterator[Line]:
     """Yield a record for each row below the heading; a row that cannot be used says so.
 
@@ -64,20 +69,24 @@ def csv_records(
     heading : delimiter and names
     of_cells : callable
         As for `optsum.corpus.formats.records.read_records`.
+    closed : bool
+        Whether each row has a line break at its end, as optsum writes them: then a last one without is half a row.
     """
     csv.field_size_limit(1 << 30)  # a document is one cell
     delimiter, names = heading
     if repeated := [each for each in names if names.count(each) > 1]:
         raise InputError(f"{name} has two columns {repeated[0]!r}; name each column once")
     next(lines)
-    at = 1
+    at, torn = 1, False
 
     def texts() -> Iterator[str]:
-        nonlocal at
+        nonlocal at, torn
         for at, raw in lines:  # noqa: B007 (the line of a record is that of its end)
+            torn = closed and not raw.endswith(b"\n")
             yield raw.decode("utf-8", "surrogateescape")
+        torn = closed  # whoever asks for more has begun a cell
 
-    rows = csv.reader(texts(), delimiter=delimiter)
+    rows = csv.reader(texts(), delimiter=delimiter, strict=closed)
     number = 0
     while True:
         try:
@@ -85,13 +94,16 @@ def csv_records(
         except StopIteration:
             return
         except csv.Error as error:
-            yield Line(f"{name}:{at}", None, f"this is no row of a table: {error}", ended=True)
+            yield Line(f"{name}:{at}", None, f"this is no row of a table: {error}", ended=not torn)
             continue
         except READ_ERRORS as error:
             yield broken_off(error, name, at + 1)
             return
         if not cells:
             continue
+        if torn:
+            yield Line(f"{name}:{at}", None, "the row was not written to its end", ended=False)
+            return
         yield _record(dict(zip(names, cells, strict=False)), len(cells) - len(names), number, f"{name}:{at}", of_cells)
         number += 1
 

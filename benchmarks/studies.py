@@ -82,7 +82,7 @@ def measured(study: str, topics: Path, systems: Path, workers: int, timeout: flo
         shown, complaint = out.read(), err.read()
     status = status or " ".join([str(process.returncode), *complaint.split()[:25]])
     count = sum(1 for line in topics.open(encoding="utf-8"))
-    said = [_last(shown, pattern) for pattern in (r"^[\d,]+ topics?; (.*)$", r"^Left out: (.*)$")]
+    said = [_last(shown, pattern) for pattern in (r"^[\d,]+ topics?; (.*)$", r"^Left out: (.*)\.$")]
     return Measured(count, seconds, sum(spent.values()), peak / 1e6, status, *said)
 
 

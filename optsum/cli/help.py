@@ -14,6 +14,8 @@ _GROUPS: Final = {
             "formulation",
             "formulation_options",
             "metric",
+            "vectors",
+            "similarity_unit",
             "measure",
             "references",
             "model_units",

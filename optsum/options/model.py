@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, ValidationInfo, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
 from optsum.options.values.other_names import our_value
 
 if TYPE_CHECKING:
     from optsum.text.analyzer import Analyzer
 
-__all__ = ["Model", "analyzer_of"]
+__all__ = ["Counts", "FlatLists", "Model", "ModelUnits", "Stem", "Stemmer", "Stopwords", "Tokenizer", "analyzer_of"]
 
 
 class Model(BaseModel):
@@ -26,6 +26,29 @@ class Model(BaseModel):
         if isinstance(value, bool) and cls.model_fields[str(info.field_name)].annotation is not bool:
             raise ValueError("input should not be true or false")
         return our_value(str(info.field_name), value)
+
+
+# Searches and scores read texts alike, so what they say of it is one text.
+Tokenizer: TypeAlias = Annotated[
+    str | None, Field(description="rouge (default), blank, unicode, or tokens (default for pre-tokenized topics)")
+]
+Stem: TypeAlias = Annotated[bool, Field(description="Porter stemming as ROUGE-1.5.5 -m does, or as the stemmer named")]
+Stemmer: TypeAlias = Annotated[
+    Literal["rouge155", "rouge-score"],
+    Field(description="stem as ROUGE-1.5.5 -m, or as the package rouge-score; to name one is to stem"),
+]
+Stopwords: TypeAlias = Annotated[str, Field(description="keep, drop (SMART list), or a file with one word a line")]
+Counts: TypeAlias = Annotated[
+    Literal["clipped", "set"], Field(description="count each n-gram as often as it occurs, or once")
+]
+ModelUnits: TypeAlias = Annotated[
+    Literal["whole", "sentences"],
+    Field(description="a reference is one text, or each of its sentences is clipped by itself"),
+]
+FlatLists: TypeAlias = Annotated[
+    Literal["sentences", "texts"] | None,
+    Field(description="a flat list of strings as documents or references: one text's sentences, or raw texts"),
+]
 
 
 @lru_cache(maxsize=64)

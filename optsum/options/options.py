@@ -27,7 +27,17 @@ from optsum.corpus.vectors.npz import digest_of_vectors
 from optsum.errors import OptionError, OptsumError, unknown_name
 from optsum.metrics.names import parse_metric
 from optsum.options.files.toml import check_kinds, read_table, sentence_of
-from optsum.options.model import Model, analyzer_of
+from optsum.options.model import (
+    Counts,
+    FlatLists,
+    Model,
+    ModelUnits,
+    Stem,
+    Stemmer,
+    Stopwords,
+    Tokenizer,
+    analyzer_of,
+)
 from optsum.options.of_commands import ONLY_IN
 from optsum.options.of_strategies import shared_out
 from optsum.options.presets import PRESETS
@@ -101,9 +111,7 @@ class Options(Model):
         description="all together, one problem for each, the mean over them, the one that gives most, the first, or "
         "the one with which another agrees best",
     )
-    model_units: Literal["whole", "sentences"] = Field(
-        "whole", description="a reference is one text, or each of its sentences is clipped by itself"
-    )
+    model_units: ModelUnits = "whole"
     max_length: int | None = Field(None, ge=0, le=_LONGEST, description="longest summary, in the length unit")
     min_length: int = Field(0, ge=0, le=_LONGEST, description="shortest summary, in the length unit")
     length_unit: Literal["words", "sentences", "characters"] = Field(
@@ -121,15 +129,11 @@ class Options(Model):
         description="sentences of which one at most is chosen: from a similarity of words on (0.5), or by a FILE "
         "of JSON Lines with id and exclusive",
     )
-    tokenizer: str | None = Field(
-        None, description="rouge (default), blank, unicode, or tokens (default for pre-tokenized topics)"
-    )
-    stem: bool = Field(default=False, description="Porter stemming as ROUGE-1.5.5 -m does, or as the stemmer named")
-    stemmer: Literal["rouge155", "rouge-score"] = Field(
-        "rouge155", description="stem as ROUGE-1.5.5 -m, or as the package rouge-score; to name one is to stem"
-    )
-    stopwords: str = Field("keep", description="keep, drop (SMART list), or a file with one word a line")
-    counts: Literal["clipped", "set"] = Field("clipped", description="count each n-gram as often as it occurs, or once")
+    tokenizer: Tokenizer = None
+    stem: Stem = False
+    stemmer: Stemmer = "rouge155"
+    stopwords: Stopwords = "keep"
+    counts: Counts = "clipped"
     boundaries: Literal["sentence", "joined"] = Field(
         "sentence", description="n-grams of the summary within sentences, or across their ends"
     )
@@ -146,9 +150,7 @@ class Options(Model):
     chunk_rules: str | None = Field(
         None, description="compressive: rules by which chunks are made: ud, clearnlp, or a file [by the parse's labels]"
     )
-    flat: Literal["sentences", "texts"] | None = Field(
-        None, description="a flat list of strings as documents or references: one text's sentences, or raw texts"
-    )
+    flat: FlatLists = None
     preset: str | None = Field(None, description="a set of options from a paper (optsum list presets)")
     time_limit: float | None = Field(None, ge=0, description="seconds of search per problem")
     node_limit: int | None = Field(None, ge=0, description="nodes of the search tree per problem")

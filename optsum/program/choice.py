@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from optsum.coverage.clauses import is_cover
-from optsum.coverage.instance import Coverage, Sense
+from optsum.coverage.instance import Coverage
 from optsum.program.cover import cover_model
 from optsum.program.model import LinearModel, coverage_model
 
@@ -18,5 +18,4 @@ def model_of(instance: Coverage) -> LinearModel:
     UnsupportedError
         If the objective is not linear.
     """
-    covering = instance.goal is Sense.MINIMIZE and is_cover(instance)
-    return cover_model(instance) if covering else coverage_model(instance)
+    return cover_model(instance) if is_cover(instance) else coverage_model(instance)

@@ -53,7 +53,8 @@ def readable_text(sentence: TrimmableSentence, groups: Collection[int]) -> str:
     """Return the kept part of a sentence as one would write it.
 
     Brackets and quotation marks come in pairs or not at all, the final mark stays, commas go with what they set off,
-    *a* and *an* fit the word that follows, and the first word has a capital if the sentence began with one.
+    *a* and *an* fit the word that follows, and the first word has a capital if the sentence began with one. Marks that
+    stand by themselves, as in text that was cut into tokens, stay so.
     """
     parse = sentence.parse
     if len(groups) == len(sentence.chunks):
@@ -73,7 +74,7 @@ def readable_text(sentence: TrimmableSentence, groups: Collection[int]) -> str:
             before = shown[index - 1]
             if place == before + 1:
                 pieces.append(parse.text[words[before].end : words[place].start])
-            elif not (opens(parse, before) or sticks_to_left(parse, place)):
+            elif not _close(parse, before, place):
                 pieces.append(" ")
         if words[place].xpos == "DT" and form.lower() in {"a", "an"} and index + 1 < len(shown):
             after = shown[index + 1]
@@ -86,6 +87,14 @@ def readable_text(sentence: TrimmableSentence, groups: Collection[int]) -> str:
         pieces.append(form)
     text = "".join(pieces).strip()
     return _ended(text, parse, shown) if shown else text
+
+
+def _close(parse: Parse, before: int, place: int) -> bool:
+    """Whether a word stands close to one that it did not follow, as it or that one did to its neighbour."""
+    after_it, before_it = parse.text[parse.tokens[before].end :][:1], parse.text[: parse.tokens[place].start][-1:]
+    return (opens(parse, before) and not after_it.isspace()) or (
+        sticks_to_left(parse, place) and not before_it.isspace()
+    )
 
 
 def _ended(text: str, parse: Parse, shown: Sequence[int]) -> str:

@@ -1,4 +1,4 @@
-"""Topics parsed by spaCy: by a pipeline made here, for none is downloaded."""
+"""Topics parsed by spaCy: by a pipeline made here, and by a trained one where one is installed."""
 
 from __future__ import annotations
 
@@ -80,3 +80,52 @@ def test_raw_text_names_the_command() -> None:
     (result,) = optsum.solve_all([{"id": "t", "documents": [["a b"]], "references": [["a"]]}],
                                  formulation="compressive", max_length=3)  # fmt: skip
     assert "optsum parse TOPICS" in (result.error or "")
+
+
+@pytest.fixture(scope="module")
+def trained() -> str:
+    """Return the name of a trained English pipeline with a parser."""
+    spacy = pytest.importorskip("spacy", reason="spaCy is not installed")
+    for name in spacy.util.get_installed_models():
+        meta = spacy.util.get_package_path(name) / "meta.json"
+        about = json.loads(meta.read_text(encoding="utf-8")) if meta.exists() else spacy.info(name)
+        if about["lang"] == "en" and "parser" in about["pipeline"]:
+            return str(name)
+    pytest.skip("no trained English pipeline of spaCy is installed")
+
+
+def test_parses_of_a_trained_pipeline_make_compressions(
+    trained: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    news = Path(__file__).resolve().parents[2] / "examples" / "data" / "news.jsonl"
+    if not news.exists():
+        pytest.skip("the source tree is not beside the tests")
+    made = tmp_path / "parsed.jsonl"
+    assert main(["parse", str(news), "--model", trained, "--limit", "2", "-o", str(made)]) == 0
+    assert "2 topics parsed" in capsys.readouterr().out
+    gained = shortened = 0
+    for topic in optsum.read_topics(made):
+        assert isinstance(topic, optsum.Topic)
+        assert topic.parses is not None
+        assert len(topic.parses) == len(topic.sentences)
+        options: dict[str, Any] = {"metric": "rouge-2", "max_length": 40}
+        whole, trimmed, paper = (
+            optsum.solve(topic, **options, **more)
+            for more in ({}, {"formulation": "compressive"}, {"formulation": "compressive", "chunk_profile": "paper"})
+        )
+        assert {one.status.value for one in (whole, trimmed, paper)} == {"optimal"}
+        keys = [one.key for one in (whole, trimmed, paper)]
+        assert None not in keys
+        assert keys == sorted(keys, key=lambda key: key or 0), "what can be left out can stay"
+        gained += keys[0] != keys[1]
+        for sentence in trimmed.summary or ():
+            shortened += sentence not in topic.sentences
+            assert any(set(sentence.lower().rstrip(".").split()) <= _words(str(given)) for given in topic.sentences)
+    assert gained == 2
+    assert shortened
+
+
+def _words(sentence: str) -> set[str]:
+    """Return the words of a sentence, as they may stand when what is beside them is gone."""
+    words = sentence.lower().split()
+    return {form for word in words for form in (word, word.rstrip(".,;:"), "a", "an")}

@@ -33,6 +33,8 @@ SENTENCES = {
     "abbreviation": "We/PRON/2/nsubj sell/VERB/0/root tea/NOUN/2/obj ~,/PUNCT/5/punct etc./X/3/conj",
     "that": "He/PRON/2/nsubj said/VERB/0/root ~,/PUNCT/4/punct twice/ADV/2/advmod ~,/PUNCT/8/punct that/SCONJ/8/mark "
     "it/PRON/8/nsubj rains/VERB/2/ccomp ~./PUNCT/2/punct",
+    "tokens": "Men/NOUN/6/nsubj ,/PUNCT/3/punct old/ADJ/1/amod ones/NOUN/1/appos ,/PUNCT/3/punct left/VERB/0/root "
+    "town/NOUN/6/obj (/PUNCT/9/punct soon/ADV/6/advmod )/PUNCT/9/punct ./PUNCT/6/punct",
     "label": "tea/NOUN/0/root a/PUNCT/1/punct ~./PUNCT/1/punct",  # a letter is a word, whatever the parse calls it
     "clitic": "The/DET/2/det dog/NOUN/7/nmod:poss (/PUNCT/4/punct ~mine/PRON/2/appos ~)/PUNCT/4/punct "
     "~'s/PART/2/case tail/NOUN/0/root",
@@ -100,6 +102,8 @@ def sentence(spec: str) -> TrimmableSentence:
         ("that", "He", "Said, twice, that it rains."),
         ("label", "a", "tea."),
         ("label", "tea", "a."),
+        ("tokens", "town", "Men , old ones , left (soon ) ."),
+        ("tokens", "old town soon", "Men ones left ."),
         ("clitic", "mine", "The dog's tail"),
     ],
 )

@@ -112,6 +112,21 @@ def folder_faults(paths: list[str]) -> list[str]:
     ]
 
 
+def map_faults(table: str) -> list[str]:
+    """Return what the table "question | where" names that is not there: from the project's folder, or beside others."""
+    faults = []
+    for row in re.findall(r"^\|[^|\n]*\|([^|\n]*)\|$", table, re.MULTILINE):
+        names = [name for name in re.findall(r"`([^`\s]+)`", row) if name.endswith((".py", "/"))]
+        named = [ROOT / name for name in names if (ROOT / name).exists()]
+        beside = [path if path.is_dir() else path.parent for path in named]
+        faults += [
+            f"there is no {name} for:{row}"
+            for name in names
+            if not any((folder / name).exists() for folder in (ROOT, *beside))
+        ]
+    return faults
+
+
 def _sources(*folders: str) -> list[tuple[str, str]]:
     files = sorted(file for folder in folders for file in (ROOT / folder).rglob("*.py"))
     return [(file.relative_to(ROOT).as_posix(), file.read_text(encoding="utf-8")) for file in files]
@@ -130,6 +145,12 @@ def test_no_file_is_too_long() -> None:
 
 def test_no_folder_is_crowded() -> None:
     assert folder_faults([path for path, _ in _sources(CORE, *FOLDERS)]) == []
+
+
+def test_the_map_names_what_is_there() -> None:
+    table = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    assert table.count("\n| ") > 30
+    assert map_faults(table) == []
 
 
 def test_no_kernel_has_too_many_parameters() -> None:
@@ -192,6 +213,12 @@ def test_a_crowded_folder_is_found() -> None:
     assert not folder_faults([*modules, "optsum/a/__init__.py", "optsum/a/b/more.py"])
     assert folder_faults([*modules, "optsum/a/one_more.py"])
     assert not folder_faults([f"{WIDE}/m{number}.py" for number in range(MODULES + 1)])
+
+
+def test_a_wrong_place_on_the_map_is_found() -> None:
+    assert not map_faults("| where? | `optsum/text/stem.py`, `porter.py` beside it, in `tests/` |")
+    assert map_faults("| where? | `optsum/text/stems.py` |")
+    assert map_faults("| where? | `optsum/text/stem.py`, `ngrams.py` beside it |")
 
 
 def test_a_kernel_with_too_many_parameters_is_found() -> None:

@@ -53,6 +53,7 @@ _LIMIT_S: Final = 20.0
 """Time limit of the search of that topic, if there is one: a solver that hangs shall not hang long."""
 
 _ready: set[Options] = set()
+"""What this process has been made ready for: a fact of the process, as the kernels that it has loaded are."""
 
 
 def warm_up(setup: Setup) -> float:

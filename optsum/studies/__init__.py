@@ -93,7 +93,7 @@ def prepared(name: str, options: Mapping[str, Any], config: str | Path | None = 
         seeds_of(options.get("seeds"), seed)
         resolved = resolved.model_copy(update={"seeds": None})  # those of the file
     made = made_by(**resolved.model_dump())
-    made.ways()
+    made.searches()
     return made
 
 

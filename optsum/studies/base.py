@@ -81,7 +81,7 @@ class Study(Tabular):
     _submissions: Submissions = field(default_factory=Submissions, init=False)
 
     @abstractmethod
-    def ways(self) -> Sequence[Options]:
+    def searches(self) -> Sequence[Options]:
         """Return how topics are searched; refuses options that cannot be used. The first has the number of workers."""
 
     @abstractmethod
@@ -138,7 +138,7 @@ class Study(Tabular):
         OptsumError
             At once, if the options cannot be used.
         """
-        setups = [setup_of(options) for options in self.ways()]
+        setups = [setup_of(options) for options in self.searches()]
         marks = {"study": self.name, "config_hash": self.config_hash}
         work = partial(_outcome, work=self.work(), setup=setups[0])
         used: set[str] = set()

@@ -62,7 +62,7 @@ class CompressiveStudy(Study):
     workers: Workers = 1
 
     @cached_property
-    def _ways(self) -> dict[tuple[str, str], Options]:
+    def _searches(self) -> dict[tuple[str, str], Options]:
         return {
             (formulation, variant): resolve(
                 {
@@ -75,13 +75,13 @@ class CompressiveStudy(Study):
             for variant in VARIANTS
         }  # fmt: skip
 
-    def ways(self) -> Sequence[Options]:
+    def searches(self) -> Sequence[Options]:
         """Return all formulations and variants."""
-        return list(self._ways.values())
+        return list(self._searches.values())
 
     def work(self) -> Callable[[Submitted], list[Row]]:
         """Return what makes the rows of a topic: its references, its oracles, its systems."""
-        return partial(_rows, ways={name: setup_of(options) for name, options in self._ways.items()})
+        return partial(_rows, setups={name: setup_of(options) for name, options in self._searches.items()})
 
     def about(self) -> str:
         """Return the settings in some words."""
@@ -198,27 +198,27 @@ class CompressiveStudy(Study):
         return table
 
 
-def _rows(topic: Submitted, ways: Mapping[tuple[str, str], Setup]) -> list[Row]:
+def _rows(topic: Submitted, setups: Mapping[tuple[str, str], Setup]) -> list[Row]:
     """Return the references of a topic as texts, its oracles by formulation and variant, and its systems."""
     with_references(topic)
     texts = [text if isinstance(text, str) else " ".join(text) for text in map(joined, topic.references)]
     rows: list[Row] = [{"kind": "references", "texts": texts}]
-    rows += [_oracle(topic, name, way, ways) for name, way in ways.items()]
-    rows += [row for system in topic.systems for row in _system(topic, system, ways)]
+    rows += [_oracle(topic, name, setup, setups) for name, setup in setups.items()]
+    rows += [row for system in topic.systems for row in _system(topic, system, setups)]
     return rows
 
 
-def _evaluated(summary: Sequence[Sentence], topic: Topic, ways: Mapping[tuple[str, str], Setup]) -> dict[str, float]:
+def _evaluated(summary: Sequence[Sentence], topic: Topic, setups: Mapping[tuple[str, str], Setup]) -> dict[str, float]:
     return {
-        variant: score_of(summary, topic.references, ways["extractive", variant], VARIANTS[variant]["metric"]).recall
+        variant: score_of(summary, topic.references, setups["extractive", variant], VARIANTS[variant]["metric"]).recall
         for variant in VARIANTS
     }
 
 
-def _oracle(topic: Topic, name: tuple[str, str], way: Setup, ways: Mapping[tuple[str, str], Setup]) -> Row:
+def _oracle(topic: Topic, name: tuple[str, str], setup: Setup, setups: Mapping[tuple[str, str], Setup]) -> Row:
     """Return an oracle with its recall in every variant, computed from its text."""
-    task = build(topic, way)
-    result = without_interruption(run_task(task, way))
+    task = build(topic, setup)
+    result = without_interruption(run_task(task, setup))
     chosen = set(result.selection or ())
     bare = task.decode(tuple(unit for unit, each in enumerate(task.units) if each in chosen)) or ()
     whole = set(topic.sentences)
@@ -226,9 +226,9 @@ def _oracle(topic: Topic, name: tuple[str, str], way: Setup, ways: Mapping[tuple
         "kind": "oracle",
         "formulation": name[0],
         "optimized": name[1],
-        "chunk_profile": way.options.chunk_profile,
+        "chunk_profile": setup.options.chunk_profile,
         "status": result.status.value,
-        "recall": _evaluated(bare, topic, ways),
+        "recall": _evaluated(bare, topic, setups),
         "sentences": len(bare),
         "compressed": sum(text not in whole for text in bare),
         "length": result.length,
@@ -238,7 +238,7 @@ def _oracle(topic: Topic, name: tuple[str, str], way: Setup, ways: Mapping[tuple
     }
 
 
-def _system(topic: Topic, system: System, ways: Mapping[tuple[str, str], Setup]) -> Iterator[Row]:
+def _system(topic: Topic, system: System, setups: Mapping[tuple[str, str], Setup]) -> Iterator[Row]:
     row: Row = {"kind": "system", "system": system.system, "human": dict(system.human)}
     try:
         text = text_of(topic, system)
@@ -247,7 +247,7 @@ def _system(topic: Topic, system: System, ways: Mapping[tuple[str, str], Setup])
         return
     if text is not None:
         row |= {
-            "recall": _evaluated(text, topic, ways),
+            "recall": _evaluated(text, topic, setups),
             "sentences": len(text),
             "length": sum(map(word_count, text)),
         }

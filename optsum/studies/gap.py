@@ -34,7 +34,7 @@ from optsum.studies.any_text import any_text_limit
 from optsum.studies.base import TIME_LIMIT, Row, Seconds, Study, Workers, with_references, without_interruption
 from optsum.studies.peers import score_of
 from optsum.studies.seeds import ExactSeconds, Seed, Seeds
-from optsum.studies.submitted import Submitted, refused, text_of
+from optsum.studies.submitted import Submitted, refused, summary_of
 from optsum.text.lengths import cut_sentences
 
 __all__ = ["GapStudy"]
@@ -82,7 +82,7 @@ class GapStudy(Study):
         return wanted
 
     @cached_property
-    def _ways(self) -> dict[tuple[str, str], list[Options]]:
+    def _searches(self) -> dict[tuple[str, str], list[Options]]:
         """How each line is searched by each metric: with every seed, where there are several."""
         heuristics = [name.strip() for name in self.strategies.split(",") if name.strip()]
         for name in heuristics:
@@ -94,21 +94,21 @@ class GapStudy(Study):
         }  # fmt: skip
         oracle = {**same, "strategy": self.strategy, **({} if longer is None else {"time_limit": longer})}
         compressive = {"formulation": "compressive", "chunk_profile": self.chunk_profile}
-        ways: dict[tuple[str, str], list[Options]] = {}
+        searches: dict[tuple[str, str], list[Options]] = {}
         for metric in self.wanted:
-            ways[EXTRACTIVE, metric] = [resolve({**oracle, "metric": metric})]
-            ways[COMPRESSIVE, metric] = [resolve({**oracle, "metric": metric, **compressive})]
+            searches[EXTRACTIVE, metric] = [resolve({**oracle, "metric": metric})]
+            searches[COMPRESSIVE, metric] = [resolve({**oracle, "metric": metric, **compressive})]
             for name in heuristics:
-                ways[name, metric] = each_seed(resolve({**same, "metric": metric, "strategy": name}), seeds)
-        return ways
+                searches[name, metric] = each_seed(resolve({**same, "metric": metric, "strategy": name}), seeds)
+        return searches
 
-    def ways(self) -> Sequence[Options]:
+    def searches(self) -> Sequence[Options]:
         """Return how extracts are searched; compressions, which not all topics have, come after."""
-        return [way for (line, _), seeded in self._ways.items() if line != COMPRESSIVE for way in seeded]
+        return [options for (line, _), seeded in self._searches.items() if line != COMPRESSIVE for options in seeded]
 
     def work(self) -> Callable[[Submitted], list[Row]]:
         """Return what makes the rows of a topic: one for each line, metric and seed."""
-        setups = {name: list(map(setup_of, seeded)) for name, seeded in self._ways.items()}
+        setups = {name: list(map(setup_of, seeded)) for name, seeded in self._searches.items()}
         return partial(_rows, setups=setups, vocabulary=self.vocabulary)
 
     def about(self) -> str:
@@ -229,12 +229,9 @@ def _searched(topic: Topic, setup: Setup, *, exact: bool) -> tuple[float, float 
 
 def _system(topic: Topic, system: System, setups: Mapping[tuple[str, str], Sequence[Setup]]) -> Iterator[Row]:
     try:
-        text = text_of(topic, system)
+        text = summary_of(topic, system)
     except InputError as error:
         yield refused(system, error)
-        return
-    if text is None:
-        yield refused(system, "it has no summary; give one")
         return
     for (line, metric), (setup, *_) in setups.items():
         if line == EXTRACTIVE:

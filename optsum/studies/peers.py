@@ -12,18 +12,18 @@ from optsum.text.tokenizers import Sentence
 __all__ = ["score_of"]
 
 
-def score_of(summary: Sequence[Sentence], references: Sequence[Text], way: Setup, metric: str) -> Score:
+def score_of(summary: Sequence[Sentence], references: Sequence[Text], setup: Setup, metric: str) -> Score:
     """Return the pooled score of a summary, by the text analysis and the sentence ends of a search."""
     tokens = all(isinstance(sentence, tuple) for text in (summary, *references) for sentence in text)
-    spec = way.spec_of_tokens if tokens else way.spec
+    spec = setup.spec_of_tokens if tokens else setup.spec
     scores = rouge_all(
         tuple(summary),
         references,
         [metric],
         analyzer=spec.analyzer,
-        counts=way.options.counts,
-        boundaries=way.options.boundaries,
+        counts=setup.options.counts,
+        boundaries=setup.options.boundaries,
         last_unigram=True,
-        model_units=way.options.model_units,
+        model_units=setup.options.model_units,
     )
     return scores[metric]

@@ -13,9 +13,10 @@ from optsum.corpus.alternatives import sentences_of
 from optsum.corpus.given import checked_systems
 from optsum.corpus.systems import BadSystem, System
 from optsum.corpus.topic import Topic
+from optsum.errors import InputError
 from optsum.text.tokenizers import Sentence
 
-__all__ = ["Submissions", "Submitted", "refused", "text_of"]
+__all__ = ["Submissions", "Submitted", "refused", "summary_of", "text_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,3 +105,17 @@ def text_of(topic: Topic, system: System) -> Sequence[Sentence] | None:
     if system.summary is not None:
         return system.summary
     return None if system.selection is None else sentences_of(topic, system.selection)
+
+
+def summary_of(topic: Topic, system: System) -> Sequence[Sentence]:
+    """Return the sentences of a summary; as `text_of`, where human scores alone do not do.
+
+    Raises
+    ------
+    InputError
+        If the topic has no such sentences, or there is no summary.
+    """
+    text = text_of(topic, system)
+    if text is None:
+        raise InputError("it has no summary; give one")
+    return text

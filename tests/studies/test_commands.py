@@ -54,7 +54,7 @@ class Counting(Study):
     loud: Annotated[bool, Field(description="shout")] = False
     workers: Workers = 1
 
-    def ways(self) -> list[Options]:
+    def searches(self) -> list[Options]:
         return [resolve({"formulation": "cover"})]
 
     def work(self) -> Callable[[Submitted], list[Row]]:

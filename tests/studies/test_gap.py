@@ -179,7 +179,10 @@ def test_with_several_seeds_it_is_the_mean_of_single_runs(tmp_path: Path) -> Non
 
 def test_proofs_have_a_time_limit_of_their_own() -> None:
     study = GapStudy(exact_time_limit=9, time_limit=2, strategies="greedy")
-    assert {way.strategy: way.time_limit for way in study.ways()} == {"branch-and-bound": 9, "greedy": 2}
+    assert {options.strategy: options.time_limit for options in study.searches()} == {
+        "branch-and-bound": 9,
+        "greedy": 2,
+    }
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -27,7 +27,7 @@ from optsum.studies.akhmetov.tables import all_tables, figure_3, of
 from optsum.studies.base import TIME_LIMIT, Row, Seconds, Study, Workers, with_references, without_interruption
 from optsum.studies.peers import score_of
 from optsum.studies.seeds import ExactSeconds, Seed, Seeds
-from optsum.studies.submitted import Submitted, refused, text_of
+from optsum.studies.submitted import Submitted, refused, summary_of
 from optsum.text.lengths import character_count, word_count
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ class AkhmetovStudy(Study):
     workers: Workers = 1
 
     @cached_property
-    def _ways(self) -> dict[tuple[str, str], list[Options]]:
+    def _searches(self) -> dict[tuple[str, str], list[Options]]:
         """How each method searches each metric: with every seed, where there are several."""
         strategies = {name: strategy for strategy, name in METHODS.items()}
         if self.exact != "none":
@@ -119,13 +119,13 @@ class AkhmetovStudy(Study):
             for metric in METRICS
         }
 
-    def ways(self) -> Sequence[Options]:
+    def searches(self) -> Sequence[Options]:
         """Return all methods and metrics."""
-        return list(chain.from_iterable(self._ways.values()))
+        return list(chain.from_iterable(self._searches.values()))
 
     def work(self) -> Callable[[Submitted], list[Row]]:
         """Return what makes the rows of a topic: its sizes, what each method found, its systems."""
-        return partial(_rows, ways={name: list(map(setup_of, options)) for name, options in self._ways.items()})
+        return partial(_rows, setups={name: list(map(setup_of, options)) for name, options in self._searches.items()})
 
     def wants(self, topic: Topic) -> bool:
         """Return whether the filters keep a topic; what cannot be used is said elsewhere."""
@@ -175,19 +175,19 @@ def _between(value: int, least: int | None, most: int | None) -> bool:
     return (least is None or value >= least) and (most is None or value <= most)
 
 
-def _rows(topic: Submitted, ways: Mapping[tuple[str, str], Sequence[Setup]]) -> list[Row]:
+def _rows(topic: Submitted, setups: Mapping[tuple[str, str], Sequence[Setup]]) -> list[Row]:
     with_references(topic)
     rows = [_sizes(topic)]
     for metric in METRICS:
         results = [
-            (method, without_interruption(answer(topic, way, began=perf_counter())))
-            for (method, of), seeded in ways.items()
+            (method, without_interruption(answer(topic, setup, began=perf_counter())))
+            for (method, of), seeded in setups.items()
             if of == metric
-            for way in seeded
+            for setup in seeded
         ]
         rows += _found(topic, metric, results)
     for system in topic.systems:
-        rows += _system(topic, system, ways)
+        rows += _system(topic, system, setups)
     return rows
 
 
@@ -233,14 +233,11 @@ def _found(topic: Topic, metric: str, results: Sequence[tuple[str, Result]]) -> 
         }
 
 
-def _system(topic: Topic, system: System, ways: Mapping[tuple[str, str], Sequence[Setup]]) -> Iterator[Row]:
+def _system(topic: Topic, system: System, setups: Mapping[tuple[str, str], Sequence[Setup]]) -> Iterator[Row]:
     try:
-        text = text_of(topic, system)
+        text = summary_of(topic, system)
     except InputError as error:
         yield refused(system, error)
         return
-    if text is None:
-        yield refused(system, "it has no summary; give one")
-        return
-    f1 = {metric: score_of(text, topic.references, ways["VNS", metric][0], metric).f1 for metric in METRICS}
+    f1 = {metric: score_of(text, topic.references, setups["VNS", metric][0], metric).f1 for metric in METRICS}
     yield {"kind": "system", "system": system.system, "f1": f1, "sentences": len(text)}

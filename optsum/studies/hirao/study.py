@@ -47,7 +47,7 @@ class HiraoStudy(HiraoOptions):
     """
 
     @cached_property
-    def _ways(self) -> dict[tuple[str, str], list[Options]]:
+    def _searches(self) -> dict[tuple[str, str], list[Options]]:
         """How each metric is searched: all oracles, with the paper's bound, greedily (with every seed), one oracle."""
         roles: dict[str, dict[str, Any]] = {
             "all": {"strategy": "branch-and-bound"},
@@ -72,13 +72,13 @@ class HiraoStudy(HiraoOptions):
             for role, how in roles.items()
         }  # fmt: skip
 
-    def ways(self) -> Sequence[Options]:
-        """Return all ways of both metrics."""
-        return list(chain.from_iterable(self._ways.values()))
+    def searches(self) -> Sequence[Options]:
+        """Return the searches of both metrics."""
+        return list(chain.from_iterable(self._searches.values()))
 
     def work(self) -> Callable[[Submitted], list[Row]]:
         """Return what makes the rows of a topic: its size, its problems, and its systems."""
-        return partial(_rows, ways={key: list(map(setup_of, seeded)) for key, seeded in self._ways.items()})
+        return partial(_rows, setups={key: list(map(setup_of, seeded)) for key, seeded in self._searches.items()})
 
     def tables(self) -> list[Table]:
         """Return Tables 1 to 7; 3 and 6 if there are systems, with human scores."""
@@ -89,11 +89,11 @@ class HiraoStudy(HiraoOptions):
         return [scores_figure(self)]
 
 
-Ways: TypeAlias = Mapping[tuple[str, str], Sequence[Setup]]
+Setups: TypeAlias = Mapping[tuple[str, str], Sequence[Setup]]
 """How topics are searched, by metric and role."""
 
 
-def _rows(topic: Submitted, ways: Ways) -> list[Row]:
+def _rows(topic: Submitted, setups: Setups) -> list[Row]:
     with_references(topic)
     rows: list[Row] = [_size(topic)]
     found: list[tuple[Row, Oracles | None]] = []
@@ -103,12 +103,12 @@ def _rows(topic: Submitted, ways: Ways) -> list[Row]:
                 row, oracles = found[-1]
                 row = {**row, "references": "single", "reference": 0}
             else:
-                row, oracles = _problem(part, {role: seeded for (of, role), seeded in ways.items() if of == metric})
+                row, oracles = _problem(part, {role: seeded for (of, role), seeded in setups.items() if of == metric})
                 row = {"kind": "problem", "metric": metric, "references": setting, "reference": reference, **row}
             found.append((row, oracles))
     rows += [row for row, _ in found]
     for system in topic.systems:
-        rows += _system(topic, system, ways, found)
+        rows += _system(topic, system, setups, found)
     return rows
 
 
@@ -130,14 +130,14 @@ def _parts(topic: Topic) -> Iterator[tuple[str, int | None, Topic]]:
         yield "single", number, replace(topic.with_references([number]), id=f"{topic.id}#{number}")
 
 
-def _problem(part: Topic, ways: Mapping[str, Sequence[Setup]]) -> tuple[Row, Oracles | None]:
+def _problem(part: Topic, setups: Mapping[str, Sequence[Setup]]) -> tuple[Row, Oracles | None]:
     """Return a problem with all its oracles; None for them if not all were found."""
-    (way,) = ways["all"]
-    deadline = Deadline(way.limits.time_s)
-    oracles = oracles_of(part, way, began=perf_counter())
+    (setup,) = setups["all"]
+    deadline = Deadline(setup.limits.time_s)
+    oracles = oracles_of(part, setup, began=perf_counter())
     result = without_interruption(oracles.result)
-    greedy = [without_interruption(answer(part, one, began=perf_counter())) for one in ways["greedy"]]
-    efforts = _efforts(part, ways, result)
+    greedy = [without_interruption(answer(part, one, began=perf_counter())) for one in setups["greedy"]]
+    efforts = _efforts(part, setups, result)
     if not oracles.complete or any(one.selection is None for one in greedy):
         return {"complete": False, **efforts}, None
     among: Fraction | Estimate | None = None
@@ -145,7 +145,7 @@ def _problem(part: Topic, ways: Mapping[str, Sequence[Setup]]) -> tuple[Row, Ora
         try:
             among = oracles.jaccard(deadline)
         except UnsupportedError:
-            among = oracles.sampled_jaccard(seed=way.options.seed)
+            among = oracles.sampled_jaccard(seed=setup.options.seed)
     best, reached = Fraction(result.objective_exact or 0), [Fraction(one.objective_exact or 0) for one in greedy]
     return {
         "complete": True,
@@ -161,7 +161,7 @@ def _problem(part: Topic, ways: Mapping[str, Sequence[Setup]]) -> tuple[Row, Ora
         **efforts,
         "greedy_selection": list(greedy[0].selection or ()),
         "greedy_by_seed": [[one.seed, float(value)] for one, value in zip(greedy, reached, strict=True)],
-        "draws": [list(drawn) for drawn in oracles.sample(DRAWS if oracles.count > 1 else 1, way.options.seed)],
+        "draws": [list(drawn) for drawn in oracles.sample(DRAWS if oracles.count > 1 else 1, setup.options.seed)],
     }, oracles
 
 
@@ -170,20 +170,22 @@ def _mean(values: Sequence[Fraction]) -> float:
     return float(sum(values, Fraction()) / len(values))
 
 
-def _efforts(part: Topic, ways: Mapping[str, Sequence[Setup]], result: Result) -> Row:
+def _efforts(part: Topic, setups: Mapping[str, Sequence[Setup]], result: Result) -> Row:
     """Return nodes and seconds of all searches (Table 7, section 6.2.4)."""
     row: Row = {"nodes": result.nodes, "seconds": result.seconds}
-    if "paper" in ways:
-        paper = oracles_of(part, ways["paper"][0], began=perf_counter())
+    if "paper" in setups:
+        paper = oracles_of(part, setups["paper"][0], began=perf_counter())
         found = without_interruption(paper.result)
         row |= {"paper_nodes": found.nodes, "paper_seconds": found.seconds, "paper_complete": paper.complete}
-    if "one" in ways:
-        single = without_interruption(answer(part, ways["one"][0], began=perf_counter()))
+    if "one" in setups:
+        single = without_interruption(answer(part, setups["one"][0], began=perf_counter()))
         row |= {"one_seconds": single.seconds if single.status is Status.OPTIMAL else None}
     return row
 
 
-def _system(topic: Topic, system: System, ways: Ways, problems: Sequence[tuple[Row, Oracles | None]]) -> Iterator[Row]:
+def _system(
+    topic: Topic, system: System, setups: Setups, problems: Sequence[tuple[Row, Oracles | None]]
+) -> Iterator[Row]:
     """Yield the scores of a summary, a row for each metric."""
     try:
         text = text_of(topic, system)
@@ -192,11 +194,13 @@ def _system(topic: Topic, system: System, ways: Ways, problems: Sequence[tuple[R
         return
     extract = extract_of(topic, system)
     for metric in METRICS if text is not None else ():
-        (way,) = ways[metric, "all"]
+        (setup,) = setups[metric, "all"]
         row: Row = {"kind": "system", "system": system.system, "metric": metric, "human": dict(system.human)}
         row["words"] = sum(map(word_count, text or ()))
-        row["multi"] = score_of(text or (), topic.references, way, metric).recall
-        row["single"] = fmean(score_of(text or (), (reference,), way, metric).recall for reference in topic.references)
+        row["multi"] = score_of(text or (), topic.references, setup, metric).recall
+        row["single"] = fmean(
+            score_of(text or (), (reference,), setup, metric).recall for reference in topic.references
+        )
         if extract is not None:
             row |= {"selection": list(extract.units), "others": extract.others}
             for setting in SETTINGS:

@@ -24,7 +24,7 @@ from optsum.running.setup import Setup, setup_of
 from optsum.studies.base import TIME_LIMIT, Row, Seconds, Study, Workers, with_references, without_interruption
 from optsum.studies.lin_hovy.figures import all_figures
 from optsum.studies.peers import score_of
-from optsum.studies.submitted import Submitted, refused, text_of
+from optsum.studies.submitted import Submitted, refused, summary_of
 from optsum.text.lengths import word_count
 
 WINDOWS: Final = {"E100": "lin-hovy-100", "E150": "lin-hovy-150"}
@@ -60,23 +60,23 @@ class LinHovyStudy(Study):
     workers: Workers = 1
 
     @cached_property
-    def _ways(self) -> dict[str, Options]:
+    def _searches(self) -> dict[str, Options]:
         # Each document comes with the one reference that is agreed on, so there is nothing to choose.
         common: dict[str, Any] = {"references": "pooled", "time_limit": self.time_limit, "workers": self.workers}
-        ways = {
+        searches = {
             name: resolve({"preset": preset, "strategy": self.strategy, **common}) for name, preset in WINDOWS.items()
         }
         lead = {"preset": "lin-hovy-100", "strategy": "lead", "min_length": 0, "max_length": 100, **common}
-        return {**ways, LEAD: resolve(lead)}
+        return {**searches, LEAD: resolve(lead)}
 
-    def ways(self) -> Sequence[Options]:
+    def searches(self) -> Sequence[Options]:
         """Return the windows and the lead."""
-        return list(self._ways.values())
+        return list(self._searches.values())
 
     def work(self) -> Callable[[Submitted], list[Row]]:
         """Return what makes the rows of a document: one with all scores, and one for each system."""
-        ways = {name: setup_of(options) for name, options in self._ways.items()}
-        return partial(_rows, ways=ways, most=self.max_sentences)
+        setups = {name: setup_of(options) for name, options in self._searches.items()}
+        return partial(_rows, setups=setups, most=self.max_sentences)
 
     def tables(self) -> list[Table]:
         """Return the means of Figures 5 to 8 in numbers, and the sizes of the search."""
@@ -172,14 +172,14 @@ def _within(document: Row, least: float, most: float) -> bool:
     return agreement is not None and least <= agreement < most
 
 
-def _rows(topic: Submitted, ways: Mapping[str, Setup], most: int) -> list[Row]:
+def _rows(topic: Submitted, setups: Mapping[str, Setup], most: int) -> list[Row]:
     with_references(topic)
-    way = ways["E100"]
+    setup = setups["E100"]
 
     def score(summary: Sequence[Any], model: Sequence[Any]) -> float:
-        return score_of(summary, (tuple(model),), way, "rouge-1").recall
+        return score_of(summary, (tuple(model),), setup, "rouge-1").recall
 
-    agreeing = agreed(topic, way)
+    agreeing = agreed(topic, setup)
     model = topic.references[agreeing]
     words = sum(map(word_count, topic.sentences))
     row: Row = {
@@ -195,12 +195,12 @@ def _rows(topic: Submitted, ways: Mapping[str, Setup], most: int) -> list[Row]:
         "unproven": [],
     }
     part = topic.with_references([agreeing])
-    lead = without_interruption(answer(part, ways[LEAD], began=perf_counter()))
+    lead = without_interruption(answer(part, setups[LEAD], began=perf_counter()))
     if lead.selection is not None:
         row[LEAD] = score([topic.sentences[unit] for unit in lead.selection], model)
         row["words_B1"] = lead.length
     for name in WINDOWS if not row["too_long"] else ():
-        row |= _extract(part, name, ways[name], row["unproven"])
+        row |= _extract(part, name, setups[name], row["unproven"])
     row["reference_text"] = list(model)
     return [row, *(_system(topic, system, score, model) for system in topic.systems)]
 
@@ -212,9 +212,9 @@ def _agreement(scores: Sequence[float]) -> Row:
     return {"MaxH": max(scores), "MedH": median(scores), "AvgH": fmean(scores), "MinH": min(scores)}
 
 
-def _extract(part: Submitted, name: str, way: Setup, unproven: list[str]) -> Row:
+def _extract(part: Submitted, name: str, setup: Setup, unproven: list[str]) -> Row:
     """Return the best extract of a window; its name goes to `unproven` if it was not proven."""
-    best = without_interruption(answer(part, way, began=perf_counter()))
+    best = without_interruption(answer(part, setup, began=perf_counter()))
     row: Row = {}
     if best.status is Status.OPTIMAL and best.objective is not None:
         row[name] = best.objective
@@ -230,9 +230,7 @@ def _extract(part: Submitted, name: str, way: Setup, unproven: list[str]) -> Row
 
 def _system(topic: Submitted, system: System, score: Callable[..., float], model: Sequence[Any]) -> Row:
     try:
-        text = text_of(topic, system)
+        text = summary_of(topic, system)
     except InputError as error:
         return refused(system, error)
-    if text is None:
-        return refused(system, "it has no summary; give one")
     return {"kind": "system", "system": system.system, "score": score(text, model), "words": sum(map(word_count, text))}

@@ -59,7 +59,7 @@ class Tsc3Study(Study):
     workers: Workers = 1
 
     @cached_property
-    def _way(self) -> Options:
+    def _search(self) -> Options:
         options = resolve(
             {
                 "formulation": "cover", "uncoverable": self.uncoverable, "strategy": self.strategy,
@@ -73,13 +73,13 @@ class Tsc3Study(Study):
             )
         return options
 
-    def ways(self) -> Sequence[Options]:
+    def searches(self) -> Sequence[Options]:
         """Return how minimum covers are found."""
-        return [self._way]
+        return [self._search]
 
     def work(self) -> Callable[[Submitted], list[Row]]:
         """Return what makes the rows of a topic: one for each system, the baseline and the minimum cover."""
-        return partial(_rows, way=setup_of(self._way))
+        return partial(_rows, setup=setup_of(self._search))
 
     def about(self) -> str:
         """Return the settings in some words."""
@@ -101,16 +101,16 @@ class Tsc3Study(Study):
         return [extraction_figure(self)]
 
 
-def _rows(topic: Submitted, way: Setup) -> list[Row]:
+def _rows(topic: Submitted, setup: Setup) -> list[Row]:
     answers(topic, ())  # questions that cannot be used are the topic's fault, not that of each system
-    result = without_interruption(answer(topic, way, began=perf_counter()))
+    result = without_interruption(answer(topic, setup, began=perf_counter()))
     if result.status is not Status.OPTIMAL or result.selection is None:
         raise InputError(
             f"The minimum cover of topic {topic.id!r} was not proven ({result.status.value}), so nothing is measured "
             "against it: give it more time, or an exact strategy."
         )
     best: Sequence[SentenceId] = result.selection
-    scored = partial(_score, topic, minimum=len(best), uncoverable=way.options.uncoverable)
+    scored = partial(_score, topic, minimum=len(best), uncoverable=setup.options.uncoverable)
     rows = [row for system in topic.systems for row in _system(system, scored)]
     if topic.documents:
         rows.append(scored(System(topic.id, LEAD, None, lead_extract(topic, len(best)))))

@@ -158,7 +158,7 @@ def test_with_several_seeds_it_is_the_mean_of_single_runs() -> None:
     spread = next(row for row in error_analysis(several, "rouge-1", "student", 1.96).rows if row[0] == "Genetic")
     of_topics = [fmean(singles[topic.id, "Genetic", "rouge-1", seed] for seed in (3, 5)) for topic in given]
     assert spread[2] == f"{stdev(of_topics):.4f}"
-    limits = {way.strategy: way.time_limit for way in several.ways()}
+    limits = {options.strategy: options.time_limit for options in several.searches()}
     assert (limits["milp"], limits["vns-paper"]) == (60, 7.5)
 
 

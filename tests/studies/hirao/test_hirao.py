@@ -56,8 +56,8 @@ def test_greedy_of_several_seeds_is_the_mean_of_single_runs() -> None:
     shown = {row[0]: row[1:] for row in scores(several).rows}
     assert shown["Greedy"][0] == f"{fmean(means):.4f}"
     assert shown["Greedy, ± seeds"][0] == f"{stdev(means):.4f}"
-    assert {way.time_limit for way in several.ways() if way.strategy == "branch-and-bound"} == {60}
-    assert {way.time_limit for way in several.ways() if way.strategy == "random"} == {5.0}
+    assert {options.time_limit for options in several.searches() if options.strategy == "branch-and-bound"} == {60}
+    assert {options.time_limit for options in several.searches() if options.strategy == "random"} == {5.0}
 
 
 def test_by_hand() -> None:

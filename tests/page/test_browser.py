@@ -248,9 +248,20 @@ def test_columns_stack_where_there_is_no_room(look: Look, address: str) -> None:
                 for name in (".source", ".references")
             )
             assert references["top"] >= source["bottom"]
+            click(browser, ".jump")
+            assert browser.execute_script("return document.activeElement.matches('.references')")
+            assert browser.execute_script("return scrollY") > 0
         assert browser.execute_script("return document.documentElement.scrollWidth") <= 400
     finally:
         browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def test_what_is_chosen_and_what_is_covered_look_different_in_the_legend(look: Look) -> None:
+    browser = look("#topic=ties")
+    shown(browser, "ties")
+    assert texts(browser, ".legend .sample.chosen") == ["●"]
+    assert texts(browser, ".legend .sample.covered") == [""]
+    assert browser.execute_script("return getComputedStyle(document.querySelector('.jump')).display") == "none"
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -19,7 +19,8 @@ function columnsOf(text) {
 function legend(text) {
   const { selection, oracle, isOracle } = shown;
   if (!selection) return null;
-  const sample = (kind, words) => el("li", {}, el("span", { class: `sample ${kind}`, "aria-hidden": "true" }), words);
+  const sample = (kind, words) =>
+    el("li", {}, el("span", { class: `sample ${kind}`, "aria-hidden": "true" }, KINDS[kind]?.sign ?? ""), words);
   const name = data.strategies[shown.strategy].name;
   const items =
     isOracle || !oracle
@@ -70,8 +71,16 @@ function sourceColumn(text) {
     "section",
     { class: "column source", "aria-labelledby": "source-heading", tabindex: 0 },
     el("h3", { id: "source-heading" }, "Source ", el("small", {}, words)),
+    el("button", { type: "button", class: "jump", onclick: jump }, text.cover ? "to the cover ↓" : "to the references ↓"),
     lists,
   );
+}
+
+/** Go to the other column, where it stands below the source. */
+function jump() {
+  const other = document.querySelector(".columns > :last-child");
+  other.scrollIntoView();
+  other.focus({ preventScroll: true });
 }
 
 /** Return the share of the optima that hold each sentence: of its parts the largest. */

@@ -17,6 +17,7 @@ never below f. An optimum of it that reaches all floors is an optimum of f.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from math import isqrt
 from typing import Any, Final
 
 import numpy as np
@@ -32,6 +33,9 @@ _LARGEST: Final = 2**50
 
 _MOST: Final = 40_000_000
 """Pairs of a level and a unit that an instance may have: they take 16 bytes each."""
+
+_LIGHT: Final = 4_000_000
+"""Such pairs, about, that a search which proves nothing is given."""
 
 _AT_ONCE: Final = 2_000_000
 """Pairs that are looked at together."""
@@ -144,6 +148,13 @@ class Facility(Coverage):
     def relaxed(self) -> Coverage:
         """An instance that is worth no less, and smaller."""
         return self.truncated()
+
+    @property
+    def lighter(self) -> Coverage:
+        """This instance, or where its levels are very many a truncated one, for searches that prove nothing."""
+        tokens, units = self.similar.shape
+        most = isqrt(2 * _LIGHT // max(1, tokens))  # k levels of a token have about k * k / 2 holders
+        return self if most >= units else self.truncated(np.full(tokens, max(_FIRST, most), np.int64))
 
     def truncated(self, kept: IntArray | None = None) -> Coverage:
         """Return the instance whose value is never below f, with so many levels of each token (`first_kept`)."""

@@ -67,6 +67,16 @@ class CoverageProblem(Problem):
         return self.instance
 
     @property
+    def lighter(self) -> CoverageProblem:
+        """This problem, or one whose `coverage` is smaller than the instance that selections are evaluated on."""
+        light = self.instance.lighter
+        if light is self.instance:
+            return self
+        found = replace(self)
+        found.__dict__["coverage"] = light
+        return found
+
+    @property
     def capabilities(self) -> frozenset[Capability]:
         """What the instance allows."""
         found = {Capability.COVERAGE, Capability.BOUND}

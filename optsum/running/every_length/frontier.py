@@ -223,7 +223,7 @@ class _Walk:
     def _climbed(self) -> Iterator[Key | None]:
         """Yield what greedy search reaches, descending, by as few climbs as are needed."""
         problem = self._problem
-        coverage = problem.coverage if Capability.COVERAGE in problem.capabilities else None
+        coverage = problem.lighter.coverage if Capability.COVERAGE in problem.capabilities else None
         if coverage is None or coverage.rows or arrays_of(coverage) is None:
             yield from self._searched()
             return
@@ -242,7 +242,7 @@ class _Walk:
         for length in reversed(self._lengths):
             if self._deadline.passed:
                 return
-            run = Run(self._problem.within(length), self._setup.limits, np.random.default_rng(0))
+            run = Run(self._problem.within(length).lighter, self._setup.limits, np.random.default_rng(0))
             try:
                 strategy.search(run)
             except Stopped:

@@ -1,4 +1,4 @@
-"""Similarity of meaning: how fast its best recall is proven, how much of it is making the levels, and what greedy loses.
+"""Similarity of meaning: how fast its best recall is proven, what making the levels takes, and what greedy loses.
 
     python benchmarks/similarity.py DATA_FOLDER [--sets realsumm,squality] [--kinds types,context] [--limit 60]
         [--topics N] [--all] [--milp]

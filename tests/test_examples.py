@@ -46,6 +46,7 @@ def run(name: str, *arguments: str) -> str:
         ("swap_solver.py", r"^highs +optimal 78/157 in"),
         ("lin_hovy_baseline.py", r"^kettle-recall +best 1\.0000 +lead 0\.9773 +\(optimal\)$"),
         ("own_strategy.py", r"^\S+own_strategy\.py:LateAcceptance +0\.5\d{3} .*\d/40"),
+        ("similarity.py", r"^bridge-closure +0\.4860 +\(16, 20, 26\) +0\.3949 \(0, 1\)$"),
         ("own_solver.py", r"^bridge-closure +0\.4968 +scipy 0\.4968 +optimal$"),
         ("own_formulation.py", r"^bridge-closure +0\.4968 +with numbers 0\.\d{4} +\(\d+"),
     ],

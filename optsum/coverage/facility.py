@@ -151,7 +151,7 @@ class Facility(Coverage):
 
     @property
     def lighter(self) -> Coverage:
-        """This instance, or where its levels are very many a truncated one, for searches that prove nothing."""
+        """What searches that prove nothing are given: all levels, or where these are very many the highest."""
         tokens, units = self.similar.shape
         most = isqrt(2 * _LIGHT // max(1, tokens))  # k levels of a token have about k * k / 2 holders
         return self if most >= units else self.truncated(np.full(tokens, max(_FIRST, most), np.int64))

@@ -68,7 +68,7 @@ class CoverageProblem(Problem):
 
     @property
     def lighter(self) -> CoverageProblem:
-        """This problem, or one whose `coverage` is smaller than the instance that selections are evaluated on."""
+        """What searches that prove nothing are given: `coverage` may be smaller than the `instance` that evaluates."""
         light = self.instance.lighter
         if light is self.instance:
             return self

@@ -98,7 +98,15 @@ def search(
         certify = _no_bound
     elif bounded and not chosen.exact and root_bound is None:
         certify = partial(import_module(CERTIFICATE).certify, problem)
-    run = Run(problem if chosen.exact else problem.lighter, limits, np.random.default_rng(seed), seed, on_progress, root_bound, certify)
+    run = Run(
+        problem if chosen.exact else problem.lighter,
+        limits,
+        np.random.default_rng(seed),
+        seed,
+        on_progress,
+        root_bound,
+        certify,
+    )
     termination, detail = Termination.COMPLETED, None
     try:
         if bounded and limits.gap is not None and not chosen.exact:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import zlib
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -40,10 +41,12 @@ def read_vectors(topic: Topic, path: str) -> Topic:
     if not file.is_file():
         raise InputError(f"there are no vectors of topic {topic.id!r}: {file} does not exist")
     try:
-        held, names = _opened(str(file), file.stat().st_mtime_ns)
-        found = {name: held[prefix + name] for name in NAMES if prefix + name in names}
-    except (OSError, ValueError, BadZipFile) as error:
-        raise InputError(f"{file} cannot be read as arrays: {error}") from None
+        held = _opened(str(file), file.stat().st_mtime_ns)
+        found = {
+            name: _array(held, f"{prefix}{name}.npy") for name in NAMES if f"{prefix}{name}.npy" in held.NameToInfo
+        }
+    except (OSError, ValueError, EOFError, BadZipFile, zlib.error) as error:
+        raise InputError(f"{file} cannot be read as numpy.savez writes it: {error}") from None
     if not found:
         raise InputError(f"{file} has none of topic {topic.id!r}; call them {prefix}sentences, {prefix}references")
     try:
@@ -53,14 +56,16 @@ def read_vectors(topic: Topic, path: str) -> Topic:
 
 
 @lru_cache(maxsize=2)
-def _opened(path: str, _: int) -> tuple[Any, frozenset[str]]:
-    """Return a file of arrays, kept open because there is one for many topics, and the names in it."""
-    import numpy as np
+def _opened(path: str, _: int) -> ZipFile:
+    """Return a file of arrays, kept open because there is one for many topics."""
+    return ZipFile(path)
 
-    held = np.load(path, allow_pickle=False)
-    if not isinstance(held, np.lib.npyio.NpzFile):
-        raise ValueError("it is one array; give an npz file, as numpy.savez writes it")  # noqa: TRY004 - as numpy's
-    return held, frozenset(held.files)
+
+def _array(held: ZipFile, name: str) -> Any:
+    from numpy.lib.format import read_array
+
+    with held.open(name) as stream:
+        return read_array(stream, allow_pickle=False)
 
 
 def digest_of_vectors(path: str) -> str:

@@ -119,6 +119,8 @@ class Comparison(Tabular):
         self.details = Details(plan.strategies, plan.variants[0].formulated().sense)
         self._keep = keep_results
         self._tallies = {name: _Tally() for name in plan.strategies}
+        # One that is named by its file says its own name, unless there was nothing to search.
+        self._names = [{variant.strategy, variant.searcher().name} for variant in plan.variants]
 
     def add(self, results: Sequence[Result]) -> None:
         """Take in the results of one problem by all strategies; one that was interrupted is kept, but not counted.
@@ -133,8 +135,12 @@ class Comparison(Tabular):
         InputError
             If they are of other strategies, so that each would be taken for another's.
         """
-        planned = [variant.strategy for variant in self.plan.variants]
-        if (found := [result.strategy for result in results]) != planned[: len(found)]:
+        others = (result.strategy not in names for result, names in zip(results, self._names, strict=False))
+        if len(results) > len(self._names) or any(others):
+            found, planned = (
+                (result.strategy for result in results),
+                (variant.strategy for variant in self.plan.variants),
+            )
             raise InputError(
                 f"The results of problem {results[0].id!r} are of {', '.join(found)}, and the comparison is of "
                 f"{', '.join(planned)}: give one of each, in this order."

@@ -8,6 +8,7 @@ from types import FrameType, TracebackType
 from typing import Any, Final, Self
 
 from optsum.cli.exits import INTERRUPTED
+from optsum.processes.postponed import is_postponed
 
 _HEARD: Final = (signal.SIGINT, signal.SIGTERM)
 
@@ -47,7 +48,8 @@ class Signals:
             signal.signal(number, signal.SIG_IGN if self._last else handler)
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
-        del frame
+        if is_postponed(number, frame):
+            return
         outer = getattr(self._before.get(number), "__self__", None)
         if isinstance(outer, Signals):
             outer.number = number

@@ -16,9 +16,11 @@ from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 from optsum.contracts.result import Result, Termination
 from optsum.errors import show_tracebacks
 from optsum.processes.children import end_with
+from optsum.processes.postponed import is_postponed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from types import FrameType
 
 __all__ = ["STOP", "Done", "Job", "interrupt_here", "is_interrupted", "start_process", "work_on", "worth_keeping"]
 
@@ -81,8 +83,10 @@ class _Interrupts:
         self._ended: set[str] = set()
         self._working: dict[int, str] = {}
 
-    def __call__(self, *_: object) -> None:
+    def __call__(self, number: int, frame: FrameType | None) -> None:
         """Be the handler of a signal, in the main thread."""
+        if is_postponed(number, frame):
+            return
         first, self.came = not self.came, True
         if first and threading.get_ident() in self._working:
             raise KeyboardInterrupt

@@ -141,3 +141,31 @@ def test_a_process_that_is_being_started_hears_no_ctrl_c() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.stdout == "3 [True] False\n", done.stderr
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals as POSIX has them")
+@pytest.mark.parametrize("hears", ["optsum.running.executors.work:_interrupts", "optsum.cli.signals:Signals"])
+def test_a_signal_that_meets_the_end_of_an_object_is_heard_soon_after(hears: str) -> None:
+    """Python prints what is raised in `__del__`, and goes on."""
+    module, name = hears.split(":")
+    code = (
+        "import os, signal, time\n"
+        f"from {module} import {name} as heard\n"
+        "class Ending:\n"
+        "    def __del__(self):\n"
+        "        os.kill(os.getpid(), signal.SIGINT)\n"
+        "        print('thrown away')\n"
+        "if isinstance(heard, type):\n"
+        "    working = heard()\n"
+        "else:\n"
+        "    signal.signal(signal.SIGINT, heard)\n"
+        "    working = heard.working('')\n"
+        "try:\n"
+        "    with working:\n"
+        "        Ending()\n"
+        "        time.sleep(600)\n"
+        "except KeyboardInterrupt:\n"
+        "    pass\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=120)
+    assert (done.stdout, done.stderr, done.returncode) == ("thrown away\n", "", 0)

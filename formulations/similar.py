@@ -12,6 +12,7 @@ from math import gcd, lcm
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from optsum.corpus.topic import Topic
 from optsum.corpus.vectors.arrays import Vectors
@@ -26,7 +27,7 @@ from optsum.problem.formulation import Extract
 from optsum.problem.problem import Selection
 from optsum.problem.spec import Spec
 
-__all__ = ["SimilarExtract", "best_steps", "importance_of", "needed_vectors", "similar_extract"]
+__all__ = ["Likeness", "SimilarExtract", "matched", "needed_vectors", "similar_extract"]
 
 _WEIGHTS: Final = 10_000
 """Steps from 0 to the largest weight, where weights are no whole numbers."""
@@ -45,28 +46,31 @@ class SimilarExtract(Extract):
         found = super().scores(selection, [metric for metric in metrics if metric != self.similarity])
         if found is None or self.similarity not in metrics:
             return found
-        return {self.similarity.name: self._greedy(selection), **found}
+        chosen = np.isin(self.vectors.sentence_of, [self.units[unit] for unit in selection])
+        return {
+            self.similarity.name: matched(self.vectors, chosen, len(self.references), self.similarity, self.mean),
+            **found,
+        }
 
-    def _greedy(self, selection: Selection) -> Greedy:
-        """Match greedily what is chosen with all references together, or each by itself."""
-        vectors = self.vectors
-        chosen = np.isin(vectors.sentence_of, [self.units[unit] for unit in selection])
-        groups = [vectors.reference_of == number for number in range(len(self.references))]
-        alone = [
-            greedy_matching(
-                self.similarity.valued(_compared(vectors, chosen, group)),
-                vectors.sentence_weights[chosen],
-                vectors.reference_weights[group],
-            )
-            for group in groups
-        ]
-        if self.mean or len(alone) == 1:
-            return Greedy(*(sum(each) / len(alone) for each in zip(*alone, strict=True)))
-        totals = [float(vectors.reference_weights[group].sum()) for group in groups]
-        recall = sum(each.recall * total for each, total in zip(alone, totals, strict=True)) / (sum(totals) or 1)
-        precision = sum(each.precision for each in alone) / len(alone)
-        total = recall + precision
-        return Greedy(recall, precision, 2 * recall * precision / total if total > 0 else 0.0)
+
+def matched(vectors: Vectors, chosen: Any, references: int, metric: Similarity, mean: bool) -> Greedy:
+    """Match greedily the tokens that are chosen, a mask, with all references together, or each by itself."""
+    groups = [vectors.reference_of == number for number in range(references)]
+    alone = [
+        greedy_matching(
+            metric.valued(_compared(vectors, chosen, group)),
+            vectors.sentence_weights[chosen],
+            vectors.reference_weights[group],
+        )
+        for group in groups
+    ]
+    if mean or len(alone) == 1:
+        return Greedy(*(sum(each) / len(alone) for each in zip(*alone, strict=True)))
+    totals = [float(vectors.reference_weights[group].sum()) for group in groups]
+    recall = sum(each.recall * total for each, total in zip(alone, totals, strict=True)) / (sum(totals) or 1)
+    precision = sum(each.precision for each in alone) / len(alone)
+    total = recall + precision
+    return Greedy(recall, precision, 2 * recall * precision / total if total > 0 else 0.0)
 
 
 def _compared(vectors: Vectors, chosen: Any, group: Any) -> FloatArray:
@@ -113,13 +117,11 @@ def similar_extract(topic: Topic, spec: Spec, metric: Similarity, candidates: Se
         If the references together have no common denominator.
     """
     vectors = needed_vectors(topic)
-    spec.deadline.check()
-    steps = metric.steps(vectors.similarities(), spec.similarity_unit)
-    spec.deadline.check()
-    if spec.measure == "precision":
-        instance, kept = _precision(vectors, steps, spec, candidates, len(topic.references))
-    else:
-        instance, kept = _recall(topic, vectors, steps, spec, candidates)
+    found = Likeness.of(topic, vectors, spec, metric, vectors.sentence_of, [number for number, _ in candidates])
+    kept = list(range(len(candidates)))
+    if not spec.keep_unmatched and not spec.min_length:
+        kept = np.flatnonzero(found.adds).tolist()
+    instance = found.instance(kept, [candidates[place][1] for place in kept], spec)
     units = [candidates[place][0] for place in kept]
     return SimilarExtract(
         id=topic.id,
@@ -134,22 +136,86 @@ def similar_extract(topic: Topic, spec: Spec, metric: Similarity, candidates: Se
     )
 
 
-def _recall(
-    topic: Topic, vectors: Vectors, steps: IntArray, spec: Spec, candidates: Sequence[tuple[int, int]]
-) -> tuple[Coverage, list[int]]:
-    counted, importance, full = importance_of(topic, vectors, spec)
-    best = best_steps(steps[:, counted], vectors.sentence_of, [number for number, _ in candidates])
-    kept = list(range(len(candidates)))
-    if not spec.keep_unmatched and not spec.min_length:
-        kept = np.flatnonzero(best.any(axis=0)).tolist()
-    lengths = [candidates[place][1] for place in kept]
-    instance = Facility.given(
-        best[:, kept], importance, lengths, full=full, min_length=spec.min_length, max_length=spec.max_length
-    )
-    return instance, kept
+@dataclass(frozen=True, eq=False)
+class Likeness:
+    """How like the references units are.
+
+    Attributes
+    ----------
+    best : (reference tokens, units)
+        In steps, for recall; without rows for precision.
+    importance : (reference tokens,)
+    mass : (2, units)
+        Numerator and denominator of precision.
+    full : int
+        The denominator of recall; 0 for precision.
+    """
+
+    best: IntArray
+    importance: IntArray
+    mass: IntArray
+    full: int
+
+    @classmethod
+    def of(
+        cls, topic: Topic, vectors: Vectors, spec: Spec, metric: Similarity, unit_of: IntArray, units: Sequence[int]
+    ) -> Likeness:
+        """Compare units with the references of a topic.
+
+        Parameters
+        ----------
+        topic, vectors, spec, metric
+            Of what.
+        unit_of : (tokens,)
+            The unit that each token of the sentences is in.
+        units : sequence of int
+            The units that are asked for.
+
+        Raises
+        ------
+        InputError, UnsupportedError
+            As `similar_extract`.
+        """
+        spec.deadline.check()
+        steps = metric.steps(vectors.similarities(), spec.similarity_unit)
+        spec.deadline.check()
+        if spec.measure == "precision":
+            last = max([*units, *unit_of.tolist()], default=0)
+            mass = _precision(vectors, steps, spec, unit_of, len(topic.references), last + 1)[:, list(units)]
+            none = np.zeros(0, np.int64)
+            return cls(np.zeros((0, len(units)), np.int64), none, mass, 0)
+        counted, importance, full = _importance(topic, vectors, spec)
+        best = _best_steps(steps[:, counted], unit_of, units)
+        return cls(best, importance, np.zeros((2, len(units)), np.int64), full)
+
+    @property
+    def adds(self) -> NDArray[np.bool_]:
+        """Whether each unit adds anything to the numerator."""
+        added: NDArray[np.bool_] = self.best.any(axis=0) | (self.mass[0] > 0)
+        return added
+
+    def instance(
+        self, kept: Sequence[int], lengths: Sequence[int], spec: Spec, parents: IntArray | None = None
+    ) -> Coverage:
+        """Return the instance of some of the units."""
+        limits: Any = {"min_length": spec.min_length, "max_length": spec.max_length}
+        chosen = list(kept)
+        if self.full:
+            return Facility.given(
+                self.best[:, chosen], self.importance, lengths, full=self.full, parents=parents, **limits
+            )
+        return Coverage.of(
+            lengths,
+            [{}] * len(chosen),
+            [],
+            constants=(0, 0),
+            mass=self.mass[:, chosen].tolist(),
+            parents=[] if parents is None else parents.tolist(),
+            **limits,
+        )
 
 
-def importance_of(topic: Topic, vectors: Vectors, spec: Spec) -> tuple[IntArray, IntArray, int]:
+def _importance(topic: Topic, vectors: Vectors, spec: Spec) -> tuple[IntArray, IntArray, int]:
     """Return the reference tokens that count, the weight of each in integers, and the denominator.
 
     Raises
@@ -181,7 +247,7 @@ def importance_of(topic: Topic, vectors: Vectors, spec: Spec) -> tuple[IntArray,
     return counted, weights * times[owner], full
 
 
-def best_steps(steps: IntArray, unit_of: IntArray, units: Sequence[int]) -> IntArray:
+def _best_steps(steps: IntArray, unit_of: IntArray, units: Sequence[int]) -> IntArray:
     """Return how like each reference token each unit is, at its best; 0 for a unit without tokens.
 
     Parameters
@@ -209,32 +275,17 @@ def best_steps(steps: IntArray, unit_of: IntArray, units: Sequence[int]) -> IntA
 
 
 def _precision(
-    vectors: Vectors, steps: IntArray, spec: Spec, candidates: Sequence[tuple[int, int]], references: int
-) -> tuple[Coverage, list[int]]:
-    """Return the ratio of the tokens' best similarities, for each reference, to the number of tokens."""
+    vectors: Vectors, steps: IntArray, spec: Spec, unit_of: IntArray, references: int, number: int
+) -> IntArray:
+    """Return for each unit the sum of its tokens' best similarities, for each reference, and their number."""
     weights = _whole(vectors.sentence_weights)
-    number = [number for number, _ in candidates]
     top = np.zeros(len(steps), np.int64)
     for reference in range(references):
         top += steps[:, vectors.reference_of == reference].max(axis=1, initial=0)
-    sentences = 1 + max([*number, *vectors.sentence_of.tolist()], default=0)
-    mass = np.zeros((2, sentences), np.int64)
-    np.add.at(mass[0], vectors.sentence_of, top * weights)
-    np.add.at(mass[1], vectors.sentence_of, references * spec.similarity_unit * weights)
-    mass = mass[:, number]
-    kept = list(range(len(candidates)))
-    if not spec.keep_unmatched and not spec.min_length:
-        kept = np.flatnonzero(mass[0]).tolist()
-    instance = Coverage.of(
-        [candidates[place][1] for place in kept],
-        [{}] * len(kept),
-        [],
-        constants=(0, 0),
-        mass=mass[:, kept].tolist(),
-        min_length=spec.min_length,
-        max_length=spec.max_length,
-    )
-    return instance, kept
+    mass = np.zeros((2, number), np.int64)
+    np.add.at(mass[0], unit_of, top * weights)
+    np.add.at(mass[1], unit_of, references * spec.similarity_unit * weights)
+    return mass
 
 
 def _whole(weights: FloatArray) -> IntArray:

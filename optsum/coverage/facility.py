@@ -74,7 +74,7 @@ class Facility(Coverage):
         *,
         full: int,
         parents: IntArray | None = None,
-        **limits: Any,
+        **limits: int,
     ) -> Facility:
         """Return an instance.
 

@@ -33,7 +33,7 @@ from optsum.text.lengths import LENGTH_OF
 
 from .extractive_pyomo import ReferenceModel
 from .rouge_l import longest_problem
-from .similar import similar_extract
+from .similar import OF_SIMILARITY, similar_extract
 
 __all__ = ["Extractive"]
 
@@ -54,20 +54,7 @@ _SERVES: Final = Serves(
             only={"measure": ("recall",), "references": ("pooled",)},
             when={"metric": ("ngram-I-J",)},
         ),
-        Rule(
-            "The metric similarity is maximized by itself, not in {metric}: choose one with --metric.",
-            when={"metric": ("A+B",), "part": ("similarity",)},
-        ),
-        Rule(
-            "Of {metric} recall and precision are served, not {measure}: F1 is no ratio of sums there.",
-            only={"measure": ("recall", "precision")},
-            when={"part": ("similarity",)},
-        ),
-        Rule(
-            "Similarity knows no n-grams: leave --counts, --boundaries and --model-units.",
-            only={"counts": ("clipped",), "boundaries": ("sentence",), "model_units": ("whole",)},
-            when={"part": ("similarity",)},
-        ),
+        *OF_SIMILARITY,
         Rule(_APART, only={"measure": ("recall",)}, when={"model_units": ("sentences",)}),
         Rule(_APART, when={"model_units": ("sentences",), "part": ("rouge-l",)}),
         Rule(

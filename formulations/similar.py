@@ -25,9 +25,28 @@ from optsum.metrics.similarity import FloatArray, Greedy, Similarity, greedy_mat
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.formulation import Extract
 from optsum.problem.problem import Selection
+from optsum.problem.serves import Rule
 from optsum.problem.spec import Spec
 
-__all__ = ["Likeness", "SimilarExtract", "matched", "needed_vectors", "similar_extract"]
+__all__ = ["OF_SIMILARITY", "Likeness", "SimilarExtract", "matched", "needed_vectors", "similar_extract"]
+
+OF_SIMILARITY: Final = (
+    Rule(
+        "The metric similarity is maximized by itself, not in {metric}: choose one with --metric.",
+        when={"metric": ("A+B",), "part": ("similarity",)},
+    ),
+    Rule(
+        "Of {metric} recall and precision are served, not {measure}: F1 is no ratio of sums there.",
+        only={"measure": ("recall", "precision")},
+        when={"part": ("similarity",)},
+    ),
+    Rule(
+        "Similarity knows no n-grams: leave --counts, --boundaries and --model-units.",
+        only={"counts": ("clipped",), "boundaries": ("sentence",), "model_units": ("whole",)},
+        when={"part": ("similarity",)},
+    ),
+)
+"""What formulations that serve similarity do not serve of it."""
 
 _WEIGHTS: Final = 10_000
 """Steps from 0 to the largest weight, where weights are no whole numbers."""
@@ -47,13 +66,11 @@ class SimilarExtract(Extract):
         if found is None or self.similarity not in metrics:
             return found
         chosen = np.isin(self.vectors.sentence_of, [self.units[unit] for unit in selection])
-        return {
-            self.similarity.name: matched(self.vectors, chosen, len(self.references), self.similarity, self.mean),
-            **found,
-        }
+        own = matched(self.vectors, chosen, len(self.references), self.similarity, mean=self.mean)
+        return {self.similarity.name: own, **found}
 
 
-def matched(vectors: Vectors, chosen: Any, references: int, metric: Similarity, mean: bool) -> Greedy:
+def matched(vectors: Vectors, chosen: Any, references: int, metric: Similarity, *, mean: bool) -> Greedy:
     """Match greedily the tokens that are chosen, a mask, with all references together, or each by itself."""
     groups = [vectors.reference_of == number for number in range(references)]
     alone = [

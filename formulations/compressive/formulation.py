@@ -11,8 +11,8 @@ an extract.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, ClassVar, Final, Literal
@@ -26,16 +26,17 @@ from optsum.corpus.parses import parse_files, parses_of
 from optsum.corpus.topic import Topic
 from optsum.errors import InputError
 from optsum.metrics.metric import Metric
+from optsum.metrics.names import parse_metric
+from optsum.metrics.similarity import Similarity
 from optsum.problem.counted import Counted
-from optsum.problem.coverage_problem import CoverageProblem
-from optsum.problem.formulation import Formulation, Task
-from optsum.problem.problem import Move, Selection
+from optsum.problem.formulation import Formulation
 from optsum.problem.serves import Rule, Serves
 from optsum.problem.spec import Spec
-from optsum.text.tokenizers import Sentence
 
-from .decoding import bare_text, readable_text
+from ..similar import OF_SIMILARITY
+from .compression import Compression, CompressiveProblem, named
 from .pyomo_model import CompressiveModel
+from .similar_chunks import similar_compression
 from .trimmed_counts import TrimmedCounts, trimmed_counts
 from .trimming import LENGTHS, TrimmableSentence, trimmable
 
@@ -44,13 +45,15 @@ __all__ = ["Compression", "Compressive"]
 _SERVES: Final = Serves(
     rules=(
         Rule(
-            "The compressive formulation searches rouge-N and rouge-su0, not {metric}: choose one with --metric.",
-            only={"part": ("rouge-N", "rouge-su0")},
+            "The compressive formulation searches rouge-N, rouge-su0 and similarity, not {metric}: choose one with "
+            "--metric.",
+            only={"part": ("rouge-N", "rouge-su0", "similarity")},
         ),
+        *OF_SIMILARITY,
         Rule(
             "Model units and geometric means (Lin & Hovy 2003) are served for extracts: use --formulation extractive, "
             "or rouge-N with --model-units whole.",
-            only={"metric": ("rouge-N", "rouge-su0", "A+B"), "model_units": ("whole",)},
+            only={"metric": ("rouge-N", "rouge-su0", "A+B", "similarity"), "model_units": ("whole",)},
         ),
         Rule(
             "The compressive formulation counts n-grams within sentences, as the paper does: leave --boundaries at "
@@ -60,7 +63,7 @@ _SERVES: Final = Serves(
         Rule(
             "How many {metric} n-grams a compression has is no linear function of its chunks: use --measure recall, "
             "or rouge-1, rouge-2 or rouge-su0.",
-            only={"part": ("rouge-1", "rouge-2", "rouge-su0")},
+            only={"part": ("rouge-1", "rouge-2", "rouge-su0", "similarity")},
             when={"measure": ("precision", "f1")},
         ),
         Rule(
@@ -75,81 +78,6 @@ _SERVES: Final = Serves(
         ),
     )
 )
-
-
-@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class Compression(Task):
-    """A compressive task.
-
-    Attributes
-    ----------
-    units : tuple of (sentence, chunk)
-        The topmost chunk of each unit; chunks are numbered from 1.
-    sentences : tuple of TrimmableSentence
-    places : tuple of (sentence, group)
-        What each unit is.
-    """
-
-    sentences: tuple[TrimmableSentence, ...] = field(repr=False)
-    places: tuple[tuple[int, int], ...] = field(repr=False)
-
-    def name_units(self, selection: Selection) -> tuple[Any, ...]:
-        """Return all chunks of a selection, as pairs of sentence and chunk."""
-        return tuple(
-            (sentence.number, chunk)
-            for sentence, groups in self._kept(selection)
-            for chunk in sorted(chunk for group in groups for chunk in sentence.chunks[group])
-        )
-
-    def heads(self) -> Mapping[int, int]:
-        """Return the main chunk of each sentence, without which nothing of it is kept."""
-        return {
-            sentence: unit
-            for unit, (sentence, group) in enumerate(self.places)
-            if self.sentences[sentence].parents[group] < 0
-        }
-
-    def unit_lengths(self, length_unit: str) -> Sequence[int]:
-        """Return the length of each unit."""
-        lengths = [LENGTHS[length_unit](sentence) for sentence in self.sentences]
-        return [lengths[sentence][group] for sentence, group in self.places]
-
-    def decode(self, selection: Selection) -> tuple[Sentence, ...]:
-        """Return what is kept of each sentence, nothing repaired: its tokens are those that the objective counts."""
-        tokenizer = self.analyzer.tokenizer
-        return tuple(bare_text(sentence, groups, tokenizer) for sentence, groups in self._kept(selection))
-
-    def display(self, selection: Selection) -> tuple[Sentence, ...]:
-        """Return what is kept of each sentence, with punctuation, articles and capitals in order, for people."""
-        return tuple(readable_text(sentence, groups) for sentence, groups in self._kept(selection))
-
-    def parts(self) -> list[list[tuple[int, int]]]:
-        """Return where the chunks of each sentence begin; those that live and die together go by the topmost."""
-        return [[(start, sentence.top[group]) for start, group in sentence.pieces()] for sentence in self.sentences]
-
-    def _kept(self, selection: Selection) -> list[tuple[TrimmableSentence, set[int]]]:
-        kept: dict[int, set[int]] = {}
-        for unit in selection:
-            sentence, group = self.places[unit]
-            kept.setdefault(sentence, set()).add(group)
-        return [(self.sentences[sentence], kept[sentence]) for sentence in sorted(kept)]
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class CompressiveProblem(CoverageProblem):
-    """A coverage problem whose units are parts of sentences: the trees of the forest."""
-
-    def entries(self) -> Iterator[Move]:
-        """Yield whole sentences in document order."""
-        parents = self.instance.parents.tolist()
-        sentence: list[int] = []
-        for unit, parent in enumerate(parents):
-            if parent < 0 and sentence:
-                yield tuple(sentence)
-                sentence = []
-            sentence.append(unit)
-        if sentence:
-            yield tuple(sentence)
 
 
 @lru_cache(maxsize=8)
@@ -205,13 +133,16 @@ class Compressive(Formulation):
         InputError
             If the topic has no parse of each sentence, or its references have no n-gram to count.
         """
-        counted = Counted.of(topic, spec)
-        metric = counted.metric
         sentences = tuple(
             trimmable(number, sentence, parse, chunk_tree(parse, self.chunk_profile, self._rules()))
             for number, (sentence, parse) in enumerate(zip(topic.sentences, parses_of(topic), strict=True))
         )
         lengths = [LENGTHS[spec.length_unit](sentence) for sentence in sentences]
+        if isinstance(similarity := parse_metric(spec.metric), Similarity):
+            alive = [_alive(sentence, own, spec) for sentence, own in zip(sentences, lengths, strict=True)]
+            return similar_compression(topic, spec, similarity, sentences, lengths, alive)
+        counted = Counted.of(topic, spec)
+        metric = counted.metric
         trimmed = [
             trimmed_counts(
                 sentence,
@@ -260,25 +191,8 @@ class Compressive(Formulation):
             if counted.simple
             else None
         )
-        names = tuple((sentence, sentences[sentence].top[group]) for sentence, group in places)
-        return Compression(
-            id=topic.id,
-            problem=CompressiveProblem.of(instance, reference_model=model),
-            units=names,
-            references=topic.references,
-            analyzer=spec.analyzer,
-            members={
-                name: tuple((s, chunk) for chunk in sentences[s].chunks[group])
-                for name, (s, group) in zip(names, places, strict=True)
-            },
-            parents={
-                name: names[parent]
-                for name, parent in zip(names, instance.parents.tolist(), strict=True)
-                if parent >= 0
-            },
-            sentences=sentences,
-            places=places,
-        )
+        problem = CompressiveProblem.of(instance, reference_model=model)
+        return Compression(**named(topic, spec, problem, sentences, places))
 
 
 def _alive(sentence: TrimmableSentence, lengths: Sequence[int], spec: Spec) -> int:

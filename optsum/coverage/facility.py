@@ -74,7 +74,7 @@ class Facility(Coverage):
         *,
         full: int,
         parents: IntArray | None = None,
-        **limits: int,
+        **limits: Any,
     ) -> Facility:
         """Return an instance.
 

@@ -1,1 +1,1 @@
-"""The processes that optsum starts: they import what it imports, keep their limits, and end when it ends."""
+"""What works beside optsum: processes that import what it imports and end when it ends, and threads of native code."""

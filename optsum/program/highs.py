@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import atexit
 from dataclasses import dataclass
 from math import inf
-from threading import Event, Thread
+from threading import Event
 from typing import Any, Final
 
 import numpy as np
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 
 from optsum.coverage.instance import Sense
 from optsum.deadline import NEVER, Deadline
+from optsum.processes.apart import run_apart
 from optsum.program.model import LinearModel
 
 __all__ = ["Relaxation", "load", "new_highs", "pass_model", "relax", "run"]
@@ -25,13 +25,8 @@ _SMALL: Final = 10_000
 _DEAF: Final = 500_000
 """Entries of a linear program whose presolve, which nothing can interrupt, takes longer than half a second."""
 
-_ASK_S: Final = 0.05
 _HEARS_S: Final = 0.5
-"""How often the deadline is asked, and how long HiGHS may take to hear that it has passed."""
-
-_LEAVES_S: Final = 10.0
-"""How long the process waits in the end for a HiGHS that has not heard: its next question to an interpreter that is
-gone would abort the process."""
+"""How long HiGHS may take to hear that the deadline has passed."""
 
 
 def load() -> None:
@@ -98,34 +93,16 @@ def run(highs: Any, deadline: Deadline = NEVER, *, apart: bool = True, keeps: bo
     if not apart:
         highs.run()
         return True
-    stop, done = Event(), Event()
+    stop = Event()
 
     def hear(asked: Any) -> None:
         if stop.is_set():
             asked.interrupt()
 
-    def solve() -> None:
-        try:
-            highs.run()
-        finally:
-            done.set()
-
     places = (highs.cbSimplexInterrupt, highs.cbIpmInterrupt, highs.cbMipInterrupt)
     for place in places:
         place.subscribe(hear)
-    Thread(target=solve, name="highs", daemon=True).start()
-    try:
-        while not done.wait(_ASK_S):
-            if deadline.passed and not done.wait(_ASK_S):  # of its own time limit HiGHS knows itself
-                break
-    except KeyboardInterrupt:
-        if not keeps:
-            raise
-    finally:
-        stop.set()
-        ended = done.wait(_HEARS_S)
-        if not ended:
-            atexit.register(done.wait, _LEAVES_S)
+    ended = run_apart(highs.run, stop.set, hears_s=_HEARS_S, passed=lambda: deadline.passed, keeps=keeps)
     if ended:
         for place in places:
             place.unsubscribe(hear)

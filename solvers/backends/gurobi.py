@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from optsum.contracts.declaration import OptionNames, SizeLimit
 
 from .pyomo.backend import PyomoBackend, hushed
 from .pyomo.declaration import PyomoDeclaration
 from .pyomo.newer import NEWER
+from .pyomo.stoppable import make_stoppable
 
 __all__ = ["GUROBI", "Gurobi"]
 
@@ -35,6 +36,12 @@ class Gurobi(PyomoBackend):
     name = "gurobi"
     about = "Gurobi through Pyomo"
     declaration = GUROBI
+
+    def factory(self) -> Any:
+        """Return Pyomo's solver object, which Ctrl-C and SIGTERM stop."""
+        solver = super().factory()
+        make_stoppable(solver, lambda model, *given: model.optimize(*given), lambda model: model.terminate())
+        return solver
 
     def licence(self) -> str:
         """Say which licence is found."""

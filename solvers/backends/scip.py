@@ -13,6 +13,7 @@ from optsum.errors import OptionError
 
 from .pyomo.backend import PyomoBackend
 from .pyomo.declaration import PyomoDeclaration
+from .pyomo.stoppable import make_stoppable
 
 __all__ = ["SCIP", "Scip"]
 
@@ -29,8 +30,8 @@ SCIP: Final = PyomoDeclaration(
         seed="randomization/randomseedshift",
         nodes="limits/totalnodes",
     ),
-    # The objective is an integer: a bound less than 1 away proves it.
-    fixed={"abs_gap": 0.999},
+    # The objective is an integer: a bound less than 1 away proves it. Ctrl-C is heard by Python.
+    fixed={"abs_gap": 0.999, "misc/catchctrlc": False},
     statuses={
         "optimal": Ending.OPTIMAL,
         "gaplimit": Ending.OPTIMAL,
@@ -62,6 +63,12 @@ class Scip(PyomoBackend):
     about = "SCIP through Pyomo"
     declaration = SCIP
 
+    def factory(self) -> Any:
+        """Return Pyomo's solver object, which Ctrl-C and SIGTERM stop."""
+        solver = super().factory()
+        make_stoppable(solver, lambda model: model.optimizeNogil(), _interrupt)
+        return solver
+
     def check_options(self) -> None:
         """Refuse what SCIP would refuse, without the lines that it writes past Python onto the standard error."""
         if not self.options:
@@ -88,6 +95,11 @@ class Scip(PyomoBackend):
     def native_statuses(self) -> tuple[str, ...]:
         """Return the statuses that Pyomo knows of SCIP."""
         return tuple(self.factory()._get_tc_map())  # noqa: SLF001
+
+
+def _interrupt(model: Any) -> None:
+    model.hideOutput()  # of one that does not hear nobody collects any more what it prints
+    model.interruptSolve()
 
 
 @contextmanager

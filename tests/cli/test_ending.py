@@ -13,6 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from processes import children_of, living, wait_for
 from spoken import spoken
@@ -102,6 +103,30 @@ def test_the_process_of_a_worker_ends_too(tmp_path: Path, number: signal.Signals
     process.send_signal(number)
     process.communicate(timeout=30)
     wait_for(lambda: not children & living(), 5)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(find_spec("pyscipopt") is None, reason="pyscipopt is not installed")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT], ids=lambda number: number.name)
+def test_a_solver_in_this_process_lets_signals_through(tmp_path: Path, number: signal.Signals, start: Start) -> None:
+    rng, words = np.random.default_rng(0), [f"v{word}" for word in range(500)]
+    hard = {  # SCIP goes on for minutes
+        "documents": [
+            [" ".join([*rng.choice(words, 14, replace=False), *["x"] * rng.integers(8, 48)]) for _ in range(900)]
+        ],
+        "references": [[" ".join(word for word in words for _ in range(rng.integers(1, 4)))]],
+    }
+    topics, out = write(tmp_path / "topics.jsonl", [SMALL, hard, hard]), tmp_path / "rows.jsonl"
+    process = start(
+        ["solve", topics, "--strategy", "milp", "--backend", "scip", "--max-length", "900", "--workers", "1", "-o", out]
+    )
+    wait_for(lambda: len(rows_of(out)) == 1)
+    time.sleep(5)  # it is at work
+    process.send_signal(number)
+    _, err = process.communicate(timeout=45)
+    assert process.returncode == 128 + number
+    assert [row["termination"] for row in rows_of(out)] == ["completed", "interrupted"]
+    assert spoken(err) == f"optsum: interrupted; 2 rows done in {out}\n"
 
 
 @pytest.mark.parametrize("workers", [1, 2])

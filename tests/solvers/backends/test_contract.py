@@ -352,11 +352,18 @@ def test_the_solver_starts_from_what_greedy_finds(monkeypatch: pytest.MonkeyPatc
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows sends no SIGINT to one process alone")
 @pytest.mark.slow
-def test_ctrl_c_ends_a_solver_and_what_it_holds_is_kept() -> None:
+@pytest.mark.parametrize(
+    ("number", "names"),
+    [
+        (signal.SIGINT, ["cbc", "glpk", "scip", "cplex", "xpress", "pyomo:highs", "gurobi", "cp-sat", "highs"]),
+        (signal.SIGTERM, ["scip", "pyomo:highs", "gurobi", "highs"]),  # those in this process, but for two never seen
+    ],
+)
+def test_a_signal_ends_a_solver_and_what_it_holds_is_kept(number: signal.Signals, names: list[str]) -> None:
     """All of them in one process, so that each also leaves Ctrl-C to the next as it should be."""
-    able = [name for name in ("cbc", "glpk", "scip", "cplex", "xpress", "pyomo:highs", "gurobi", "cp-sat", "highs")
-            if (usable(name) if name in PROMISED else backend_of(name).available())]  # fmt: skip
+    able = [name for name in names if (usable(name) if name in PROMISED else backend_of(name).available())]
     code = (
+        "import signal; signal.signal(signal.SIGTERM, signal.default_int_handler)\n"
         "from optsum.testing.backends import hard_instance\n"
         "from optsum.problem.coverage_problem import CoverageProblem; from optsum.running.search import search\n"
         "from optsum.contracts.run import Limits\n"
@@ -380,7 +387,7 @@ def test_ctrl_c_ends_a_solver_and_what_it_holds_is_kept() -> None:
         for name in able:
             assert process.stdout.readline() == "ready\n", name
             time.sleep(0.5)
-            os.killpg(process.pid, signal.SIGINT)  # as a terminal does: all of its processes hear it
+            os.killpg(process.pid, number)  # as a terminal does: all of its processes hear it
             line = next(line for line in process.stdout if line.strip() and "request received" not in line)
             assert line == f"{name} interrupted feasible True\n"
         assert process.wait() == 0

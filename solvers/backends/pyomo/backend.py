@@ -119,6 +119,8 @@ class PyomoBackend(Backend):
             except Exception as error:  # solvers raise their own classes for licences, limits and crashes
                 if (over := Overran.behind(error)) is not None:
                     return RawOutcome(termination=Termination.TIME_LIMIT, native="no answer in time", detail=str(over))
+                if isinstance(error, RuntimeError) and "KeyboardInterrupt: " in str(error):
+                    raise KeyboardInterrupt from error  # as Pyomo words one that comes while it puts away
                 raise self._explained(error, noise.getvalue(), model) from error
         took = perf_counter() - built
         solving = took if solving is None else min(took, solving)

@@ -352,15 +352,11 @@ def test_the_solver_starts_from_what_greedy_finds(monkeypatch: pytest.MonkeyPatc
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows sends no SIGINT to one process alone")
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("number", "names"),
-    [
-        (signal.SIGINT, ["cbc", "glpk", "scip", "cplex", "xpress", "pyomo:highs", "gurobi", "cp-sat", "highs"]),
-        (signal.SIGTERM, ["scip", "pyomo:highs", "gurobi", "highs"]),  # those in this process, but for two never seen
-    ],
-)
-def test_a_signal_ends_a_solver_and_what_it_holds_is_kept(number: signal.Signals, names: list[str]) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)
+def test_a_signal_ends_a_solver_and_what_it_holds_is_kept(number: signal.Signals) -> None:
     """All of them in one process, so that each also leaves Ctrl-C to the next as it should be."""
+    here, others = ["scip", "pyomo:highs", "gurobi", "highs"], ["cbc", "glpk", "cplex", "xpress", "cp-sat"]
+    names = [*here, *others] if number is signal.SIGINT else here
     able = [name for name in names if (usable(name) if name in PROMISED else backend_of(name).available())]
     code = (
         "import signal; signal.signal(signal.SIGTERM, signal.default_int_handler)\n"

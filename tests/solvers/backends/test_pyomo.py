@@ -192,3 +192,12 @@ def test_a_solver_that_is_missing_is_an_error() -> None:
         pytest.skip("BARON is here")
     with pytest.raises(BackendError, match="The backend pyomo:baron cannot be used, because Pyomo does not find it"):
         search(CoverageProblem.of(Coverage.of([1], [{0: 1}], [[1]])), "milp", backend="pyomo:baron")
+
+
+def test_ctrl_c_that_pyomo_made_words_of_is_no_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    def factory(_: PyomoHighs) -> Any:
+        raise RuntimeError("KeyboardInterrupt:  (4: <pyomo.common.tee.TeeStream object>)")  # as its capture_output does
+
+    monkeypatch.setattr(PyomoHighs, "factory", factory)
+    result = search(CoverageProblem.of(random_coverage(np.random.default_rng(0))), "milp", backend="pyomo:highs")
+    assert result.termination is Termination.INTERRUPTED

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Final
 
 from optsum._version import __version__
+from optsum.corpus.vectors.npz import digest_of_vectors
+from optsum.metrics.names import parse_metric
 from optsum.options.options import Options
 from optsum.options.score_options import ScoreOptions
 
@@ -29,8 +32,7 @@ def signature(options: Options, tokenizer: str) -> str:
     if formulation.has_metric:
         parts |= {"metric": options.metric, "of": options.measure, "refs": options.references} | _models(options)
         parts["len"] = f"{options.min_length}-{longest} {options.length_unit}"
-        parts |= _analysis(options, tokenizer)
-        parts["in"] = options.boundaries
+        parts |= _meaning(options) if _is_of_meaning(options) else _words(options, tokenizer)
     own = {name: getattr(options, name) for name in (*_SIDES, *formulation.flags)} | dict(options.formulation_options)
     return _line({**parts, **{name: str(value) for name, value in own.items() if value is not None}})
 
@@ -48,6 +50,25 @@ def score_signature(options: ScoreOptions, tokenizer: str) -> str:
     parts |= _models(options)
     parts |= {} if options.max_words is None else {"cut": f"{options.max_words} words"}
     return _line({**parts, **_analysis(options, tokenizer)})
+
+
+def _is_of_meaning(options: Options) -> bool:
+    return not any(part.of_texts for part in parse_metric(options.metric).components)
+
+
+def _meaning(options: Options) -> dict[str, str]:
+    """Return what similarities depend on: vectors that come with the topics, or from a model, are not known here."""
+    vectors = "own" if options.vectors is None else _digest(options.vectors)
+    return {"unit": str(options.similarity_unit), "vectors": vectors}
+
+
+@lru_cache(maxsize=8)
+def _digest(path: str) -> str:
+    return digest_of_vectors(path)[:12]  # reads every file of a folder: once, not for each result
+
+
+def _words(options: Options, tokenizer: str) -> dict[str, str]:
+    return {**_analysis(options, tokenizer), "in": options.boundaries}
 
 
 def _models(options: Options | ScoreOptions) -> dict[str, str]:

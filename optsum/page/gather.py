@@ -158,7 +158,7 @@ def gather(rows: Iterable[Mapping[str, Any]], name: str = "rows") -> Gathered:
     block: Problem | None = None
     for number, row in enumerate(rows, start=1):
         try:
-            result = Result.from_row(row)
+            result = _result(row)
             details = _details(row)
             if (
                 block is None
@@ -195,6 +195,15 @@ def _free(problem: Problem, result: Result) -> Variant:
             raise InputError(f"there are two rows of {result.id!r} by {result.strategy}: give each file once")
         number += 1
     return _variant(result, number)
+
+
+def _result(row: Mapping[str, Any]) -> Result:
+    if "labels" in row and "selection" not in row:
+        raise InputError(
+            "this is a row of training labels, which does not tell one search from another: give rows of solve, "
+            "compare, enumerate or run"
+        )
+    return Result.from_row(row)
 
 
 def _details(row: Mapping[str, Any]) -> Mapping[str, Any] | None:

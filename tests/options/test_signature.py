@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import optsum
@@ -32,6 +34,18 @@ def signature(**options: Any) -> str:
 def test_what_makes_results_differ_is_in_it(options: dict[str, Any]) -> None:
     assert signature(**options) != signature()
     assert "\n" not in signature(**options)
+
+
+def test_similarities_are_told_by_their_vectors_and_steps_not_by_words(tmp_path: Path) -> None:
+    arrays = {"t/sentences": np.eye(2), "t/references": np.array([[0.6, 0.8]])}
+    for name, scale in (("one", 1.0), ("other", -1.0)):
+        np.savez(tmp_path / f"{name}.npz", **{key: scale * value + value.mean() for key, value in arrays.items()})
+    meaning = {"metric": "similarity", "vectors": str(tmp_path / "one.npz")}
+    line = signature(**meaning)
+    assert "|unit:10000|vectors:" in line
+    assert "|tok:" not in line
+    assert signature(**meaning, similarity_unit=100) != line
+    assert signature(**{**meaning, "vectors": str(tmp_path / "other.npz")}) != line
 
 
 @pytest.mark.parametrize("options", [{"strategy": "greedy"}, {"seed": 3}, {"time_limit": 9}])

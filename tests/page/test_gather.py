@@ -104,6 +104,12 @@ def test_a_row_that_is_none_is_refused_by_its_number(change: dict[str, Any], wor
         gather([ROWS[1] | {"id": "other"}, {**ROWS[0], **change}])
 
 
+def test_rows_of_labels_are_called_so() -> None:
+    labels = {name: value for name, value in ROWS[0].items() if name != "selection"} | {"labels": [1, 0]}
+    with pytest.raises(InputError, match=r"row 1: this is a row of training labels, .*: give rows of solve"):
+        gather([labels])
+
+
 def test_the_same_rows_twice_are_refused() -> None:
     with pytest.raises(InputError, match=r"row 13: there are two rows of 'ties' by branch-and-bound"):
         gather([*ROWS, *ROWS])

@@ -388,3 +388,10 @@ def test_a_data_frame_has_the_rows() -> None:
     frame = table.to_pandas()
     assert list(frame["strategy"]) == ["milp", "greedy"]
     assert list(frame["mean_ratio"]) == [1.0, 0.5]
+
+
+def test_a_comparison_and_its_tables_have_a_short_repr() -> None:
+    topic = {"id": "t", "documents": [["a b", "b c"]], "references": [["a b c"]]}
+    compared = optsum.compare([topic], ["lead"], max_length=2)
+    assert repr(compared).startswith("<Comparison: 2 rows of strategy, objective, ")
+    assert repr(compared.tables()[0]).startswith("<Table: 2 rows of strategy, objective, ")

@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
-# As the installed command has it: the folder of the program is on the path, not the current one.
-OPTSUM = [sys.executable, "-P", "-c", "import sys; from optsum.cli import main; sys.exit(main())"]
-NAMES = ("numpy", "pickle", "optsum", "ortools", "loky", "json", "selectors", "subprocess", "multiprocessing")
+# The installed command: the folder of the program is on the path, not the current one. `python -P` would tell every
+# process that Python itself starts to do without the current folder, which the command does not.
+OPTSUM = [str(Path(sys.executable).parent / "optsum")]
+NAMES = ("numpy", "pickle", "signal", "optsum", "ortools", "loky", "json", "selectors", "subprocess", "multiprocessing")
 
 
 @pytest.fixture

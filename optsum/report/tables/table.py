@@ -69,6 +69,13 @@ class Tabular(ABC):
     def __str__(self) -> str:
         return self.text()
 
+    def __repr__(self) -> str:
+        shapes = [
+            f"{len(table.rows)} rows of {', '.join(column.heading for column in table.columns)}"
+            for table in self.tables()
+        ]
+        return f"<{type(self).__name__}: {'; '.join(shapes)}>"
+
     def _repr_html_(self) -> str:
         return "\n".join(as_html(table) for table in self.tables())
 
@@ -95,7 +102,7 @@ class Tabular(ABC):
         return as_pandas(self.tables()[0])
 
 
-@dataclass
+@dataclass(repr=False)
 class Table(Tabular):
     """Cells under headings, with a caption of sentences.
 

@@ -45,7 +45,8 @@ class Local:
 
         if os.name == "posix" and self._executor is None:
             # Python 3.11 lets signals through again once it has started this one, which loky needs; so start it before.
-            resource_tracker.ensure_running()
+            with imports_from_here():
+                resource_tracker.ensure_running()
         with _signals_held(), imports_from_here():
             self._executor = get_reusable_executor(
                 self.width,

@@ -40,6 +40,7 @@ BAD: list[tuple[str, Any]] = [
     ("denominator", "2"),
     ("length", [4]),
     ("length", True),
+    ("length", -1),
     ("seed", "0"),
     ("evaluations", -1),
     ("nodes", 1.0),

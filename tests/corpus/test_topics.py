@@ -368,3 +368,19 @@ def test_every_real_set_is_tested(shared_data: Path) -> None:
 def test_lines_know_whether_they_end(path: Path) -> None:
     path.write_text("1\n2", encoding="utf-8")
     assert [(found.value, found.ended) for found in read_records(path, what="number")] == [(1, True), (2, False)]
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_a_table_of_something_else_is_refused_once(suffix: str, tmp_path: Path) -> None:
+    """Rows of results have an id, as topics do: each would be an error row."""
+    table = {"id": ["a", "b"], "objective": [0.5, 0.25]}
+    path = tmp_path / f"rows.{suffix}"
+    if suffix == "csv":
+        path.write_text("id,objective\na,0.5\nb,0.25\n")
+    else:
+        parquet, arrow = pytest.importorskip("pyarrow.parquet"), pytest.importorskip("pyarrow")
+        parquet.write_table(arrow.table(table), path)
+    with pytest.raises(InputError, match=r"without topics: it has no column documents, but id, objective; --map "):
+        list(read_topics(path))
+    with pytest.raises(InputError, match="without topics"):
+        list(read_topics(path, columns="documents=text,references=summary"))

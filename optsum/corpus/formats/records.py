@@ -9,17 +9,19 @@ from __future__ import annotations
 import codecs
 from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack
+from functools import partial
 from io import BufferedReader
 from itertools import chain
 from pathlib import Path
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from optsum.corpus.formats.array import array_records
 from optsum.corpus.formats.cells import topic_record
+from optsum.corpus.formats.columns import recognised
 from optsum.corpus.formats.cover_table import is_cover_table, parse_cover_table
 from optsum.corpus.formats.lines import Line, RawLine, decode, decoded, is_blank, raw_lines
 from optsum.corpus.formats.tables import OfCells, csv_records, heading_of, parquet_records
-from optsum.errors import InputError
+from optsum.errors import InputError, visible
 from optsum.files import READ_ERRORS, PathLike, describe_os_error, name_of, open_bytes
 
 __all__ = ["raw_records", "read_records"]
@@ -28,6 +30,9 @@ Reader: TypeAlias = Callable[[Iterator[tuple[int, bytes]], str], Iterator[Line |
 
 _MARK = Line("", None, None, ended=True)
 _PARQUET = b"PAR1"
+
+_LISTED: Final = 8
+"""Columns of a table that a message names."""
 
 
 def read_records(
@@ -112,7 +117,7 @@ def _recognised(
     """Return the records of a file that has just been opened; None if there is nothing in it."""
     name = name_of(path)
     if stream.peek(len(_PARQUET)).startswith(_PARQUET):
-        return parquet_records(stream, name, of_cells)
+        return parquet_records(stream, name, of_cells, partial(_check_columns, name, what, columns))
     numbered = enumerate(stream, start=1)
     for number, raw in numbered:
         if number == 1:
@@ -121,6 +126,17 @@ def _recognised(
             reader = _reader(raw, stream, path, what, of_cells, columns)
             return reader(chain([(number, raw)], numbered), name)
     return None
+
+
+def _check_columns(name: str, what: str, columns: Collection[str], names: Collection[str]) -> None:
+    """Refuse a table of something else at once: each of its rows would be an error by itself."""
+    if what != "topic" or not {"documents", "cover"}.union(columns).isdisjoint(names) or recognised(names) is not None:
+        return
+    listed = ", ".join(list(names)[:_LISTED])
+    raise InputError(
+        f"{name} is a table without topics: it has no column documents, but {visible(listed)}; "
+        "--map documents=COLUMN,references=COLUMN says which is what"
+    )
 
 
 def _check_encoding(first: bytes, name: str) -> None:
@@ -142,6 +158,7 @@ def _reader(
         return array_records
     heading = heading_of(first, closed=what != "row", columns=columns)
     if heading is not None:
+        _check_columns(name, what, columns, heading[1])
         return lambda lines, name: csv_records(lines, name, heading, of_cells, closed=what == "row")
     sample = line + stream.peek()  # only now: a pipe may have no second line yet
     if is_cover_table(sample):

@@ -120,8 +120,10 @@ def _record(cells: dict[str, str], surplus: int, number: int, source: str, of_ce
         return Line(source, None, str(error), ended=True)
 
 
-def parquet_records(stream: BufferedReader, name: str, of_cells: OfCells) -> Iterator[Line]:
-    """Return the records of a Parquet file.
+def parquet_records(
+    stream: BufferedReader, name: str, of_cells: OfCells, check: Callable[[list[str]], None]
+) -> Iterator[Line]:
+    """Return the records of a Parquet file, once `check` has nothing against its columns.
 
     Raises
     ------
@@ -138,6 +140,7 @@ def parquet_records(stream: BufferedReader, name: str, of_cells: OfCells) -> Ite
         json_columns = set(json.loads((file.schema_arrow.metadata or {}).get(JSON_COLUMNS, b"[]")))
     except (pa.ArrowException, RecursionError, *READ_ERRORS) as error:
         raise InputError(f"{name} is Parquet and cannot be read: {' '.join(str(error).split()):.200}") from error
+    check(file.schema_arrow.names)
     return _parquet_rows(file, name, json_columns, of_cells)
 
 

@@ -373,14 +373,14 @@ def test_lines_know_whether_they_end(path: Path) -> None:
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
 def test_a_table_of_something_else_is_refused_once(suffix: str, tmp_path: Path) -> None:
     """Rows of results have an id, as topics do: each would be an error row."""
-    table = {"id": ["a", "b"], "objective": [0.5, 0.25]}
+    table = {"id": ["a", "b"], "status": ["optimal", "feasible"]}
     path = tmp_path / f"rows.{suffix}"
     if suffix == "csv":
-        path.write_text("id,objective\na,0.5\nb,0.25\n")
+        path.write_text("id,status\na,optimal\nb,feasible\n")
     else:
         parquet, arrow = pytest.importorskip("pyarrow.parquet"), pytest.importorskip("pyarrow")
         parquet.write_table(arrow.table(table), path)
-    with pytest.raises(InputError, match=r"without topics: it has no column documents, but id, objective; --map "):
+    with pytest.raises(InputError, match=r"without topics: it has no column documents, but id, status; --map "):
         list(read_topics(path))
     with pytest.raises(InputError, match="without topics"):
         list(read_topics(path, columns="documents=text,references=summary"))

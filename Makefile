@@ -1,6 +1,7 @@
-# Everything from Python 3.11 or newer, its venv module, and make. Two environments are made here:
+# Everything from Python 3.11 or newer, its venv module, and make. Three environments are made here:
 #   .venv       the sources, editable    demo, dev, lint, docs, bench
-#   .venv-test  the wheel, as users get it    test
+#   .venv-test  the wheel, as users get it    test, dist
+#   .venv-oldest  the wheel with the oldest packages that it allows    test-oldest
 # PYTHON=... chooses the interpreter: make demo PYTHON=python3.12
 
 DEMO := examples/data/news.jsonl --strategies exhaustive,greedy,lead,random --exact milp --max-length 75
@@ -10,6 +11,7 @@ DATA ?= $(OPTSUM_DATA)
 
 DEV := .venv
 TEST := .venv-test
+OLDEST := .venv-oldest
 
 ifndef PYTHON
 PYTHON := $(shell for python in python3.11 python3 python3.12 python3.13 python3.14; do \
@@ -24,11 +26,13 @@ unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test dev lint docs bench data wheel clean
+.PHONY: help demo test test-oldest dist dev lint docs bench data wheel clean
 
 help:
 	@echo "make demo    install here, and compare strategies on a small corpus"
 	@echo "make test    build the wheel, install it in a fresh environment, run every check and test"
+	@echo "make test-oldest    the same tests with the oldest packages that are allowed, without extras"
+	@echo "make dist    build what is uploaded to a package index into dist/, and check it"
 	@echo "make dev     install the sources (editable) with the tools for developers"
 	@echo "make lint    style, types and layout"
 	@echo "make docs    build the documentation into site/"
@@ -86,6 +90,23 @@ test: $(TEST)/.installed
 	$(TEST)/bin/pytest -n auto -m "not slow"
 	$(TEST)/bin/pytest -n auto -m slow
 
+# What a test needs beside optsum is listed here, not in an extra: the tools of `dev` ask for newer packages than optsum does.
+test-oldest: export OPTSUM_WHEEL := 1
+test-oldest: export PYTHONSAFEPATH := 1
+test-oldest: wheel
+	$(call new_venv,$(OLDEST))
+	"$(PYTHON)" tests/support/oldest.py > build/oldest.txt
+	$(OLDEST)/bin/pip install --quiet --constraint build/oldest.txt dist/optsum-*.whl hypothesis pytest pytest-xdist scipy
+	$(OLDEST)/bin/pytest -n auto -m "not slow"
+
+# The wheel is made from the sdist, which so proves to be whole; optsum is then loaded from that wheel alone.
+dist: $(TEST)/.created
+	@rm -rf build dist
+	@$(TEST)/bin/pip install --quiet --upgrade build twine
+	$(TEST)/bin/python -m build --outdir dist .
+	$(TEST)/bin/twine check --strict dist/*
+	@PYTHONSAFEPATH=1 PYTHONPATH="$$(echo dist/optsum-*.whl)" $(TEST)/bin/python -c "import optsum; print('dist holds optsum', optsum.__version__)"
+
 demo: $(DEV)/.installed
 	$(DEV)/bin/optsum compare $(DEMO)
 	@echo
@@ -114,5 +135,5 @@ data:
 	@test -d "$(DATA)" || { echo "There is no folder '$(DATA)': make bench DATA=FOLDER, with a folder for each data set in it (benchmarks/README.md)." >&2; exit 1; }
 
 clean:
-	rm -rf $(DEV) $(TEST) build dist site demo-output optsum.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(DEV) $(TEST) $(OLDEST) build dist site demo-output optsum.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -9,13 +9,16 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterable, Mapping
+from difflib import unified_diff
 from fnmatch import fnmatch
 from importlib import import_module
 from importlib.metadata import distribution
 from pathlib import Path
 from typing import Any
 
+import api
 import pytest
+from oldest import oldest, pins
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = {"optsum": "optsum", "formulations": "optsum.formulations", "heuristics": "optsum.heuristics",
@@ -145,3 +148,48 @@ def test_the_version_is_one() -> None:
     assert distribution("optsum").version == __version__
     changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     assert f"## [{__version__}]" in changes or "## [Unreleased]" in changes
+    cited = re.search(r"^version: (.+)$", (ROOT / "CITATION.cff").read_text(encoding="utf-8"), re.MULTILINE)
+    assert cited is not None
+    assert cited[1] == __version__
+
+
+def test_the_public_api_is_the_list() -> None:
+    frozen, found = (text.splitlines() for text in (api.FILE.read_text(encoding="utf-8"), api.text()))
+    changed = "\n".join(line for line in unified_diff(frozen, found, "tests/api.txt", "optsum", lineterm="", n=0))
+    assert not changed, (
+        f"The public API changed:\n{changed}\nIf that is meant: a line in CHANGELOG.md, as docs/reference/stability.md "
+        "has it, then `python tests/support/api.py`."
+    )
+
+
+def test_a_changed_signature_is_seen() -> None:
+    class One:
+        def do(self, first: int, *, second: str = "a") -> None: ...
+
+    class Other:
+        def do(self, first: int, *, second: str = "b") -> None: ...
+
+    assert api.signature(One.do) == "(self, first: int, *, second: str = 'a') -> None"
+    assert api.signature(One.do) != api.signature(Other.do)
+    assert any(line.startswith("optsum.solve(topic: ") for line in api.lines())
+    assert "class optsum.Status(StrEnum)" in api.lines()
+    assert "Keywords.max_length: int | None" in api.lines()
+
+
+def test_workflows_and_hooks_call_what_there_is() -> None:
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    workflows = "".join(file.read_text(encoding="utf-8") for file in (ROOT / ".github" / "workflows").glob("*.yml"))
+    called = set(re.findall(r"\bmake ([a-z-]+)", "\n".join(re.findall(r"run: (.*)", workflows))))
+    assert {"test", "test-oldest", "dist"} <= called <= targets
+    supported = re.findall(r"Python :: (3\.\d+)\"", (ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    (matrix,) = re.findall(r"python: \[(.*)\]", workflows)
+    assert re.findall(r"3\.\d+", matrix) == supported
+    hooks = (ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8")
+    assert [file for file in re.findall(r"tests/\S+\.py", hooks) if not (ROOT / file).is_file()] == []
+
+
+def test_every_dependency_has_a_lower_bound() -> None:
+    assert len(pins()) == len(PROJECT["project"]["dependencies"])
+    assert oldest("pyomo>=6.10,<6.11") == "pyomo==6.10"
+    with pytest.raises(ValueError, match="no lower bound"):
+        oldest("numpy")

@@ -17,7 +17,6 @@ from functools import partial
 from typing import Any, ClassVar, Final
 
 from optsum.corpus.topic import Topic
-from optsum.deadline import NEVER, Deadline
 from optsum.metrics.lcs import LongestSubsequence
 from optsum.metrics.metric import Counts, Gram
 from optsum.metrics.names import parse_metric
@@ -29,6 +28,7 @@ from optsum.problem.numbered import NumberedTopic
 from optsum.problem.objective import Component
 from optsum.problem.serves import Rule, Serves
 from optsum.problem.spec import Spec
+from optsum.system.deadline import NEVER, Deadline
 from optsum.text.lengths import LENGTH_OF
 
 from .extractive_pyomo import ReferenceModel

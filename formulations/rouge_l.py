@@ -23,7 +23,6 @@ import numpy as np
 
 from optsum.corpus.topic import Topic
 from optsum.coverage.instance import NO_LIMIT, Key, Sense
-from optsum.deadline import NEVER, Deadline
 from optsum.metrics.lcs import lcs_positions
 from optsum.problem.counted import nothing_to_count
 from optsum.problem.problem import Capability, Evaluation, Problem, Selection
@@ -31,6 +30,7 @@ from optsum.problem.spec import Spec
 from optsum.program.dual_bound import model_bound
 from optsum.program.model import LinearModel
 from optsum.program.rows import Rows
+from optsum.system.deadline import NEVER, Deadline
 
 
 @dataclass(frozen=True, eq=False)

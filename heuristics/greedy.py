@@ -9,8 +9,8 @@ from typing import ClassVar, Final
 from optsum.contracts.run import Run
 from optsum.contracts.strategy import Strategy
 from optsum.coverage.instance import Coverage, Sense
-from optsum.deadline import TimeOver
 from optsum.problem.problem import Capability, Evaluation, Problem, Selection
+from optsum.system.deadline import TimeOver
 
 __all__ = ["GUARANTEE", "Greedy"]
 

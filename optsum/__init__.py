@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from optsum._version import __version__
 
 if TYPE_CHECKING:
-    from optsum.chunks.rules.files import parse_rules
     from optsum.contracts.backend import Availability, Backend, RawOutcome
     from optsum.contracts.declaration import BoundQuality, Declaration, Ending, OptionNames, SizeLimit
     from optsum.contracts.result import Result, Status, Termination
@@ -37,16 +36,15 @@ if TYPE_CHECKING:
     )
     from optsum.exchange.export import export
     from optsum.exchange.import_ import import_solutions
+    from optsum.exchange.labels import labels
     from optsum.exchange.normal_form_json import coverage_of_json
     from optsum.experiments.merge import merge
     from optsum.experiments.run import run
     from optsum.experiments.status import RunStatus, status
-    from optsum.labelling.labels import labels
     from optsum.metrics.metric import Metric
     from optsum.metrics.names import METRICS, parse_metric
     from optsum.metrics.rouge import rouge
     from optsum.optima.optima import Optima
-    from optsum.page.write import write_page
     from optsum.problem.counted import Counted
     from optsum.problem.coverage_problem import CoverageProblem
     from optsum.problem.formulation import Extract, Formulation, Task
@@ -55,6 +53,7 @@ if TYPE_CHECKING:
     from optsum.problem.spec import Spec
     from optsum.registry import BACKENDS, FORMULATIONS, STRATEGIES
     from optsum.report.comparison import compare
+    from optsum.report.page.write import write_page
     from optsum.report.system_scores import score
     from optsum.running.all_optima.oracle_sets import Oracles
     from optsum.running.all_optima.oracles import enumerate_optima
@@ -64,6 +63,7 @@ if TYPE_CHECKING:
     from optsum.studies import study
     from optsum.studies.tsc3.measures import score_extract
     from optsum.text.analyzer import Analyzer
+    from optsum.text.chunks.rules.files import parse_rules
 
 _HOME = {
     "Analyzer": "optsum.text.analyzer",
@@ -121,11 +121,11 @@ _HOME = {
     "export": "optsum.exchange.export",
     "frontier": "optsum.running.every_length.frontier",
     "import_solutions": "optsum.exchange.import_",
-    "labels": "optsum.labelling.labels",
+    "labels": "optsum.exchange.labels",
     "merge": "optsum.experiments.merge",
     "parse_cover_table": "optsum.corpus.formats.cover_table",
     "parse_metric": "optsum.metrics.names",
-    "parse_rules": "optsum.chunks.rules.files",
+    "parse_rules": "optsum.text.chunks.rules.files",
     "read_systems": "optsum.corpus.systems",
     "read_topics": "optsum.corpus.topics",
     "rouge": "optsum.metrics.rouge",
@@ -139,7 +139,7 @@ _HOME = {
     "solve_all": "optsum.running.topics",
     "study": "optsum.studies",
     "with_vectors": "optsum.corpus.given",
-    "write_page": "optsum.page.write",
+    "write_page": "optsum.report.page.write",
 }
 
 __all__ = [

@@ -9,11 +9,11 @@ from typing import Any, ClassVar, Final
 from optsum.contracts.run import Limits, Run
 from optsum.contracts.strategy import Strategy
 from optsum.coverage.instance import Combination
-from optsum.deadline import Deadline
 from optsum.errors import UnsupportedError
 from optsum.optima.nearness import Nearness
 from optsum.optima.optima import Optima
 from optsum.problem.problem import Capability, Problem
+from optsum.system.deadline import Deadline
 
 from .branch_and_bound import BranchAndBound
 from .exhaustive.estimate import duration

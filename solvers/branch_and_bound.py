@@ -14,12 +14,12 @@ from optsum.contracts.strategy import Strategy
 from optsum.coverage.clauses import is_cover
 from optsum.coverage.facility import Facility
 from optsum.coverage.instance import NO_LIMIT, Combination, Coverage, Sense
-from optsum.deadline import Deadline
 from optsum.errors import BackendError, OptionError, UnsupportedError
 from optsum.optima.nearness import Nearness
 from optsum.optima.optima import Optima
 from optsum.problem.problem import Capability, Problem, Selection, require
 from optsum.program.surrogate import reaches
+from optsum.system.deadline import Deadline
 
 from .covers.solve import enumerate_covers, solve_cover
 from .levels import all_by_levels, search_by_levels

@@ -16,13 +16,13 @@ import numpy as np
 
 from optsum.contracts.run import Limits, Run, Stopped
 from optsum.coverage.instance import Combination, Coverage, Key, Sense
-from optsum.deadline import Deadline
 from optsum.errors import UnsupportedError
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.problem import Problem
 from optsum.program.model import affordable
 from optsum.program.ratio_bound import only, single_bound, trivial_bound
 from optsum.program.surrogate import varies_alike
+from optsum.system.deadline import Deadline
 
 from .branch_and_bound import BranchAndBound, is_linear
 from .exhaustive.few import is_few

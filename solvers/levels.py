@@ -18,11 +18,11 @@ from optsum.contracts.run import Limits, Run
 from optsum.coverage.evaluate import score
 from optsum.coverage.facility import Facility
 from optsum.coverage.instance import IntArray
-from optsum.deadline import Deadline
 from optsum.optima.diagram import Diagram
 from optsum.optima.optima import Optima
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.problem import Capability, Problem
+from optsum.system.deadline import Deadline
 
 __all__ = ["all_by_levels", "facility_of", "search_by_levels"]
 

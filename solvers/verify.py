@@ -6,9 +6,9 @@ from contextlib import suppress
 from typing import Final
 
 from optsum.contracts.run import Limits, Run, Stopped
-from optsum.deadline import Deadline
 from optsum.errors import BackendError, UnsupportedError
 from optsum.problem.problem import Capability, Problem
+from optsum.system.deadline import Deadline
 
 from .branch_and_bound import BranchAndBound
 

@@ -25,7 +25,7 @@ def outputs(cell: Any) -> list[str]:
         data = output.get("data", {})
         text = output.get("text") or data.get("text/html") or data["text/plain"]
         without = re.sub(r"\b[\d.e-]+ (ms|s|min)\b", "TIME", text)
-        # Kernels are compiled once a machine; progress is shown of what takes long (tests/test_notebook.py).
+        # Kernels are compiled once a machine; progress is shown of what takes long (tests/system/test_notebook.py).
         if not text.startswith("Compiling kernels") and not re.fullmatch(r"<small>\d+ topics, TIME</small>", without):
             shown.append(re.sub(r"\s+|-{3,}", " ", without))
     return shown

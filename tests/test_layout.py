@@ -147,6 +147,12 @@ def test_no_folder_is_crowded() -> None:
     assert folder_faults([path for path, _ in _sources(CORE, *FOLDERS)]) == []
 
 
+def test_the_core_is_seen_at_a_glance() -> None:
+    inside = [path for path in (ROOT / "optsum").iterdir() if path.name != "__pycache__"]
+    assert len([path for path in inside if path.suffix == ".py"]) <= 6
+    assert len([path for path in inside if path.is_dir()]) <= 17
+
+
 def test_the_map_names_what_is_there() -> None:
     table = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     assert table.count("\n| ") > 30

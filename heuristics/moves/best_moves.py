@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from optsum.compiled import njit
 from optsum.coverage.gains import RULED, brought, gain_of
 from optsum.coverage.state import COVER, MISSING
+from optsum.system.compiled import njit
 
 from .neighbourhood import ahead, below, improves, look_at_all, rank, violation_of
 

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from optsum.compiled import njit
 from optsum.coverage.gains import quick_ones
 from optsum.coverage.instance import Coverage, IntArray, pack
 from optsum.coverage.state import COVER, LENGTH, MISSING, RATIO, flip, value_pair
+from optsum.system.compiled import njit
 
 __all__ = [
     "Neighbourhood",

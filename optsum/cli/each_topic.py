@@ -15,14 +15,14 @@ from optsum.cli.finished import Finished
 from optsum.cli.interrupts import Interrupts
 from optsum.cli.topics import count_topics, open_topics
 from optsum.contracts.result import Result, Status
+from optsum.corpus.rows.formats import RowFormat
+from optsum.corpus.rows.writer import Existing, RowWriter
 from optsum.corpus.topic import BadTopic, Topic
 from optsum.errors import OptionError
 from optsum.options.options import Options
 from optsum.report.messages.progress import bar
 from optsum.report.tables.results import headline
 from optsum.report.tables.table import Table, counted, number, seconds
-from optsum.rows.formats import RowFormat
-from optsum.rows.writer import Existing, RowWriter
 from optsum.running.each_topic import charged
 from optsum.running.setup import setup_of
 from optsum.running.warm import warm_up

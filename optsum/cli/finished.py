@@ -20,7 +20,7 @@ INPUT: Final = "input_hash"
 
 
 class Finished:
-    """The topics of which all rows are there; a `Keeper` of `optsum.rows.writer.RowWriter`.
+    """The topics of which all rows are there; a `Keeper` of `optsum.corpus.rows.writer.RowWriter`.
 
     A row with an error, or one that Ctrl-C ended, is not finished: its topic is searched again.
 

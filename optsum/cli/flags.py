@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
     from pydantic.fields import FieldInfo
 
-    from optsum.rows.writer import Existing
+    from optsum.corpus.rows.writer import Existing
 
 __all__ = ["OF_SEARCHES", "Config", "Flags", "Output", "Overwrite", "Resume", "command", "existing", "output_or_pipe"]
 
@@ -104,7 +104,7 @@ def existing(overwrite: bool, resume: bool = False) -> Existing:
     OptionError
         If both are asked for.
     """
-    from optsum.rows.writer import Existing
+    from optsum.corpus.rows.writer import Existing
 
     if overwrite and resume:
         raise OptionError("An output cannot be both kept and replaced: give --resume or --overwrite.")

@@ -8,7 +8,7 @@ from types import FrameType, TracebackType
 from typing import Any, Final, Self
 
 from optsum.cli.exits import INTERRUPTED
-from optsum.processes.postponed import is_postponed
+from optsum.system.processes.postponed import is_postponed
 
 _HEARD: Final = (signal.SIGINT, signal.SIGTERM)
 

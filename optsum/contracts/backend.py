@@ -19,7 +19,7 @@ from optsum.contracts.result import Termination
 from optsum.contracts.run import Limits
 from optsum.errors import BackendError, UnsupportedError
 from optsum.problem.problem import Problem, Selection
-from optsum.processes.supervised import ask
+from optsum.system.processes.supervised import ask
 
 __all__ = ["Availability", "Backend", "RawOutcome", "stated"]
 

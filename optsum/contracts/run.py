@@ -15,9 +15,9 @@ import numpy as np
 
 from optsum.contracts.result import Termination, TracePoint, relative_gap
 from optsum.coverage.instance import Key, Sense
-from optsum.deadline import Deadline
 from optsum.errors import InputError, OptionError
 from optsum.problem.problem import Evaluation, Problem, Selection
+from optsum.system.deadline import Deadline
 
 __all__ = ["CERTIFICATE_S", "LIMIT_OPTIONS", "Limits", "Run", "Stopped"]
 

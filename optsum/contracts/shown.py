@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from optsum.errors import visible
-from optsum.notebook import Words, facts, kept_words, marked_text
+from optsum.system.notebook import Words, facts, kept_words, marked_text
 
 __all__ = ["Shown"]
 

@@ -13,7 +13,7 @@ from optsum.corpus.sentences import as_sentences, check_language, json_type
 from optsum.corpus.topic import Text, as_id
 from optsum.corpus.unique import unique
 from optsum.errors import InputError
-from optsum.files import PathLike
+from optsum.system.files import PathLike
 
 __all__ = ["BadSystem", "System", "as_system", "read_systems"]
 

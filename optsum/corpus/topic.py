@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
 from optsum.corpus.sentences import as_sentences, json_type
 from optsum.errors import InputError
-from optsum.files import is_deep
+from optsum.system.files import is_deep
 from optsum.text.tokenizers import Sentence
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from optsum.corpus.sentences import check_language
 from optsum.corpus.topic import BadTopic, Flat, Topic, as_id, as_topic
 from optsum.corpus.unique import unique_topics
 from optsum.errors import InputError
-from optsum.files import PathLike, name_of
+from optsum.system.files import PathLike, name_of
 
 __all__ = ["Say", "Texts", "read_topics", "topics_of_line", "topics_of_source"]
 

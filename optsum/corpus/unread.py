@@ -17,7 +17,7 @@ from optsum.corpus.sentences import check_language
 from optsum.corpus.topic import BadTopic, Flat, Topic
 from optsum.corpus.topics import Say, Texts, read_topics, topics_of_line, topics_of_source
 from optsum.corpus.unique import Names, unique_topics
-from optsum.files import PathLike, name_of
+from optsum.system.files import PathLike, name_of
 
 __all__ = ["Unread", "unread_topics"]
 

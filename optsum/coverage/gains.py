@@ -7,8 +7,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from optsum.compiled import njit
 from optsum.coverage.instance import Combination, Coverage, IntArray, Sense
+from optsum.system.compiled import njit
 
 __all__ = ["RULED", "brought", "gain_of", "quick_ones"]
 

@@ -19,9 +19,9 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from optsum.compiled import njit
 from optsum.coverage.instance import Combination, Coverage, IntArray, Sense, pack
 from optsum.coverage.row import Row
+from optsum.system.compiled import njit
 
 __all__ = [
     "CHOSEN",

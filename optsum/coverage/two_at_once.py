@@ -19,7 +19,7 @@ from queue import SimpleQueue
 from threading import Thread
 
 from optsum.coverage.compiling import Part, on_first_compilation
-from optsum.processes.children import end_with, python
+from optsum.system.processes.children import end_with, python
 
 __all__ = ["compile_parts"]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from re import findall, search
 
 from optsum.errors import InputError
-from optsum.files import PathLike, read_text
+from optsum.system.files import PathLike, read_text
 
 
 @dataclass(frozen=True)

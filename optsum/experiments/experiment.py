@@ -12,11 +12,11 @@ from typing import Any, Final
 from optsum.corpus.formats.columns import parse_columns
 from optsum.errors import OptionError, OptsumError, unknown_name
 from optsum.experiments.inputs import absolute
-from optsum.files import PathLike
 from optsum.options.files.schema import described
 from optsum.options.files.toml import check_kinds, read_table, toml_of
 from optsum.options.options import OF_WORKERS, Options, resolve
 from optsum.registry import STRATEGIES
+from optsum.system.files import PathLike
 
 __all__ = ["Experiment", "experiment_of"]
 

@@ -10,10 +10,10 @@ from time import monotonic, sleep
 from types import TracebackType
 from typing import Any, Final, Self
 
+from optsum.corpus.rows.lock import lock
+from optsum.corpus.rows.store import STORE, RowStore
 from optsum.errors import InputError, OptionError
-from optsum.files import PathLike, describe_os_error
-from optsum.rows.lock import lock
-from optsum.rows.store import STORE, RowStore
+from optsum.system.files import PathLike, describe_os_error
 
 __all__ = ["CONFIG", "ENVIRONMENT", "RunFolder", "is_locked"]
 

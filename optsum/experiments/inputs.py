@@ -13,8 +13,8 @@ from optsum.corpus.folders.line_pairs import line_pair
 from optsum.corpus.formats.hf_datasets import PREFIX
 from optsum.corpus.topic import BadTopic, Topic
 from optsum.errors import InputError
-from optsum.files import describe_os_error
 from optsum.problem.formulation import Formulation
+from optsum.system.files import describe_os_error
 
 __all__ = ["absolute", "files_beside", "fingerprint"]
 

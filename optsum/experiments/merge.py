@@ -7,12 +7,12 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+from optsum.corpus.rows.store import STORE, RowStore, is_run
 from optsum.errors import InputError, OptionError
 from optsum.experiments.folder import CONFIG, RunFolder, sessions_of
 from optsum.experiments.shards import Shard
 from optsum.experiments.status import RunStatus, status
-from optsum.files import PathLike, read_text
-from optsum.rows.store import STORE, RowStore, is_run
+from optsum.system.files import PathLike, read_text
 
 __all__ = ["merge"]
 

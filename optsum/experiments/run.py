@@ -13,6 +13,8 @@ from typing import Any, NamedTuple, Self
 
 from optsum._version import __version__
 from optsum.contracts.result import Result
+from optsum.corpus.rows.json_text import to_bytes
+from optsum.corpus.rows.store import Answer, RowStore
 from optsum.corpus.topic import BadTopic, Topic
 from optsum.corpus.topics import read_topics
 from optsum.corpus.unread import Unread, unread_topics
@@ -23,10 +25,6 @@ from optsum.experiments.folder import RunFolder, sessions_of
 from optsum.experiments.inputs import files_beside, fingerprint
 from optsum.experiments.shards import Shard
 from optsum.experiments.status import RunStatus, status
-from optsum.files import PathLike
-from optsum.notebook import tracked
-from optsum.rows.json_text import to_bytes
-from optsum.rows.store import Answer, RowStore
 from optsum.running.all_optima.detailed import detailed
 from optsum.running.each_topic import lost_topic, search_topic
 from optsum.running.executors.choice import AnyExecutor, crew_of
@@ -35,6 +33,8 @@ from optsum.running.executors.workers import as_done
 from optsum.running.setup import Setup, setup_of
 from optsum.running.topics import search_part
 from optsum.running.warm import warm_up
+from optsum.system.files import PathLike
+from optsum.system.notebook import tracked
 
 __all__ = ["RunWork", "run"]
 

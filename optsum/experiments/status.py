@@ -7,11 +7,11 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from optsum.corpus.rows.store import STORE, RowStore, is_run
 from optsum.errors import InputError
 from optsum.experiments.folder import is_locked
 from optsum.experiments.shards import Shard
-from optsum.files import PathLike
-from optsum.rows.store import STORE, RowStore, is_run
+from optsum.system.files import PathLike
 
 __all__ = ["RunStatus", "status"]
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from optsum.compiled import njit
+from optsum.system.compiled import njit
 
 __all__ = ["clipped_hits", "count_rows", "ngram_numbers", "skip_numbers"]
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from optsum.compiled import njit
+from optsum.system.compiled import njit
 
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 _ONE = np.uint64(1)

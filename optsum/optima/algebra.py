@@ -13,9 +13,9 @@ from typing import Final
 
 import numpy as np
 
-from optsum.deadline import NEVER, Deadline
 from optsum.errors import UnsupportedError
 from optsum.optima.diagram import EMPTY_FAMILY, EMPTY_SET, Diagram
+from optsum.system.deadline import NEVER, Deadline
 
 __all__ = ["Ordered", "deep_recursion", "minimal_sets", "union"]
 

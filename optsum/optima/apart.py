@@ -20,9 +20,9 @@ from collections.abc import Collection
 import numpy as np
 from numpy.typing import NDArray
 
-from optsum.compiled import njit
 from optsum.coverage.instance import IntArray
 from optsum.optima.diagram import EMPTY_FAMILY, EMPTY_SET, Diagram
+from optsum.system.compiled import njit
 
 __all__ = ["far_apart"]
 

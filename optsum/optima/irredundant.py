@@ -18,11 +18,11 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from optsum.compiled import njit
 from optsum.coverage.evaluate import key_of, score
 from optsum.coverage.instance import Coverage, IntArray, Sense, pack
 from optsum.coverage.state import COVER, LENGTH, MISSING, arrays_of, empty_state, flip, value_pair
 from optsum.optima.diagram import Diagram
+from optsum.system.compiled import njit
 
 __all__ = ["DRAWS", "LISTED", "Share", "irredundant_share", "is_irredundant"]
 

@@ -16,11 +16,11 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from optsum.deadline import NEVER, Deadline
 from optsum.errors import InputError
 from optsum.optima.algebra import minimal_sets
 from optsum.optima.diagram import Diagram
 from optsum.optima.pairs import PAIRS, Estimate, mean_jaccard, sampled_jaccard
+from optsum.system.deadline import NEVER, Deadline
 
 __all__ = ["Agreement", "Names", "Optima"]
 

@@ -16,10 +16,10 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from optsum.deadline import NEVER, Deadline
 from optsum.errors import InputError, UnsupportedError
 from optsum.optima.algebra import Ordered, deep_recursion
 from optsum.optima.diagram import EMPTY_FAMILY, EMPTY_SET, Diagram
+from optsum.system.deadline import NEVER, Deadline
 
 __all__ = ["LISTED", "MAX_BYTES", "PAIRS", "Estimate", "mean_jaccard", "overlaps", "sampled_jaccard"]
 

@@ -11,11 +11,11 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from optsum.compiled import njit
 from optsum.coverage.evaluate import key_of
 from optsum.coverage.instance import Combination, Coverage, IntArray, Sense
 from optsum.coverage.state import LENGTH, Arrays, arrays_of, empty_state, flip
 from optsum.optima.diagram import Diagram
+from optsum.system.compiled import njit
 
 __all__ = ["Worth", "chosen_sets", "power_of", "step_of", "totals_of_sets", "weights_of_units", "worth_of_sets"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import combinations
 
-from optsum.deadline import Deadline
+from optsum.system.deadline import Deadline
 
 __all__ = ["cliques_of", "similar_pairs"]
 

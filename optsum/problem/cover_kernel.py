@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from optsum.compiled import njit
+from optsum.system.compiled import njit
 
 
 @njit(cache=True)

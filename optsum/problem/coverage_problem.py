@@ -13,10 +13,10 @@ import numpy as np
 
 from optsum.coverage.evaluate import key_of, score, value_of
 from optsum.coverage.instance import Combination, Coverage, Key, Sense
-from optsum.deadline import NEVER, Deadline
 from optsum.problem.problem import Capability, Evaluation, Move, Problem, Selection
 from optsum.program.choice import model_of
 from optsum.program.model import LinearModel, affordable
+from optsum.system.deadline import NEVER, Deadline
 
 __all__ = ["CoverageProblem"]
 

@@ -16,13 +16,13 @@ from optsum.errors import UnsupportedError, visible
 from optsum.metrics.metric import Metric
 from optsum.metrics.rouge import Score, rouge_all
 from optsum.metrics.similarity import Greedy
-from optsum.notebook import facts, marked_text
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.numbered import NumberedTopic
 from optsum.problem.problem import Problem, Selection
 from optsum.problem.serves import Serves
 from optsum.problem.sides import rows_of
 from optsum.problem.spec import Spec
+from optsum.system.notebook import facts, marked_text
 from optsum.text.analyzer import Analyzer
 from optsum.text.lengths import LENGTH_OF
 from optsum.text.tokenizers import Sentence

@@ -29,8 +29,8 @@ from typing import Any
 import numpy as np
 
 from optsum.coverage.instance import Combination, Coverage, IntArray, Joint
-from optsum.deadline import NEVER, Deadline
 from optsum.metrics.metric import Counts, Gram
+from optsum.system.deadline import NEVER, Deadline
 
 __all__ = ["Component", "Objective", "Ratios", "gains_of", "objective_of"]
 

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Self, TypeAlias
 import numpy as np
 
 from optsum.coverage.instance import NO_LIMIT, Key, Sense
-from optsum.deadline import NEVER, Deadline
 from optsum.errors import UnsupportedError
 from optsum.optima.fitting import fit
+from optsum.system.deadline import NEVER, Deadline
 
 if TYPE_CHECKING:
     from optsum.coverage.instance import Coverage

@@ -12,9 +12,9 @@ from typing import Any
 
 from optsum.corpus.topic import Topic
 from optsum.coverage.row import Row
-from optsum.deadline import Deadline
 from optsum.errors import InputError
 from optsum.problem.cliques import cliques_of, similar_pairs
+from optsum.system.deadline import Deadline
 
 __all__ = ["Linear", "Sides", "rows_of"]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from optsum.coverage.instance import NO_LIMIT
-from optsum.deadline import NEVER, Deadline
 from optsum.errors import OptionError
 from optsum.problem.sides import Sides
+from optsum.system.deadline import NEVER, Deadline
 from optsum.text.analyzer import Analyzer
 from optsum.text.lengths import LENGTH_OF
 

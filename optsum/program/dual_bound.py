@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optsum.coverage.instance import Sense
-from optsum.deadline import NEVER, Deadline
 from optsum.program.model import LinearModel
+from optsum.system.deadline import NEVER, Deadline
 
 if TYPE_CHECKING:
     from optsum.program.highs import Relaxation

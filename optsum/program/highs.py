@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optsum.coverage.instance import Sense
-from optsum.deadline import NEVER, Deadline
-from optsum.processes.apart import run_apart
 from optsum.program.model import LinearModel
+from optsum.system.deadline import NEVER, Deadline
+from optsum.system.processes.apart import run_apart
 
 __all__ = ["Relaxation", "load", "new_highs", "pass_model", "relax", "run"]
 

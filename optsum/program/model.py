@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optsum.coverage.instance import NO_LIMIT, Coverage, IntArray, Sense
-from optsum.deadline import Deadline
 from optsum.errors import UnsupportedError
 from optsum.program.joints import JointColumns
 from optsum.program.rows import Rows
+from optsum.system.deadline import Deadline
 
 __all__ = ["LinearModel", "affordable", "coverage_model"]
 

@@ -15,12 +15,12 @@ import numpy as np
 from optsum.coverage.climb import climb
 from optsum.coverage.evaluate import score
 from optsum.coverage.instance import Combination, Coverage
-from optsum.deadline import NEVER, Deadline
 from optsum.program.dual_bound import model_bound, relaxed_bound
 from optsum.program.highs import relax
 from optsum.program.model import affordable, coverage_model
 from optsum.program.surrogate import Cell, Weighted, cell_of, collapsed, excess, programs, reaches
 from optsum.program.tangent import relaxed_anchor
+from optsum.system.deadline import NEVER, Deadline
 
 __all__ = ["only", "ratio_bound", "single_bound", "trivial_bound", "value_bound"]
 

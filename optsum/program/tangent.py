@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optsum.coverage.instance import Coverage
-from optsum.deadline import NEVER, Deadline
 from optsum.program.surrogate import Weighted, collapsed, reaches
+from optsum.system.deadline import NEVER, Deadline
 
 __all__ = ["anchored", "relaxed_anchor"]
 

@@ -15,13 +15,13 @@ from optsum.contracts.result import Result, Status, Termination, Timing
 from optsum.contracts.run import CERTIFICATE_S
 from optsum.corpus.topic import Topic
 from optsum.coverage.instance import Key
-from optsum.deadline import NEVER, Deadline, TimeOver
 from optsum.errors import InputError
 from optsum.optima.algebra import union
 from optsum.optima.diagram import Diagram
 from optsum.running.results import finished
 from optsum.running.search import exact
 from optsum.running.setup import Setup
+from optsum.system.deadline import NEVER, Deadline, TimeOver
 
 __all__ = ["best_result", "each_reference", "for_each_reference", "reaches", "shares", "union_of"]
 

@@ -15,12 +15,12 @@ from optsum.corpus.unread import Unread
 from optsum.corpus.vectors.npz import read_vectors
 from optsum.errors import OptionError, describe
 from optsum.metrics.agreement import agreed_reference
-from optsum.notebook import tracked
 from optsum.running.executors.choice import AnyExecutor, crew_of
 from optsum.running.executors.workers import in_order
 from optsum.running.results import unsolved
 from optsum.running.setup import Setup
 from optsum.running.warm import warm_up
+from optsum.system.notebook import tracked
 
 __all__ = [
     "attempt",

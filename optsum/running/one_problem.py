@@ -9,13 +9,13 @@ from time import perf_counter
 from optsum.contracts.result import Result, Termination
 from optsum.corpus.topic import Topic
 from optsum.coverage.instance import Key
-from optsum.deadline import NEVER, Deadline, TimeOver
 from optsum.errors import OptionError
 from optsum.problem.formulation import Task
 from optsum.running.best_reference import best_of_references, shares
 from optsum.running.results import count_sentences, finished, unsolved
 from optsum.running.search import search
 from optsum.running.setup import Setup
+from optsum.system.deadline import NEVER, Deadline, TimeOver
 
 __all__ = ["answer", "build", "run_task"]
 

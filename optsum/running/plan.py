@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Final
 from optsum.contracts.result import Result, Termination
 from optsum.corpus.given import AnyTopics
 from optsum.coverage.instance import Key
-from optsum.deadline import Deadline, TimeOver
 from optsum.errors import OptionError, unknown_name
 from optsum.options.of_strategies import shared_out
 from optsum.options.options import Options, read_config, resolve
@@ -27,6 +26,7 @@ from optsum.running.one_problem import build, run_task
 from optsum.running.results import unsolved
 from optsum.running.setup import Setup, setup_of
 from optsum.running.warm import refused
+from optsum.system.deadline import Deadline, TimeOver
 
 if TYPE_CHECKING:
     from optsum.corpus.topic import Topic

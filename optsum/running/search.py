@@ -18,11 +18,11 @@ from optsum.contracts.result import Result, Status, Termination, Timing
 from optsum.contracts.run import CERTIFICATE_S, LIMIT_OPTIONS, Limits, Run, Stopped
 from optsum.contracts.strategy import Strategy
 from optsum.coverage.instance import Key
-from optsum.deadline import Deadline
 from optsum.errors import BackendError, OptionError
 from optsum.optima.optima import Optima
 from optsum.problem.problem import Capability, Problem
 from optsum.registry import CERTIFICATE, STRATEGIES
+from optsum.system.deadline import Deadline
 
 __all__ = ["exact", "get_ready", "result_of_sets", "search"]
 

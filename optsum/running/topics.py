@@ -13,7 +13,6 @@ from optsum.contracts.result import Result
 from optsum.corpus.given import AnyTopics, topic_given, with_vectors
 from optsum.corpus.topic import Topic, as_topic
 from optsum.corpus.vectors.arrays import Embed
-from optsum.notebook import Words
 from optsum.options.keywords import Keywords, SolveKeywords
 from optsum.options.options import Options, resolve
 from optsum.running.all_optima.detailed import detailed
@@ -22,6 +21,7 @@ from optsum.running.executors.choice import AnyExecutor
 from optsum.running.one_problem import answer
 from optsum.running.setup import Setup, setup_of
 from optsum.running.warm import warm_up
+from optsum.system.notebook import Words
 
 __all__ = ["search_part", "solve", "solve_all", "solve_topics"]
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from optsum.corpus.topic import Topic
-from optsum.deadline import NEVER, Deadline
 from optsum.errors import UnsupportedError
 from optsum.metrics.ngrams import NGrams
 from optsum.problem.counted import Counted
@@ -15,6 +14,7 @@ from optsum.problem.objective import gains_of
 from optsum.problem.spec import Spec
 from optsum.program.any_text import any_text_model
 from optsum.program.dual_bound import model_bound
+from optsum.system.deadline import NEVER, Deadline
 from optsum.text.tokenizers import Sentence
 
 __all__ = ["TextLimit", "any_text_limit"]

@@ -19,7 +19,6 @@ from pydantic import Field
 from optsum.contracts.result import Result, Status
 from optsum.corpus.systems import System
 from optsum.corpus.topic import Topic
-from optsum.deadline import Deadline
 from optsum.errors import InputError, OptionError
 from optsum.options.options import Options, resolve
 from optsum.registry import STRATEGIES
@@ -35,6 +34,7 @@ from optsum.studies.base import TIME_LIMIT, Row, Seconds, Study, Workers, with_r
 from optsum.studies.peers import score_of
 from optsum.studies.seeds import ExactSeconds, Seed, Seeds
 from optsum.studies.submitted import Submitted, refused, summary_of
+from optsum.system.deadline import Deadline
 from optsum.text.lengths import cut_sentences
 
 __all__ = ["GapStudy"]

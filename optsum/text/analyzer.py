@@ -9,7 +9,7 @@ from itertools import chain
 from typing import Final
 
 from optsum.errors import InputError, OptionError, unknown_name
-from optsum.files import PathLike, read_text
+from optsum.system.files import PathLike, read_text
 from optsum.text.resources import smart_stopwords
 from optsum.text.stem import stem
 from optsum.text.stem_rouge_score import stem_rouge_score

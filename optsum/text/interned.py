@@ -11,7 +11,7 @@ from typing import Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from optsum.deadline import NEVER, Deadline
+from optsum.system.deadline import NEVER, Deadline
 from optsum.text.analyzer import Analyzer
 from optsum.text.lengths import word_count
 from optsum.text.tokenizers import Sentence

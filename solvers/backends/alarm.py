@@ -9,7 +9,7 @@ from pathlib import PurePath
 from types import FrameType, TracebackType
 from typing import Any, Final, Self
 
-from optsum.deadline import Deadline
+from optsum.system.deadline import Deadline
 
 __all__ = ["GRACE_S", "Alarm", "Overran"]
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 from optsum.contracts.declaration import BoundQuality, OptionNames
 from optsum.contracts.run import Limits
 from optsum.errors import OptionError
-from optsum.processes.supervised import ask
+from optsum.system.processes.supervised import ask
 
 from .pyomo.backend import PyomoBackend
 from .pyomo.declaration import PyomoDeclaration

@@ -22,11 +22,11 @@ from optsum.contracts.declaration import Declaration, Ending, OptionNames
 from optsum.contracts.result import Termination
 from optsum.contracts.run import Limits
 from optsum.coverage.instance import Sense
-from optsum.deadline import Deadline
 from optsum.errors import BackendError, OptionError
 from optsum.problem.problem import Problem, Selection
-from optsum.processes.children import python
 from optsum.program.model import LinearModel
+from optsum.system.deadline import Deadline
+from optsum.system.processes.children import python
 
 from .alarm import GRACE_S, Overran
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from optsum.processes.children import end_with
+from optsum.system.processes.children import end_with
 
 
 def main(parent: int) -> None:

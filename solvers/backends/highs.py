@@ -13,10 +13,10 @@ from optsum.contracts.backend import Backend, RawOutcome, stated
 from optsum.contracts.declaration import Declaration, Ending, OptionNames
 from optsum.contracts.result import Termination
 from optsum.contracts.run import Limits
-from optsum.deadline import Deadline
 from optsum.errors import BackendError, OptionError
 from optsum.problem.problem import Problem, Selection
 from optsum.program.highs import new_highs, pass_model, run
+from optsum.system.deadline import Deadline
 
 __all__ = ["HIGHS", "Highs", "scheduler", "set_options"]
 

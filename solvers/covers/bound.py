@@ -20,10 +20,10 @@ from math import isfinite
 from typing import Any, Final, NamedTuple
 
 from optsum.coverage.clauses import Bits, Clauses, members, support
-from optsum.deadline import NEVER, Deadline
 from optsum.program.cover import cover_program
 from optsum.program.dual_bound import SCALE
 from optsum.program.highs import new_highs, pass_model, run
+from optsum.system.deadline import NEVER, Deadline
 
 _SMALL: Final = 10_000
 """Entries of a linear program that takes less than a tenth of a second: it is solved here, others apart."""

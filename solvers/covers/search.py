@@ -36,8 +36,8 @@ from optsum.coverage.clauses import (
     without,
 )
 from optsum.coverage.instance import Coverage
-from optsum.deadline import NEVER, Deadline
 from optsum.optima.diagram import EMPTY_FAMILY, EMPTY_SET, Diagram
+from optsum.system.deadline import NEVER, Deadline
 
 from .bound import Relaxer, Shares
 from .families import Families

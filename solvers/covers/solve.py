@@ -11,9 +11,9 @@ from optsum.contracts.result import Termination
 from optsum.contracts.run import CERTIFICATE_S, Limits, Run, Stopped
 from optsum.coverage.clauses import Bits, Clauses, clauses_of, members
 from optsum.coverage.instance import Coverage
-from optsum.deadline import Deadline
 from optsum.optima.diagram import Diagram
 from optsum.optima.optima import Optima
+from optsum.system.deadline import Deadline
 
 from ..engine.monitor import Monitor, stop_at
 from .search import minimum_covers

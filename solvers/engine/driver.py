@@ -19,9 +19,9 @@ import numpy as np
 from optsum.contracts.result import Termination
 from optsum.contracts.run import Limits, Stopped
 from optsum.coverage.instance import IntArray
-from optsum.deadline import Deadline
 from optsum.errors import UnsupportedError
 from optsum.optima.diagram import EMPTY_FAMILY, EMPTY_SET
+from optsum.system.deadline import Deadline
 
 from .effort import DEFAULT, Effort
 from .monitor import Monitor

@@ -10,7 +10,7 @@ from typing import Any
 
 from optsum.contracts.result import Termination
 from optsum.contracts.run import Limits, Stopped
-from optsum.deadline import Deadline
+from optsum.system.deadline import Deadline
 
 __all__ = ["Monitor", "Statistics", "stop_at"]
 

@@ -9,7 +9,7 @@ from typing import Generic, Protocol, TypeVar
 import numpy as np
 
 from optsum.coverage.instance import IntArray
-from optsum.deadline import Deadline
+from optsum.system.deadline import Deadline
 
 from .program import Program
 from .reduction import States

@@ -23,7 +23,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from optsum.compiled import njit
+from optsum.system.compiled import njit
 
 from .terms import gcd, terms_of
 

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optsum.coverage.instance import IntArray
-from optsum.deadline import Deadline
 from optsum.program.highs import new_highs, run
+from optsum.system.deadline import Deadline
 
 from .reduction import DROPPED, TAKEN, States
 

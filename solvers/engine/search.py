@@ -10,9 +10,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from optsum.compiled import njit
 from optsum.coverage.instance import IntArray
 from optsum.optima.diagram import EMPTY_FAMILY
+from optsum.system.compiled import njit
 
 from .reduction import mix
 from .store import NodeStore

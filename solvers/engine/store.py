@@ -9,8 +9,8 @@ from typing import Final
 
 import numpy as np
 
-from optsum.compiled import njit
 from optsum.optima.diagram import EMPTY_FAMILY, EMPTY_SET, Diagram
+from optsum.system.compiled import njit
 
 from .reduction import mix
 

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from optsum.compiled import njit
+from optsum.system.compiled import njit
 
 
 @njit(cache=True)

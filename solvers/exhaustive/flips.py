@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from optsum.compiled import njit
 from optsum.coverage.instance import IntArray
 from optsum.coverage.state import LENGTH, MISSING, Arrays, State, empty_state, flip, value_pair
+from optsum.system.compiled import njit
 
 DONE, VISITED, FEASIBLE, TIES, BEST_CHANGED = 0, 1, 2, 3, 4
 _DEPTH, _UNIT, _TOP, _BOTTOM, _HELD, LISTED = 5, 6, 7, 8, 9, 10

@@ -11,11 +11,11 @@ import numpy as np
 
 from optsum.contracts.run import CERTIFICATE_S, Limits, Run, Stopped
 from optsum.coverage.instance import NO_LIMIT
-from optsum.deadline import Deadline
 from optsum.optima.nearness import Nearness
 from optsum.optima.optima import Optima
 from optsum.optima.tally import power_of, step_of
 from optsum.problem.problem import Capability, Problem, Selection
+from optsum.system.deadline import Deadline
 
 from .walkers import within_limits
 from .worth import worth

@@ -12,10 +12,10 @@ import numpy as np
 from optsum.contracts.run import CERTIFICATE_S, Limits, Run, Stopped
 from optsum.contracts.strategy import Strategy
 from optsum.coverage.instance import NO_LIMIT
-from optsum.deadline import Deadline
 from optsum.optima.nearness import Nearness
 from optsum.optima.optima import Optima
 from optsum.problem.problem import Capability, Problem
+from optsum.system.deadline import Deadline
 
 from .worth import worth
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, TypeAlias, TypeVar
 
 from optsum.contracts.run import Limits, Stopped
-from optsum.deadline import Deadline
+from optsum.system.deadline import Deadline
 
 from ..engine.driver import Driver
 from ..engine.effort import DEFAULT, Effort

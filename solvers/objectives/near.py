@@ -25,12 +25,12 @@ from optsum.contracts.result import Termination
 from optsum.contracts.run import Limits, Stopped
 from optsum.coverage.clauses import is_cover
 from optsum.coverage.instance import NO_LIMIT, Combination, Coverage, Sense
-from optsum.deadline import Deadline
 from optsum.optima.diagram import EMPTY_FAMILY, Diagram
 from optsum.optima.nearness import Nearness
 from optsum.optima.optima import Optima
 from optsum.optima.tally import Worth, chosen_sets, power_of, step_of, worth_of_sets
 from optsum.program.surrogate import reaches
+from optsum.system.deadline import Deadline
 
 from ..covers.solve import enumerate_covers
 from ..engine.program import Program, program_of

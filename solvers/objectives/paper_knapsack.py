@@ -21,13 +21,13 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from optsum.compiled import njit
 from optsum.contracts.result import Termination
 from optsum.contracts.run import Limits, Stopped
 from optsum.coverage.instance import Coverage
-from optsum.deadline import Deadline
 from optsum.errors import UnsupportedError
 from optsum.optima.optima import Optima
+from optsum.system.compiled import njit
+from optsum.system.deadline import Deadline
 
 from ..engine.monitor import Monitor, Statistics
 from ..engine.singles.core import Core, core_of

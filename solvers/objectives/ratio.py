@@ -16,11 +16,11 @@ from optsum.contracts.run import Limits, Stopped
 from optsum.coverage.climb import climb
 from optsum.coverage.evaluate import key_of, score
 from optsum.coverage.instance import Coverage
-from optsum.deadline import Deadline
 from optsum.errors import BackendError
 from optsum.optima.diagram import EMPTY_FAMILY, Diagram
 from optsum.problem.problem import Selection
 from optsum.program.surrogate import reaches
+from optsum.system.deadline import Deadline
 
 from ..engine.program import Program, program_of, spread
 from .guards import guarded

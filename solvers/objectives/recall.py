@@ -10,11 +10,11 @@ from typing import Final
 from optsum.contracts.result import Termination
 from optsum.contracts.run import Limits, Stopped
 from optsum.coverage.instance import Coverage
-from optsum.deadline import Deadline
 from optsum.errors import UnsupportedError
 from optsum.optima.diagram import EMPTY_FAMILY, Diagram
 from optsum.optima.optima import Optima
 from optsum.program.surrogate import reaches
+from optsum.system.deadline import Deadline
 
 from ..engine.effort import DEFAULT, Effort
 from ..engine.monitor import Statistics

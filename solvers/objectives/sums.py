@@ -22,13 +22,13 @@ from optsum.contracts.run import Limits, Stopped
 from optsum.coverage.evaluate import key_of
 from optsum.coverage.instance import Combination, Coverage, IntArray
 from optsum.coverage.state import arrays_of
-from optsum.deadline import Deadline
 from optsum.optima.algebra import union
 from optsum.optima.counting import count_feasible
 from optsum.optima.diagram import EMPTY_FAMILY, Diagram
 from optsum.optima.tally import chosen_sets, totals_of_sets, worth_of_sets
 from optsum.program.surrogate import Cell, Weighted, cell_of, excess, programs, reaches
 from optsum.program.tangent import anchored, relaxed_anchor
+from optsum.system.deadline import Deadline
 
 from ..engine.program import Program, program_of, spread
 from .guards import guarded, positive_program

@@ -9,7 +9,7 @@ import pytest
 from optsum.cli import main
 from optsum.errors import InputError
 from optsum.exchange.normal_form_json import coverage_of_json
-from optsum.files import is_deep
+from optsum.system.files import is_deep
 
 DEPTHS = [100, 950, 20_000]
 GOOD = '{"id": "a", "documents": [["a"]], "references": [["a"]]'

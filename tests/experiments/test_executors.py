@@ -20,7 +20,7 @@ from worker_jobs import deadly_search, dies_of, dies_once, lost, slow_first, tex
 
 import optsum
 from optsum.cli import main
-from optsum.rows.reading import read_rows
+from optsum.corpus.rows.reading import read_rows
 from optsum.running.executors.given import Given
 from optsum.running.executors.local import Local
 from optsum.running.executors.workers import as_done, in_order

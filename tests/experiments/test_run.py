@@ -12,9 +12,9 @@ from timeless import timeless
 
 import optsum
 from optsum.cli import main
+from optsum.corpus.rows.reading import read_rows
 from optsum.experiments.merge import merge
 from optsum.options import model, options
-from optsum.rows.reading import read_rows
 
 TOPIC = {"documents": [["a b", "b c", "a c d", "d"]], "references": [["a b c"], ["c d"]]}
 

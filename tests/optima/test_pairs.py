@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from optsum.deadline import Deadline
 from optsum.errors import InputError, UnsupportedError
 from optsum.optima.diagram import Diagram
 from optsum.optima.optima import Optima
 from optsum.optima.pairs import mean_jaccard, overlaps, sampled_jaccard
+from optsum.system.deadline import Deadline
 
 families = st.sets(st.frozensets(st.integers(0, 8), max_size=6), min_size=1, max_size=25)
 

@@ -13,11 +13,11 @@ from optsum.contracts.result import Result, Status, Termination
 from optsum.contracts.run import Limits, Run
 from optsum.contracts.strategy import Strategy
 from optsum.coverage.instance import Coverage
-from optsum.deadline import NEVER, Deadline
 from optsum.errors import BackendError, OptionError, UnknownNameError, UnsupportedError
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.problem import Capability, Evaluation
 from optsum.running.search import search
+from optsum.system.deadline import NEVER, Deadline
 from optsum.testing import OwnMetric, check_strategy, random_topic
 from optsum.testing.watched import watched
 

@@ -12,12 +12,12 @@ import pytest
 import optsum
 from optsum.contracts.result import Status, Termination
 from optsum.corpus.topic import Topic, as_topic
-from optsum.deadline import Deadline, TimeOver
 from optsum.options.options import resolve
 from optsum.running.all_optima.oracles import resolve_enumeration
 from optsum.running.one_problem import build
 from optsum.running.plan import Plan, compare_topics
 from optsum.running.setup import Setup, setup_of
+from optsum.system.deadline import Deadline, TimeOver
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,6 @@ import pytest
 from optsum.solvers import certificate
 
 import optsum
-from optsum.deadline import NEVER, Deadline
 from optsum.errors import InputError, OptionError
 from optsum.options.options import resolve
 from optsum.problem.coverage_problem import CoverageProblem
@@ -18,6 +17,7 @@ from optsum.problem.problem import Problem
 from optsum.running.one_problem import build
 from optsum.running.search import search
 from optsum.running.setup import setup_of
+from optsum.system.deadline import NEVER, Deadline
 from optsum.testing import brute_force, random_coverage, random_topic
 from optsum.testing.instances import KINDS
 

@@ -13,13 +13,13 @@ import pytest
 import optsum
 from optsum.cli import main
 from optsum.corpus.topic import BadTopic
-from optsum.deadline import Deadline
 from optsum.errors import UnsupportedError
 from optsum.optima.optima import Optima
 from optsum.studies import base as loop
 from optsum.studies.hirao.study import HiraoStudy
 from optsum.studies.hirao.tables import overlaps
 from optsum.studies.lin_hovy.study import LinHovyStudy
+from optsum.system.deadline import Deadline
 
 FREE = {
     "id": "free",

@@ -12,10 +12,10 @@ import pytest
 
 from optsum.coverage import state as arrays
 from optsum.coverage.instance import Coverage
-from optsum.deadline import NEVER, Deadline
 from optsum.errors import UnsupportedError
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.problem import Capability, Evaluation, Selection
+from optsum.system.deadline import NEVER, Deadline
 from optsum.testing import ConformanceError, OwnMetric, check_problem
 
 INSTANCE = Coverage.of(

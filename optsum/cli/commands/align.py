@@ -35,10 +35,10 @@ def run(
 
     from optsum.cli.interrupts import Interrupts
     from optsum.corpus.parses import rebased
+    from optsum.corpus.rows.writer import RowWriter
     from optsum.corpus.topic import BadTopic, topic_to_json
     from optsum.report.messages.progress import bar
     from optsum.report.tables.table import Column, Table, counted
-    from optsum.rows.writer import RowWriter
 
     given, mode = resolve_as(_OPTIONS, options, config=config).model_dump(), existing(overwrite)
     output = output_or_pipe(output)

@@ -64,9 +64,9 @@ def run(
     ] = None,
 ) -> int:
     """Label all topics of a file."""
-    from optsum.labelling.labels import Wanted, label_result, label_row, label_topics, resolve_labels
+    from optsum.corpus.rows.formats import format_of_labels
+    from optsum.exchange.labels import Wanted, label_result, label_row, label_topics, resolve_labels
     from optsum.optima.nearness import Nearness
-    from optsum.rows.formats import format_of_labels
 
     output = files.output or "-"
     form = format_of_labels(output, format_)

@@ -25,10 +25,10 @@ def run(
     from tempfile import TemporaryDirectory
 
     from optsum.cli.commands.status import in_words
+    from optsum.corpus.rows.store import stored_rows
+    from optsum.corpus.rows.writer import RowWriter
     from optsum.experiments.merge import merge
     from optsum.report.tables.table import counted
-    from optsum.rows.store import stored_rows
-    from optsum.rows.writer import RowWriter
 
     if output != "-" and not Path(output).suffix:
         put(in_words(merge(folders, output)))

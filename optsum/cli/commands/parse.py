@@ -31,11 +31,11 @@ def run(
 
     from optsum.cli.stopping import Stopping
     from optsum.corpus.parsing import load_model, parsed_topic
+    from optsum.corpus.rows.writer import RowWriter
     from optsum.corpus.topic import BadTopic, topic_to_json
     from optsum.errors import InputError
     from optsum.report.messages.progress import bar
     from optsum.report.tables.table import counted
-    from optsum.rows.writer import RowWriter
 
     output, mode = output_or_pipe(output), existing(overwrite)
     source = open_topics(topics, columns, checked_flat(flat), limit)

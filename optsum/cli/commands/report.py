@@ -27,9 +27,9 @@ def run(
 ) -> int:
     """Write rows as one HTML file."""
     from optsum.cli.exits import DONE, put
-    from optsum.page.write import checked_output, write_page
+    from optsum.corpus.rows.reading import read_rows
     from optsum.report.messages.progress import bar, count_lines
-    from optsum.rows.reading import read_rows
+    from optsum.report.page.write import checked_output, write_page
 
     def count() -> int | None:
         counts = [count_lines(path) for path in rows]

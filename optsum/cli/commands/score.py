@@ -35,11 +35,11 @@ def run(
     resolved, mode, form = resolve_score(options, config=config), existing(overwrite), table_format(format_)
 
     from optsum.cli.interrupts import Interrupts
+    from optsum.corpus.rows.writer import RowWriter
     from optsum.corpus.systems import read_systems
     from optsum.report.messages.progress import bar
     from optsum.report.system_scores import SystemScores, score_rows
     from optsum.report.tables.table import counted, put_tables
-    from optsum.rows.writer import RowWriter
 
     scores = SystemScores(resolved)
     first_error = None

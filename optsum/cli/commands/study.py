@@ -74,10 +74,10 @@ def _run(
     (output, overwrite, resume), (plot, figures) = to, drawn
     mode = existing(overwrite, resume)
     from optsum.cli.stopping import Stopping
+    from optsum.corpus.rows.writer import Row, RowWriter
     from optsum.report.figures.figure import figure_folder
     from optsum.report.messages.progress import bar
     from optsum.report.tables.table import counted, put_tables
-    from optsum.rows.writer import Row, RowWriter
     from optsum.studies.resume import done_topics
 
     topics, systems = inputs["topics"] or "-", inputs["systems"]

@@ -19,7 +19,7 @@ from optsum.corpus.formats.sgml import (
 )
 from optsum.corpus.sentences import well_formed
 from optsum.errors import InputError
-from optsum.files import READ_ERRORS, open_bytes, read_text
+from optsum.system.files import READ_ERRORS, open_bytes, read_text
 
 __all__ = ["duc_files", "duc_topics", "is_duc_file"]
 

@@ -12,7 +12,7 @@ from typing import Final
 from optsum.corpus.formats.columns import Columns
 from optsum.corpus.formats.lines import Line, broken_off
 from optsum.errors import InputError
-from optsum.files import READ_ERRORS, PathLike, describe_os_error, open_bytes
+from optsum.system.files import READ_ERRORS, PathLike, describe_os_error, open_bytes
 
 __all__ = ["line_pair", "pair_topics"]
 

@@ -12,7 +12,7 @@ from optsum.corpus.formats.lines import Line
 from optsum.corpus.formats.marks import between_marks
 from optsum.corpus.sentences import split_sentences, well_formed
 from optsum.errors import InputError
-from optsum.files import read_text
+from optsum.system.files import read_text
 
 __all__ = ["parallel_folders", "parallel_topics", "stories_in", "story_topics"]
 

@@ -7,7 +7,7 @@ from codecs import getincrementaldecoder
 from collections.abc import Iterator
 
 from optsum.corpus.formats.lines import DECODER, Line, NotJSONError, broken_off
-from optsum.files import READ_ERRORS
+from optsum.system.files import READ_ERRORS
 
 _BLANK = " \t\r\n"
 

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
-from optsum.files import READ_ERRORS, describe_os_error
+from optsum.system.files import READ_ERRORS, describe_os_error
 
 __all__ = ["DECODER", "Line", "NotJSONError", "RawLine", "broken_off", "decode", "decoded", "is_blank", "raw_lines"]
 

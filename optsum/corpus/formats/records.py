@@ -22,7 +22,7 @@ from optsum.corpus.formats.cover_table import is_cover_table, parse_cover_table
 from optsum.corpus.formats.lines import Line, RawLine, decode, decoded, is_blank, raw_lines
 from optsum.corpus.formats.tables import OfCells, csv_records, heading_of, parquet_records
 from optsum.errors import InputError, visible
-from optsum.files import READ_ERRORS, PathLike, describe_os_error, name_of, open_bytes
+from optsum.system.files import READ_ERRORS, PathLike, describe_os_error, name_of, open_bytes
 
 __all__ = ["raw_records", "read_records"]
 

@@ -14,7 +14,7 @@ from optsum.corpus.formats.lines import Line, RawLine
 from optsum.corpus.formats.records import raw_records
 from optsum.corpus.topic import BadTopic, Topic
 from optsum.errors import InputError
-from optsum.files import PathLike, describe_os_error
+from optsum.system.files import PathLike, describe_os_error
 
 __all__ = ["open_source"]
 

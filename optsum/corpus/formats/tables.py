@@ -11,7 +11,7 @@ from typing import Any, Final, TypeAlias
 from optsum.corpus.formats.columns import recognised
 from optsum.corpus.formats.lines import Line, broken_off
 from optsum.errors import InputError
-from optsum.files import READ_ERRORS
+from optsum.system.files import READ_ERRORS
 
 __all__ = ["JSON_COLUMNS", "OfCells", "csv_records", "heading_of", "parquet_records"]
 

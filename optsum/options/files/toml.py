@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel, ValidationError
 
 from optsum.errors import OptionError, unknown_name
-from optsum.files import parse_toml, read_text
+from optsum.system.files import parse_toml, read_text
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails

@@ -11,9 +11,9 @@ from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from optsum.corpus.rows.writer import Existing, RowWriter
 from optsum.errors import OptionError, visible
-from optsum.files import PathLike, describe_os_error
-from optsum.rows.writer import Existing, RowWriter
+from optsum.system.files import PathLike, describe_os_error
 
 if TYPE_CHECKING:
     from optsum.report.tables.table import Table

@@ -9,9 +9,9 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from optsum.errors import OptionError, tracebacks_are_shown, visible
-from optsum.files import describe_os_error
 from optsum.report.messages import progress
 from optsum.report.messages.verbosity import Verbosity, saying
+from optsum.system.files import describe_os_error
 
 __all__ = ["note", "telling"]
 

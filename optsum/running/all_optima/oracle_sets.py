@@ -10,7 +10,6 @@ from typing import Any
 from optsum.contracts.enumeration import Enumeration
 from optsum.contracts.result import Result
 from optsum.errors import UnsupportedError, visible
-from optsum.notebook import facts, marked_text
 from optsum.optima.counting import count_feasible, count_feasible_forest
 from optsum.optima.irredundant import Share
 from optsum.optima.nearness import Nearness
@@ -18,6 +17,7 @@ from optsum.optima.optima import Names, Optima
 from optsum.problem.formulation import Task
 from optsum.problem.problem import Problem
 from optsum.running.all_optima import families
+from optsum.system.notebook import facts, marked_text
 
 __all__ = ["Oracles"]
 

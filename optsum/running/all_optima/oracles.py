@@ -13,9 +13,7 @@ from optsum.contracts.enumeration import Enumeration
 from optsum.contracts.result import Result, Termination
 from optsum.corpus.given import AnyTopics, topic_given
 from optsum.corpus.topic import Topic
-from optsum.deadline import Deadline, TimeOver
 from optsum.errors import UnsupportedError
-from optsum.notebook import Words
 from optsum.optima.nearness import Nearness
 from optsum.optima.optima import Names, Optima
 from optsum.options.keywords import Keywords
@@ -31,6 +29,8 @@ from optsum.running.results import count_sentences, finished, unsolved
 from optsum.running.search import result_of_sets
 from optsum.running.setup import Setup, setup_of
 from optsum.running.warm import warm_up
+from optsum.system.deadline import Deadline, TimeOver
+from optsum.system.notebook import Words
 
 NEAR_S: Final = 10.0
 """Seconds a topic for what is near the optimum, where none are given."""

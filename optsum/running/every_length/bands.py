@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from optsum.coverage.instance import Key
-from optsum.deadline import Deadline
 from optsum.problem.problem import Capability, Problem
+from optsum.system.deadline import Deadline
 
 __all__ = ["bounds_of"]
 

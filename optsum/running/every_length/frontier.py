@@ -25,7 +25,6 @@ from optsum.coverage.climb import climbs
 from optsum.coverage.climb import prepare as climb_prepare
 from optsum.coverage.instance import Key, Sense
 from optsum.coverage.state import arrays_of
-from optsum.deadline import Deadline, TimeOver
 from optsum.errors import UnsupportedError
 from optsum.options.options import Options, resolve
 from optsum.problem.problem import Capability, Problem, Selection
@@ -38,6 +37,7 @@ from optsum.running.results import count_sentences, finished, unsolved
 from optsum.running.search import exact, search
 from optsum.running.setup import Setup, setup_of
 from optsum.running.warm import warm_up
+from optsum.system.deadline import Deadline, TimeOver
 
 __all__ = ["frontier", "frontier_topics", "resolve_frontier"]
 

@@ -11,8 +11,8 @@ from typing import Any, Final
 
 from optsum._version import __version__
 from optsum.errors import ExecutorError, OptionError, tracebacks_are_shown
-from optsum.processes.children import imports_from_here
 from optsum.running.executors.work import interrupt_here
+from optsum.system.processes.children import imports_from_here
 
 __all__ = ["Dask"]
 

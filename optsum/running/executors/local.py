@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from optsum.errors import tracebacks_are_shown
-from optsum.processes.children import SAFE_PATH, imports_from_here
 from optsum.running.executors.work import STOP, start_process
+from optsum.system.processes.children import SAFE_PATH, imports_from_here
 
 __all__ = ["Local", "interrupt_processes"]
 

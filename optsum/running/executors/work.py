@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from optsum.contracts.result import Result, Termination
 from optsum.errors import show_tracebacks
-from optsum.processes.children import end_with
-from optsum.processes.postponed import is_postponed
+from optsum.system.processes.children import end_with
+from optsum.system.processes.postponed import is_postponed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

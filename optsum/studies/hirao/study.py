@@ -15,7 +15,6 @@ from optsum.contracts.result import Result, Status
 from optsum.corpus.extracts import extract_of
 from optsum.corpus.systems import System
 from optsum.corpus.topic import Topic
-from optsum.deadline import Deadline
 from optsum.errors import InputError, UnsupportedError
 from optsum.optima.pairs import Estimate
 from optsum.options.options import Options, resolve
@@ -30,6 +29,7 @@ from optsum.studies.hirao.options import METRICS, SETTINGS, HiraoOptions
 from optsum.studies.hirao.tables import all_tables, scores_figure
 from optsum.studies.peers import score_of
 from optsum.studies.submitted import Submitted, refused, text_of
+from optsum.system.deadline import Deadline
 from optsum.text.lengths import word_count
 
 if TYPE_CHECKING:

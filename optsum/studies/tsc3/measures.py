@@ -24,10 +24,10 @@ from typing import Any
 
 import numpy as np
 
-from optsum.compiled import njit
 from optsum.corpus.alternatives import SentenceId, alternatives_of, check_extract, in_order
 from optsum.corpus.topic import Topic
 from optsum.errors import InputError
+from optsum.system.compiled import njit
 from optsum.text.tokenizers import Sentence
 
 __all__ = ["Answers", "ExtractScore", "answer_score", "answers", "score_extract"]

@@ -17,9 +17,9 @@ from typing import Any
 from optsum.contracts.backend import Availability, Backend, RawOutcome
 from optsum.contracts.result import Termination
 from optsum.contracts.run import Limits
-from optsum.deadline import Deadline
 from optsum.errors import BackendError, OptionError, OptsumError
 from optsum.problem.problem import Problem, Selection
+from optsum.system.deadline import Deadline
 
 from ..alarm import Alarm, Overran
 from .declaration import PyomoDeclaration

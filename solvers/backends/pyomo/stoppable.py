@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from optsum.processes.apart import run_apart
+from optsum.system.processes.apart import run_apart
 
 __all__ = ["make_stoppable"]
 

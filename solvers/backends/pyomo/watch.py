@@ -10,9 +10,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from optsum.deadline import Deadline
 from optsum.errors import BackendError
-from optsum.processes.supervised import run_supervised
+from optsum.system.deadline import Deadline
+from optsum.system.processes.supervised import run_supervised
 
 from ..alarm import GRACE_S, Alarm, Overran
 

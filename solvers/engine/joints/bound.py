@@ -21,7 +21,7 @@ from typing import Final
 
 import numpy as np
 
-from optsum.compiled import njit
+from optsum.system.compiled import njit
 
 from ..reduction import FREE, States
 from .instance.core import Core, term

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from optsum.compiled import njit
 from optsum.coverage.instance import IntArray
+from optsum.system.compiled import njit
 
 from ..reduction import TAKEN, States
 from .bound import grain_of, last_row, precedence_table

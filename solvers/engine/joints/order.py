@@ -9,8 +9,8 @@ from typing import Final
 
 import numpy as np
 
-from optsum.compiled import njit
 from optsum.coverage.instance import IntArray
+from optsum.system.compiled import njit
 
 from ..tables import fractional_weights
 from .instance.core import Core

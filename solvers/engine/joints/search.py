@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from optsum.compiled import njit
 from optsum.coverage.instance import IntArray
 from optsum.optima.diagram import EMPTY_FAMILY, EMPTY_SET
+from optsum.system.compiled import njit
 
 from ..program import widths
 from ..reduction import mix

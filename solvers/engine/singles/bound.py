@@ -27,7 +27,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from optsum.compiled import njit
+from optsum.system.compiled import njit
 
 from ..reduction import States
 from .core import Core

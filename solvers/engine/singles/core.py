@@ -16,8 +16,8 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from optsum.coverage.instance import IntArray
-from optsum.deadline import NEVER, Deadline
 from optsum.errors import UnsupportedError
+from optsum.system.deadline import NEVER, Deadline
 
 from ..program import Program, widths
 from ..reduction import DROPPED, FREE, TAKEN, States, reduce_core

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from optsum.compiled import njit
+from optsum.system.compiled import njit
 
 from ..reduction import TAKEN
 from .bound import grain_of, profits, suffix_table

@@ -35,8 +35,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from optsum.compiled import njit
 from optsum.coverage.instance import IntArray
+from optsum.system.compiled import njit
 
 from ..reduction import mix
 from ..store import make_node

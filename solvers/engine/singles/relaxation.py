@@ -19,8 +19,8 @@ from typing import Final
 
 import numpy as np
 
-from optsum.compiled import njit
 from optsum.coverage.instance import IntArray
+from optsum.system.compiled import njit
 
 from ..relaxation import BY_COLUMN, HUGE, LinearProgram
 from .core import Core

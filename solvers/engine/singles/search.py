@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from optsum.compiled import njit
 from optsum.coverage.instance import IntArray
+from optsum.system.compiled import njit
 
 from ..search import Search
 from ..store import NodeStore

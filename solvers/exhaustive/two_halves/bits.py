@@ -8,7 +8,7 @@ import numpy as np
 from numba import types
 from numba.extending import intrinsic
 
-from optsum.compiled import njit
+from optsum.system.compiled import njit
 
 _LOW, _FIRST, _WIDTH, _BITS = 1, 2, 3, 4
 

@@ -21,9 +21,9 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from optsum.compiled import njit
 from optsum.coverage.instance import Coverage, IntArray
 from optsum.coverage.state import kernel_array
+from optsum.system.compiled import njit
 
 from .bits import field_bits, ones
 from .split import cut_of

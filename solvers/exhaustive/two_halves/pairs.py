@@ -12,9 +12,9 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from optsum.compiled import njit
 from optsum.coverage.instance import Coverage, IntArray
 from optsum.coverage.state import kernel_array
+from optsum.system.compiled import njit
 
 from .bits import ones
 from .halves import Halves

@@ -6,8 +6,8 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from optsum.compiled import njit
 from optsum.coverage.instance import IntArray
+from optsum.system.compiled import njit
 
 from .bits import field_bits, ones
 from .halves import Halves

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from optsum.compiled import njit
+from optsum.system.compiled import njit
 
 MOST_SHORT: Final = 62
 """Units of the short half, whose sets are bits of one integer."""

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from optsum.compiled import njit
+from optsum.system.compiled import njit
 
 __all__ = ["INTEGER", "PRODUCT", "RATIO", "SUM"]
 

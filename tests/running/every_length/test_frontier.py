@@ -12,9 +12,9 @@ import pytest
 import optsum
 from optsum.cli import main
 from optsum.contracts.result import Result
-from optsum.deadline import NEVER
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.running.every_length.bands import bounds_of
+from optsum.system.deadline import NEVER
 from optsum.testing import brute_force, random_coverage, random_topic
 
 OPTIONS: list[dict[str, Any]] = [

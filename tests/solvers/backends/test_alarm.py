@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from optsum.solvers.backends.alarm import Alarm, Overran
 
-from optsum.deadline import Deadline
+from optsum.system.deadline import Deadline
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers here")
 

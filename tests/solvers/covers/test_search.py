@@ -19,11 +19,11 @@ from optsum.contracts.run import Limits, Run, Stopped
 from optsum.contracts.strategy import Strategy
 from optsum.coverage.clauses import canonical, clauses_of, interchangeable, members
 from optsum.coverage.instance import Coverage, Joint, Sense
-from optsum.deadline import Deadline
 from optsum.errors import UnsupportedError
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.program.model import LinearModel, coverage_model
 from optsum.running.search import search
+from optsum.system.deadline import Deadline
 
 
 class CoverStrategy(Strategy):

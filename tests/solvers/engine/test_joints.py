@@ -16,9 +16,9 @@ from programs import value_of, values_of
 
 from optsum.contracts.run import Limits, Stopped
 from optsum.coverage.instance import NO_LIMIT, Coverage, Joint
-from optsum.deadline import Deadline
 from optsum.errors import UnsupportedError
 from optsum.optima.diagram import Diagram
+from optsum.system.deadline import Deadline
 from optsum.testing import random_coverage
 
 CASES = ("compressive", "joined", "closed window", "negative", "ratio", "sum", "weighted", "coarse")

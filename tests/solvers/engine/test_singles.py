@@ -14,11 +14,11 @@ from optsum.solvers.objectives.recall import solve_all, solve_one
 
 from optsum.contracts.run import Limits
 from optsum.coverage.instance import NO_LIMIT, Coverage, Sense
-from optsum.deadline import Deadline
 from optsum.errors import UnsupportedError
 from optsum.optima.optima import Optima
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.problem import Selection
+from optsum.system.deadline import Deadline
 from optsum.testing import brute_force, random_coverage
 
 

@@ -16,10 +16,10 @@ import optsum
 from optsum.cli import main
 from optsum.contracts.run import Limits
 from optsum.coverage.instance import Coverage
-from optsum.deadline import Deadline
 from optsum.optima.optima import Optima
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.registry import STRATEGIES
+from optsum.system.deadline import Deadline
 from optsum.testing import brute_force, random_coverage
 
 

@@ -21,8 +21,8 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from optsum.compiled import njit
 from optsum.coverage.instance import IntArray
+from optsum.system.compiled import njit
 
 from ...program import widths
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from optsum.compiled import njit
 from optsum.coverage.instance import IntArray
+from optsum.system.compiled import njit
 
 from ...program import widths
 from ...reduction import DROPPED, FREE, TAKEN, States, reduce_core

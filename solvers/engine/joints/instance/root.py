@@ -11,8 +11,8 @@ import numpy as np
 from optsum.contracts.result import Termination
 from optsum.contracts.run import Stopped
 from optsum.coverage.instance import IntArray, Joint
-from optsum.deadline import NEVER, Deadline, TimeOver
 from optsum.errors import UnsupportedError
+from optsum.system.deadline import NEVER, Deadline, TimeOver
 
 from ...monitor import stop_at
 from ...program import Program, widths

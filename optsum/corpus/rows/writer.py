@@ -1,0 +1,331 @@
+"""Result rows written so that nothing good is lost."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from enum import StrEnum
+from io import FileIO
+from pathlib import Path
+from shutil import rmtree
+from types import TracebackType
+from typing import Any, Self, TypeAlias
+
+from optsum.corpus.formats.hf_datasets import is_dataset_folder
+from optsum.corpus.rows.convert import convert
+from optsum.corpus.rows.formats import RowFormat, format_of
+from optsum.corpus.rows.json_text import to_ascii, to_bytes
+from optsum.corpus.rows.lock import lock
+from optsum.corpus.rows.reading import read_rows
+from optsum.errors import OptionError, visible
+from optsum.system.files import PathLike, describe_os_error
+
+__all__ = ["Existing", "Keeper", "RowWriter"]
+
+Row: TypeAlias = dict[str, Any]
+
+Keeper: TypeAlias = Callable[[Iterator[Row]], Callable[[Row], bool]]
+"""Looks at all rows of an earlier run, and returns what says of each whether it stays."""
+
+_JOURNAL = ".part"
+
+
+class Existing(StrEnum):
+    """What becomes of the rows that an output already has."""
+
+    REFUSE = "refuse"
+    """They stay, and nothing is written."""
+    OVERWRITE = "overwrite"
+    """They go, as soon as there is a first new row."""
+    RESUME = "resume"
+    """They stay as far as they are finished, and new ones are added."""
+
+
+class RowWriter:
+    """Writes rows in the format that the name of the output says; each is on disk when `write` returns.
+
+    Rows of JSON Lines are added to the file. For every other format they are gathered as JSON Lines in a file beside
+    it, named with ``.part``, which becomes the output at the end, and is all there if the process dies before.
+
+    The file is opened at once, so an output that cannot be written is refused before any work; but what it held is only
+    given up for the first row. So a run that fails before it has anything to say (bad options, unusable input) loses no
+    older result, and one that is stopped later leaves exactly the rows that were done. A run that ends well without any
+    row leaves an empty file; one that fails without any row leaves no file where there was none. While it is written,
+    the file is locked.
+
+    Parameters
+    ----------
+    path : str or path
+        ``.jsonl``, ``.csv`` (either also ``.gz`` or ``.zst``) or ``.parquet``; ``-`` is the standard output, which has
+        JSON Lines.
+    inputs : iterable of str or path
+        Files that the rows are made from, which must not be overwritten.
+    existing : Existing
+        What becomes of rows that are there already.
+    keep : callable, optional
+        For `Existing.RESUME`: which of them are finished; all of them, if not given.
+    form : RowFormat, optional
+        The format, where the name does not say it.
+
+    Raises
+    ------
+    OptionError
+        If the file cannot be opened for writing, is one of the inputs, is of no format, has rows that must not be
+        touched, or is written by somebody else.
+    InputError
+        If the rows to be resumed cannot be read.
+
+    Examples
+    --------
+    >>> with RowWriter("-") as rows:
+    ...     rows.write({"id": "a", "objective": 0.5})
+    {"id": "a", "objective": 0.5}
+    """
+
+    def __init__(
+        self,
+        path: PathLike,
+        *,
+        inputs: Iterable[PathLike] = (),
+        existing: Existing = Existing.REFUSE,
+        keep: Keeper | None = None,
+        form: RowFormat | None = None,
+    ) -> None:
+        self._name = "<stdout>" if path == "-" else os.fspath(path)
+        if form is not None and form.kind == "datasets":
+            self._name = self._name.rstrip(f"/{os.sep}")
+        self._file: FileIO | None = None
+        self._empty = True  # nothing is held that a failure must not lose
+        self._resumed = False
+        if path == "-":
+            if sys.stdout is None:  # a program without a console
+                raise OptionError("there is no standard output; name an output file")
+            if existing is Existing.RESUME:
+                raise OptionError("the standard output holds no earlier rows to be resumed: give a file, -o FILE")
+            return
+        for other in inputs:
+            if other != "-" and _same(path, other):
+                raise OptionError(f"the output {self._name} is also an input; name another output")
+        try:
+            if not self._name:
+                raise FileNotFoundError
+            self._regular = form is not None or _may_be_file(self._name)
+            self._form = form or (format_of(self._name) if self._regular else RowFormat("jsonl"))
+            _check_kind(Path(self._name), self._form)
+            self._journal = Path(self._name if self._form.grows else self._name + _JOURNAL)
+            self._open()
+        except (OSError, ValueError) as error:
+            if isinstance(error, OptionError):
+                raise
+            raise self._unwritable(error) from error
+        try:
+            self._begin(existing, keep)
+        except BaseException:
+            self._give_up()
+            raise
+
+    def _open(self) -> None:
+        self._created = not self._journal.exists()
+        # Not "wb", which would empty the file now.
+        self._file = open(self._journal, "ab", buffering=0)  # noqa: SIM115, PTH123 (closed by `close`)
+        if self._regular and not lock(self._file.fileno(), self._journal):
+            self._file.close()
+            raise OptionError(f"the output {self._name} is being written by another run; name another output")
+
+    def _begin(self, existing: Existing, keep: Keeper | None) -> None:
+        """Decide on the rows that are there."""
+        held = [path for path in (self._journal, Path(self._name)) if self._regular and _holds_something(path)]
+        if not held:
+            return
+        if existing is Existing.REFUSE:
+            stopped = f" (in {held[0]})" if not self._form.grows and held[0] == self._journal else ""
+            raise OptionError(
+                f"the output {self._name} exists already{stopped}: --resume keeps its finished rows and goes on, "
+                "--overwrite begins anew; or name another output"
+            )
+        if existing is Existing.RESUME:
+            if self._form.kind == "bertsum" and held[0] != self._journal:
+                raise OptionError(f"the output {self._name} is complete, and says nothing of options: give --overwrite")
+            self._resume(held[0], keep)
+            self._empty, self._resumed = False, True
+
+    def _resume(self, source: Path, keep: Keeper | None) -> None:
+        """Leave in the journal the rows that stay, each whole."""
+        stays = (keep or _all)(read_rows(source))
+        if source == self._journal and _ends_line(source) and all(stays(row) for row in read_rows(source)):
+            return
+        new = self._journal.with_name(f"{self._journal.name}.new")
+        try:
+            with new.open("wb") as stream:
+                stream.writelines(to_bytes(row) + b"\n" for row in read_rows(source) if stays(row))
+            if self._file is not None:
+                self._file.close()
+            new.replace(self._journal)
+            self._open()
+            self._created = False
+        except OSError as error:
+            new.unlink(missing_ok=True)
+            raise self._unwritable(error) from error
+
+    def kept(self) -> Iterator[Row]:
+        """Iterate over the rows that were there and stay; before the first new one."""
+        return read_rows(self._journal) if self._resumed else iter(())
+
+    def write(self, row: Mapping[str, Any]) -> None:
+        """Write one row.
+
+        Parameters
+        ----------
+        row : mapping
+            Of what JSON has, numpy's numbers and arrays, and mappings. Numbers that are not finite become
+            null.
+
+        Raises
+        ------
+        OptionError
+            If the output cannot be written any more, such as on a full disk; no half row is left.
+        BrokenPipeError
+            If the reader of the standard output has left.
+        """
+        try:
+            if self._file is None:
+                _print(row)
+                return
+            self._truncate_once()
+            self._append(self._file, to_bytes(row) + b"\n")
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise self._unwritable(error) from error
+
+    def _append(self, file: FileIO, row: bytes) -> None:
+        before = os.fstat(file.fileno()).st_size
+        data = memoryview(row)
+        try:
+            while data:
+                data = data[file.write(data) :]
+        except BaseException:
+            if self._regular:
+                with suppress(OSError):
+                    file.truncate(before)
+            raise
+
+    def _truncate_once(self) -> None:
+        if self._empty and self._file is not None:
+            if self._regular:
+                self._file.truncate(0)
+            self._empty = False
+
+    def close(self) -> None:
+        """End the file; without any row it is empty from now on.
+
+        Raises
+        ------
+        OptionError
+            If the output cannot be written; the rows are in the file beside it then.
+        """
+        if self._file is None or self._file.closed:
+            return
+        self._truncate_once()
+        try:
+            if not self._form.grows:
+                self._convert()
+        finally:
+            self._file.close()
+
+    def _convert(self) -> None:
+        """Make the output of the journal, which is not needed any more."""
+        new = Path(f"{self._name}.new")
+        try:
+            convert(self._journal, new, self._form)
+            if Path(self._name).is_dir():
+                rmtree(self._name)  # rows that were to go, or are in the journal too
+            new.replace(self._name)
+        except OSError as error:
+            if new.is_dir():
+                rmtree(new, ignore_errors=True)
+            new.unlink(missing_ok=True)
+            raise OptionError(f"{self._unwritable(error)}; its rows are in {self._journal}") from error
+        self._remove_journal()
+
+    def _remove_journal(self) -> None:
+        try:
+            self._journal.unlink(missing_ok=True)
+        except PermissionError:  # Windows removes no open file
+            if self._file is not None:
+                self._file.close()
+            self._journal.unlink(missing_ok=True)
+
+    def _give_up(self) -> None:
+        """Close the file as it was before."""
+        if self._file is not None and not self._file.closed:
+            if self._created:
+                self._remove_journal()
+            self._file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is None or not self._empty:
+            self.close()
+        else:
+            self._give_up()
+
+    def _unwritable(self, error: Exception) -> OptionError:
+        return OptionError(f"the output {self._name} cannot be written: {describe_os_error(error)}")
+
+
+def _may_be_file(name: str) -> bool:
+    """Return whether this is a file, or nothing yet; not a device, or a pipe."""
+    try:
+        return stat.S_ISREG(Path(name).stat().st_mode)
+    except FileNotFoundError:
+        return True
+
+
+def _check_kind(output: Path, form: RowFormat) -> None:
+    """Refuse to put a file where a folder is, and a folder in the place of anything but one of its kind."""
+    if form.kind == "datasets":
+        if output.exists() and not is_dataset_folder(output):
+            raise OptionError(f"the output {output} is no folder that datasets saved; name another output")
+    elif output.is_dir():
+        raise IsADirectoryError
+
+
+def _holds_something(path: Path) -> bool:
+    try:
+        return path.stat().st_size > 0
+    except FileNotFoundError:
+        return False
+
+
+def _ends_line(path: Path) -> bool:
+    with path.open("rb") as file:
+        file.seek(-1, os.SEEK_END)
+        return file.read() == b"\n"
+
+
+def _all(rows: Iterator[Row]) -> Callable[[Row], bool]:
+    del rows
+    return lambda _: True
+
+
+def _same(path: PathLike, other: PathLike) -> bool:
+    try:
+        return Path(path).samefile(other)
+    except (OSError, ValueError):  # one of them does not exist
+        return False
+
+
+def _print(row: Mapping[str, Any]) -> None:
+    # A console that has no UTF-8 gets escapes instead of an error.
+    encoding = (sys.stdout.encoding or "utf-8").lower().replace("_", "-")
+    text = to_bytes(row).decode() if encoding in {"utf-8", "utf8"} else to_ascii(row)
+    sys.stdout.write(visible(text, pairs=True) + "\n")
+    sys.stdout.flush()

@@ -1,1 +1,0 @@
-"""Training labels: which sentences of each topic an oracle takes."""

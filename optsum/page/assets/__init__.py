@@ -1,1 +1,0 @@
-"""What the page is made of: a template, styles, scripts; `optsum.page.write` puts them into one file."""

@@ -1,0 +1,296 @@
+"""Rows brought together: for each problem what every strategy found, and what there is to look at."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
+
+from optsum.contracts.result import Result
+from optsum.coverage.instance import Key
+from optsum.errors import InputError, OptsumError, visible
+from optsum.registry import STRATEGIES
+from optsum.report.page.settings import Setting
+from optsum.report.page.texts import text_of, topic_of
+from optsum.report.ratios import claims, ratio_to_best
+from optsum.text.lengths import word_count
+
+Variant: TypeAlias = tuple[str, str | None, int | None, int]
+"""Strategy, backend and seed of a row, and which one it is of those that differ in other options of the search."""
+
+
+@dataclass
+class Found:
+    """What one strategy found for one problem.
+
+    Attributes
+    ----------
+    result : Result
+    ratio : float or None
+        Of its value to the optimum, or to the best bound where that is not known.
+    guaranteed : bool
+        Whether it is to the bound: then the true ratio is at least that.
+    reached : bool
+        Whether its value is the optimum's, compared exactly.
+    """
+
+    result: Result
+    ratio: float | None = None
+    guaranteed: bool = False
+    reached: bool = False
+
+
+@dataclass
+class Problem:
+    """A topic in a setting.
+
+    Attributes
+    ----------
+    id : str or None
+    setting : Setting
+    found : dict of Variant to Found
+    optimum : Key or None
+        Where it is known.
+    bound : float or None
+        The best that is proven, where the optimum is not known.
+    text, optima : dict or None
+        What the page shows of them (`optsum.report.page.texts`, `optsum.running.all_optima.details`).
+    sentences, words : int or None
+        Of the documents.
+    """
+
+    id: str | None
+    setting: Setting
+    found: dict[Variant, Found] = field(default_factory=dict)
+    optimum: Key | None = None
+    bound: float | None = None
+    text: dict[str, Any] | None = None
+    optima: dict[str, Any] | None = None
+    sentences: int | None = None
+    words: int | None = None
+
+    @property
+    def error(self) -> str | None:
+        """Why nothing could be searched."""
+        errors = [each.result.error for each in self.found.values()]
+        return errors[0] if errors and None not in errors else None
+
+    @property
+    def value(self) -> float | None:
+        """The optimum, for people; the best that was found where it is not known."""
+        held = [each.result for each in self.found.values() if each.result.objective is not None]
+        best = [each.result for each in self.found.values() if each.reached and each.result.objective is not None]
+        if best:
+            return best[0].objective
+        chosen = (min if self.setting.minimizes else max)(held, key=lambda r: r.objective or 0.0, default=None)
+        return None if chosen is None else chosen.objective
+
+    def judge(self) -> None:
+        """Hold what was found against the optimum, or against the best bound."""
+        results = [each.result for each in self.found.values()]
+        self.optimum, bounds, _ = claims(results)
+        if self.optimum is None and bounds:
+            self.bound = float((max if self.setting.minimizes else min)(bounds))
+        for each in self.found.values():
+            if (key := each.result.key) is not None:
+                each.ratio, each.guaranteed = ratio_to_best(key, self.optimum, bounds)
+                each.reached = key == self.optimum
+
+
+@dataclass
+class Gathered:
+    """All rows of a page."""
+
+    settings: list[Setting] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    variants: list[Variant] = field(default_factory=list)
+
+    def names(self) -> list[str]:
+        """Return what each variant is called: the strategy, and what tells it from others of the same strategy."""
+        found = []
+        for variant in self.variants:
+            same = [other for other in self.variants if other[0] == variant[0]]
+            name = variant[0]
+            if len({other[1] for other in same}) > 1:
+                name += f" on {variant[1]}"
+            if len({other[2] for other in same if other[1] == variant[1]}) > 1:
+                name += f", seed {variant[2]}"
+            found.append(visible(name))
+        counts = Counter(found)
+        seen: Counter[str] = Counter()
+        for place, name in enumerate(found):
+            if counts[name] > 1:
+                seen[name] += 1
+                found[place] = f"{name} ({seen[name]})"
+        return found
+
+    def exact(self) -> list[bool]:
+        """Return of each variant whether it is one that proves."""
+        return [_is_exact(strategy) for strategy, *_ in self.variants]
+
+
+def _is_exact(strategy: str) -> bool:
+    try:
+        return bool(STRATEGIES.load(strategy).exact)
+    except OptsumError:  # somebody else's, which is not installed here
+        return False
+
+
+def gather(rows: Iterable[Mapping[str, Any]], name: str = "rows") -> Gathered:
+    """Bring rows together.
+
+    Parameters
+    ----------
+    rows : iterable of mapping
+        As `optsum.contracts.result.Result.to_row` makes them. Those of a problem stand together, or have the same id.
+    name : str
+        What messages call them.
+
+    Raises
+    ------
+    InputError
+        If a row is none of optsum, or there are two of the same search.
+    """
+    gathered = Gathered()
+    known: dict[tuple[Setting, str], Problem] = {}
+    block: Problem | None = None
+    for number, row in enumerate(rows, start=1):
+        try:
+            result = _result(row)
+            details = _details(row)
+            if (
+                block is None
+                or details is not None
+                or result.id != block.id
+                or not block.setting.goes_on(row)
+                or (result.id is None and _variant(result, 0) in block.found)
+            ):
+                block = _problem(gathered, known, row, details)
+            variant = _free(block, result)
+        except InputError as error:
+            raise InputError(f"{name}: row {number}: {error}") from None
+        kept = {key: value for key, value in result.extra.items() if key != "details"}
+        block.found[variant] = Found(replace(result, extra=kept))
+        if variant not in gathered.variants:
+            gathered.variants.append(variant)
+        if block.optima is None and result.enumeration is not None:
+            block.optima = _of_enumeration(result)
+    for problem in gathered.problems:
+        problem.judge()
+    gathered.variants.sort(key=lambda variant: not _is_exact(variant[0]))  # the first is what others are held against
+    return gathered
+
+
+def _variant(result: Result, number: int) -> Variant:
+    return result.strategy, result.backend, result.seed, number
+
+
+def _free(problem: Problem, result: Result) -> Variant:
+    """Return the variant of a result that its problem does not have yet."""
+    number = 0
+    while (other := problem.found.get(_variant(result, number))) is not None:
+        if other.result.config_hash == result.config_hash:
+            raise InputError(f"there are two rows of {result.id!r} by {result.strategy}: give each file once")
+        number += 1
+    return _variant(result, number)
+
+
+def _result(row: Mapping[str, Any]) -> Result:
+    if "labels" in row and "selection" not in row:
+        raise InputError(
+            "this is a row of training labels, which does not tell one search from another: give rows of solve, "
+            "compare, enumerate or run"
+        )
+    return Result.from_row(row)
+
+
+def _details(row: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    details = row.get("details")
+    if details is not None and not isinstance(details, Mapping):
+        raise InputError("its details are not those that optsum writes: no object")
+    return details
+
+
+def _problem(
+    gathered: Gathered, known: dict[tuple[Setting, str], Problem], row: Mapping[str, Any], details: Any
+) -> Problem:
+    """Return the problem that a row is of: one that is known, or a new one."""
+    setting = Setting.of(row, details)
+    name = row.get("id")
+    problem = known.get((setting, name)) if name is not None else None
+    if problem is None:
+        problem = Problem(name, setting)
+        gathered.problems.append(problem)
+        if setting not in gathered.settings:
+            gathered.settings.append(setting)
+        if name is not None:
+            known[setting, name] = problem
+    count = row.get("sentence_count")
+    problem.sentences = problem.sentences if count is None else count
+    if details is not None and problem.text is None:
+        topic = topic_of(row, details)
+        problem.text = text_of(topic, setting, details.get("parts"))
+        problem.sentences, problem.words = len(topic.sentences), sum(map(word_count, topic.sentences))
+        problem.optima = _checked(details.get("optima"))
+    return problem
+
+
+def _checked(optima: object) -> dict[str, Any] | None:
+    """Return optima as details have them, if they have them."""
+    if optima is None:
+        return None
+    strange = InputError("its details are not those that optsum writes: optima")
+    if not isinstance(optima, Mapping):
+        raise strange
+    count, listed, shares = optima.get("count"), optima.get("listed"), optima.get("shares")
+    if (
+        not isinstance(count, int | str)
+        or not re.fullmatch("0|[1-9][0-9]*", str(count))
+        or not isinstance(listed, list)
+    ):
+        raise strange
+    if not all(isinstance(each, list) for each in listed) or not isinstance(shares, list | None):
+        raise strange
+    for each in shares or []:
+        if not isinstance(each, list) or len(each) != 2 or not isinstance(each[1], int | float):
+            raise strange
+    return {"count": str(count), "complete": optima.get("complete") is True, "listed": listed, "shares": shares}
+
+
+def _of_enumeration(result: Result) -> dict[str, Any] | None:
+    """Return the optima of a row of `optsum enumerate`, or what is near them; shares where they are known."""
+    found = result.enumeration
+    if found is None or not found.optima:
+        return None
+    listed = [[_listed(unit) for unit in optimum] for optimum in found.optima]
+    held = {"count": str(found.count), "complete": found.complete, "listed": listed, "shares": None}
+    if found.near is not None:
+        shares = found.near.unit_shares
+        own = None if shares is None else [[_listed(unit), share] for unit, share in shares]
+        return held | {"near": visible(found.near.near), "shares": own}
+    if found.complete and len(listed) == found.count:
+        counts = Counter(unit for optimum in found.optima for unit in optimum)
+        held["shares"] = [[_listed(unit), count / len(listed)] for unit, count in counts.items()]
+    return held
+
+
+def _listed(unit: Any) -> Any:
+    return list(unit) if isinstance(unit, tuple) else unit
+
+
+def median_count(problems: Iterable[Problem]) -> tuple[str, str, str] | None:
+    """Return median and largest number of tied optima, and of which topic that is; None where none are counted.
+
+    Numbers are digits: they can be of any size.
+    """
+    counts = sorted(
+        ((each.optima["count"], each.id or "?") for each in problems if each.optima and "near" not in each.optima),
+        key=lambda pair: (len(pair[0]), pair[0]),
+    )
+    if not counts:
+        return None
+    low, high = counts[(len(counts) - 1) // 2][0], counts[len(counts) // 2][0]
+    middle = f"{(int(low) + int(high)) / 2:g}" if len(high) <= 6 else low
+    return middle, *counts[-1]

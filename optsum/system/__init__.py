@@ -1,0 +1,1 @@
+"""What lies under all: compiled functions, time limits, files, other processes, notebooks."""

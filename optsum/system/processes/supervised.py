@@ -1,0 +1,141 @@
+"""Programs that end in time: with all the processes that they start, and with this one, however it ends."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+from optsum.system.processes import supervisor
+
+__all__ = ["TO_GO_S", "Ended", "ask", "run_supervised"]
+
+TO_GO_S: Final = 3.0
+"""Seconds that a supervisor gets to end its program, before it is given up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a program ended.
+
+    Attributes
+    ----------
+    status : int
+        Its exit status; minus the number of the signal that ended it.
+    output : str
+        What it wrote on its standard output and error output.
+    killed : bool
+        Whether it had to be ended, because its time was over.
+    """
+
+    status: int
+    output: str
+    killed: bool
+
+
+def run_supervised(
+    command: Sequence[str],
+    folder: Path,
+    *,
+    seconds: float | None = None,
+    given: str = "",
+    environment: Mapping[str, str] | None = None,
+) -> Ended:
+    """Run a program under a supervisor, a process that outlives this one if it must.
+
+    The program, and what it starts, forms a process group. That is ended (by SIGTERM, and by SIGKILL a second later)
+    when its time is over, when this call is left by an exception (Ctrl-C), and when this process dies in whatever way.
+
+    Parameters
+    ----------
+    command : sequence of str
+        The program's path, and its arguments.
+    folder : Path
+        One of its own, for what it reads and writes; removed if this process dies meanwhile.
+    seconds : float, optional
+        How long it may run.
+    given : str
+        What it can read from its standard input.
+    environment : mapping, optional
+        Its environment; this process's, if not given.
+
+    Raises
+    ------
+    OSError
+        If the supervisor or the program cannot be started.
+    """
+    if os.name != "posix":
+        return _run_alone(command, seconds, given, environment)
+    source, output = folder / "supervised.in", folder / "supervised.out"
+    source.write_text(given, encoding="utf-8")
+    arguments = [str("inf" if seconds is None else seconds), str(folder), str(source), str(output), *command]
+    # Isolated: it imports nothing but Python's own. A session of its own: no terminal or group ends it with us.
+    process = subprocess.Popen(  # noqa: S603 - a solver that was found on the PATH
+        [sys.executable, "-I", "-S", supervisor.__file__, *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+        env=None if environment is None else dict(environment),
+    )
+    try:
+        assert process.stdout is not None  # noqa: S101 - it is a pipe
+        answer = process.stdout.readline().decode().split()
+    finally:
+        _dismiss(process)
+    if len(answer) != 2:
+        raise OSError(f"{command[0]} cannot be started")
+    said = output.read_bytes().decode("utf-8", "replace") if output.exists() else ""
+    return Ended(status=int(answer[1]), output=said, killed=answer[0] == "killed")
+
+
+def ask(command: Sequence[str], seconds: float = 10.0) -> str | None:
+    """Return what a program says of itself; None if it does not end in time, or cannot be started."""
+    with TemporaryDirectory(prefix="optsum-", ignore_cleanup_errors=True) as folder:
+        try:
+            ended = run_supervised(command, Path(folder), seconds=seconds)
+        except OSError:
+            return None
+    return None if ended.killed else ended.output
+
+
+def _run_alone(
+    command: Sequence[str], seconds: float | None, given: str, environment: Mapping[str, str] | None
+) -> Ended:
+    """Run a program where there are no process groups: it alone is ended when its time is over."""
+    try:
+        done = subprocess.run(  # noqa: S603 - a solver that was found on the PATH
+            list(command),
+            input=given,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            encoding="utf-8",
+            errors="replace",
+            timeout=seconds,
+            check=False,
+            env=None if environment is None else dict(environment),
+        )
+    except subprocess.TimeoutExpired:
+        return Ended(status=-9, output="", killed=True)
+    return Ended(status=done.returncode, output=done.stdout, killed=False)
+
+
+def _dismiss(process: subprocess.Popen[bytes]) -> None:
+    """Let a supervisor go; if its program still runs, it ends that first."""
+    assert process.stdin is not None  # noqa: S101 - both are pipes
+    assert process.stdout is not None  # noqa: S101
+    with suppress(OSError):
+        process.stdin.close()
+    try:
+        process.wait(TO_GO_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+    finally:
+        process.stdout.close()

@@ -1,0 +1,260 @@
+"""Parsed sentences from CoNLL-U text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from optsum.errors import InputError
+from optsum.system.files import PathLike, name_of, read_text
+from optsum.text.chunks.parse import Parse, Token
+
+__all__ = ["Block", "conllu_blocks", "parse_conllu", "read_conllu"]
+
+_LINE_BREAK = re.compile(r"\r\n?|\n")  # not the others that Python knows: a word may hold them
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """The lines of one sentence.
+
+    Attributes
+    ----------
+    text : str
+        Comments and words, as they stand in the file.
+    source : str
+        File and sentence: its ``sent_id``, or else its number, from 1.
+    meta : mapping of str to str
+        The comments ``# key = value``.
+    """
+
+    text: str
+    source: str
+    meta: Mapping[str, str] = field(hash=False)
+
+    def parse(self) -> Parse:
+        """Return the parse.
+
+        Raises
+        ------
+        InputError
+            If the lines are no CoNLL-U, ``# text`` is not made of the words, or the heads are no tree; the message
+            names file and sentence.
+        """
+        return _parse(self)
+
+
+def read_conllu(path: PathLike) -> Iterator[Parse]:
+    """Open a CoNLL-U file and iterate over its sentences; a broken sentence raises when it is reached.
+
+    Parameters
+    ----------
+    path : str or path
+        UTF-8, plain or compressed by gzip; ``-`` is the standard input.
+
+    Raises
+    ------
+    InputError
+        At once if the file cannot be read or holds no sentence; later for a sentence that cannot be used.
+        `conllu_blocks` goes on behind such a sentence.
+    """
+    name = name_of(path)
+    blocks = conllu_blocks(read_text(path, ""), name)
+    if not blocks:
+        raise InputError(f"{name} holds no sentence; give CoNLL-U, with a blank line after each sentence")
+    return (block.parse() for block in blocks)
+
+
+def conllu_blocks(text: str, source: str = "") -> list[Block]:
+    """Cut CoNLL-U text into the lines of each sentence, without looking at them; see `Block.parse`.
+
+    Comments that no words follow are no sentence.
+    """
+    blocks: list[Block] = []
+    lines: list[str] = []
+    for line in [*_LINE_BREAK.split(text), ""]:
+        if line.strip():
+            lines.append(line)
+            continue
+        if any(not each.startswith("#") for each in lines):
+            pairs = [each[1:].partition("=") for each in lines if each.startswith("#")]
+            meta = {key.strip(): value.strip() for key, equals, value in pairs if equals}
+            where = f"sentence {meta.get('sent_id') or len(blocks) + 1}"
+            blocks.append(Block("\n".join(lines), f"{source}: {where}" if source else where, meta))
+        lines = []
+    return blocks
+
+
+def parse_conllu(text: str, source: str = "") -> tuple[Parse, ...]:
+    r"""Return the parses of CoNLL-U text.
+
+    Words with an integer id are the tokens of a parse. Empty nodes (``8.1``) and enhanced dependencies are dropped.
+    The characters of a multi-word token (``2-3``) are shared out among its words as they spell it; where they do not
+    (German *zum*: *zu*, *dem*), its first word has all and the others none. The text of a sentence is its comment
+    ``# text``, or else its words with a blank between, except after ``SpaceAfter=No``.
+
+    Parameters
+    ----------
+    text : str
+    source : str
+        Where it comes from, for messages.
+
+    Raises
+    ------
+    InputError
+        See `Block.parse`.
+
+    Examples
+    --------
+    >>> (parse,) = parse_conllu("1\tHush\thush\tVERB\tVB\t_\t0\troot\t_\tSpaceAfter=No\n2\t!\t!\tPUNCT\t.\t_\t1\tpunct")
+    >>> parse.text, [token.deprel for token in parse.tokens]
+    ('Hush!', ['root', 'punct'])
+    """
+    return tuple(block.parse() for block in conllu_blocks(text, source))
+
+
+def _number(columns: list[str], at: int) -> Any:
+    """Return the first column, the number of a word; the parser of `conllu` reads all others, such as ``2-3``."""
+    from conllu.parser import parse_id_value
+
+    text = columns[at]
+    return int(text) if _PLAIN.fullmatch(text) else parse_id_value(text)
+
+
+def _head(columns: list[str], at: int) -> int | None:
+    """Return the number of the head; None where there is none."""
+    return int(columns[at]) if _PLAIN.fullmatch(columns[at]) or columns[at] == "0" else None
+
+
+def _pairs(columns: list[str], at: int) -> dict[str, str]:
+    """Return ``a=b|c=d`` as a mapping."""
+    if columns[at] in {"_", ""}:
+        return {}
+    pairs = (each.partition("=") for each in columns[at].split("|"))
+    return {name.strip(): value.strip() for name, equals, value in pairs if equals}
+
+
+def _unread(columns: list[str], at: int) -> None:
+    """Pass over a column."""
+
+
+_PLAIN: Final = re.compile("[1-9][0-9]*")
+_COLUMNS: Final[dict[str, Any]] = {"id": _number, "feats": _pairs, "head": _head, "deps": _unread, "misc": _pairs}
+"""Parsers of columns that take a fraction of the time of those of `conllu`."""
+
+
+def _parse(block: Block) -> Parse:
+    import conllu
+    from conllu.exceptions import ParseException
+
+    try:
+        (rows,) = conllu.parse(block.text, field_parsers=_COLUMNS)
+    except ParseException as error:
+        raise InputError(f"{block.source}: a line is no CoNLL-U: {str(error).rstrip('.')}") from None
+    words: list[Any] = []
+    ranges: dict[int, tuple[int, str, bool]] = {}  # number of the first word -> last word, form, blank after it
+    for row in map(dict, rows):  # the mapping of `conllu` is slower
+        kind = row.get("id")
+        if isinstance(kind, int):
+            if kind != len(words) + 1:
+                raise InputError(f"{block.source}: word {kind} stands where word {len(words) + 1} should; number on")
+            words.append(row)
+        elif kind is None:
+            raise InputError(f"{block.source}: a line has no number in its first column; number the words from 1")
+        elif kind[1] == "-":
+            ranges[kind[0]] = (kind[2], _text_of(row, "form"), _blank_after(row))
+    if not words:
+        raise InputError(f"{block.source}: there is no word; give at least one")
+    surface = _surface(words, ranges, block.source)
+    text = block.meta.get("text") or "".join(form + " " * blank for _, form, blank in surface).rstrip()
+    spans: list[tuple[int, int]] = []
+    at = 0
+    for members, form, _ in surface:
+        start, at = _find(form, text, at, block.source)
+        spans += _share(members, form, start, at)
+    if text[at:].strip():
+        raise InputError(
+            f"{block.source}: the comment # text ends in {text[at:].strip()!r:.40}, which no word is; make them agree"
+        )
+    return Parse(
+        tuple(_token(row, span, block.source) for row, span in zip(words, spans, strict=True)), text, block.source
+    )
+
+
+def _surface(
+    words: list[Any], ranges: dict[int, tuple[int, str, bool]], source: str
+) -> list[tuple[list[str], str, bool]]:
+    """Return for each stretch of the text the words in it, its form, and whether a blank follows."""
+    found: list[tuple[list[str], str, bool]] = []
+    first = 1
+    while first <= len(words):
+        last, form, blank = ranges.pop(first, (first, "", False))
+        members = words[first - 1 : last]
+        if last > len(words):
+            raise InputError(f"{source}: the multi-word token {first}-{last} ends behind the last word; mend its range")
+        forms = [_text_of(row, "form") for row in members]
+        found.append((forms, form, blank) if form else (forms, forms[0], _blank_after(members[0])))
+        first = last + 1
+    if ranges:
+        raise InputError(f"{source}: the multi-word token that begins at word {min(ranges)} overlaps another; mend it")
+    return found
+
+
+def _find(form: str, text: str, at: int, source: str) -> tuple[int, int]:
+    """Return where the form stands in the text at or behind `at`, whatever white space is in either."""
+    start = None
+    for letter in form:
+        if letter.isspace():
+            continue
+        while at < len(text) and text[at].isspace():
+            at += 1
+        if not text.startswith(letter, at):
+            raise InputError(
+                f"{source}: the comment # text has {text[at : at + 20]!r} where the word {form!r:.40} should be; "
+                "make them agree"
+            )
+        start = at if start is None else start
+        at += 1
+    return (at if start is None else start), at
+
+
+def _share(members: list[str], form: str, start: int, end: int) -> list[tuple[int, int]]:
+    """Return the span of each word of a stretch of the text."""
+    joined = "".join(members)
+    if len(members) > 1 and joined.lower() == form.lower() and len(joined) == len(form) == end - start:
+        spans = []
+        for word in members:
+            spans.append((start, start + len(word)))
+            start += len(word)
+        return spans
+    return [(start, end), *[(end, end)] * (len(members) - 1)]
+
+
+def _token(row: Any, span: tuple[int, int], source: str) -> Token:
+    head = row.get("head")
+    if not isinstance(head, int) or head < 0:
+        raise InputError(f"{source}: word {row['id']} has no head; give the number of a word, or 0 for the root")
+    return Token(
+        form=_text_of(row, "form"),
+        lemma=_text_of(row, "lemma"),
+        upos=_text_of(row, "upos"),
+        xpos=_text_of(row, "xpos"),
+        feats=row.get("feats") or {},
+        head=head - 1,
+        deprel=_text_of(row, "deprel"),
+        start=span[0],
+        end=span[1],
+    )
+
+
+def _text_of(row: Any, column: str) -> str:
+    """Return a column as text; an underscore is empty, except as form or lemma of the word "_" itself."""
+    value = str(row.get(column) or "")
+    return "" if value == "_" and column != "form" and row.get("form") != "_" else value
+
+
+def _blank_after(row: Any) -> bool:
+    misc = row.get("misc") or {}
+    return bool(misc.get("SpaceAfter") != "No")

@@ -1,0 +1,79 @@
+"""Chunk rules: what becomes of each word of a dependency tree."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+from optsum.text.chunks.parse import Parse
+from optsum.text.chunks.rules.patterns import Names, Pattern
+from optsum.text.chunks.rules.reattach import Step
+from optsum.text.chunks.working import WorkingTree
+
+__all__ = ["Action", "Rule", "Rules"]
+
+
+class Action(Enum):
+    """What becomes of a word that is not the root."""
+
+    MERGE = "MERGE"
+    """It belongs to the chunk of its head."""
+    REQ = "REQ"
+    """It begins a chunk that lives and dies with the chunk of its head."""
+    SEP = "SEP"
+    """It begins a chunk that can be left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One line of the table."""
+
+    pattern: Pattern
+    action: Action
+    note: str = ""
+
+
+_OTHERWISE = Rule(Pattern(), Action.SEP, "no rule fits")
+
+
+@dataclass(frozen=True)
+class Rules:
+    """A table of chunk rules.
+
+    Attributes
+    ----------
+    name : str
+        The label scheme or the file.
+    steps : tuple of Step
+        Re-attachment, in order.
+    rules : tuple of Rule
+        The first that fits a word decides; where none does, the word can be left out.
+    known_by : Names
+        Relations that only this label scheme has.
+    digest : str
+        Differs when the table does, all that it extends and all lists of words included.
+    """
+
+    name: str
+    steps: tuple[Step, ...]
+    rules: tuple[Rule, ...]
+    known_by: Names
+    digest: str = ""
+    _by_relation: dict[str, tuple[Rule, ...]] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def prepare(self, parse: Parse) -> WorkingTree:
+        """Return the tree of a parse after re-attachment."""
+        tree = WorkingTree(parse)
+        for step in self.steps:
+            step.apply(tree)
+        return tree
+
+    def decide(self, tree: WorkingTree, word: int) -> Rule:
+        """Return the rule that a word falls under; not for the root."""
+        relation = tree.relation[word]
+        if (candidates := self._by_relation.get(relation)) is None:
+            candidates = tuple(
+                rule for rule in self.rules if rule.pattern.relation is None or rule.pattern.relation.match(relation)
+            )
+            self._by_relation[relation] = candidates
+        return next((rule for rule in candidates if rule.pattern.match(tree, word)), _OTHERWISE)

@@ -1,0 +1,95 @@
+"""From the dependency tree of a sentence to the tree of its chunks.
+
+A chunk is what a compression keeps or drops as a whole (section 3.1 of Hirao et al. 2017, "Oracle Summaries of
+Compressive Summarization"). The rules that cut are data (`optsum.text.chunks.rules.rules`).
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import networkx as nx
+
+from optsum.errors import unknown_name
+from optsum.text.chunks.parse import Parse
+from optsum.text.chunks.punctuation import owners
+from optsum.text.chunks.rules.files import rules_for
+from optsum.text.chunks.rules.rules import Action, Rules
+
+__all__ = ["PROFILES", "chunk_tree"]
+
+PROFILES: Final = ("strict", "paper")
+"""``strict``: what a clause cannot do without is kept with it; ``paper``: every chunk but the root can be dropped."""
+
+
+def chunk_tree(parse: Parse, profile: str = "strict", rules: Rules | None = None) -> nx.DiGraph:
+    """Return the tree of the chunks of a sentence.
+
+    Every token is in exactly one chunk, whatever the profile; a chunk need not be contiguous. Linear in the number of
+    words for sentences as they occur.
+
+    Parameters
+    ----------
+    parse : Parse
+    profile : str
+        ``strict`` or ``paper``, see `PROFILES`.
+    rules : Rules, optional
+        By default those of the label scheme that the parse follows (`rules_for`).
+
+    Returns
+    -------
+    networkx.DiGraph
+        A tree, edges from parent to child. Nodes are the numbers of the chunks, from 1, in the order of their first
+        words. Node attributes: ``tokens``, a sorted tuple of token numbers from 0, punctuation included (it goes with
+        the word before it, an opening mark with the word after it); ``head``, the token on which the others depend.
+        Edge attributes: ``required``, whether parent and child live and die together; ``relation``, that of the
+        child's head after re-attachment; ``note``, that of the rule. Graph attributes: ``text``, ``profile``,
+        ``rules`` (their name) and ``root``.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such profile.
+
+    Examples
+    --------
+    >>> from optsum.text.chunks.conllu_text import parse_conllu
+    >>> (parse,) = parse_conllu('''1 Some  some  DET  DT  _  2  det
+    ... 2  cats  cat  NOUN  NNS  _  3  nsubj
+    ... 3  sleep  sleep  VERB  VBP  _  0  root
+    ... 4  often  often  ADV  RB  _  3  advmod'''.replace("1 ", "1  "))
+    >>> tree = chunk_tree(parse)
+    >>> sorted(tree.nodes(data="tokens")), sorted(tree.edges(data="required"))
+    ([(1, (0, 1)), (2, (2,)), (3, (3,))], [(2, 1, True), (2, 3, False)])
+    """
+    if profile not in PROFILES:
+        raise unknown_name("chunk profile", profile, PROFILES)
+    rules = rules or rules_for(parse)
+    tree = rules.prepare(parse)
+    decided = {word: rules.decide(tree, word) for word in tree.words if word != tree.root}
+    top: dict[int, int] = {}  # word -> the word that its chunk hangs by
+    for word in tree.words:
+        way, here = [word], word
+        while here not in top and here in decided and decided[here].action is Action.MERGE:
+            here = tree.head[here]
+            way.append(here)
+        for each in way:
+            top[each] = top.get(here, here)
+    number = {head: n for n, head in enumerate(dict.fromkeys(top[word] for word in tree.words), start=1)}
+    tokens: dict[int, list[int]] = {n: [] for n in number.values()}
+    for token, word in enumerate(owners(parse, tree.words)):
+        tokens[number[top[word]]].append(token)
+    graph = nx.DiGraph(text=parse.text, profile=profile, rules=rules.name, root=number[tree.root])
+    for head, n in number.items():
+        graph.add_node(n, tokens=tuple(tokens[n]), head=head)
+    for head, n in number.items():
+        if head != tree.root:
+            rule = decided[head]
+            graph.add_edge(
+                number[top[tree.head[head]]],
+                n,
+                required=rule.action is Action.REQ and profile == "strict",
+                relation=tree.relation[head],
+                note=rule.note,
+            )
+    return graph

@@ -1,0 +1,125 @@
+"""Rows brought together: problems, strategies, ratios, and rows that are none."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from page_rows import TOPICS, rows_of
+
+from optsum.contracts.result import Result
+from optsum.errors import InputError
+from optsum.report.comparison import compare
+from optsum.report.page.charts import charts_of
+from optsum.report.page.gather import gather
+from optsum.report.page.overview import matrix_of, sentences_of, table_of, tiles_of
+
+ROWS = rows_of()
+
+
+def test_numbers_are_those_of_the_table_of_the_comparison() -> None:
+    table = compare(TOPICS, strategies="greedy,lead", exact="branch-and-bound", max_length=4)
+    for (name, (cell,)), row in zip(matrix_of(gather(ROWS)), table.rows, strict=True):
+        assert cell is not None
+        assert (name, cell.ratio, cell.reached) == (
+            row.strategy,
+            f"{row.mean_ratio:.4f}",
+            f"{row.reached} of {row.optima}",
+        )
+        assert cell.objective == f"{row.mean_objective:.4f}"
+
+
+def test_results_of_python_are_rows_too() -> None:
+    table = compare(TOPICS[:1], strategies="greedy", exact="branch-and-bound", max_length=4, details=True)
+    (problem,) = gather([result.to_row() for result in table.results]).problems
+    assert problem.optima is not None
+    assert problem.optima["count"] == "5"
+
+
+def test_the_sentence_says_what_was_asked_for_and_what_is_proven() -> None:
+    (sentence,) = sentences_of(gather(ROWS))
+    assert sentence == (
+        "4 topics; extracts of at most 4 words; ROUGE-1 recall against all references pooled; "
+        "optimum proven by branch-and-bound for 3; 1 error."
+    )
+
+
+def test_errors_stand_first_with_their_sentence() -> None:
+    lines = table_of(gather(ROWS))
+    assert [line["id"][:6] for line in lines] == ["broken", "ties", "copies", "<scrip"]
+    assert "no" in lines[0]["error"]
+
+
+def test_four_numbers() -> None:
+    tiles = tiles_of(gather(ROWS))
+    assert [tile.what for tile in tiles] == [
+        "mean oracle", "mean ratio of greedy", "topics whose optimum greedy misses", "tied optima (median)",
+    ]  # fmt: skip
+    assert (tiles[3].value, tiles[3].more) == ("1", "5 at most, for ties")
+
+
+def test_rows_may_come_strategy_by_strategy() -> None:
+    rows = rows_of(details=False)
+    one, other = gather(rows), gather(sorted(rows, key=lambda row: str(row["strategy"])))
+    assert matrix_of(one) == matrix_of(other)
+    assert len(other.problems) == 4
+
+
+def test_rows_without_details_are_a_page_too() -> None:
+    gathered = gather(rows_of(details=False))
+    assert [problem.text for problem in gathered.problems] == [None] * 4
+    assert gathered.settings[0].sentence == "extracts; ROUGE-1"
+    assert len(charts_of(gathered)) >= 3
+
+
+def test_settings_stand_side_by_side() -> None:
+    gathered = gather([*ROWS, *rows_of(TOPICS[:2], max_length=6), *rows_of(TOPICS[:2], metric="rouge-2")])
+    assert [setting.label for setting in gathered.settings] == [
+        "rouge-1 recall, at most 4 words", "rouge-1 recall, at most 6 words", "rouge-2 recall, at most 4 words",
+    ]  # fmt: skip
+    assert [name for name, _ in matrix_of(gathered)] == ["branch-and-bound", "greedy", "lead"]
+    assert "Value against length" in [chart.title for chart in charts_of(gathered)]
+
+
+def test_seeds_and_solvers_tell_rows_of_a_strategy_apart() -> None:
+    rows = [*rows_of(TOPICS[:1], "random"), *rows_of(TOPICS[:1], "random", "none", seed=1)]
+    assert gather(rows).names() == ["branch-and-bound", "random, seed 0", "random, seed 1"]
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"details": 3}, "details"),
+        ({"details": {"options": 3}}, "options"),
+        ({"details": {"options": {"max_length": "x"}}}, "max_length"),
+        ({"details": {"options": {}, "documents": 3, "references": []}}, "documents"),
+        ({"details": {**ROWS[0]["details"], "parts": [[1]]}}, "parts"),
+        ({"details": {**ROWS[0]["details"], "optima": {"count": "x"}}}, "optima"),
+        ({"details": {**ROWS[0]["details"], "optima": {"count": 1, "listed": [], "shares": [3]}}}, "optima"),
+        ({"status": "great"}, "Status"),
+    ],
+)
+def test_a_row_that_is_none_is_refused_by_its_number(change: dict[str, Any], words: str) -> None:
+    with pytest.raises(InputError, match=rf"rows: row 2: .*{words}"):
+        gather([ROWS[1] | {"id": "other"}, {**ROWS[0], **change}])
+
+
+def test_rows_of_labels_are_called_so() -> None:
+    labels = {name: value for name, value in ROWS[0].items() if name != "selection"} | {"labels": [1, 0]}
+    with pytest.raises(InputError, match=r"row 1: this is a row of training labels, .*: give rows of solve"):
+        gather([labels])
+
+
+def test_the_same_rows_twice_are_refused() -> None:
+    with pytest.raises(InputError, match=r"row 13: there are two rows of 'ties' by branch-and-bound"):
+        gather([*ROWS, *ROWS])
+
+
+def test_optima_of_an_enumeration_are_shown() -> None:
+    from optsum.running.all_optima.oracles import enumerate_optima
+
+    row = enumerate_optima(TOPICS[0], max_length=4).to_result(max_solutions=9).to_row()
+    (problem,) = gather([Result.from_row(row).to_row()]).problems
+    assert problem.optima is not None
+    assert (problem.optima["count"], len(problem.optima["listed"])) == ("5", 5)
+    assert sorted(share for _, share in problem.optima["shares"]) == [0.4] * 5

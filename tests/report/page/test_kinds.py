@@ -1,0 +1,123 @@
+"""Pages of every kind of rows: each formulation, enumerations, frontiers, rows without texts; none is complained of."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from page_rows import TOPICS, rows_of
+
+from optsum.corpus.topics import read_topics
+from optsum.optima.nearness import Nearness
+from optsum.report.page.charts import charts_of
+from optsum.report.page.gather import gather
+from optsum.report.page.overview import tiles_of
+from optsum.report.page.write import write_page
+from optsum.running.all_optima.oracles import enumerate_topics, resolve_enumeration
+
+EXAMPLES = Path(__file__).resolve().parents[3] / "examples/data"
+
+
+def compressions() -> list[dict[str, Any]]:
+    return rows_of(read_topics(EXAMPLES / "parsed.jsonl"), formulation="compressive", max_length=40)
+
+
+def covers() -> list[dict[str, Any]]:
+    return rows_of(list(read_topics(EXAMPLES / "covers.jsonl"))[:2], formulation="cover", max_length=None)
+
+
+def subsequences() -> list[dict[str, Any]]:
+    return rows_of(TOPICS[:2], exact="exhaustive", metric="rouge-l")
+
+
+def without_texts() -> list[dict[str, Any]]:
+    return rows_of(details=False)
+
+
+def near() -> list[dict[str, Any]]:
+    nearness = Nearness.given(within="25%")
+    options = resolve_enumeration({"max_length": 4}, nearness)
+    (results,) = enumerate_topics(TOPICS[:1], options, nearness, details=True)
+    return [result.to_row() for result in results]
+
+
+def frontier() -> list[dict[str, Any]]:
+    (row,) = rows_of(TOPICS[:1], "branch-and-bound", "none", details=False)
+    steps = [{"from": 2, "to": 3, "objective": 0.4}, {"from": 4, "to": 9, "objective": 0.8}]
+    return [{**row, "frontier": {"steps": steps, "greedy": steps[:1]}}]
+
+
+KINDS = (compressions, covers, subsequences, without_texts, near, frontier)
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_every_topic_opens_with_every_strategy(
+    chromium: Any, tmp_path: Path, kind: Callable[[], list[dict[str, Any]]]
+) -> None:
+    from selenium.webdriver.support.ui import WebDriverWait
+
+    rows = kind()
+    write_page(rows, tmp_path / "page.html")
+    chromium.get_log("browser")
+    chromium.get(f"file://{tmp_path}/page.html")
+    for number in range(min(4, len({row["id"] for row in rows}))):
+        chromium.execute_script("location.hash = document.querySelectorAll('#lines a')[arguments[0]].hash", number)
+        name = chromium.execute_script("return document.querySelectorAll('#lines a')[arguments[0]].textContent", number)
+        WebDriverWait(chromium, 20, 0.01).until(
+            lambda browser, name=name: (
+                browser.execute_script("return document.querySelector('#topic h2')?.textContent") == name
+            )
+        )
+        chromium.execute_async_script(
+            """
+            const done = arguments[0];
+            (async () => {
+              for (const tab of document.querySelectorAll('[role=tab]:not(:disabled)')) {
+                document.getElementById(tab.id).click();
+                await new Promise((go) => setTimeout(go, 30));
+                for (const each of document.querySelectorAll('.sentence, .references .word, .abstract')) each.focus();
+                document.querySelector('#later')?.click();
+                await new Promise((go) => setTimeout(go, 30));
+              }
+              done();
+            })();
+            """
+        )
+        assert chromium.execute_script("return document.querySelector('#panel').textContent.length") > 10
+    assert chromium.get_log("browser") == []
+
+
+def test_dropped_chunks_are_struck_through(chromium: Any, tmp_path: Path) -> None:
+    from selenium.webdriver.support.ui import WebDriverWait
+
+    write_page(compressions(), tmp_path / "page.html")
+    chromium.get(f"file://{tmp_path}/page.html#topic=last-ferry")
+    WebDriverWait(chromium, 20, 0.01).until(
+        lambda browser: browser.execute_script("return document.querySelectorAll('del').length") > 3
+    )
+    text = "return [...document.querySelectorAll('[data-sentence=\"0\"] .text > span')].map((each) => each.textContent)"
+    assert "".join(chromium.execute_script(text)).split() == ["The", "old", "ferry,", "made", "its", "last", "trip"]
+
+
+def test_what_is_near_the_best_is_not_called_optimal() -> None:
+    gathered = gather(near())
+    assert gathered.problems[0].optima is not None
+    assert gathered.problems[0].optima["near"] == "within 25%"
+    assert [tile.what for tile in tiles_of(gathered)] == ["mean oracle"]
+
+
+def test_a_frontier_is_drawn_with_greedy_beside_it() -> None:
+    (chart,) = [chart for chart in charts_of(gather(frontier())) if chart.title == "Value against length"]
+    assert [(series.strategy, series.points) for series in chart.series] == [
+        (0, [(2.0, 0.4), (4.0, 0.8)]),
+        (1, [(2.0, 0.4), (4.0, 0.4)]),
+    ]
+
+
+@pytest.mark.parametrize("strange", [3, {"steps": 3}, {"steps": [3, {"from": "x"}, {"from": 1e300, "objective": 1}]}])
+def test_a_frontier_that_is_none_is_not_drawn(strange: object) -> None:
+    row = json.loads(json.dumps({**frontier()[0], "frontier": strange}))
+    assert "Value against length" not in [chart.title for chart in charts_of(gather([row]))]

@@ -1,0 +1,66 @@
+"""Native code in a thread: what it raises, and what becomes of one that does not hear."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from threading import Event, Timer
+
+import pytest
+
+from optsum.system.processes.apart import run_apart
+
+
+def test_what_is_raised_there_is_raised_here() -> None:
+    def work() -> None:
+        raise ValueError("of the solver")
+
+    with pytest.raises(ValueError, match="of the solver"):
+        run_apart(work, lambda: pytest.fail("it has ended"), hears_s=1.0)
+
+
+def test_a_deadline_interrupts() -> None:
+    stop = Event()
+    assert run_apart(stop.wait, stop.set, hears_s=60.0, passed=lambda: True)
+
+
+def test_one_that_does_not_hear_is_left_to_itself() -> None:
+    go, asked = Event(), Event()
+    assert not run_apart(go.wait, asked.set, hears_s=0.1, passed=lambda: True)
+    assert asked.is_set()
+    go.set()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows sends no SIGINT to one process alone")
+@pytest.mark.parametrize("keeps", [True, False])
+def test_ctrl_c_interrupts(keeps: bool) -> None:
+    stop = Event()
+    timer = Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    if keeps:
+        assert run_apart(stop.wait, stop.set, hears_s=60.0, keeps=True)
+    else:
+        with pytest.raises(KeyboardInterrupt):
+            run_apart(stop.wait, stop.set, hears_s=60.0)
+    assert stop.is_set()
+    timer.join()
+
+
+@pytest.mark.parametrize("hears", [True, False])
+def test_the_process_waits_for_one_that_did_not_hear(hears: bool) -> None:
+    code = (
+        "import time\n"
+        "from threading import Event\n"
+        "from optsum.system.processes.apart import run_apart\n"
+        "stop = Event()\n"
+        "def work():\n"
+        f"    stop.wait(); time.sleep({0.0 if hears else 2.0}); print('ended', flush=True)\n"
+        "print(run_apart(work, stop.set, hears_s=0.5, passed=lambda: True), flush=True)\n"
+    )
+    began = time.monotonic()
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert found.stdout.split() == (["ended", "True"] if hears else ["False", "ended"])
+    assert hears or time.monotonic() - began > 2.0

@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+from math import inf
+from time import sleep
+
+import pytest
+
+from optsum.system.deadline import NEVER, Deadline
+
+
+def test_without_a_limit_nothing_ends() -> None:
+    assert (NEVER.left_s, NEVER.limited, NEVER.reason, NEVER.passed) == (inf, False, None, False)
+    assert Deadline(inf).left_s == inf
+
+
+@pytest.mark.parametrize("seconds", [0, 0.0, -1.0])
+def test_nothing_left_has_passed(seconds: float) -> None:
+    deadline = Deadline(seconds)
+    assert (deadline.left_s, deadline.reason, deadline.passed) == (0.0, "time_limit", True)
+
+
+def test_what_is_left_shrinks() -> None:
+    deadline = Deadline(60.0)
+    before = deadline.left_s
+    sleep(0.002)
+    assert 0 < deadline.left_s < before <= 60.0
+    assert not deadline.passed
+
+
+def test_the_caller_may_end_it_before_the_clock() -> None:
+    answers = iter([False, True])
+    deadline = Deadline(should_stop=lambda: next(answers))
+    assert deadline.limited
+    assert [deadline.reason, deadline.reason] == [None, "interrupted"]
+
+
+def test_a_part_ends_with_the_whole() -> None:
+    whole = Deadline(60.0, lambda: True)
+    assert whole.within(5.0).left_s <= 5.0
+    assert 50.0 < whole.within(600.0).left_s <= 60.0
+    assert whole.within(5.0).reason == "interrupted"
+    assert NEVER.within(5.0).left_s <= 5.0
+    assert NEVER.within(inf).left_s == inf

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import signal
 import time
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +30,20 @@ def lost(item: Any) -> list[Result]:
 def dies_of(item: int, deadly: tuple[int, ...]) -> list[Result]:
     if item in deadly:
         os._exit(3)
+    return row(item)
+
+
+def dies_sending(item: int, folder: Path, deadly: int, sent: int) -> list[Result]:
+    """As if killed when so many bytes of its results were sent, once."""
+    mark = folder / f"died-{item}"
+    if item == deadly and not mark.exists():
+        mark.touch()
+
+        def send(self: Connection, data: bytes) -> None:
+            os.write(self.fileno(), data[:sent])
+            os.kill(os.getpid(), signal.SIGKILL)
+
+        Connection._send = send  # type: ignore[attr-defined]
     return row(item)
 
 

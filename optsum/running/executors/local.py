@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from optsum.errors import tracebacks_are_shown
+from optsum.running.executors.pipes import mend_pipes
 from optsum.running.executors.work import STOP, start_process
 from optsum.system.processes.children import SAFE_PATH, imports_from_here
 
@@ -55,6 +56,7 @@ class Local:
                 initargs=(os.getpid(), tracebacks_are_shown(), self._memory, _folder()),  # others: new processes
                 env=SAFE_PATH,
             )
+            mend_pipes(self._executor)
             future: Future[Any] = self._executor.submit(function, *arguments)
         return future
 

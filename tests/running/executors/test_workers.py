@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from worker_jobs import dies_of, lost, row, text_of, waits
+from worker_jobs import dies_of, dies_sending, lost, row, text_of, waits
 
 import optsum
 from optsum.running.executors.given import Given
@@ -95,6 +95,38 @@ def test_a_process_that_dies_costs_its_item_and_no_other() -> None:
     done = [result for results in in_order(work, range(40), Local(2), lost) for result in results]
     assert [result.id for result in done] == list(map(str, range(40)))
     assert [result.id for result in done if result.error == "lost"] == ["7", "21"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows sends messages whole")
+@pytest.mark.parametrize("sent", [2, 100])
+def test_a_process_that_is_killed_while_it_sends_is_noticed(tmp_path: Path, sent: int) -> None:
+    work = partial(dies_sending, folder=tmp_path, deadly=7, sent=sent)
+    done = [result for results in in_order(work, range(40), Local(2), lost) for result in results]
+    assert [result.id for result in done] == list(map(str, range(40)))
+    assert [result.id for result in done if result.error == "lost"] == []
+    assert (tmp_path / "died-7").exists()
+
+
+def test_pipes_to_and_from_processes_are_wide() -> None:
+    if sys.platform != "linux":
+        pytest.skip("only Linux has pipes of any width")
+    from fcntl import F_GETPIPE_SZ, F_SETPIPE_SZ, fcntl
+
+    from loky import get_reusable_executor
+
+    for end in os.pipe():
+        try:
+            fcntl(end, F_SETPIPE_SZ, 1 << 20)
+        except OSError as error:
+            pytest.skip(f"this user has no wide pipes: {error}")
+        finally:
+            os.close(end)
+    crew = Local(1)
+    assert crew.submit(abs, -1).result() == 1
+    executor = get_reusable_executor(1, reuse=True)
+    pipes = [executor._result_queue._reader, executor._result_queue._writer, executor._call_queue._writer]
+    assert {fcntl(pipe.fileno(), F_GETPIPE_SZ) for pipe in pipes} == {1 << 20}
+    crew.end([])
 
 
 def test_a_reader_that_leaves_early_leaves_no_work_behind(tmp_path: Path) -> None:

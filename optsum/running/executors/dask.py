@@ -36,6 +36,10 @@ _QUIET: Final = {
     "distributed.admin.tick.interval": "1s",
     "distributed.admin.system-monitor.interval": "10s",
     "distributed.scheduler.active-memory-manager.start": False,
+    # Nannies have workers hand back to the system each 64 kB that are free, and every search takes more and fills them
+    # anew: of long topics that is a good part of all the work.
+    "distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": 1 << 28,
+    "distributed.nanny.pre-spawn-environ.MALLOC_MMAP_THRESHOLD_": 1 << 25,
 }
 """How a cluster of ours is configured."""
 

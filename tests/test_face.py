@@ -84,7 +84,7 @@ def test_every_module_can_be_imported_first() -> None:
     """Each in a process of its own, forked from one that holds the heavy packages and nothing of optsum."""
     program = f"""
 import os, sys
-import numpy, numba, pydantic, scipy.optimize, networkx, typer
+import numpy, numba, pydantic, networkx, typer
 assert not any(name == "optsum" or name.startswith("optsum.") for name in sys.modules)
 failed = []
 for name in {_modules()!r}:

@@ -87,15 +87,41 @@ def test_data_patterns_are_the_data() -> None:
     assert data_faults(packages_in(ROOT, FOLDERS), SETUPTOOLS["package-data"]) == []
 
 
-def test_every_import_is_declared() -> None:
-    declared = [*PROJECT["project"]["dependencies"]]
+def declared(extras: bool) -> set[str]:
+    """Return the names of what is installed by default, or with the extras for users."""
+    found = [*PROJECT["project"]["dependencies"]]
     for extra, requirements in PROJECT["project"]["optional-dependencies"].items():
-        declared += requirements if extra not in {"dev", "docs"} else []
-    names = {re.split(r"[^\w.-]", requirement)[0].lower() for requirement in declared}
-    files = [file for folder in FOLDERS for file in (ROOT / folder).rglob("*.py")]
-    imported = {name for file in files for name in imported_in(file.read_text(encoding="utf-8"))}
-    imported = {NAMED_OTHERWISE.get(name, name) for name in imported}
-    assert imported - set(sys.stdlib_module_names) - names == {"optsum"}
+        found += requirements if extras and extra not in {"dev", "docs"} else []
+    return {re.split(r"[^\w.-]", requirement)[0].lower() for requirement in found}
+
+
+def imported_below(place: Path) -> set[str]:
+    files = place.rglob("*.py") if place.is_dir() else [place]
+    names = {name for file in files for name in imported_in(file.read_text(encoding="utf-8"))}
+    return {NAMED_OTHERWISE.get(name, name) for name in names}
+
+
+def test_every_import_is_declared() -> None:
+    imported = set().union(*(imported_below(ROOT / folder) for folder in FOLDERS))
+    assert imported - set(sys.stdlib_module_names) - declared(extras=True) == {"optsum"}
+
+
+def test_what_is_installed_by_default_is_imported_and_documented() -> None:
+    page = (ROOT / "docs" / "reference" / "packages.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| ([\w-]+) \| ([\d.]+) \| .* \| `(.*)` \|$", page, re.MULTILINE)
+    assert sorted(f"{name}=={bound}" for name, bound, _ in rows) == sorted(pins())
+    assert [name for name, _, place in rows if name not in imported_below(ROOT / place)] == []
+
+
+def test_extras_are_documented() -> None:
+    page = (ROOT / "docs" / "reference" / "packages.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| `(\w+)` \| ([\w, -]+) \|", page, re.MULTILINE))
+    extras = PROJECT["project"]["optional-dependencies"]
+    assert rows == {
+        extra: ", ".join(re.split(r"[^\w.-]", requirement)[0] for requirement in requirements)
+        for extra, requirements in extras.items()
+        if extra not in {"dev", "docs"}
+    }
 
 
 def test_the_checkers_find_faults(tmp_path: Path) -> None:

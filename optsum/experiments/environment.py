@@ -17,7 +17,7 @@ from optsum.registry import BACKENDS, STRATEGIES
 
 __all__ = ["environment"]
 
-_PACKAGES: Final = ("numpy", "scipy", "numba", "highspy", "pyomo", "deap", "nltk", "loky", "distributed")
+_PACKAGES: Final = ("numpy", "numba", "highspy", "pyomo", "deap", "loky", "distributed")
 
 
 def environment(cells: Iterable[Options]) -> dict[str, Any]:

@@ -11,7 +11,8 @@ from typing import Final
 
 from optsum.contracts.result import Result
 from optsum.coverage.instance import Key, Sense
-from optsum.report.statistics import INTERVALS, quantiles, spread_of, wilcoxon
+from optsum.report.significance import wilcoxon
+from optsum.report.statistics import INTERVALS, quantiles, spread_of
 from optsum.report.tables.table import Cell, Column, Table, Tabular, number, seconds, share
 
 TARGETS: Final = (0.95, 0.99, 1.0)

@@ -11,6 +11,8 @@ from typing import Final, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from optsum.report.significance import ranks, student
+
 __all__ = [
     "FEWEST",
     "INTERVALS",
@@ -23,7 +25,6 @@ __all__ = [
     "seeds_deviation",
     "spearman",
     "spread_of",
-    "wilcoxon",
 ]
 
 Interval: TypeAlias = Literal["student", "z"]
@@ -42,9 +43,6 @@ Z: Final = 1.96
 
 FEWEST: Final = 3
 """Fewer points have no correlation worth the name: two are always on a line."""
-
-_DIFFERENT: Final = 6
-"""Fewer pairs that differ cannot be significant at 5 % (two-sided), whatever the ranks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,9 +110,7 @@ def seeds_deviation(by_seed: Iterable[Sequence[float]]) -> float | None:
 def _reach(count: int, interval: Interval, z: float) -> float:
     if interval == "z":
         return z
-    from scipy.stats import t  # which takes a second to load
-
-    return float(t.ppf(0.975, count - 1))
+    return student(count - 1)
 
 
 def quantiles(values: Sequence[float], shares: Sequence[float]) -> list[float]:
@@ -138,22 +134,7 @@ def pearson(left: Sequence[float], right: Sequence[float]) -> float | None:
 
 def spearman(left: Sequence[float], right: Sequence[float]) -> float | None:
     """Return Spearman's rho, which is Pearson's r of the ranks; equal numbers share their mean rank."""
-    from scipy.stats import rankdata
-
-    return _pearson(rankdata(left), rankdata(right))
-
-
-def wilcoxon(differences: Sequence[float]) -> float | None:
-    """Return how likely paired differences are by chance: Wilcoxon's signed-rank test, two-sided, zeros left out.
-
-    None for fewer than six that are not 0.
-    """
-    apart = [one for one in differences if one]
-    if len(apart) < _DIFFERENT:
-        return None
-    from scipy import stats
-
-    return float(stats.wilcoxon(apart).pvalue)
+    return _pearson(ranks(left), ranks(right))
 
 
 def _pearson(left: NDArray[np.float64], right: NDArray[np.float64]) -> float | None:

@@ -16,7 +16,7 @@ from optsum.corpus.topic import Topic
 from optsum.errors import InputError
 from optsum.options.options import Options, resolve
 from optsum.report.figures.figure import Figure
-from optsum.report.statistics import wilcoxon
+from optsum.report.significance import wilcoxon
 from optsum.report.tables.table import Cell, Column, Table, counted, number
 from optsum.running.one_problem import build, run_task
 from optsum.running.setup import Setup, setup_of

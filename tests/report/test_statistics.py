@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from optsum.report.statistics import quantiles, spread_of, wilcoxon
+from optsum.report.statistics import quantiles, spread_of
 
 
 def test_spread_by_hand() -> None:
@@ -44,9 +44,3 @@ def test_another_z_is_another_interval() -> None:
     assert wide is not None
     assert narrow is not None
     assert wide.half_width == pytest.approx(1.956 * (narrow.half_width or 0))
-
-
-def test_wilcoxon_by_counting_signs() -> None:
-    """Of seven differences, all positive and of different size, 2 of 128 arrangements of signs are as extreme."""
-    assert wilcoxon([1.0, 2.0, 0.0, 3.0, 4.0, 5.0, 6.0, 7.0]) == pytest.approx(2 / 128)
-    assert wilcoxon([1.0, 2.0, 0.0, 3.0, 4.0, 5.0]) is None

@@ -11,6 +11,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from optsum.report.significance import ranks
 from optsum.report.statistics import FEWEST
 from optsum.report.tables.table import Table, counted, number
 from optsum.studies.base import Row
@@ -211,9 +212,7 @@ def _against(judged: Judged, group: tuple[str, str], weights: Floats) -> str:
 
 def _correlation(values: Floats, human: Floats, rank: bool) -> Any:
     """Return the correlation along the last axis; nan where all numbers of a side are equal."""
-    from scipy.stats import rankdata
-
-    one, other = ((rankdata(side, axis=-1) if rank else side) for side in (values, human))
+    one, other = ((ranks(side) if rank else side) for side in (values, human))
     one = one - one.mean(axis=-1, keepdims=True)
     other = other - other.mean(axis=-1, keepdims=True)
     size = np.sqrt((one**2).sum(axis=-1) * (other**2).sum(axis=-1))

@@ -10,7 +10,8 @@ from typing import Final
 
 from optsum.optima.pairs import PAIRS
 from optsum.report.figures.figure import Figure
-from optsum.report.statistics import OVER_SEEDS, seeds_deviation, wilcoxon
+from optsum.report.significance import wilcoxon
+from optsum.report.statistics import OVER_SEEDS, seeds_deviation
 from optsum.report.tables.table import Table, number
 from optsum.running.plan import seeds_of
 from optsum.studies.base import Row

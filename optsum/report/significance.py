@@ -25,7 +25,10 @@ _FEW: Final = 100
 
 def ranks(values: ArrayLike) -> NDArray[np.float64]:
     """Return the ranks of numbers along the last axis, from 1; equal numbers share their mean rank."""
-    found: NDArray[np.float64] = np.apply_along_axis(_ranks, -1, np.asarray(values, np.float64))
+    given = np.asarray(values, np.float64)
+    if not given.size:
+        return given
+    found: NDArray[np.float64] = np.apply_along_axis(_ranks, -1, given)
     return found
 
 
@@ -57,7 +60,7 @@ def student(degrees: int) -> float:
             (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
             (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
         )
-        return z + sum(term / degrees**power for power, term in enumerate(terms, 1))
+        return z + sum(term / float(degrees**power) for power, term in enumerate(terms, 1))
     low, high = 1.0, 13.0  # the quantile falls from 12.7 to 1.96
     while low < (middle := (low + high) / 2) < high:
         low, high = (middle, high) if _within(middle, degrees) < 0.95 else (low, middle)
@@ -89,7 +92,7 @@ def wilcoxon(differences: Sequence[float]) -> float | None:
     above = sum(rank for one, rank in zip(apart, twice, strict=True) if one > 0)
     extreme = min(above, sum(twice) - above)
     if len(apart) <= _EXACT:
-        return min(1.0, 2 * sum(_arrangements(twice)[: extreme + 1]) / 2 ** len(apart))
+        return min(1.0, 2 * sum(_arrangements(twice)[: extreme + 1]) / (1 << len(apart)))
     spread = sqrt(sum(rank * rank for rank in twice)) / 2
     return erfc((sum(twice) / 2 - extreme) / spread / sqrt(2))
 

@@ -13,6 +13,7 @@ from optsum.report.significance import ranks, student, wilcoxon
 def test_equal_numbers_share_their_mean_rank() -> None:
     assert ranks([3.0, 1.0, 3.0, 2.0]).tolist() == [3.5, 1.0, 3.5, 2.0]
     assert ranks([[2.0, 1.0], [5.0, 5.0]]).tolist() == [[2.0, 1.0], [1.5, 1.5]]
+    assert ranks(np.zeros((0, 3))).shape == (0, 3)
 
 
 @pytest.mark.parametrize("degrees", [1, 2, 3, 4, 7, 30, 99, 100, 101, 150, 1000, 17037])

@@ -13,6 +13,7 @@ from optsum.contracts.enumeration import Enumeration
 from optsum.contracts.result import Result, Termination
 from optsum.corpus.given import AnyTopics, topic_given
 from optsum.corpus.topic import Topic
+from optsum.coverage.instance import Sense
 from optsum.errors import UnsupportedError
 from optsum.optima.nearness import Nearness
 from optsum.optima.optima import Names, Optima
@@ -116,7 +117,9 @@ def enumerate_optima(
     """
     nearness = Nearness.given(within, at_least, within_steps, best)
     setup = setup_of(resolve_enumeration(options, nearness, config=config))
-    ready, began = warm_up(setup), perf_counter()
+    ready = warm_up(setup)
+    _get_ready(setup, nearness)
+    began = perf_counter()
     problem = single_problem(topic_given(topic, summary), setup)
     found = oracles_of(problem, setup, nearness, began=began)
     return replace(found, result=replace(charged(found.result, ready), source=problem.documents))
@@ -142,10 +145,18 @@ def _with_text(part: Topic, setup: Setup, work: Callable[[Topic], list[Result]])
 def _enumerate_part(
     part: Topic, setup: Setup, nearness: Nearness | None, shape: Callable[[Oracles], Result]
 ) -> list[Result]:
-    if nearness is not None:
-        families.prepare()
+    _get_ready(setup, nearness)
     began = perf_counter()
     return [attempt(part, setup, lambda: shape(oracles_of(part, setup, nearness, began=began)))]
+
+
+def _get_ready(setup: Setup, nearness: Nearness | None) -> None:
+    """Compile, or load, what a warm-up leaves out: it searches, and what is near the best is enumerated."""
+    if nearness is None:
+        return
+    families.prepare()
+    if setup.formulation.sense is Sense.MINIMIZE:  # what is no longer than so much is searched as extracts are
+        setup.strategy.prepare()
 
 
 def oracles_of(part: Topic, setup: Setup, nearness: Nearness | None = None, *, began: float) -> Oracles:

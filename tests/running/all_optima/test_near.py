@@ -14,6 +14,8 @@ from plain_oracle import Plain
 import optsum
 from optsum.cli import main
 from optsum.contracts.result import Result
+from optsum.registry import STRATEGIES
+from optsum.running.all_optima import families
 
 DOCUMENT = ["a b", "b c", "a c", "d e", "a b c", "c d"]
 TOPIC = {"id": "t", "documents": [DOCUMENT], "references": [["a b c d"]]}
@@ -212,3 +214,30 @@ def test_labels_of_all_that_is_near() -> None:
         next(optsum.labels([TOPIC], max_length=5, within=0.3))
     with pytest.raises(optsum.OptionError, match="weighted"):
         next(optsum.labels([TOPIC], max_length=5, soft=True, weighted=True))
+
+
+@pytest.mark.parametrize("cover", [False, True])
+def test_kernels_are_there_before_the_time_of_a_family_runs(cover: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its ten seconds would end while they are compiled; what is near a cover is searched as no cover is."""
+    called: list[object] = []
+    strategy = type(STRATEGIES.create("branch-and-bound", {}))
+    prepare, near = strategy.prepare, strategy.near
+
+    def prepared(self: Any, problem: Any = None) -> None:
+        called.append("of a problem" if problem is not None else "all")
+        prepare(self, problem)
+
+    def searched(self: Any, *given: Any) -> Any:
+        called.append("near")
+        return near(self, *given)
+
+    monkeypatch.setattr(strategy, "prepare", prepared)
+    monkeypatch.setattr(strategy, "near", searched)
+    monkeypatch.setattr(families, "prepare", lambda: called.append("families"))
+    topic = {**TOPIC, "cover": [[[0], [1, 2]], [[3]]]}
+    options: dict[str, Any] = {"formulation": "cover"} if cover else {"max_length": 5}
+    found = optsum.enumerate_optima(topic, **options, within=0)
+    assert found.complete
+    assert called[-1] == "near"
+    assert "families" in called
+    assert "all" in called or not cover

@@ -44,6 +44,13 @@ _QUIET: Final = {
 """How a cluster of ours is configured."""
 
 
+def _loggers() -> list[str]:
+    """Return who says what happens: those below ``distributed`` too, some of which have levels of their own."""
+    return ["distributed", "tornado.application"] + [
+        name for name in logging.root.manager.loggerDict if name.startswith("distributed.")
+    ]
+
+
 class DiedError(BrokenExecutor):
     """A worker died of what it was given."""
 
@@ -90,13 +97,7 @@ class Dask:
     def _connect(self, distributed: Any, scheduler: str | None, width: int, memory: int | None) -> Any:
         import dask
 
-        for name in (
-            "distributed.client",
-            "distributed.worker",
-            "distributed.scheduler",
-            "distributed.nanny",
-            "tornado.application",
-        ):
+        for name in _loggers():
             logger = logging.getLogger(name)  # what matters of their news is said in a sentence of ours
             self._stack.callback(logger.setLevel, logger.level)
             logger.setLevel(logging.CRITICAL)

@@ -21,13 +21,13 @@ from rich.console import Console
 from rich.table import Table
 from shared.instances import topics_of
 
+from optsum.chunks.conllu_text import conllu_blocks, read_text
 from optsum.contracts.result import Result, Status
 from optsum.corpus.topic import Topic, as_topic
 from optsum.options.options import Options, resolve
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.running.one_problem import build, run_task
 from optsum.running.setup import setup_of
-from optsum.text.chunks.conllu_text import conllu_blocks, read_text
 
 METRICS: dict[str, dict[str, Any]] = {
     "R1": {"metric": "rouge-1", "stopwords": "drop"},

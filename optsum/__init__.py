@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from optsum._version import __version__
 
 if TYPE_CHECKING:
+    from optsum.chunks.rules.files import parse_rules
     from optsum.contracts.backend import Availability, Backend, RawOutcome
     from optsum.contracts.declaration import BoundQuality, Declaration, Ending, OptionNames, SizeLimit
     from optsum.contracts.result import Result, Status, Termination
@@ -63,7 +64,6 @@ if TYPE_CHECKING:
     from optsum.studies import study
     from optsum.studies.tsc3.measures import score_extract
     from optsum.text.analyzer import Analyzer
-    from optsum.text.chunks.rules.files import parse_rules
 
 _HOME = {
     "Analyzer": "optsum.text.analyzer",
@@ -125,7 +125,7 @@ _HOME = {
     "merge": "optsum.experiments.merge",
     "parse_cover_table": "optsum.corpus.formats.cover_table",
     "parse_metric": "optsum.metrics.names",
-    "parse_rules": "optsum.text.chunks.rules.files",
+    "parse_rules": "optsum.chunks.rules.files",
     "read_systems": "optsum.corpus.systems",
     "read_topics": "optsum.corpus.topics",
     "rouge": "optsum.metrics.rouge",

@@ -18,7 +18,7 @@ FOLDERS = ("optsum", "formulations", "heuristics", "solvers")
 LAYERS = (
     {"_version", "errors"},
     {"plugins", "system"},
-    {"coverage", "text"},
+    {"chunks", "coverage", "text"},
     {"optima"},
     {"metrics", "program"},
     {"corpus"},

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
+from optsum.chunks.parse import Parse
+from optsum.chunks.working import is_punctuation
 from optsum.text.analyzer import Analyzer
-from optsum.text.chunks.parse import Parse
-from optsum.text.chunks.working import is_punctuation
 from optsum.text.tokenizers import Sentence
 
 from .display_marks import ends_pair, kept_marks, opens, sticks_to_left

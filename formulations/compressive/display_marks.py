@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from optsum.text.chunks.parse import Parse
-from optsum.text.chunks.working import is_punctuation
+from optsum.chunks.parse import Parse
+from optsum.chunks.working import is_punctuation
 
 _CLOSER_OF = {
     "(": ")",

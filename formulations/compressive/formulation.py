@@ -1,7 +1,7 @@
 """Compressions: sentences of which parts may be left out, under a length limit.
 
 Hirao et al. 2017 (Oracle Summaries of Compressive Summarization), eq. 1-12: the dependency tree of a sentence becomes
-a tree of chunks (`optsum.text.chunks`), and any part of it that holds, with each chunk, all above it may stand in the
+a tree of chunks (`optsum.chunks`), and any part of it that holds, with each chunk, all above it may stand in the
 summary. An n-gram is there if the chunks of its words are kept and the chunks between them are not
 (`formulations/compressive/candidates.py`).
 
@@ -19,6 +19,9 @@ from typing import Any, ClassVar, Final, Literal
 
 import numpy as np
 
+from optsum.chunks.rules.files import load_rules
+from optsum.chunks.rules.rules import Rules
+from optsum.chunks.tree import chunk_tree
 from optsum.corpus.parses import parse_files, parses_of
 from optsum.corpus.topic import Topic
 from optsum.errors import InputError
@@ -29,9 +32,6 @@ from optsum.problem.counted import Counted
 from optsum.problem.formulation import Formulation
 from optsum.problem.serves import Rule, Serves
 from optsum.problem.spec import Spec
-from optsum.text.chunks.rules.files import load_rules
-from optsum.text.chunks.rules.rules import Rules
-from optsum.text.chunks.tree import chunk_tree
 
 from ..similar import OF_SIMILARITY
 from .compression import Compression, CompressiveProblem, named

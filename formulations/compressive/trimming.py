@@ -15,8 +15,8 @@ from heapq import heappop, heappush
 
 import networkx as nx
 
+from optsum.chunks.parse import Parse
 from optsum.text.analyzer import Analyzer
-from optsum.text.chunks.parse import Parse
 from optsum.text.lengths import character_count, word_starts
 from optsum.text.tokenizers import Sentence
 
@@ -95,7 +95,7 @@ def trimmable(number: int, sentence: Sentence, parse: Parse, tree: nx.DiGraph) -
     sentence : str or tuple of str
     parse : Parse
     tree : networkx.DiGraph
-        As `optsum.text.chunks.tree.chunk_tree` returns it: nodes with ``tokens``, edges to children with ``required``.
+        As `optsum.chunks.tree.chunk_tree` returns it: nodes with ``tokens``, edges to children with ``required``.
     """
     group_of: dict[int, int] = {}
     chunks: list[list[int]] = []

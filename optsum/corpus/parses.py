@@ -6,11 +6,11 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
+from optsum.chunks.conllu_text import Block, conllu_blocks
+from optsum.chunks.parse import Parse, Token
 from optsum.corpus.topic import Topic
 from optsum.errors import InputError
 from optsum.system.files import read_text
-from optsum.text.chunks.conllu_text import Block, conllu_blocks
-from optsum.text.chunks.parse import Parse, Token
 from optsum.text.tokenizers import Sentence
 
 __all__ = ["parse_files", "parses_of", "rebased"]

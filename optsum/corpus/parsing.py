@@ -6,9 +6,9 @@ from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
+from optsum.chunks import format_conllu, parses_of_spacy
 from optsum.corpus.topic import Topic
 from optsum.errors import InputError, OptionError
-from optsum.text.chunks import format_conllu, parses_of_spacy
 
 __all__ = ["load_model", "parsed_topic"]
 

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 import optsum
+from optsum.chunks import chunk_tree, format_conllu, read_conllu
+from optsum.chunks.display import bracketed
 from optsum.corpus.parses import parses_of
 from optsum.corpus.topic import Topic, as_topic
 from optsum.corpus.topics import read_topics
 from optsum.errors import InputError
-from optsum.text.chunks import chunk_tree, format_conllu, read_conllu
-from optsum.text.chunks.display import bracketed
 
 DATA = Path(__file__).parents[2] / "examples" / "data"
 PARSED = list(read_conllu(DATA / "parsed.conllu"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from optsum.text.chunks import Parse, Token
+from optsum.chunks import Parse, Token
 
 
 def sentence(text: str) -> Parse:

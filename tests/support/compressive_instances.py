@@ -12,11 +12,11 @@ import networkx as nx
 import numpy as np
 from trying import best_of
 
+from optsum.chunks.parse import Parse, Token
 from optsum.corpus.topic import Topic, as_topic
 from optsum.metrics.names import parse_metric
 from optsum.metrics.rouge import rouge
 from optsum.text.analyzer import Analyzer
-from optsum.text.chunks.parse import Parse, Token
 
 WORDS = ["the", "a", "sun", "Sun", "sea", "see", "seas", "well-known", "didn't", "x", "of", "running", "—", "red"]
 

@@ -17,8 +17,8 @@ from optsum.errors import InputError
 from optsum.system.files import READ_ERRORS, open_bytes
 
 if TYPE_CHECKING:
+    from optsum.chunks.parse import Parse
     from optsum.corpus.topic import Flat
-    from optsum.text.chunks.parse import Parse
 
 FLAGS = None
 
@@ -37,11 +37,11 @@ def run(
     why: Annotated[bool, typer.Option("--why", help="print the rule that each word falls under, too")] = False,
 ) -> int:
     """Print the chunks of all sentences of a file."""
+    from optsum.chunks.display import bracketed, explained, indented
+    from optsum.chunks.rules.files import load_rules
+    from optsum.chunks.tree import PROFILES, chunk_tree
     from optsum.errors import unknown_name
     from optsum.report.tables.table import counted
-    from optsum.text.chunks.display import bracketed, explained, indented
-    from optsum.text.chunks.rules.files import load_rules
-    from optsum.text.chunks.tree import PROFILES, chunk_tree
 
     if profile not in PROFILES:
         raise unknown_name("chunk profile", profile, PROFILES)
@@ -70,8 +70,8 @@ def run(
 def _items(file: str, flat: Flat | None) -> Iterator[Parse | InputError | str]:
     """Yield parses, what is wrong in their place, and lines to be printed as they are."""
     if not _is_json(file):
+        from optsum.chunks.conllu_text import conllu_blocks
         from optsum.system.files import name_of, read_text
-        from optsum.text.chunks.conllu_text import conllu_blocks
 
         blocks = conllu_blocks(read_text(file, ""), name_of(file))
         if not blocks:

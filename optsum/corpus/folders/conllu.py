@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from optsum.chunks.conllu_text import Block, conllu_blocks
 from optsum.corpus.sentences import split_sentences, well_formed
 from optsum.corpus.topic import BadTopic, Text, Topic, as_id
 from optsum.errors import InputError
 from optsum.system.files import PathLike, describe_os_error, read_text
-from optsum.text.chunks.conllu_text import Block, conllu_blocks
 
 __all__ = ["read_conllu_folder"]
 

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from optsum.formulations.compressive.decoding import bare_text, readable_text
 from optsum.formulations.compressive.trimming import TrimmableSentence
 
+from optsum.chunks.parse import Parse, Token
 from optsum.text.analyzer import Analyzer
-from optsum.text.chunks.parse import Parse, Token
 
 # form/part of speech/head/relation; "~" in front: no blank before it. Every word is a group of its own.
 SENTENCES = {

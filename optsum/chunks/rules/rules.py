@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import Enum
 
-from optsum.text.chunks.parse import Parse
-from optsum.text.chunks.rules.patterns import Names, Pattern
-from optsum.text.chunks.rules.reattach import Step
-from optsum.text.chunks.working import WorkingTree
+from optsum.chunks.parse import Parse
+from optsum.chunks.rules.patterns import Names, Pattern
+from optsum.chunks.rules.reattach import Step
+from optsum.chunks.working import WorkingTree
 
 __all__ = ["Action", "Rule", "Rules"]
 

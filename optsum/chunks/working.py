@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from optsum.text.chunks.parse import Parse, Token
+from optsum.chunks.parse import Parse, Token
 
 __all__ = ["WorkingTree", "is_punctuation"]
 

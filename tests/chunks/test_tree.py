@@ -10,12 +10,12 @@ from chunk_sentences import sentence
 from hypothesis import given
 from hypothesis import strategies as st
 
+from optsum.chunks import PROFILES, Parse, Token, chunk_tree, load_rules, read_conllu, rules_for
+from optsum.chunks.display import bracketed, explained, indented
+from optsum.chunks.rules.files import SCHEMES
 from optsum.errors import UnknownNameError
-from optsum.text.chunks import PROFILES, Parse, Token, chunk_tree, load_rules, read_conllu, rules_for
-from optsum.text.chunks.display import bracketed, explained, indented
-from optsum.text.chunks.rules.files import SCHEMES
 
-PARSED = Path(__file__).parents[3] / "examples" / "data" / "parsed.conllu"
+PARSED = Path(__file__).parents[2] / "examples" / "data" / "parsed.conllu"
 
 
 def cut(text: str, profile: str = "strict") -> str:

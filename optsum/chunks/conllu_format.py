@@ -1,8 +1,8 @@
-"""A parse as CoNLL-U text: the other direction of `optsum.text.chunks.conllu_text`."""
+"""A parse as CoNLL-U text: the other direction of `optsum.chunks.conllu_text`."""
 
 from __future__ import annotations
 
-from optsum.text.chunks.parse import Parse, Token
+from optsum.chunks.parse import Parse, Token
 
 
 def format_conllu(parse: Parse) -> str:

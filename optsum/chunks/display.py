@@ -6,9 +6,9 @@ from itertools import groupby
 
 import networkx as nx
 
-from optsum.text.chunks.parse import Parse
-from optsum.text.chunks.rules.files import rules_for
-from optsum.text.chunks.rules.rules import Rules
+from optsum.chunks.parse import Parse
+from optsum.chunks.rules.files import rules_for
+from optsum.chunks.rules.rules import Rules
 
 __all__ = ["bracketed", "explained", "indented"]
 

@@ -1,7 +1,7 @@
 """From the dependency tree of a sentence to the tree of its chunks.
 
 A chunk is what a compression keeps or drops as a whole (section 3.1 of Hirao et al. 2017, "Oracle Summaries of
-Compressive Summarization"). The rules that cut are data (`optsum.text.chunks.rules.rules`).
+Compressive Summarization"). The rules that cut are data (`optsum.chunks.rules.rules`).
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from typing import Final
 
 import networkx as nx
 
+from optsum.chunks.parse import Parse
+from optsum.chunks.punctuation import owners
+from optsum.chunks.rules.files import rules_for
+from optsum.chunks.rules.rules import Action, Rules
 from optsum.errors import unknown_name
-from optsum.text.chunks.parse import Parse
-from optsum.text.chunks.punctuation import owners
-from optsum.text.chunks.rules.files import rules_for
-from optsum.text.chunks.rules.rules import Action, Rules
 
 __all__ = ["PROFILES", "chunk_tree"]
 
@@ -53,7 +53,7 @@ def chunk_tree(parse: Parse, profile: str = "strict", rules: Rules | None = None
 
     Examples
     --------
-    >>> from optsum.text.chunks.conllu_text import parse_conllu
+    >>> from optsum.chunks.conllu_text import parse_conllu
     >>> (parse,) = parse_conllu('''1 Some  some  DET  DT  _  2  det
     ... 2  cats  cat  NOUN  NNS  _  3  nsubj
     ... 3  sleep  sleep  VERB  VBP  _  0  root

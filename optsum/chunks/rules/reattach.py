@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Final, Protocol
 
-from optsum.text.chunks.rules.patterns import Names
-from optsum.text.chunks.working import WorkingTree
+from optsum.chunks.rules.patterns import Names
+from optsum.chunks.working import WorkingTree
 
 
 class Step(Protocol):

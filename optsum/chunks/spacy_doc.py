@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from optsum.chunks.parse import Parse, Token
 from optsum.errors import InputError
-from optsum.text.chunks.parse import Parse, Token
 
 
 def parses_of_spacy(doc: Any, source: str = "") -> tuple[Parse, ...]:

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 from chunk_sentences import sentence
 
-from optsum.errors import InputError
-from optsum.text.chunks import (
+from optsum.chunks import (
     Parse,
     Token,
     chunk_tree,
@@ -19,7 +18,8 @@ from optsum.text.chunks import (
     parses_of_spacy,
     rules_for,
 )
-from optsum.text.chunks.display import bracketed
+from optsum.chunks.display import bracketed
+from optsum.errors import InputError
 
 
 def cut(text: str, profile: str = "strict") -> str:

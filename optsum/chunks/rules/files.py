@@ -10,13 +10,13 @@ from hashlib import sha256
 from importlib.resources import files
 from typing import Any, Final, TypeAlias
 
+from optsum.chunks.parse import Parse
+from optsum.chunks.rules.patterns import Names, Pattern
+from optsum.chunks.rules.reattach import STEPS, Step
+from optsum.chunks.rules.relations import mistyped
+from optsum.chunks.rules.rules import Action, Rule, Rules
 from optsum.errors import InputError, OptsumError, unknown_name
 from optsum.system.files import PathLike, parse_toml, read_text
-from optsum.text.chunks.parse import Parse
-from optsum.text.chunks.rules.patterns import Names, Pattern
-from optsum.text.chunks.rules.reattach import STEPS, Step
-from optsum.text.chunks.rules.relations import mistyped
-from optsum.text.chunks.rules.rules import Action, Rule, Rules
 
 __all__ = ["SCHEMES", "load_rules", "parse_rules", "rules_for"]
 
@@ -101,7 +101,7 @@ def _built_in(name: str) -> Rules:
 
 
 def _shipped(name: str) -> str:
-    return files("optsum.text.chunks.rules").joinpath(f"{name}.toml").read_text(encoding="utf-8")
+    return files("optsum.chunks.rules").joinpath(f"{name}.toml").read_text(encoding="utf-8")
 
 
 def _full(table: dict[str, Any]) -> dict[str, Any]:

@@ -10,11 +10,11 @@ from typing import Any
 import networkx as nx
 import pytest
 
+from optsum.chunks import Parse, chunk_tree, read_conllu
+from optsum.chunks.display import bracketed
+from optsum.chunks.working import WorkingTree
 from optsum.corpus.parses import parses_of
 from optsum.corpus.topics import read_topics
-from optsum.text.chunks import Parse, chunk_tree, read_conllu
-from optsum.text.chunks.display import bracketed
-from optsum.text.chunks.working import WorkingTree
 
 
 @pytest.fixture(scope="module")

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from optsum.chunks import Parse, Token, format_conllu, parse_conllu, read_conllu
+from optsum.chunks.conllu_text import conllu_blocks
 from optsum.errors import InputError
-from optsum.text.chunks import Parse, Token, format_conllu, parse_conllu, read_conllu
-from optsum.text.chunks.conllu_text import conllu_blocks
 
-PARSED = Path(__file__).parents[3] / "examples" / "data" / "parsed.conllu"
+PARSED = Path(__file__).parents[2] / "examples" / "data" / "parsed.conllu"
 
 DID_NOT = """\
 # sent_id = s1

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from optsum.chunks.parse import Parse, Token
 from optsum.errors import InputError
 from optsum.system.files import PathLike, name_of, read_text
-from optsum.text.chunks.parse import Parse, Token
 
 __all__ = ["Block", "conllu_blocks", "parse_conllu", "read_conllu"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from optsum.text.chunks.working import WorkingTree
+from optsum.chunks.working import WorkingTree
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,26 @@
+"""Parsed sentences and the trees of their chunks: what a compression keeps or drops as a whole."""
+
+from optsum.chunks.conllu_format import format_conllu
+from optsum.chunks.conllu_text import parse_conllu, read_conllu
+from optsum.chunks.display import bracketed, indented
+from optsum.chunks.parse import Parse, Token
+from optsum.chunks.rules.files import load_rules, rules_for
+from optsum.chunks.rules.rules import Rules
+from optsum.chunks.spacy_doc import parses_of_spacy
+from optsum.chunks.tree import PROFILES, chunk_tree
+
+__all__ = [
+    "PROFILES",
+    "Parse",
+    "Rules",
+    "Token",
+    "bracketed",
+    "chunk_tree",
+    "format_conllu",
+    "indented",
+    "load_rules",
+    "parse_conllu",
+    "parses_of_spacy",
+    "read_conllu",
+    "rules_for",
+]

@@ -6,7 +6,7 @@ import os
 import signal
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future
+from concurrent.futures import BrokenExecutor, Future
 from contextlib import contextmanager, suppress
 from multiprocessing import resource_tracker
 from pathlib import Path
@@ -42,6 +42,12 @@ class Local:
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
         """Have something done, as `Crew.submit`."""
+        try:
+            return self._submit(function, *arguments)
+        except BrokenExecutor:  # a process died since it was looked whether they are well; others are started now
+            return self._submit(function, *arguments)
+
+    def _submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
         from loky import get_reusable_executor
 
         if os.name == "posix" and self._executor is None:

@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import loky
 import pytest
 from worker_jobs import dies_of, dies_sending, lost, row, text_of, waits
 
@@ -107,12 +108,29 @@ def test_a_process_that_is_killed_while_it_sends_is_noticed(tmp_path: Path, sent
     assert (tmp_path / "died-7").exists()
 
 
+def test_processes_that_break_while_work_is_handed_over_are_started_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    make, made = loky.get_reusable_executor, []
+
+    def breaks(*arguments: Any, **named: Any) -> Any:
+        made.append(make(*arguments, **named))
+        if len(made) == 1:
+            made[0]._flags.flag_as_broken(loky.BrokenProcessPool("a process died just now"))
+        return made[-1]
+
+    earlier = Local(1)
+    earlier.submit(abs, -1).result()
+    earlier.end([])  # and whatever other tests have left
+    monkeypatch.setattr("loky.get_reusable_executor", breaks)
+    crew = Local(1)
+    assert crew.submit(abs, -1).result() == 1
+    assert made[0] is not made[1]
+    crew.end([])
+
+
 def test_pipes_to_and_from_processes_are_wide() -> None:
     if sys.platform != "linux":
         pytest.skip("only Linux has pipes of any width")
     from fcntl import F_GETPIPE_SZ, F_SETPIPE_SZ, fcntl
-
-    from loky import get_reusable_executor
 
     for end in os.pipe():
         try:
@@ -123,7 +141,7 @@ def test_pipes_to_and_from_processes_are_wide() -> None:
             os.close(end)
     crew = Local(1)
     assert crew.submit(abs, -1).result() == 1
-    executor = get_reusable_executor(1, reuse=True)
+    executor = loky.get_reusable_executor(1, reuse=True)
     pipes = [executor._result_queue._reader, executor._result_queue._writer, executor._call_queue._writer]
     assert {fcntl(pipe.fileno(), F_GETPIPE_SZ) for pipe in pipes} == {1 << 20}
     crew.end([])

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from optsum.contracts.result import Termination
-from optsum.contracts.run import CERTIFICATE_S, Limits, Run, Stopped
+from optsum.contracts.run import CERTIFICATE_S, INTERRUPTED_S, Limits, Run, Stopped
 from optsum.contracts.strategy import Strategy
 from optsum.coverage.clauses import is_cover
 from optsum.coverage.facility import Facility
@@ -22,6 +22,7 @@ from optsum.program.surrogate import reaches
 from optsum.system.deadline import Deadline
 
 from .covers.solve import enumerate_covers, solve_cover
+from .engine.monitor import rehearsal
 from .levels import all_by_levels, search_by_levels
 from .objectives.guards import servable
 
@@ -163,7 +164,7 @@ class BranchAndBound(Strategy):
             return (solve_knapsack_all if self.bound == "knapsack" else solve_all)(coverage, limits, deadline)
         found = _solve_ratios(coverage, limits, deadline, every=True)
         statistics = {**found.statistics, "diagram": len(found.optima.nodes)}
-        bound = found.key if found.proven else _unproven(problem, found.selection, found.key, should_stop)
+        bound = found.key if found.proven else _unproven(problem, found.selection, found.key, deadline)
         ending = (found.reason or Termination.COMPLETED).value
         return Optima(found.optima, found.key, bound, found.reason is None, ending, statistics)
 
@@ -183,7 +184,7 @@ class BranchAndBound(Strategy):
         found = near_optima(coverage, nearness, limits, deadline, linear=is_linear(coverage))
         if found.bound != NO_LIMIT:
             return found
-        return replace(found, bound=_unproven(problem, found.best, Fraction(found.value), should_stop))
+        return replace(found, bound=_unproven(problem, found.best, Fraction(found.value), deadline))
 
     def _near(
         self, nearness: Nearness, problem: Problem, limits: Limits, should_stop: Callable[[], bool] | None
@@ -191,13 +192,12 @@ class BranchAndBound(Strategy):
         return self.near(problem, nearness, limits, should_stop)
 
 
-def _unproven(
-    problem: Problem, selection: Selection | None, key: Fraction, should_stop: Callable[[], bool] | None
-) -> Fraction:
-    """Return a bound where the search has proven none."""
+def _unproven(problem: Problem, selection: Selection | None, key: Fraction, deadline: Deadline) -> Fraction:
+    """Return a bound where the search has proven none, by its deadline."""
     # With nothing found, a bound must not look like the proof that there is nothing.
     least = key if selection is not None else Fraction(1)
-    root = problem.root_bound(Deadline(CERTIFICATE_S, should_stop))
+    seconds = INTERRUPTED_S if deadline.reason == "interrupted" else CERTIFICATE_S
+    root = problem.root_bound(Deadline(seconds))
     return Fraction(NO_LIMIT) if root is None else max(least, Fraction(root))
 
 
@@ -220,23 +220,28 @@ def _solve_ratios(coverage: Coverage, limits: Limits, deadline: Deadline, *, eve
 
 
 def _run_recall() -> None:
+    from .engine.store import NodeStore
     from .objectives.recall import solve_all, solve_one
 
+    NodeStore().grow()  # as large searches have it do
     for solve in (solve_one, solve_all):
-        solve(_tough(), Limits(nodes=3_000))
+        with rehearsal() as deadline:
+            solve(_tough(), Limits(nodes=3_000), deadline)
 
 
 def _run_knapsack() -> None:
     from .objectives.paper_knapsack import solve_knapsack_all, solve_knapsack_one
 
     for solve in (solve_knapsack_one, solve_knapsack_all):
-        solve(_tough(), Limits(nodes=3_000))
+        with rehearsal() as deadline:
+            solve(_tough(), Limits(nodes=3_000), deadline)
 
 
 def _run_sums() -> None:
     from .objectives.sums import solve_sum
 
-    solve_sum(_two_ratios(), Limits(nodes=3_000), every=True)
+    with rehearsal() as deadline:
+        solve_sum(_two_ratios(), Limits(nodes=3_000), deadline, every=True)
 
 
 def _tough() -> Coverage:

@@ -14,6 +14,7 @@ from typing import Final
 
 import numpy as np
 
+from optsum.contracts.result import Termination
 from optsum.contracts.run import Limits, Run, Stopped
 from optsum.coverage.instance import Combination, Coverage, Key, Sense
 from optsum.errors import UnsupportedError
@@ -63,8 +64,9 @@ def certify(problem: Problem, deadline: Deadline) -> Key | None:
     instance = problem.coverage.relaxed
     try:
         found = _optimum(instance, deadline)
-    except (Stopped, UnsupportedError):
+    except (Stopped, UnsupportedError) as reason:
         found = None  # linear programs may still say something
+        _pass_on(reason, deadline)
     if found is not None:
         return found
     weights = instance.weights
@@ -93,6 +95,12 @@ def _optimum(instance: Coverage, deadline: Deadline) -> Key | None:
     return None
 
 
+def _pass_on(reason: Exception, deadline: Deadline) -> None:
+    """Let the rest of the certificate know of Ctrl-C, which a search of a part has taken for its own end."""
+    if isinstance(reason, Stopped) and reason.termination is Termination.INTERRUPTED:
+        deadline.interrupt()
+
+
 def _serves(problem: Problem) -> bool:
     """Whether a problem is maximized, in the normal form, and knows no bound of its own."""
     if getattr(problem.root_bound, "__func__", None) is not CoverageProblem.root_bound:
@@ -119,8 +127,8 @@ def _largest(part: Coverage, instance: Coverage, h: int, deadline: Deadline) -> 
             if found.proven:
                 return found.key
             start = found.key
-    except (Stopped, UnsupportedError):
-        pass  # linear programs may still say something
+    except (Stopped, UnsupportedError) as reason:
+        _pass_on(reason, deadline)  # linear programs may still say something
     return single_bound(part, start, deadline)
 
 

@@ -11,12 +11,13 @@ from typing import Any, ClassVar, Final
 
 from optsum.contracts.backend import Backend, RawOutcome
 from optsum.contracts.result import Termination
-from optsum.contracts.run import Limits, Run, Stopped
+from optsum.contracts.run import CERTIFICATE_S, Limits, Run, Stopped
 from optsum.contracts.strategy import Strategy
 from optsum.errors import BackendError
 from optsum.problem.problem import Capability, Problem, Selection, require
 from optsum.program.model import LinearModel
 from optsum.registry import BACKENDS
+from optsum.system.deadline import Deadline
 
 from .claims import RELATIVE, judge, slack_of
 from .levels import facility_of, search_by_levels
@@ -141,7 +142,7 @@ class Milp(Strategy):
         except KeyboardInterrupt:  # a program that is ended takes what it held with it
             if not limited and Capability.COVERAGE in problem.capabilities:
                 with suppress(Stopped):
-                    see_greedy(run)
+                    see_greedy(run, Deadline(CERTIFICATE_S))
             raise
         run.count(nodes=outcome.nodes or 0)
         run.detail = outcome.detail or run.detail

@@ -17,6 +17,7 @@ from optsum.coverage.instance import Coverage, Sense
 from optsum.errors import BackendError
 from optsum.problem.problem import Capability, Selection
 from optsum.program.model import LinearModel, coverage_model
+from optsum.system.deadline import Deadline
 
 from .claims import judge
 
@@ -60,6 +61,8 @@ def maximize_ratio(run: Run, backend: Backend, name: str) -> None:
         )
         outcome = backend.solve(_Round(model), limits, run.seed)  # type: ignore[arg-type]
         rounds += 1
+        if outcome.termination is Termination.INTERRUPTED:
+            run.deadline.interrupt()  # no other round begins, whatever this one has found
         run.count(nodes=outcome.nodes or 0)
         run.statistics.update({**outcome.statistics, "rounds": rounds, "native_status": outcome.native})
         run.detail = outcome.detail or run.detail
@@ -99,9 +102,9 @@ def _only_tops(coverage: Coverage) -> Coverage:
     )
 
 
-def see_greedy(run: Run) -> None:
-    """Take the greedy selection as a first incumbent."""
-    climbed = climb(run.problem.coverage, run.deadline)
+def see_greedy(run: Run, deadline: Deadline | None = None) -> None:
+    """Take the greedy selection as a first incumbent, as far as it comes by a deadline: the run's, if not given."""
+    climbed = climb(run.problem.coverage, deadline or run.deadline)
     if climbed is not None:
         run.count(evaluations=climbed.evaluations)
         run.see(climbed.units)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import Final
 
+from optsum.contracts.result import Termination
 from optsum.contracts.run import Limits, Run, Stopped
 from optsum.errors import BackendError, UnsupportedError
 from optsum.problem.problem import Capability, Problem
-from optsum.system.deadline import Deadline
 
 from .branch_and_bound import BranchAndBound
 
@@ -32,11 +31,13 @@ def verify(run: Run, name: str) -> None:
     ------
     BackendError
         If the claim is refuted.
+    Stopped
+        After Ctrl-C.
     """
     seconds = min(_LONGEST_S, run.remaining_s)
     run.statistics["verified"] = True
     if run.evaluation is not None and Capability.BOUND in run.problem.capabilities:
-        if run.problem.root_bound(Deadline(seconds)) == run.evaluation.key:
+        if run.problem.root_bound(run.deadline.within(seconds)) == run.evaluation.key:
             return
         seconds = min(seconds, run.remaining_s)
     strategy = BranchAndBound()
@@ -46,8 +47,11 @@ def verify(run: Run, name: str) -> None:
         _leave(run, name, str(error))
         return
     own = Run(run.problem, Limits(time_s=seconds), run.rng, run.seed)
-    with suppress(Stopped):
+    try:
         strategy.search(own)
+    except Stopped as stop:
+        if stop.termination is Termination.INTERRUPTED:
+            raise
     found, held = own.evaluation, run.evaluation
     if found is not None and (held is None or run.problem.sense.better(found.key, held.key)):
         claimed = "the problem infeasible" if held is None else f"{float(held.value):.6g} optimal"

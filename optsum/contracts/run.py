@@ -19,11 +19,14 @@ from optsum.errors import InputError, OptionError
 from optsum.problem.problem import Evaluation, Problem, Selection
 from optsum.system.deadline import Deadline
 
-__all__ = ["CERTIFICATE_S", "LIMIT_OPTIONS", "Limits", "Run", "Stopped"]
+__all__ = ["CERTIFICATE_S", "INTERRUPTED_S", "LIMIT_OPTIONS", "Limits", "Run", "Stopped"]
 
 
 CERTIFICATE_S: Final = 0.5
-"""Seconds that a bound may take where a search has used up its limit, or was interrupted."""
+"""Seconds that a bound may take where a search has used up its limit."""
+
+INTERRUPTED_S: Final = 0.2
+"""Seconds that it may take after Ctrl-C."""
 
 LIMIT_OPTIONS: Final = {
     "time_limit": "time_s",

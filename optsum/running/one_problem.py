@@ -16,10 +16,12 @@ from optsum.running.results import count_sentences, finished, unsolved
 from optsum.running.search import search
 from optsum.running.setup import Setup
 from optsum.system.deadline import NEVER, Deadline, TimeOver
+from optsum.system.processes.postponed import postponing
 
 __all__ = ["answer", "build", "run_task"]
 
 
+@postponing()
 def build(topic: Topic, setup: Setup, deadline: Deadline = NEVER) -> Task:
     """Return the problem of a topic, with the units that the strategy must see.
 

@@ -15,7 +15,7 @@ import numpy as np
 from optsum._version import __version__
 from optsum.contracts.enumeration import Enumeration
 from optsum.contracts.result import Result, Status, Termination, Timing
-from optsum.contracts.run import CERTIFICATE_S, LIMIT_OPTIONS, Limits, Run, Stopped
+from optsum.contracts.run import CERTIFICATE_S, INTERRUPTED_S, LIMIT_OPTIONS, Limits, Run, Stopped
 from optsum.contracts.strategy import Strategy
 from optsum.coverage.instance import Key
 from optsum.errors import BackendError, OptionError
@@ -23,6 +23,7 @@ from optsum.optima.optima import Optima
 from optsum.problem.problem import Capability, Problem
 from optsum.registry import CERTIFICATE, STRATEGIES
 from optsum.system.deadline import Deadline
+from optsum.system.processes.postponed import postponing
 
 __all__ = ["exact", "get_ready", "result_of_sets", "search"]
 
@@ -32,6 +33,7 @@ CERTIFIED: Final = ("root", "none")
 _PROOF_MAY_STAND = {Termination.COMPLETED, Termination.TARGET_REACHED, Termination.GAP_REACHED}
 
 
+@postponing()
 def search(
     problem: Problem,
     strategy: str | Strategy = "auto",
@@ -119,12 +121,15 @@ def search(
         termination = Termination.INTERRUPTED
     searched, bound_s = run.elapsed, None
     if bounded and not run.proven:
+        interrupted = termination is Termination.INTERRUPTED
+        deadline = Deadline(INTERRUPTED_S if interrupted else max(run.remaining_s, CERTIFICATE_S))
         try:
-            left = 0.0 if termination is Termination.INTERRUPTED else run.remaining_s
-            run.raise_root_bound(Deadline(max(left, CERTIFICATE_S)))
+            run.raise_root_bound(deadline)
         except Stopped:
             pass  # good enough by now, but the search has ended already
         except KeyboardInterrupt:
+            deadline.interrupt()
+        if deadline.reason == "interrupted":
             termination = Termination.INTERRUPTED
         bound_s = run.elapsed - searched
     result = _result(run, chosen, termination, detail)
@@ -154,7 +159,7 @@ def result_of_sets(problem: Problem, strategy: Strategy, optima: Optima, seconds
     if optima.proven:
         run.prove()
     elif Capability.BOUND in problem.capabilities:
-        run.raise_root_bound(Deadline(CERTIFICATE_S))
+        run.raise_root_bound(Deadline(INTERRUPTED_S if optima.termination == "interrupted" else CERTIFICATE_S))
     result = _result(run, strategy, Termination.COMPLETED, None)
     # Whether all are there, and why not, is the enumeration's: the optimum may be proven all the same.
     found = Enumeration(count=optima.count, complete=optima.complete)

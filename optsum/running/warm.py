@@ -19,6 +19,7 @@ from optsum.corpus.topic import as_topic
 from optsum.errors import InputError, OptsumError, UnsupportedError
 from optsum.registry import CERTIFICATE, STRATEGIES
 from optsum.running.setup import Setup, setup_of
+from optsum.system.processes.postponed import postponing
 
 if TYPE_CHECKING:
     from optsum.coverage.compiling import Part
@@ -56,6 +57,7 @@ _ready: set[Options] = set()
 """What this process has been made ready for: a fact of the process, as the kernels that it has loaded are."""
 
 
+@postponing()
 def warm_up(setup: Setup) -> float:
     """Make a process ready for a search; a second time costs nothing.
 

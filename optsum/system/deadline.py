@@ -25,7 +25,8 @@ class Deadline:
     """A point in time at which work ends, and a caller who may want it to end earlier.
 
     Whoever does something long takes one and asks `passed` every 20 to 100 ms; whoever calls a solver tells it
-    `left_s`. It starts with its creation; parts of the work share the one of the whole.
+    `left_s`. It starts with its creation; parts of the work share the one of the whole. Whoever takes a
+    KeyboardInterrupt for the end of his part says so (`interrupt`), so that no other part begins or goes on.
 
     Parameters
     ----------
@@ -35,11 +36,12 @@ class Deadline:
         Asked with the clock; a true answer ends the work.
     """
 
-    __slots__ = ("_ends", "_should_stop")
+    __slots__ = ("_ends", "_interrupted", "_should_stop")
 
     def __init__(self, seconds: float | None = None, should_stop: Callable[[], bool] | None = None) -> None:
         self._ends = inf if seconds is None else perf_counter() + seconds
         self._should_stop = should_stop
+        self._interrupted: list[bool] = []  # not empty after Ctrl-C: shared by the whole and its parts
 
     @property
     def left_s(self) -> float:
@@ -49,11 +51,13 @@ class Deadline:
     @property
     def limited(self) -> bool:
         """Whether there is anything that could end the work."""
-        return self._ends < inf or self._should_stop is not None
+        return self._ends < inf or self._should_stop is not None or bool(self._interrupted)
 
     @property
     def reason(self) -> Literal["time_limit", "interrupted"] | None:
         """Why to end now, in the words of `optsum.contracts.result.Termination`; None to go on."""
+        if self._interrupted:
+            return "interrupted"
         if self._ends <= perf_counter():
             return "time_limit"
         if self._should_stop is not None and self._should_stop():
@@ -64,6 +68,10 @@ class Deadline:
     def passed(self) -> bool:
         """Whether to end now."""
         return self.reason is not None
+
+    def interrupt(self) -> None:
+        """Let this deadline pass, and those of the whole that it is of and of all its parts: Ctrl-C was heard."""
+        self._interrupted.append(True)
 
     def check(self) -> None:
         """Go on if there is time.
@@ -93,14 +101,32 @@ class Deadline:
         """Return a deadline that also passes when a function says so."""
         earlier = self._should_stop
         both = should_stop if earlier is None else (lambda: earlier() or should_stop())
-        found = Deadline(None, both)
-        found._ends = self._ends
-        return found
+        return self._part(self._ends, both)
 
     def within(self, seconds: float) -> Deadline:
         """Return a deadline for a part of the work: in so many seconds, or when this one ends if that is sooner."""
-        return Deadline(min(seconds, self._ends - perf_counter()), self._should_stop)
+        return self._part(min(self._ends, perf_counter() + seconds), self._should_stop)
+
+    def _part(self, ends: float, should_stop: Callable[[], bool] | None) -> Deadline:
+        found = Deadline(None, should_stop)
+        found._ends, found._interrupted = ends, self._shared()
+        return found
+
+    def _shared(self) -> list[bool]:
+        return self._interrupted
 
 
-NEVER: Final = Deadline()
+class _Never(Deadline):
+    """What all work without an end shares, so that an interrupt of some of it is none of the others' business."""
+
+    __slots__ = ()
+
+    def interrupt(self) -> None:
+        """Do nothing."""
+
+    def _shared(self) -> list[bool]:
+        return []
+
+
+NEVER: Final[Deadline] = _Never()
 """For work that may take as long as it takes."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,7 +12,7 @@ from optsum.contracts.result import Termination
 from optsum.contracts.run import Limits, Stopped
 from optsum.system.deadline import Deadline
 
-__all__ = ["Monitor", "Statistics", "stop_at"]
+__all__ = ["Monitor", "Statistics", "rehearsal", "stop_at"]
 
 
 @dataclass
@@ -67,6 +67,21 @@ def stop_at(deadline: Deadline) -> None:
         raise Stopped(Termination(reason))
 
 
+@contextmanager
+def rehearsal() -> Iterator[Deadline]:
+    """Give the deadline of a search that is run for its kernels' sake: Ctrl-C, which ends it, is raised again.
+
+    Raises
+    ------
+    KeyboardInterrupt
+    """
+    deadline = Deadline()
+    with suppress(Stopped):
+        yield deadline
+    if deadline.passed:
+        raise KeyboardInterrupt
+
+
 class Monitor:
     """Keeps a run's limits, and counts what it does.
 
@@ -108,11 +123,12 @@ class Monitor:
 
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:
-        """Count the time of a phase; Ctrl-C in it ends the run."""
+        """Count the time of a phase; Ctrl-C in it ends the run, and whatever shares its deadline."""
         started = time.perf_counter()
         try:
             yield
         except KeyboardInterrupt:
+            self.deadline.interrupt()
             raise Stopped(Termination.INTERRUPTED) from None
         finally:
             self.statistics.seconds[name] += time.perf_counter() - started

@@ -78,11 +78,12 @@ class NodeStore:
 
     def reserve(self, room: int) -> None:
         """See to it that `room` more nodes fit."""
-        if self.used + room <= len(self.nodes):
-            return
-        capacity = len(self.nodes)
-        while capacity < self.used + room:
-            capacity *= 2
+        while self.used + room > len(self.nodes):
+            self.grow()
+
+    def grow(self) -> None:
+        """Make room for twice as many nodes."""
+        capacity = 2 * len(self.nodes)
         nodes = np.empty((capacity, 3), np.int32)
         nodes[: self.used] = self.nodes[: self.used]
         self.nodes = nodes

@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from optsum.contracts.run import CERTIFICATE_S, Limits, Run, Stopped
+from optsum.contracts.run import CERTIFICATE_S, INTERRUPTED_S, Limits, Run, Stopped
 from optsum.coverage.instance import NO_LIMIT
 from optsum.optima.nearness import Nearness
 from optsum.optima.optima import Optima
@@ -59,7 +59,8 @@ def evaluated_near(
     bound = value
     if reason != "completed":
         bounded = run.evaluation is not None and Capability.BOUND in problem.capabilities
-        root = problem.root_bound(Deadline(CERTIFICATE_S)) if bounded else None
+        left = INTERRUPTED_S if reason == "interrupted" else CERTIFICATE_S
+        root = problem.root_bound(Deadline(left)) if bounded else None
         bound = NO_LIMIT if root is None else worth(problem, root)
     found = Optima.of_sets(
         sets, value, bound, complete=reason == "completed", termination=reason, statistics=run.statistics

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
 
-from optsum.contracts.run import CERTIFICATE_S, Limits, Run, Stopped
+from optsum.contracts.run import CERTIFICATE_S, INTERRUPTED_S, Limits, Run, Stopped
 from optsum.contracts.strategy import Strategy
 from optsum.coverage.instance import NO_LIMIT
 from optsum.optima.nearness import Nearness
@@ -91,7 +91,8 @@ class Exhaustive(Strategy):
         bound = value
         if not run.proven:  # the walk is not done; with nothing found, a bound must not look like a proof
             bounded = run.evaluation is not None and Capability.BOUND in problem.capabilities
-            root = problem.root_bound(Deadline(max(run.remaining_s, CERTIFICATE_S))) if bounded else None
+            left = INTERRUPTED_S if reason == "interrupted" else max(run.remaining_s, CERTIFICATE_S)
+            root = problem.root_bound(Deadline(left)) if bounded else None
             bound = NO_LIMIT if root is None else worth(problem, root)
         return Optima.of_sets(
             sets,

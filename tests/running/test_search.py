@@ -242,10 +242,10 @@ def test_the_bound_of_a_search_that_used_up_its_limit_is_held_to_half_a_second()
     assert (result.bound, result.gap, result.termination) == (None, None, Termination.TIME_LIMIT)
 
 
-def test_after_ctrl_c_a_bound_is_held_to_half_a_second_without_a_limit_too() -> None:
+def test_after_ctrl_c_a_bound_is_held_to_a_fifth_of_a_second_without_a_limit_too() -> None:
     class Slow(CoverageProblem):
         def root_bound(self, deadline: Deadline = NEVER) -> None:
-            assert 0.4 < deadline.left_s <= 0.5
+            assert 0.0 < deadline.left_s <= 0.2
 
     def interrupted(run: Run) -> None:
         run.see((0,))

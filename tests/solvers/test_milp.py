@@ -215,6 +215,18 @@ def test_a_limit_without_an_answer(answer: Any, termination: Termination) -> Non
     assert (result.status, result.termination, result.bound_exact) == (Status.NO_SOLUTION, termination, "5/6")
 
 
+def test_no_round_follows_ctrl_c(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A better selection, which the interrupted round holds, would call for another one."""
+    fake = Fake(RawOutcome(termination=Termination.INTERRUPTED, selection=(0,), objective=11.0))
+    monkeypatch.setattr("optsum.solvers.milp.backend_of", lambda name, **_: fake)
+    f1 = Coverage.of(
+        [3, 2], [{0: 1}, {1: 1}], [[4], [3]], constants=(0, 10), mass=[[0, 0], [1, 1]], max_length=3
+    )  # greedy search takes the second, which is worth more for its length
+    found = search(CoverageProblem.of(f1), "milp")
+    assert (found.selection, found.objective_exact, found.termination) == ((0,), "4/11", Termination.INTERRUPTED)
+    assert len(fake.asked) == 1
+
+
 def test_what_is_left_of_the_limits_is_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
     fake = Fake(RawOutcome(termination=Termination.TIME_LIMIT))
     monkeypatch.setattr("optsum.solvers.milp.backend_of", lambda name, **_: fake)

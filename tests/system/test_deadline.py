@@ -41,3 +41,28 @@ def test_a_part_ends_with_the_whole() -> None:
     assert whole.within(5.0).reason == "interrupted"
     assert NEVER.within(5.0).left_s <= 5.0
     assert NEVER.within(inf).left_s == inf
+
+
+@pytest.mark.parametrize("which", range(4))
+def test_an_interrupt_of_any_part_is_one_of_all(which: int) -> None:
+    whole = Deadline(60.0)
+    part = whole.within(5.0)
+    deadlines = [whole, part, part.within(1.0), whole.or_when(lambda: False)]
+    deadlines[which].interrupt()
+    assert [deadline.reason for deadline in (*deadlines, whole.within(1.0))] == ["interrupted"] * 5
+    assert Deadline(60.0).reason is None
+
+
+def test_an_interrupt_counts_for_more_than_the_clock() -> None:
+    deadline = Deadline(0.0)
+    deadline.interrupt()
+    assert deadline.reason == "interrupted"  # or the next topic would be begun
+    assert deadline.left_s == 0.0
+
+
+def test_work_without_an_end_is_interrupted_by_itself() -> None:
+    part = NEVER.within(60.0)
+    part.interrupt()
+    NEVER.interrupt()
+    assert part.reason == "interrupted"
+    assert (NEVER.reason, NEVER.within(60.0).reason, NEVER.or_when(lambda: False).reason) == (None, None, None)

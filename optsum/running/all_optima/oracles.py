@@ -32,6 +32,7 @@ from optsum.running.setup import Setup, setup_of
 from optsum.running.warm import warm_up
 from optsum.system.deadline import Deadline, TimeOver
 from optsum.system.notebook import Words
+from optsum.system.processes.postponed import postponing
 
 NEAR_S: Final = 10.0
 """Seconds a topic for what is near the optimum, where none are given."""
@@ -217,6 +218,7 @@ def _best(found: Sequence[tuple[int, Oracles]], *, near: bool) -> Oracles:
     )
 
 
+@postponing()
 def _enumerate(topic: Topic, setup: Setup, nearness: Nearness | None, began: float) -> Oracles:
     try:
         task = build(topic, setup, Deadline(setup.limits.time_s))

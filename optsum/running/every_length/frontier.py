@@ -38,6 +38,7 @@ from optsum.running.search import exact, search
 from optsum.running.setup import Setup, setup_of
 from optsum.running.warm import warm_up
 from optsum.system.deadline import Deadline, TimeOver
+from optsum.system.processes.postponed import postponing
 
 __all__ = ["frontier", "frontier_topics", "resolve_frontier"]
 
@@ -147,6 +148,7 @@ def _part(part: Topic, setup: Setup, lengths: Lengths, *, optima: bool, greedy: 
     return [attempt(part, setup, lambda: _frontier(part, setup, lengths, began, optima=optima, greedy=greedy))]
 
 
+@postponing()
 def _frontier(topic: Topic, setup: Setup, lengths: Lengths, began: float, *, optima: bool, greedy: bool) -> Result:
     deadline = Deadline(setup.limits.time_s)
     try:

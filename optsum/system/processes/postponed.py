@@ -1,4 +1,9 @@
-"""A signal that comes while Python throws an object away: what its handler raises there is printed, and lost."""
+"""A signal that comes where what its handler raises would be lost, or worse.
+
+While Python throws an object away, or runs a function that C code calls through ctypes, an exception is printed and
+forgotten. Where a compiled kernel asks Python for a class of what it returns, numba takes no exception for an answer:
+the process crashes.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +11,22 @@ import _thread
 import signal
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import FrameType
 from typing import Final
 
-__all__ = ["is_postponed"]
+__all__ = ["is_postponed", "postponing"]
 
 _SOON_S: Final = 0.01
+
+_DEAF: Final = {
+    "__del__",
+    "_numba_unpickle",  # called by compiled kernels
+    "_raw_object_cache_getbuffer",  # both called by LLVM, when it links a kernel
+    "_raw_object_cache_notify",
+}
+"""Functions in which no exception may be raised, nor in what they call."""
 
 
 def is_postponed(number: int, frame: FrameType | None) -> bool:
@@ -23,13 +38,32 @@ def is_postponed(number: int, frame: FrameType | None) -> bool:
     frame : frame
         Both as a handler gets them.
     """
-    while frame is not None and frame.f_code.co_name != "__del__":
+    while frame is not None and frame.f_code.co_name not in _DEAF:
         frame = frame.f_back
     if frame is None:
         return False
     # No thread of `threading`: what was interrupted may hold its locks.
     _thread.start_new_thread(_again, (number,))
     return True
+
+
+@contextmanager
+def postponing() -> Iterator[None]:
+    """Have Ctrl-C postponed where it must be, as long as Python's own handler is there; others ask by themselves."""
+    mine = threading.current_thread() is threading.main_thread()
+    if not mine or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield
+        return
+    signal.signal(signal.SIGINT, _raise_or_postpone)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _raise_or_postpone(number: int, frame: FrameType | None) -> None:
+    if not is_postponed(number, frame):
+        raise KeyboardInterrupt
 
 
 def _again(number: int) -> None:

@@ -6,6 +6,7 @@ from optsum.contracts.run import Limits
 from optsum.coverage.instance import Coverage, Joint
 
 from ..driver import Driver
+from ..monitor import rehearsal
 from ..program import program_of
 from .operations import JOINTS
 
@@ -24,8 +25,9 @@ def run_every_kernel() -> None:
         joints=(*(Joint(unit % 24, (unit, unit + 2), (unit + 1,)) for unit in range(0, 33, 3)), Joint(24, (1, 5))),
         max_length=45,
     )
-    engine = Driver(program_of(instance, (5, -1)), JOINTS, Limits())
-    engine.guess()
-    while engine.one_of(engine.upper) is None:
-        engine.upper -= 1
-    engine.all_of(engine.upper)
+    with rehearsal() as deadline:
+        engine = Driver(program_of(instance, (5, -1)), JOINTS, Limits(), deadline)
+        engine.guess()
+        while engine.one_of(engine.upper) is None:
+            engine.upper -= 1
+        engine.all_of(engine.upper)

@@ -1,0 +1,113 @@
+"""Ctrl-C where an exception would be lost, or end the process: it is raised a little later."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from optsum.system.processes.postponed import postponing
+
+posix = pytest.mark.skipif(os.name != "posix", reason="signals as POSIX has them")
+
+
+def done(lines: str) -> tuple[str, str, int]:
+    """Return what a program writes on both outputs, and its exit status."""
+    code = "import os, signal, sys, time\nfrom optsum.system.processes.postponed import postponing\n" + lines
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=300)
+    return ended.stdout, ended.stderr, ended.returncode
+
+
+@posix
+def test_a_kernel_that_makes_a_tuple_is_not_broken_off() -> None:
+    """What numba calls to learn the tuple's class may raise nothing: the process would crash."""
+    found = done(
+        "from collections import namedtuple\n"
+        "from numba import int64, njit\n"
+        "from numba.core import serialize\n"
+        "Pair = namedtuple('Pair', 'left right')\n"
+        "@njit\n"
+        "def pair(number):\n"
+        "    return Pair(number, number)\n"
+        "pair.compile((int64,))\n"
+        "loads = serialize.cloudpickle.loads\n"
+        "def signalled(data):\n"
+        "    os.kill(os.getpid(), signal.SIGINT)\n"
+        "    return loads(data)\n"
+        "serialize.cloudpickle.loads = signalled\n"
+        "try:\n"
+        "    with postponing():\n"
+        "        print(pair(3))\n"
+        "        time.sleep(60)\n"
+        "except KeyboardInterrupt:\n"
+        "    print('heard')\n"
+    )
+    assert found == ("Pair(left=3, right=3)\nheard\n", "", 0)
+
+
+@posix
+def test_a_kernel_that_is_being_linked_does_not_lose_it() -> None:
+    """LLVM calls Python through ctypes, which prints what is raised there."""
+    found = done(
+        "from numba import njit\n"
+        "@njit\n"
+        "def same(number):\n"
+        "    return number\n"
+        "def trace(frame, event, argument):\n"
+        "    if event == 'call' and frame.f_code.co_name.startswith('_raw_object_cache'):\n"
+        "        sys.setprofile(None)\n"
+        "        os.kill(os.getpid(), signal.SIGINT)\n"
+        "try:\n"
+        "    with postponing():\n"
+        "        sys.setprofile(trace)\n"
+        "        same(3)\n"
+        "        print('linked' if sys.getprofile() is None else 'never called')\n"
+        "        time.sleep(60)\n"
+        "except KeyboardInterrupt:\n"
+        "    print('heard')\n"
+    )
+    assert found[1:] == ("", 0)
+    assert found[0] in {"linked\nheard\n", "heard\n"}  # heard while it is compiled on, or afterwards
+
+
+@posix
+def test_elsewhere_it_is_raised_at_once() -> None:
+    found = done(
+        "before = signal.getsignal(signal.SIGINT)\n"
+        "try:\n"
+        "    with postponing(), postponing():\n"
+        "        os.kill(os.getpid(), signal.SIGINT)\n"
+        "        print('too late')\n"
+        "except KeyboardInterrupt:\n"
+        "    print('heard', signal.getsignal(signal.SIGINT) is before)\n"
+    )
+    assert found == ("heard True\n", "", 0)
+
+
+def test_a_handler_of_others_stays() -> None:
+    def own(*_: object) -> None:
+        """Be somebody's handler."""
+
+    before = signal.signal(signal.SIGINT, own)
+    try:
+        with postponing():
+            assert signal.getsignal(signal.SIGINT) is own
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def test_other_threads_have_no_handlers() -> None:
+    found: list[object] = []
+
+    def work() -> None:
+        with postponing():
+            found.append(signal.getsignal(signal.SIGINT))
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert found == [signal.getsignal(signal.SIGINT)]

@@ -12,7 +12,6 @@ from functools import cached_property
 from itertools import count
 from pathlib import Path
 from typing import Any, Final, Self
-from zipfile import BadZipFile
 
 import numpy as np
 
@@ -21,6 +20,7 @@ from optsum.optima.algebra import minimal_sets
 from optsum.optima.diagram import Diagram
 from optsum.optima.pairs import PAIRS, Estimate, mean_jaccard, sampled_jaccard
 from optsum.system.deadline import NEVER, Deadline
+from optsum.system.files import NPZ_ERRORS
 
 __all__ = ["Agreement", "Names", "Optima"]
 
@@ -317,7 +317,7 @@ class Optima:
                 least=None if about.get("least") is None else Fraction(about["least"]),
                 best=None if about.get("best") is None else tuple(map(int, about["best"])),
             )
-        except (KeyError, ValueError, EOFError, OSError, TypeError, BadZipFile, RecursionError) as error:
+        except (*NPZ_ERRORS, TypeError, AttributeError, ArithmeticError) as error:
             raise InputError(f"{path} does not hold optima that optsum saved ({type(error).__name__}).") from error
         if written != _FORMAT:
             raise InputError(f"{path} is of another version ({written}); save it again.")

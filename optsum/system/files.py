@@ -10,10 +10,12 @@ import zlib
 from contextlib import ExitStack
 from io import BufferedReader, RawIOBase
 from typing import Any, Final, TypeAlias, cast
+from zipfile import BadZipFile
 
 from optsum.errors import InputError, OptsumError
 
 __all__ = [
+    "NPZ_ERRORS",
     "READ_ERRORS",
     "PathLike",
     "describe_os_error",
@@ -28,6 +30,17 @@ PathLike: TypeAlias = str | os.PathLike[str]
 
 READ_ERRORS: Final = (OSError, EOFError, ValueError, zlib.error)
 """All that a file, compressed or not, raises while it is opened and read."""
+
+NPZ_ERRORS: Final = (
+    *READ_ERRORS,
+    BadZipFile,
+    LookupError,
+    MemoryError,
+    NotImplementedError,
+    OverflowError,
+    RuntimeError,
+)
+"""All that numpy raises of an npz file that is damaged: of its entries, sizes, flags and versions."""
 
 _DEEPEST = 64
 _GZIP = b"\x1f\x8b"
@@ -133,7 +146,7 @@ def parse_toml(text: str, what: str, *, error: type[OptsumError] = InputError) -
     """
     try:
         table = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as reason:
+    except ValueError as reason:  # of TOML, or of a number with thousands of digits
         raise error(f"{what} is no TOML: {reason}") from reason
     except RecursionError:
         table = None

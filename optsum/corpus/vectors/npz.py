@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import zlib
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -12,6 +11,7 @@ from zipfile import BadZipFile, ZipFile
 
 from optsum.corpus.topic import Topic
 from optsum.errors import InputError
+from optsum.system.files import NPZ_ERRORS
 
 __all__ = ["digest_of_vectors", "read_vectors"]
 
@@ -45,7 +45,7 @@ def read_vectors(topic: Topic, path: str) -> Topic:
         found = {
             name: _array(held, f"{prefix}{name}.npy") for name in NAMES if f"{prefix}{name}.npy" in held.NameToInfo
         }
-    except (OSError, ValueError, EOFError, BadZipFile, zlib.error) as error:
+    except NPZ_ERRORS as error:
         raise InputError(f"{file} cannot be read as numpy.savez writes it: {error}") from None
     if not found:
         raise InputError(f"{file} has none of topic {topic.id!r}; call them {prefix}sentences, {prefix}references")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from optsum.contracts.run import Run, Stopped
 from optsum.coverage.instance import IntArray, Sense
 from optsum.errors import OptionError
 from optsum.problem.problem import Capability, Move, Problem, Selection
+from optsum.system.clock import clock
 
 from .greedy import Greedy
 
@@ -152,9 +152,9 @@ class Slices:
         size = self._size
         if run.limits.evaluations is not None:
             size = min(size, max(1, run.limits.evaluations - run.evaluations))
-        began = perf_counter()
+        began = clock()
         answer = kernel(self.done + size)
-        seconds = perf_counter() - began
+        seconds = clock() - began
         if seconds < _SLICE_S / 2:
             self._size = min(2 * self._size, _LARGEST)
         elif seconds > _SLICE_S:

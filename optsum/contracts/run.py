@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import isfinite, isnan
 from numbers import Integral, Rational, Real
-from time import perf_counter
 from typing import Any, Final
 
 import numpy as np
@@ -17,6 +16,7 @@ from optsum.contracts.result import Termination, TracePoint, relative_gap
 from optsum.coverage.instance import Key, Sense
 from optsum.errors import InputError, OptionError
 from optsum.problem.problem import Evaluation, Problem, Selection
+from optsum.system.clock import clock
 from optsum.system.deadline import Deadline
 
 __all__ = ["CERTIFICATE_S", "INTERRUPTED_S", "LIMIT_OPTIONS", "Limits", "Run", "Stopped"]
@@ -152,7 +152,7 @@ class Run:
         self.ran: str | None = None
         self.backend: str | None = None
         self._on_progress = on_progress
-        self._start = perf_counter()
+        self._start = clock()
         self.deadline = Deadline(limits.time_s, None if on_progress is None else self._unwanted)
         self.root_bound = root_bound
         self._asked = root_bound is not None
@@ -161,7 +161,7 @@ class Run:
     @property
     def elapsed(self) -> float:
         """Seconds since the search started."""
-        return perf_counter() - self._start
+        return clock() - self._start
 
     @property
     def remaining_s(self) -> float:

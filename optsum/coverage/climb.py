@@ -7,7 +7,6 @@ however large an instance is; where it is left changes nothing.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from time import perf_counter
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -17,6 +16,7 @@ from optsum.coverage.compiling import compiles
 from optsum.coverage.gains import RULED, brought, gain_of, quick_ones
 from optsum.coverage.instance import Coverage, IntArray, pack
 from optsum.coverage.state import COVER, LENGTH, MISSING, Arrays, State, arrays_of, empty_state, flip, value_pair
+from optsum.system.clock import clock
 from optsum.system.compiled import njit
 from optsum.system.deadline import NEVER, Deadline, TimeOver
 
@@ -120,9 +120,9 @@ class Climber:
 
     def go_on(self) -> bool:
         """Climb for some milliseconds; return whether the climb has ended."""
-        began = perf_counter()
+        began = clock()
         ended = bool(_go_on(self._arrays, self._place, self._moves, self._single, self._slice))
-        self._slice = max(1, int(self._slice * min(2.0, _SLICE_S / max(perf_counter() - began, 1e-9))))
+        self._slice = max(1, int(self._slice * min(2.0, _SLICE_S / max(clock() - began, 1e-9))))
         return ended
 
 

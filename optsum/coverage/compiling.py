@@ -1,4 +1,7 @@
-"""Kernels are compiled before a clock starts, once a process, and people are told that it takes a while."""
+"""Kernels are made ready before a clock starts, once a process: loaded, or compiled, of which people are told.
+
+What begins in plain Python (`optsum.system.compiled`) is compiled later, if it lasts.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +9,11 @@ import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache, wraps
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
-from numba.core import event
+from optsum.system.compiled import patience
 
-__all__ = ["Part", "collected", "compiles", "on_first_compilation"]
+__all__ = ["Part", "collected", "compile_at_once", "compiles", "on_first_compilation"]
 
 Part: TypeAlias = Callable[[], object]
 """A function without arguments that calls kernels, so that they are there."""
@@ -21,18 +24,14 @@ _collecting: list[list[Part]] = []
 _hearing: list[Callable[[], None]] = []
 """What is called when something has to be compiled."""
 
+_run: Final[dict[Part, set[Any]]] = {}
+"""The parts that were run, and the kernels that each had interpreted."""
 
-class _Announcer(event.Listener):  # type: ignore[misc]
-    """Hears when numba starts to compile, as it does not where it finds kernels in its cache."""
 
-    def on_start(self, event: Any) -> None:
-        del event
-        _announce()
-        while _hearing:
-            _hearing.pop()()
-
-    def on_end(self, event: Any) -> None:
-        del event
+def _hear() -> None:
+    _announce()
+    while _hearing:
+        _hearing.pop()()
 
 
 @cache
@@ -40,21 +39,39 @@ def _announce() -> None:
     logging.getLogger("optsum").warning("Compiling kernels for this machine; the next run finds them done.")
 
 
+def _compile_used(kernels: set[Any]) -> None:
+    """Compile what a process turns out to need: the parts that such kernels are of."""
+    from optsum.coverage.two_at_once import compile_parts
+
+    compile_parts([part for part, interpreted in _run.items() if interpreted & kernels])
+
+
+patience.compiling.append(_hear)
+patience.over.append(_compile_used)
+
+
+def compile_at_once() -> None:
+    """Let kernels be compiled when they are first called, for work that is going to last."""
+    patience.end()
+    for part in [part for part, interpreted in _run.items() if interpreted]:
+        del _run[part]
+
+
 @cache
 def compiles(prepare: Part) -> Callable[[], None]:
-    """Let a function that calls kernels, so that they are there, do so once; said is what numba has to compile."""
-
-    @cache
-    def once() -> None:
-        with event.install_listener("numba:compile", _Announcer()):
-            prepare()
+    """Let a function that calls kernels, so that they are there, do so once."""
 
     @wraps(prepare)
     def part() -> None:
         if _collecting:
             _collecting[-1].append(part)
-        else:
-            once()
+        elif prepare not in _run:
+            others, patience.interpreted = patience.interpreted, set()
+            try:
+                prepare()
+                _run[prepare] = patience.interpreted
+            finally:
+                patience.interpreted = others
 
     return part
 

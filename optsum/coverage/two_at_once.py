@@ -19,6 +19,7 @@ from queue import SimpleQueue
 from threading import Thread
 
 from optsum.coverage.compiling import Part, on_first_compilation
+from optsum.system.compiled import patience
 from optsum.system.processes.children import end_with, python
 
 __all__ = ["compile_parts"]
@@ -124,6 +125,7 @@ def _processors() -> int:
 def help_out(parent: int) -> None:
     """Be the other process: compile from the last part on, and say which before each."""
     end_with(parent, natively=False)
+    patience.end()
     names = json.load(sys.stdin)
     for number in range(len(names) - 1, 0, -1):
         print(number, flush=True)  # noqa: T201 - the parent reads it

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from math import isnan
 from pathlib import Path
 from re import fullmatch
-from time import perf_counter
 from typing import ClassVar, Final, Unpack
 
 from optsum.contracts.result import Result
@@ -26,6 +25,7 @@ from optsum.running.each_topic import error_result
 from optsum.running.results import finished
 from optsum.running.search import search
 from optsum.running.setup import Setup, setup_of
+from optsum.system.clock import clock
 
 __all__ = ["import_solutions", "import_topics"]
 
@@ -102,7 +102,7 @@ def _row(task: Task | str, setup: Setup, place: Path, *, first: bool) -> Result:
         raise InputError(task)
     if place.is_file() and not first:
         raise InputError(f"{place} is one file, for the first problem: give a folder with a file for each.")
-    return _imported(task, setup, _file_of(place, task.id), perf_counter())
+    return _imported(task, setup, _file_of(place, task.id), clock())
 
 
 def _file_of(place: Path, name: str) -> Path:
@@ -119,7 +119,7 @@ def _imported(task: Task, setup: Setup, path: Path, began: float) -> Result:
     labels = unit_labels(task)
     found = read_solution(path, labels)
     given = _selection(found, labels, path)
-    built = perf_counter()
+    built = clock()
     result = search(task.problem, _Imported(given), seed=setup.options.seed)
     _check_claim(task, result, found, path)
     done = finished(task, setup, result, began=began, built=built)

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from time import perf_counter
 from typing import Any, Final, Unpack
 
 from optsum.contracts.result import Result, Status, Termination, labels_of
@@ -23,6 +22,7 @@ from optsum.running.all_optima.oracles import oracles_of, resolve_enumeration
 from optsum.running.each_topic import attempt, each_topic
 from optsum.running.one_problem import answer
 from optsum.running.setup import Setup, setup_of
+from optsum.system.clock import clock
 
 __all__ = ["Wanted", "label_result", "label_row", "label_topics", "labels", "resolve_labels"]
 
@@ -211,7 +211,7 @@ _OWN: Final = {"shares", *_OF_OPTIMA, "all_labels", "references"}
 
 
 def _label_part(part: Topic, setup: Setup, wanted: Wanted) -> list[Result]:
-    began = perf_counter()
+    began = clock()
     result = attempt(part, setup, lambda: _labelled(part, setup, wanted, began))
     return [replace(result, extra={**result.extra, "sentences": [_text(sentence) for sentence in part.sentences]})]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import product
-from time import perf_counter
 from typing import Any, Final
 
 from optsum.contracts.result import Termination
@@ -17,6 +16,7 @@ from optsum.options.options import ScoreOptions, resolve
 from optsum.report.tables.table import Column, Table, number
 from optsum.running.each_topic import single_problem
 from optsum.running.setup import Setup, setup_of
+from optsum.system.clock import clock
 
 __all__ = ["OracleScores", "against"]
 
@@ -88,7 +88,7 @@ class OracleScores:
 
         found: dict[str, Optima | None] = {}
         for metric, setup in self._setups.items():
-            oracles = oracles_of(single_problem(topic, setup), setup, began=perf_counter())
+            oracles = oracles_of(single_problem(topic, setup), setup, began=clock())
             if oracles.result.termination is Termination.INTERRUPTED:
                 raise KeyboardInterrupt
             found[metric] = oracles if oracles.complete else None

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from math import fsum
-from time import perf_counter
 from typing import Any, TypeVar
 
 from optsum.contracts.result import Result, Status, Termination, Timing
@@ -21,6 +20,7 @@ from optsum.optima.diagram import Diagram
 from optsum.running.results import finished
 from optsum.running.search import exact
 from optsum.running.setup import Setup
+from optsum.system.clock import clock
 from optsum.system.deadline import NEVER, Deadline, TimeOver
 
 __all__ = ["best_result", "each_reference", "for_each_reference", "reaches", "shares", "union_of"]
@@ -95,9 +95,9 @@ def shares(setup: Setup, topic: Topic) -> Iterator[Setup]:
 
     It is counted from when the first is asked for.
     """
-    began = perf_counter()
+    began = clock()
     for left in range(max(1, len(topic.references)), 0, -1):
-        limits = setup.limits.after(perf_counter() - began)
+        limits = setup.limits.after(clock() - began)
         yield replace(setup, limits=replace(limits, time_s=limits.time_s and limits.time_s / left))
 
 
@@ -190,7 +190,7 @@ def _with_best(part: Topic, setup: Setup, old: Result, found: Iterable[tuple[Any
         objective_exact=exact(evaluation.key),
         selection=selection,
     )
-    now = perf_counter()
+    now = clock()
     result = finished(task, setup, held, began=now, built=now)
     return replace(result, seconds=old.seconds, timing=old.timing, statistics=old.statistics)
 

@@ -123,6 +123,10 @@ def each_topic(
         As `optsum.running.executors.workers.in_order` does.
     """
     given = topics_of(topics, setups[0].options.flat)
+    if executor is not None:  # its processes find on disk what this one compiles
+        from optsum.coverage.compiling import compile_at_once
+
+        compile_at_once()
     ready = fsum(map(warm_up, setups))
     crew = crew_of(setups[0].options, executor)
     work = partial(search_topic, setups=setups, solve_part=solve_part)

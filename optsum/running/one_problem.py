@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import zlib
 from dataclasses import replace
-from time import perf_counter
 
 from optsum.contracts.result import Result, Termination
 from optsum.corpus.topic import Topic
@@ -15,6 +14,7 @@ from optsum.running.best_reference import best_of_references, shares
 from optsum.running.results import count_sentences, finished, unsolved
 from optsum.running.search import search
 from optsum.running.setup import Setup
+from optsum.system.clock import clock
 from optsum.system.deadline import NEVER, Deadline, TimeOver
 from optsum.system.processes.postponed import postponing
 
@@ -45,13 +45,13 @@ def answer(topic: Topic, setup: Setup, *, began: float) -> Result:
     Parameters
     ----------
     began : float
-        `time.perf_counter` at which the work on the topic began.
+        `optsum.system.clock.clock` at which the work on the topic began.
     """
     if setup.best_of_references:
         starts, setups = iter([began]), shares(setup, topic)  # the time of reading is that of the first reference
 
         def single(part: Topic) -> Result:
-            return _built_and_run(part, next(setups), next(starts, perf_counter()))
+            return _built_and_run(part, next(setups), next(starts, clock()))
 
         found = best_of_references(topic, setup, single)
     else:
@@ -63,7 +63,7 @@ def _built_and_run(topic: Topic, setup: Setup, began: float) -> Result:
     try:
         task = build(topic, setup, Deadline(setup.limits.time_s))
     except TimeOver:
-        return unsolved(topic.id, setup, Termination.TIME_LIMIT, seconds=perf_counter() - began)
+        return unsolved(topic.id, setup, Termination.TIME_LIMIT, seconds=clock() - began)
     return run_task(task, setup, began=began)
 
 
@@ -73,13 +73,13 @@ def run_task(task: Task, setup: Setup, *, began: float | None = None, root_bound
     Parameters
     ----------
     began : float, optional
-        `time.perf_counter` at which the work on the topic began; now, if not given.
+        `optsum.system.clock.clock` at which the work on the topic began; now, if not given.
     root_bound : Key, optional
         The problem's, if it is known already.
     """
     # A topic's randomness depends on its id, not on its place in the file or on the worker that gets it.
     seed = setup.options.seed + zlib.crc32(task.id.encode("utf-8", "surrogatepass"))
-    built = perf_counter()
+    built = clock()
     began = built if began is None else began
     limits = setup.limits.after(built - began)
     bound = "none" if setup.options.bound == "none" else "root"

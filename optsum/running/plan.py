@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby, islice
 from pathlib import Path
-from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final
 
 from optsum.contracts.result import Result, Termination
@@ -26,6 +25,7 @@ from optsum.running.one_problem import build, run_task
 from optsum.running.results import unsolved
 from optsum.running.setup import Setup, setup_of
 from optsum.running.warm import refused
+from optsum.system.clock import clock
 from optsum.system.deadline import Deadline, TimeOver
 
 if TYPE_CHECKING:
@@ -268,17 +268,17 @@ class _Shared:
         strategy = setup.strategy
         units = strategy.all_units
         if units not in self._tasks:
-            began = perf_counter()
+            began = clock()
             try:
                 task = build(self._topic, setup, Deadline(setup.limits.time_s))
             except TimeOver:
-                return unsolved(self._topic.id, setup, Termination.TIME_LIMIT, seconds=perf_counter() - began)
-            self._tasks[units] = task, perf_counter() - began
+                return unsolved(self._topic.id, setup, Termination.TIME_LIMIT, seconds=clock() - began)
+            self._tasks[units] = task, clock() - began
         task, seconds = self._tasks[units]
         fresh = replace(task, problem=replace(task.problem))  # without what earlier searches computed on it
         # A certificate is no part of a search, unless it decides when that ends.
         known = None if strategy.exact or setup.limits.gap is not None else self._bounds.get(units)
-        result = run_task(fresh, setup, began=perf_counter() - seconds, root_bound=known)
+        result = run_task(fresh, setup, began=clock() - seconds, root_bound=known)
         if not strategy.exact and result.bound_key is not None:
             self._bounds[units] = result.bound_key
         return result

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from time import perf_counter
 from typing import Any
 
 from optsum.contracts.result import Result, Termination, Timing
@@ -11,6 +10,7 @@ from optsum.corpus.topic import Topic
 from optsum.options.signature import signature
 from optsum.problem.formulation import Task
 from optsum.running.setup import Setup
+from optsum.system.clock import clock
 
 __all__ = ["count_sentences", "finished", "unsolved"]
 
@@ -27,7 +27,7 @@ def finished(task: Task, setup: Setup, result: Result, *, began: float, built: f
     Parameters
     ----------
     began, built : float
-        `time.perf_counter` when the work on the topic began, and when its problem was there.
+        `optsum.system.clock.clock` when the work on the topic began, and when its problem was there.
     """
     found: dict[str, Any] = {}
     if result.selection is not None:
@@ -43,7 +43,7 @@ def finished(task: Task, setup: Setup, result: Result, *, began: float, built: f
         totals = task.problem.totals(result.selection)
         if len(totals) == 2 and setup.blank.metric is not None:
             found["numerator"], found["denominator"] = totals
-    ended = perf_counter()
+    ended = clock()
     return replace(
         result,
         id=task.id,

@@ -6,7 +6,6 @@ from collections.abc import Generator, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from time import perf_counter
 from typing import Any, Literal, Unpack
 
 from optsum.contracts.result import Result
@@ -21,6 +20,7 @@ from optsum.running.executors.choice import AnyExecutor
 from optsum.running.one_problem import answer
 from optsum.running.setup import Setup, setup_of
 from optsum.running.warm import warm_up
+from optsum.system.clock import clock
 from optsum.system.notebook import Words
 
 __all__ = ["search_part", "solve", "solve_all", "solve_topics"]
@@ -72,7 +72,7 @@ def solve(
     """
     resolved = resolve(options, config=config)
     setup = setup_of(resolved)
-    ready, began = warm_up(setup), perf_counter()
+    ready, began = warm_up(setup), clock()
     given = topic_given(topic, summary)
     problem = single_problem(
         given if embed is None else with_vectors(as_topic(given, flat=resolved.flat), embed), setup
@@ -133,5 +133,5 @@ def solve_topics(topics: AnyTopics, options: Options, *, details: bool = False) 
 
 def search_part(part: Topic, setup: Setup) -> list[Result]:
     """Return the result of a topic that is one problem."""
-    began = perf_counter()
+    began = clock()
     return [attempt(part, setup, lambda: answer(part, setup, began=began))]

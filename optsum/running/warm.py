@@ -79,11 +79,13 @@ def warm_up(setup: Setup) -> float:
     small = _fitting(setup.options)
     if small in _ready:
         return 0.0
-    from optsum.coverage.compiling import collected
+    from optsum.coverage.compiling import collected, compile_at_once
     from optsum.coverage.two_at_once import compile_parts
     from optsum.problem import text_kernels
     from optsum.running.one_problem import answer
 
+    if setup.options.elsewhere:  # those processes find on disk what this one compiles
+        compile_at_once()
     interrupted = False
     try:
         setup = setup_of(small)

@@ -1,4 +1,8 @@
-"""numba's `njit`, whose compiled kernels are kept apart for each version.
+"""numba's `njit`, whose kernels begin in plain Python, are compiled if they last, and are kept for each version.
+
+A kernel that is neither compiled nor kept on disk takes seconds to be compiled, far longer than the interpreter needs
+for a small job. So a process interprets its kernels (`optsum.system.plain`) until it has spent `patience.left_s` seconds on
+that; then it compiles what it calls. Nothing but time depends on it.
 
 numba keeps kernels beside their sources and notices changes of a kernel's own file only. After an upgrade it would run
 kernels whose callees have changed, or fail to read those whose types have moved. So kernels of this package are kept in
@@ -7,16 +11,147 @@ a folder for its version, in the place that numba would take: ``NUMBA_CACHE_DIR`
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from threading import get_ident
+from time import thread_time
+from typing import Any, Final
 
-from numba import njit
-from numba.core import caching
+import numba
+from numba.core import caching, event
+from numba.core.registry import CPUDispatcher
 
 from optsum._version import __version__
+from optsum.system.clock import standing
+from optsum.system.plain import TooLongError, call_plainly, plain_of
 
-__all__ = ["njit"]
+__all__ = ["Patience", "njit", "patience"]
+
+_VARIABLE: Final = "OPTSUM_PATIENCE"
+_PATIENCE_S: Final = 1.5
+"""A kernel takes .3 to 5 s to be compiled, and a strategy has five to forty of them."""
+
+_LONGEST_CALL_S: Final = 0.5
+"""A search looks at its limits between two calls."""
+
+
+class Patience:
+    """How long this process still interprets kernels that are not compiled.
+
+    Attributes
+    ----------
+    left_s : float
+        Seconds of the processor; 0 to compile kernels when they are first called.
+    interpreted : set
+        Kernels that were.
+    over : list of callables
+        Called with what has been interpreted, once, when the patience is over.
+    compiling : list of callables
+        Called before something is compiled.
+    """
+
+    def __init__(self) -> None:
+        self.left_s = _given()
+        self.interpreted: set[Any] = set()
+        self.over: list[Callable[[set[Any]], object]] = []
+        self.compiling: list[Callable[[], object]] = []
+
+    def end(self) -> None:
+        """Compile kernels when they are called, from now on."""
+        self.left_s = 0.0
+
+
+def _given() -> float:
+    try:
+        return max(0.0, float(os.environ.get(_VARIABLE, _PATIENCE_S)))
+    except ValueError:
+        return _PATIENCE_S
+
+
+patience: Final = Patience()
+"""A fact of the process, as the kernels that it has loaded are."""
+
+
+class _NotKeptError(Exception):
+    """There is no compiled kernel on disk."""
+
+
+class _Refusal(event.Listener):  # type: ignore[misc]
+    """Refuses to compile a kernel: numba says that it begins only where it has found nothing on disk."""
+
+    def __init__(self, kernel: Any) -> None:
+        self._kernel, self._thread = kernel, get_ident()
+
+    def on_start(self, event: Any) -> None:
+        if event.data["dispatcher"] is self._kernel and get_ident() == self._thread:
+            raise _NotKeptError
+
+    def on_end(self, event: Any) -> None:
+        del event
+
+
+class _Herald(event.Listener):  # type: ignore[misc]
+    """Tells whoever wants to know that something is compiled: not where numba finds it on disk."""
+
+    def on_start(self, event: Any) -> None:
+        del event
+        for call in patience.compiling:
+            call()
+
+    def on_end(self, event: Any) -> None:
+        del event
+
+
+class _Kernel(CPUDispatcher):  # type: ignore[misc]
+    """A kernel of numba's that is interpreted while it is not compiled."""
+
+    _is_kept = True
+    """Whether it may be on disk."""
+
+    def __call__(self, *arguments: Any) -> Any:
+        return (_RUN if self.overloads else _first_calls)(self, *arguments)
+
+
+_RUN: Final = CPUDispatcher.__call__
+
+
+def _first_calls(kernel: _Kernel, *arguments: Any) -> Any:
+    """Call a kernel that is not there yet."""
+    if patience.left_s > 0.0 and kernel._is_kept:  # noqa: SLF001 - all of one piece
+        try:
+            with event.install_listener("numba:compile", _Refusal(kernel)), standing():
+                kernel.compile(tuple(map(kernel.typeof_pyval, arguments)))
+            return _RUN(kernel, *arguments)
+        except _NotKeptError:
+            kernel._is_kept = False  # noqa: SLF001
+    if patience.left_s > 0.0 and (function := plain_of(kernel)) is not None:
+        patience.interpreted.add(kernel)
+        began = thread_time()
+        try:
+            return call_plainly(function, arguments, min(patience.left_s, _LONGEST_CALL_S))
+        except TooLongError:
+            patience.left_s = 0.0
+        finally:
+            patience.left_s -= thread_time() - began
+    with standing():
+        while patience.interpreted and patience.over:
+            patience.over.pop()({*patience.interpreted, kernel})
+        with event.install_listener("numba:compile", _Herald()):
+            kernel.compile(tuple(map(kernel.typeof_pyval, arguments)))
+    return _RUN(kernel, *arguments)
+
+
+def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Return numba's decorator with these options, for kernels that begin in plain Python."""
+
+    def decorate(function: Callable[..., Any]) -> Any:
+        kernel = numba.njit(**options)(function)
+        if isinstance(kernel, CPUDispatcher):  # a function where numba is switched off
+            kernel.__class__ = _Kernel
+        return kernel
+
+    return decorate
 
 
 def _of_version(place: type) -> type:

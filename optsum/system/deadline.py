@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, islice
 from math import inf
-from time import perf_counter
 from typing import Final, Literal, TypeVar
+
+from optsum.system.clock import clock
 
 __all__ = ["NEVER", "Deadline", "TimeOver"]
 
@@ -39,14 +40,14 @@ class Deadline:
     __slots__ = ("_ends", "_interrupted", "_should_stop")
 
     def __init__(self, seconds: float | None = None, should_stop: Callable[[], bool] | None = None) -> None:
-        self._ends = inf if seconds is None else perf_counter() + seconds
+        self._ends = inf if seconds is None else clock() + seconds
         self._should_stop = should_stop
         self._interrupted: list[bool] = []  # not empty after Ctrl-C: shared by the whole and its parts
 
     @property
     def left_s(self) -> float:
         """Seconds left, at least 0; infinite without a limit."""
-        return max(0.0, self._ends - perf_counter())
+        return max(0.0, self._ends - clock())
 
     @property
     def limited(self) -> bool:
@@ -58,7 +59,7 @@ class Deadline:
         """Why to end now, in the words of `optsum.contracts.result.Termination`; None to go on."""
         if self._interrupted:
             return "interrupted"
-        if self._ends <= perf_counter():
+        if self._ends <= clock():
             return "time_limit"
         if self._should_stop is not None and self._should_stop():
             return "interrupted"
@@ -105,7 +106,7 @@ class Deadline:
 
     def within(self, seconds: float) -> Deadline:
         """Return a deadline for a part of the work: in so many seconds, or when this one ends if that is sooner."""
-        return self._part(min(self._ends, perf_counter() + seconds), self._should_stop)
+        return self._part(min(self._ends, clock() + seconds), self._should_stop)
 
     def _part(self, ends: float, should_stop: Callable[[], bool] | None) -> Deadline:
         found = Deadline(None, should_stop)

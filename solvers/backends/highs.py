@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from time import perf_counter
 from typing import Any, Final
 
 import numpy as np
@@ -16,6 +15,7 @@ from optsum.contracts.run import Limits
 from optsum.errors import BackendError, OptionError
 from optsum.problem.problem import Problem, Selection
 from optsum.program.highs import new_highs, pass_model, run
+from optsum.system.clock import clock
 from optsum.system.deadline import Deadline
 
 __all__ = ["HIGHS", "Highs", "scheduler", "set_options"]
@@ -72,20 +72,20 @@ class Highs(Backend):
     def solve(self, problem: Problem, limits: Limits, seed: int, start: Selection | None = None) -> RawOutcome:
         """Solve to proven optimality, or to a limit."""
         self.accept(limits)
-        began, deadline = perf_counter(), Deadline(self.kept(limits).time_s)
+        began, deadline = clock(), Deadline(self.kept(limits).time_s)
         model = problem.linear_model
         highs = new_highs()
         set_options(highs, self.settings(limits, seed), self.name)
-        built = perf_counter()
+        built = clock()
         pass_model(highs, model)
         if start is not None:
             chosen = np.zeros(model.units)
             chosen[list(start)] = 1.0
             highs.setSolution(model.units, np.arange(model.units, dtype=np.int32), chosen)
-        passed = perf_counter()
+        passed = clock()
         with scheduler(self.settings(limits, seed)["threads"]):
             ended = run(highs, deadline, apart=model.columns > _SMALL, keeps=True)
-        solved = perf_counter()
+        solved = clock()
         if not ended:
             termination = Termination.TIME_LIMIT if deadline.passed else Termination.INTERRUPTED
             return RawOutcome(termination=termination, native="no answer in time")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -10,6 +9,7 @@ from typing import Any
 
 from optsum.contracts.result import Termination
 from optsum.contracts.run import Limits, Stopped
+from optsum.system.clock import clock
 from optsum.system.deadline import Deadline
 
 __all__ = ["Monitor", "Statistics", "rehearsal", "stop_at"]
@@ -98,7 +98,7 @@ class Monitor:
     """
 
     def __init__(self, limits: Limits, deadline: Deadline | None = None) -> None:
-        self._started = time.perf_counter()
+        self._started = clock()
         self.limits = limits
         self.deadline = deadline or Deadline(limits.time_s)
         self.statistics = Statistics()
@@ -118,17 +118,17 @@ class Monitor:
 
     def finish(self) -> Statistics:
         """Return the statistics, with the time that the run took."""
-        self.statistics.seconds["total"] = time.perf_counter() - self._started
+        self.statistics.seconds["total"] = clock() - self._started
         return self.statistics
 
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:
         """Count the time of a phase; Ctrl-C in it ends the run, and whatever shares its deadline."""
-        started = time.perf_counter()
+        started = clock()
         try:
             yield
         except KeyboardInterrupt:
             self.deadline.interrupt()
             raise Stopped(Termination.INTERRUPTED) from None
         finally:
-            self.statistics.seconds[name] += time.perf_counter() - started
+            self.statistics.seconds[name] += clock() - started

@@ -10,7 +10,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from math import inf
-from time import perf_counter
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -19,6 +18,7 @@ from optsum.coverage.evaluate import key_of
 from optsum.coverage.instance import Combination, Coverage, IntArray, Key, Sense
 from optsum.optima.counting import estimate_feasible, reachable
 from optsum.problem.problem import Capability, Evaluation, Problem, Selection
+from optsum.system.clock import clock
 
 if TYPE_CHECKING:
     from optsum.coverage.state import Arrays
@@ -59,9 +59,9 @@ class Walker(ABC):
 
     def go_on(self, most: int | None = None) -> Selection | None:
         """Visit selections for some milliseconds, at most so many; return the best one if it is new."""
-        began = perf_counter()
+        began = clock()
         found = self.advance(self.stride if most is None else min(most, self.stride))
-        seconds = perf_counter() - began
+        seconds = clock() - began
         if seconds < _SLICE_S / 2:
             self.stride = min(2 * self.stride, _LONGEST_STRIDE)
         elif seconds > _SLICE_S:

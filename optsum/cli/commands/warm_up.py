@@ -25,6 +25,7 @@ def run(
     """Compile kernels."""
     from numba import config
 
+    from optsum.coverage.compiling import compile_at_once
     from optsum.coverage.two_at_once import compile_parts
     from optsum.errors import OptionError
     from optsum.registry import STRATEGIES
@@ -35,6 +36,7 @@ def run(
     if strategy is not None and all_:
         raise OptionError("Either --strategy names those that are warmed up, or --all does: leave one of the two.")
     names = list(STRATEGIES.builtin) if all_ else (strategy or "auto").split(",")
+    compile_at_once()
     parts = kernels_of(names)
     with bar("kernels", lambda: len(parts)) as advance:
         began = perf_counter()

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import islice
-from time import perf_counter
 from typing import Any, Final, TypeAlias
 
 from optsum.contracts.result import Result, Status, Termination
@@ -18,6 +17,7 @@ from optsum.running.all_optima.oracles import oracles_of
 from optsum.running.results import unsolved
 from optsum.running.setup import Setup, setup_of
 from optsum.running.warm import refused, warm_up
+from optsum.system.clock import clock
 
 __all__ = ["detailed"]
 
@@ -79,7 +79,7 @@ def _oracles(part: Topic, options: Options) -> Oracles | None:
             return None
         setup = setup_of(wanted)
         warm_up(setup)
-        return oracles_of(part, setup, began=perf_counter())
+        return oracles_of(part, setup, began=clock())
     except OptsumError:
         return None
 

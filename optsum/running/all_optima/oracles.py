@@ -6,7 +6,6 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
-from time import perf_counter
 from typing import Any, Final, Unpack
 
 from optsum.contracts.enumeration import Enumeration
@@ -30,6 +29,7 @@ from optsum.running.results import count_sentences, finished, unsolved
 from optsum.running.search import result_of_sets
 from optsum.running.setup import Setup, setup_of
 from optsum.running.warm import warm_up
+from optsum.system.clock import clock
 from optsum.system.deadline import Deadline, TimeOver
 from optsum.system.notebook import Words
 from optsum.system.processes.postponed import postponing
@@ -120,7 +120,7 @@ def enumerate_optima(
     setup = setup_of(resolve_enumeration(options, nearness, config=config))
     ready = warm_up(setup)
     _get_ready(setup, nearness)
-    began = perf_counter()
+    began = clock()
     problem = single_problem(topic_given(topic, summary), setup)
     found = oracles_of(problem, setup, nearness, began=began)
     return replace(found, result=replace(charged(found.result, ready), source=problem.documents))
@@ -147,7 +147,7 @@ def _enumerate_part(
     part: Topic, setup: Setup, nearness: Nearness | None, shape: Callable[[Oracles], Result]
 ) -> list[Result]:
     _get_ready(setup, nearness)
-    began = perf_counter()
+    began = clock()
     return [attempt(part, setup, lambda: shape(oracles_of(part, setup, nearness, began=began)))]
 
 
@@ -175,7 +175,7 @@ def _oracles(part: Topic, setup: Setup, nearness: Nearness | None, began: float)
     starts, setups = iter([began]), shares(setup, part)
     found = for_each_reference(
         part,
-        lambda one: _enumerate(one, next(setups), nearness, next(starts, perf_counter())),
+        lambda one: _enumerate(one, next(setups), nearness, next(starts, clock())),
         result_of=lambda oracles: oracles.result,
     )
     best = _best(found, near=False)
@@ -184,9 +184,9 @@ def _oracles(part: Topic, setup: Setup, nearness: Nearness | None, began: float)
     threshold = max(oracles.least for _, oracles in found if oracles.least is not None)
     parts = dict(each_reference(part))
     again = [
-        (number, oracles if oracles.least == threshold else _enumerate(parts[number], left, exactly, perf_counter()))
+        (number, oracles if oracles.least == threshold else _enumerate(parts[number], left, exactly, clock()))
         for number, oracles in found
-        for left in [replace(setup, limits=setup.limits.after(perf_counter() - began))]
+        for left in [replace(setup, limits=setup.limits.after(clock() - began))]
         for exactly in [Nearness(at_least=threshold)]
     ]
     return _best(again, near=True)
@@ -224,19 +224,19 @@ def _enumerate(topic: Topic, setup: Setup, nearness: Nearness | None, began: flo
         task = build(topic, setup, Deadline(setup.limits.time_s))
     except TimeOver:
         nothing = Optima.of_sets([], 0, 1, complete=False, termination="time_limit")
-        late = unsolved(topic.id, setup, Termination.TIME_LIMIT, seconds=perf_counter() - began)
+        late = unsolved(topic.id, setup, Termination.TIME_LIMIT, seconds=clock() - began)
         late = replace(late, enumeration=Enumeration(count=0, complete=False))
         return _with_names(nothing, result=late, names=Names(()))
-    built = perf_counter()
+    built = clock()
     strategy = setup.strategy
     task.problem.prepare()
     strategy.prepare(task.problem)
-    limits = setup.limits.after(perf_counter() - began)
+    limits = setup.limits.after(clock() - began)
     if nearness is None:
         optima = strategy.enumerate(task.problem, limits)
     else:
         optima = strategy.near(task.problem, nearness, replace(limits, memory=min(limits.memory, _NEAR_BYTES)))
-    result = result_of_sets(task.problem, strategy, optima, perf_counter() - built)
+    result = result_of_sets(task.problem, strategy, optima, clock() - built)
     return _with_names(
         optima,
         result=finished(task, setup, result, began=began, built=built),

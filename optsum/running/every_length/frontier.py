@@ -11,7 +11,6 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from time import perf_counter
 from typing import Any, Final
 
 import numpy as np
@@ -37,6 +36,7 @@ from optsum.running.results import count_sentences, finished, unsolved
 from optsum.running.search import exact, search
 from optsum.running.setup import Setup, setup_of
 from optsum.running.warm import warm_up
+from optsum.system.clock import clock
 from optsum.system.deadline import Deadline, TimeOver
 from optsum.system.processes.postponed import postponing
 
@@ -130,7 +130,7 @@ def frontier(
     """
     resolved, found = resolve_frontier(options, lengths, config=config)
     setup = setup_of(resolved)
-    ready, began = warm_up(setup), perf_counter()
+    ready, began = warm_up(setup), clock()
     part = single_problem(topic, setup)
     return charged(_frontier(part, setup, found, began, optima=optima, greedy=greedy), ready)
 
@@ -144,7 +144,7 @@ def frontier_topics(
 
 
 def _part(part: Topic, setup: Setup, lengths: Lengths, *, optima: bool, greedy: bool) -> list[Result]:
-    began = perf_counter()
+    began = clock()
     return [attempt(part, setup, lambda: _frontier(part, setup, lengths, began, optima=optima, greedy=greedy))]
 
 
@@ -154,13 +154,13 @@ def _frontier(topic: Topic, setup: Setup, lengths: Lengths, began: float, *, opt
     try:
         task = build(topic, setup, deadline)
     except TimeOver:
-        return unsolved(topic.id, setup, Termination.TIME_LIMIT, seconds=perf_counter() - began)
-    built = perf_counter()
+        return unsolved(topic.id, setup, Termination.TIME_LIMIT, seconds=clock() - began)
+    built = clock()
     walk = _Walk(task.problem, setup, lengths.of, deadline)
     curve = walk.greedy() if greedy else None
     result = walk.run()
     if result.termination is Termination.INTERRUPTED:
-        return unsolved(topic.id, setup, Termination.INTERRUPTED, seconds=perf_counter() - began)
+        return unsolved(topic.id, setup, Termination.INTERRUPTED, seconds=clock() - began)
     pieces = walk.pieces()
     steps = [
         {
@@ -184,7 +184,7 @@ def _frontier(topic: Topic, setup: Setup, lengths: Lengths, began: float, *, opt
     }
     if curve is not None:
         about["greedy"] = [{**_lengths_of(piece, lengths.of), "objective": walk.value(piece.key)} for piece in curve]
-    done = finished(task, setup, replace(result, seconds=perf_counter() - built), began=began, built=built)
+    done = finished(task, setup, replace(result, seconds=clock() - built), began=began, built=built)
     return replace(done, sentence_count=count_sentences(topic), extra={**done.extra, "frontier": about})
 
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import chain
 from math import comb
-from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal
 
 from pydantic import Field
@@ -28,6 +27,7 @@ from optsum.studies.base import TIME_LIMIT, Row, Seconds, Study, Workers, with_r
 from optsum.studies.peers import score_of
 from optsum.studies.seeds import ExactSeconds, Seed, Seeds
 from optsum.studies.submitted import Submitted, refused, summary_of
+from optsum.system.clock import clock
 from optsum.text.lengths import character_count, word_count
 
 if TYPE_CHECKING:
@@ -180,7 +180,7 @@ def _rows(topic: Submitted, setups: Mapping[tuple[str, str], Sequence[Setup]]) -
     rows = [_sizes(topic)]
     for metric in METRICS:
         results = [
-            (method, without_interruption(answer(topic, setup, began=perf_counter())))
+            (method, without_interruption(answer(topic, setup, began=clock())))
             for (method, of), seeded in setups.items()
             if of == metric
             for setup in seeded

@@ -8,7 +8,6 @@ from fractions import Fraction
 from functools import cached_property, partial
 from itertools import chain
 from statistics import fmean
-from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from optsum.contracts.result import Result, Status
@@ -29,6 +28,7 @@ from optsum.studies.hirao.options import METRICS, SETTINGS, HiraoOptions
 from optsum.studies.hirao.tables import all_tables, scores_figure
 from optsum.studies.peers import score_of
 from optsum.studies.submitted import Submitted, refused, text_of
+from optsum.system.clock import clock
 from optsum.system.deadline import Deadline
 from optsum.text.lengths import word_count
 
@@ -134,9 +134,9 @@ def _problem(part: Topic, setups: Mapping[str, Sequence[Setup]]) -> tuple[Row, O
     """Return a problem with all its oracles; None for them if not all were found."""
     (setup,) = setups["all"]
     deadline = Deadline(setup.limits.time_s)
-    oracles = oracles_of(part, setup, began=perf_counter())
+    oracles = oracles_of(part, setup, began=clock())
     result = without_interruption(oracles.result)
-    greedy = [without_interruption(answer(part, one, began=perf_counter())) for one in setups["greedy"]]
+    greedy = [without_interruption(answer(part, one, began=clock())) for one in setups["greedy"]]
     efforts = _efforts(part, setups, result)
     if not oracles.complete or any(one.selection is None for one in greedy):
         return {"complete": False, **efforts}, None
@@ -174,11 +174,11 @@ def _efforts(part: Topic, setups: Mapping[str, Sequence[Setup]], result: Result)
     """Return nodes and seconds of all searches (Table 7, section 6.2.4)."""
     row: Row = {"nodes": result.nodes, "seconds": result.seconds}
     if "paper" in setups:
-        paper = oracles_of(part, setups["paper"][0], began=perf_counter())
+        paper = oracles_of(part, setups["paper"][0], began=clock())
         found = without_interruption(paper.result)
         row |= {"paper_nodes": found.nodes, "paper_seconds": found.seconds, "paper_complete": paper.complete}
     if "one" in setups:
-        single = without_interruption(answer(part, setups["one"][0], began=perf_counter()))
+        single = without_interruption(answer(part, setups["one"][0], began=clock()))
         row |= {"one_seconds": single.seconds if single.status is Status.OPTIMAL else None}
     return row
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import permutations
 from statistics import fmean, median
-from time import perf_counter
 from typing import Annotated, Any, ClassVar, Final
 
 from pydantic import Field
@@ -25,6 +24,7 @@ from optsum.studies.base import TIME_LIMIT, Row, Seconds, Study, Workers, with_r
 from optsum.studies.lin_hovy.figures import all_figures
 from optsum.studies.peers import score_of
 from optsum.studies.submitted import Submitted, refused, summary_of
+from optsum.system.clock import clock
 from optsum.text.lengths import word_count
 
 WINDOWS: Final = {"E100": "lin-hovy-100", "E150": "lin-hovy-150"}
@@ -195,7 +195,7 @@ def _rows(topic: Submitted, setups: Mapping[str, Setup], most: int) -> list[Row]
         "unproven": [],
     }
     part = topic.with_references([agreeing])
-    lead = without_interruption(answer(part, setups[LEAD], began=perf_counter()))
+    lead = without_interruption(answer(part, setups[LEAD], began=clock()))
     if lead.selection is not None:
         row[LEAD] = score([topic.sentences[unit] for unit in lead.selection], model)
         row["words_B1"] = lead.length
@@ -214,7 +214,7 @@ def _agreement(scores: Sequence[float]) -> Row:
 
 def _extract(part: Submitted, name: str, setup: Setup, unproven: list[str]) -> Row:
     """Return the best extract of a window; its name goes to `unproven` if it was not proven."""
-    best = without_interruption(answer(part, setup, began=perf_counter()))
+    best = without_interruption(answer(part, setup, began=clock()))
     row: Row = {}
     if best.status is Status.OPTIMAL and best.objective is not None:
         row[name] = best.objective

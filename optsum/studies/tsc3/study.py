@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import chain, zip_longest
-from time import perf_counter
 from typing import Annotated, ClassVar, Final, Literal
 
 from pydantic import Field
@@ -26,6 +25,7 @@ from optsum.studies.base import TIME_LIMIT, Row, Seconds, Study, Workers, withou
 from optsum.studies.submitted import Submitted, refused
 from optsum.studies.tsc3.measures import answers, score_extract
 from optsum.studies.tsc3.tables import BEST, LEAD, all_tables, extraction_figure
+from optsum.system.clock import clock
 
 HUMAN: Final = "HUMAN"
 """The paper's name of summaries by people other than those of the models: a system like all others."""
@@ -103,7 +103,7 @@ class Tsc3Study(Study):
 
 def _rows(topic: Submitted, setup: Setup) -> list[Row]:
     answers(topic, ())  # questions that cannot be used are the topic's fault, not that of each system
-    result = without_interruption(answer(topic, setup, began=perf_counter()))
+    result = without_interruption(answer(topic, setup, began=clock()))
     if result.status is not Status.OPTIMAL or result.selection is None:
         raise InputError(
             f"The minimum cover of topic {topic.id!r} was not proven ({result.status.value}), so nothing is measured "

@@ -11,7 +11,6 @@ from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import replace
 from io import StringIO
 from re import search
-from time import perf_counter
 from typing import Any
 
 from optsum.contracts.backend import Availability, Backend, RawOutcome
@@ -19,6 +18,7 @@ from optsum.contracts.result import Termination
 from optsum.contracts.run import Limits
 from optsum.errors import BackendError, OptionError, OptsumError
 from optsum.problem.problem import Problem, Selection
+from optsum.system.clock import clock
 from optsum.system.deadline import Deadline
 
 from ..alarm import Alarm, Overran
@@ -93,14 +93,14 @@ class PyomoBackend(Backend):
         """Build a Pyomo model, solve it, read it back."""
         self.accept(limits)
         self.check_options()
-        began, deadline = perf_counter(), Deadline(self.kept(limits).time_s)
+        began, deadline = clock(), Deadline(self.kept(limits).time_s)
         build = getattr(problem, "reference_model", None) if self.readable else None
         model: Any = None
 
         def settings() -> dict[str, Any]:
             if limits.time_s is None:
                 return self.settings(limits, seed)
-            left = limits.time_s - (perf_counter() - began)  # building and writing count
+            left = limits.time_s - (clock() - began)  # building and writing count
             return self.settings(replace(limits, time_s=max(_SHORTEST, left)), seed)
 
         with interruptible(), hushed() as noise:
@@ -110,7 +110,7 @@ class PyomoBackend(Backend):
                     started = start is not None and build is None and self.declaration.warm_start
                     for unit, variable in model.x.items() if started else ():
                         variable.value = int(unit in (start or ()))
-                    built = perf_counter()
+                    built = clock()
                     watch = Watch(self.name, deadline, alarm, settings)
                     if self.declaration.newer:
                         outcome, solving = solve_newer(self, model, limits, watch, started)
@@ -122,7 +122,7 @@ class PyomoBackend(Backend):
                 if isinstance(error, RuntimeError) and "KeyboardInterrupt: " in str(error):
                     raise KeyboardInterrupt from error  # as Pyomo words one that comes while it puts away
                 raise self._explained(error, noise.getvalue(), model) from error
-        took = perf_counter() - built
+        took = clock() - built
         solving = took if solving is None else min(took, solving)
         statistics = {"build_s": built - began, "hand_over_s": took - solving, "solve_s": solving}
         return replace(outcome, statistics=statistics)

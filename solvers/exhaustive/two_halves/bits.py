@@ -9,8 +9,10 @@ from numba import types
 from numba.extending import intrinsic
 
 from optsum.system.compiled import njit
+from optsum.system.plain import stands_for
 
 _LOW, _FIRST, _WIDTH, _BITS = 1, 2, 3, 4
+_ALL = 2**64 - 1
 
 
 @intrinsic
@@ -23,6 +25,11 @@ def ones(typing_context: Any, word: Any) -> Any:
         return builder.ctpop(arguments[0])
 
     return types.int64(types.int64), generate
+
+
+@stands_for(ones)
+def _ones(word: int) -> int:
+    return (int(word) & _ALL).bit_count()
 
 
 @njit(cache=True)

@@ -10,6 +10,9 @@ from hypothesis import HealthCheck, settings
 
 ROOT = Path(__file__).resolve().parent.parent
 
+# What a test measures or counts shall not depend on whether kernels are compiled by then; processes inherit it.
+os.environ.setdefault("OPTSUM_PATIENCE", "0")
+
 # Kernels compile on their first call, so no example may be judged by its time.
 settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("default")

@@ -13,7 +13,7 @@ from typing import Any, Final, TypeAlias
 
 from optsum.system.compiled import patience
 
-__all__ = ["Part", "collected", "compile_at_once", "compiles", "on_first_compilation"]
+__all__ = ["Part", "collected", "compile_at_once", "compiles", "on_first_compilation", "parts_with"]
 
 Part: TypeAlias = Callable[[], object]
 """A function without arguments that calls kernels, so that they are there."""
@@ -39,15 +39,12 @@ def _announce() -> None:
     logging.getLogger("optsum").warning("Compiling kernels for this machine; the next run finds them done.")
 
 
-def _compile_used(kernels: set[Any]) -> None:
-    """Compile what a process turns out to need: the parts that such kernels are of."""
-    from optsum.coverage.two_at_once import compile_parts
-
-    compile_parts([part for part, interpreted in _run.items() if interpreted & kernels])
+def parts_with(kernels: set[Any]) -> list[Part]:
+    """Return the parts that were run and had one of some kernels interpreted."""
+    return [part for part, interpreted in _run.items() if interpreted & kernels]
 
 
 patience.compiling.append(_hear)
-patience.over.append(_compile_used)
 
 
 def compile_at_once() -> None:

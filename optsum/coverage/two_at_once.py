@@ -2,7 +2,7 @@
 
 The other one is started when numba has something to compile, and not otherwise. Where the two meet, this process waits
 for the part that the other is at, and finds it in the cache. Whatever becomes of the other, this one compiles what is
-missing.
+missing. Kernels that begin in plain Python (`optsum.system.compiled`) are compiled so when that lasts.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from importlib import import_module
 from queue import SimpleQueue
 from threading import Thread
 
-from optsum.coverage.compiling import Part, on_first_compilation
+from optsum.coverage.compiling import Part, on_first_compilation, parts_with
 from optsum.system.compiled import patience
 from optsum.system.processes.children import end_with, python
 
@@ -45,6 +45,9 @@ def compile_parts(parts: Sequence[Part], done: Callable[[], object] = lambda: No
                 done()
     finally:
         helper.end()
+
+
+patience.over.append(lambda kernels: compile_parts(parts_with(kernels)))
 
 
 class _Helper:

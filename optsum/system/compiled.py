@@ -1,8 +1,8 @@
 """numba's `njit`, whose kernels begin in plain Python, are compiled if they last, and are kept for each version.
 
 A kernel that is neither compiled nor kept on disk takes seconds to be compiled, far longer than the interpreter needs
-for a small job. So a process interprets its kernels (`optsum.system.plain`) until it has spent `patience.left_s` seconds on
-that; then it compiles what it calls. Nothing but time depends on it.
+for a small job. So a process interprets its kernels (`optsum.system.plain`) until it has spent `patience.left_s`
+seconds on that; then it compiles what it calls. Nothing but time depends on it.
 
 numba keeps kernels beside their sources and notices changes of a kernel's own file only. After an upgrade it would run
 kernels whose callees have changed, or fail to read those whose types have moved. So kernels of this package are kept in

@@ -1,0 +1,70 @@
+"""Run as a program: what searches say whose kernels are plain Python, or are compiled, or become so on the way.
+
+``both_ways.py SECONDS '[["vns", {"max_length": 9}], ...]'`` prints a JSON list: for each strategy and its options all
+that a result says but for times, or None where the strategy does not serve them. Kernels are interpreted for so many
+seconds in all; nothing that is kept on disk is looked at before.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import asdict
+from math import inf
+from typing import Any
+
+import numpy as np
+
+import optsum
+from optsum.errors import UnsupportedError
+from optsum.system import compiled
+
+
+def topic(sentences: int = 10) -> dict[str, Any]:
+    """Return a topic that no bound settles at once, for every formulation."""
+    rng = np.random.default_rng(5)
+    words = [f"w{number}" for number in range(16)]
+    texts = [" ".join(rng.choice(words, 3 + number % 4).tolist()) for number in range(sentences)]
+    parses = [
+        "\n".join(
+            f"{n}\t{word}\t_\tX\t_\t_\t{n // 2}\t{'dep' if n > 1 else 'root'}\t_\t_"
+            for n, word in enumerate(text.split(), 1)
+        )
+        for text in texts
+    ]
+    cover = [[[int(unit)] for unit in rng.choice(sentences, 2)] + [[number, number + 1]] for number in range(6)]
+    references = [[" ".join(rng.choice(words, 7).tolist()) for _ in range(2)] for _ in range(2)]
+    return {"id": "t", "documents": [texts], "parses": parses, "references": references, "cover": cover}
+
+
+def timeless(value: Any) -> Any:
+    """Return a result without its times."""
+    if isinstance(value, dict):
+        timed = ("seconds", "timing", "source")
+        return {key: timeless(one) for key, one in value.items() if key not in timed and not key.endswith("_s")}
+    return [timeless(one) for one in value] if isinstance(value, list | tuple) else value
+
+
+def said(strategy: str, options: dict[str, Any]) -> Any:
+    """Return what a search and an enumeration say."""
+    try:
+        result = optsum.solve(topic(), strategy=strategy, **options)
+    except UnsupportedError:
+        return None
+    found = timeless(asdict(result))
+    found["trace"] = [[point["evaluations"], point["objective"]] for point in found["trace"]]
+    try:
+        optima = optsum.enumerate_optima(topic(), strategy=strategy, within_steps=1, **options)
+    except UnsupportedError:
+        return [found]
+    return [found, optima.count, [list(one) for _, one in zip(range(50), optima, strict=False)], optima.value_counts()]
+
+
+if __name__ == "__main__":
+    compiled.patience.left_s = float(sys.argv[1])
+    compiled._LONGEST_CALL_S = inf  # type: ignore[misc]
+    compiled._Kernel._is_kept = False
+    answers = [said(strategy, options) for strategy, options in json.loads(sys.argv[2])]
+    kernels = sorted(kernel.py_func.__name__ for kernel in compiled.patience.interpreted)
+    ready = sorted(kernel.py_func.__name__ for kernel in compiled.patience.interpreted if kernel.overloads)
+    print(json.dumps({"answers": answers, "interpreted": kernels, "compiled": ready}, default=str))

@@ -1,0 +1,122 @@
+"""Plain kernels: the same answers as compiled ones give, whenever they are compiled."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from optsum.solvers.engine.reduction import mix
+from optsum.solvers.exhaustive.two_halves.bits import field_bits
+
+from optsum.registry import STRATEGIES
+from optsum.system.clock import clock, standing
+from optsum.system.compiled import njit
+from optsum.system.plain import TooLongError, call_plainly, plain_of
+
+SCRIPT = Path(__file__).parents[1] / "support" / "both_ways.py"
+FOREVER = "inf"
+
+OBJECTIVES: dict[str, dict[str, Any]] = {
+    "recall": {"max_length": 20},
+    "window": {"max_length": 20, "min_length": 15},
+    "f1": {"measure": "f1"},
+    "set f1": {"measure": "f1", "counts": "set", "max_length": 20},
+    "sum of f1": {"metric": "rouge-1+rouge-2", "measure": "f1", "max_length": 20},
+    "product": {"metric": "rouge-1*rouge-2", "measure": "f1", "max_length": 20},
+    "mean f1": {"measure": "f1", "references": "mean", "max_length": 20},
+    "su4": {"metric": "rouge-su4", "max_length": 20},
+    "joined": {"metric": "rouge-2", "boundaries": "joined", "max_length": 20},
+    "joined f1": {"metric": "rouge-2", "boundaries": "joined", "measure": "f1", "max_length": 20},
+    "compressive": {"formulation": "compressive", "metric": "rouge-2", "max_length": 20},
+    "cover": {"formulation": "cover"},
+}
+BUDGETS: dict[str, dict[str, Any]] = {
+    "vns-paper": {"strategy_options": ["iterations=60"]},
+    "vns-paper+greedy": {"strategy_options": ["iterations=60"]},
+}
+
+
+def said(seconds: str, cells: list[tuple[str, str]]) -> dict[str, Any]:
+    """Return what searches say whose kernels are interpreted for so many seconds."""
+    given = [(strategy, {**OBJECTIVES[objective], **BUDGETS.get(strategy, {})}) for strategy, objective in cells]
+    done = subprocess.run(
+        [sys.executable, str(SCRIPT), seconds, json.dumps(given)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def assert_alike(cells: list[tuple[str, str]], *seconds: str) -> list[dict[str, Any]]:
+    ways = [said(each, cells) for each in seconds]
+    for way in ways[1:]:
+        for cell, one, other in zip(cells, ways[0]["answers"], way["answers"], strict=True):
+            assert one == other, cell
+    return ways
+
+
+def test_a_search_says_the_same_with_plain_kernels() -> None:
+    cells = [("branch-and-bound", "f1"), ("vns", "recall"), ("exhaustive", "recall")]
+    compiled, plain = assert_alike(cells, "0", FOREVER)
+    assert compiled["interpreted"] == plain["compiled"] == []
+    assert {"run_search", "go_on", "advance_pairs", "number_words"} <= set(plain["interpreted"])
+
+
+def test_a_search_goes_on_when_its_kernels_are_compiled_on_the_way() -> None:
+    cells = [("branch-and-bound", "recall"), ("vns", "joined"), ("genetic", "f1")]
+    _, later, mixed = assert_alike(cells, "0", "0.02", "0.2")
+    assert later["interpreted"]
+    assert mixed["interpreted"]
+    assert later["compiled"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_every_search_says_the_same_with_plain_kernels(objective: str) -> None:
+    assert_alike([(strategy, objective) for strategy in STRATEGIES.names()], "0", FOREVER)
+
+
+@njit(cache=False)
+def _count(values: Any, turns: int) -> Any:
+    for turn in range(turns):
+        values[turn % 2] += 1
+    return values[0] * 2**62, turns, 0.5
+
+
+def test_numbers_have_the_types_of_kernels() -> None:
+    assert call_plainly(plain_of(field_bits), (np.array([[0, 0, 1, 63, 63]]), 0, 63, 0), 9.0) == -1 & (2**63 - 1)
+    values = np.zeros(2, np.int64)
+    found = call_plainly(plain_of(_count), (values, 5), 9.0)
+    assert found == (-(2**62), 5, 0.5)  # three times 2^62 does not fit
+    assert [type(one) for one in found] == [int, int, float]
+    assert values.tolist() == [3, 2]
+    assert call_plainly(plain_of(mix), (np.uint64(3),), 9.0) == int(mix(np.uint64(3)))
+
+
+@pytest.mark.parametrize("error", [TooLongError, KeyboardInterrupt])
+def test_what_is_left_has_changed_nothing(error: type[BaseException]) -> None:
+    def interrupted(values: Any, _: int) -> None:
+        values[0] = 9
+        raise KeyboardInterrupt
+
+    values, fixed = np.zeros(2, np.int64), np.ones(1, np.int64)
+    fixed.flags.writeable = False
+    function = plain_of(_count) if error is TooLongError else interrupted
+    with pytest.raises(error):
+        call_plainly(function, ((values,)[0], 10**12), 0.01)
+    assert values.tolist() == [0, 0]
+
+
+def test_the_clock_stands() -> None:
+    before = clock()
+    with standing():
+        stood = clock()
+        with standing():
+            assert clock() == stood
+        assert clock() == stood
+    assert before <= stood <= clock()

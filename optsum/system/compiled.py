@@ -18,7 +18,7 @@ from threading import get_ident
 from time import thread_time
 from typing import Any, Final
 
-import numba
+from numba import njit as numba_njit
 from numba.core import caching, event
 from numba.core.registry import CPUDispatcher
 
@@ -104,25 +104,27 @@ class _Herald(event.Listener):  # type: ignore[misc]
 
 
 class _Kernel(CPUDispatcher):  # type: ignore[misc]
-    """A kernel of numba's that is interpreted while it is not compiled."""
+    """A kernel that is interpreted while it is not compiled; then it is one of numba's, which costs a call less."""
 
     _is_kept = True
     """Whether it may be on disk."""
 
     def __call__(self, *arguments: Any) -> Any:
-        return (_RUN if self.overloads else _first_calls)(self, *arguments)
+        return _compiled(self)(*arguments) if self.overloads else _first_call(self, *arguments)
 
 
-_RUN: Final = CPUDispatcher.__call__
+def _compiled(kernel: Any) -> Any:
+    kernel.__class__ = CPUDispatcher
+    return kernel
 
 
-def _first_calls(kernel: _Kernel, *arguments: Any) -> Any:
+def _first_call(kernel: _Kernel, *arguments: Any) -> Any:
     """Call a kernel that is not there yet."""
     if patience.left_s > 0.0 and kernel._is_kept:  # noqa: SLF001 - all of one piece
         try:
             with event.install_listener("numba:compile", _Refusal(kernel)), standing():
                 kernel.compile(tuple(map(kernel.typeof_pyval, arguments)))
-            return _RUN(kernel, *arguments)
+            return _compiled(kernel)(*arguments)
         except _NotKeptError:
             kernel._is_kept = False  # noqa: SLF001
     if patience.left_s > 0.0 and (function := plain_of(kernel)) is not None:
@@ -139,14 +141,14 @@ def _first_calls(kernel: _Kernel, *arguments: Any) -> Any:
             patience.over.pop()({*patience.interpreted, kernel})
         with event.install_listener("numba:compile", _Herald()):
             kernel.compile(tuple(map(kernel.typeof_pyval, arguments)))
-    return _RUN(kernel, *arguments)
+    return _compiled(kernel)(*arguments)
 
 
 def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     """Return numba's decorator with these options, for kernels that begin in plain Python."""
 
     def decorate(function: Callable[..., Any]) -> Any:
-        kernel = numba.njit(**options)(function)
+        kernel = numba_njit(**options)(function)
         if isinstance(kernel, CPUDispatcher):  # a function where numba is switched off
             kernel.__class__ = _Kernel
         return kernel

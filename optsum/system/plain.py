@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable
 from inspect import getsource
 from math import inf
+from threading import local
 from time import perf_counter, thread_time
 from typing import Any, Final, TypeAlias
 
@@ -32,12 +33,11 @@ class TooLongError(Exception):
     """The time is over that a kernel may be interpreted for."""
 
 
-class _Patience:
-    """How long the interpreter goes on: so much time of the processor, which is dearer to ask for than the clock's."""
+class _Patience(local):
+    """How long a thread goes on: so much time of the processor, which is dearer to ask for than the clock's."""
 
-    def __init__(self) -> None:
-        self.until = inf
-        self._ends = inf
+    until = inf
+    _ends = inf
 
     def begin(self, seconds: float) -> None:
         self._ends = thread_time() + seconds

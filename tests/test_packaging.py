@@ -219,3 +219,14 @@ def test_every_dependency_has_a_lower_bound() -> None:
     assert oldest("pyomo>=6.10,<6.11") == "pyomo==6.10"
     with pytest.raises(ValueError, match="no lower bound"):
         oldest("numpy")
+
+
+def test_the_sdist_holds_what_its_tests_need() -> None:
+    lines = [line.split() for line in (ROOT / "MANIFEST.in").read_text(encoding="utf-8").splitlines()]
+    named = {name for command, *names in lines if command in {"include", "graft"} for name in names}
+    assert [name for name in named if not (ROOT / name).exists()] == []
+    brought = {*FOLDERS, "LICENSE", "MANIFEST.in", "README.md", "pyproject.toml"}
+    programs = [file.read_text(encoding="utf-8") for file in (ROOT / "tests").glob("*.py")]
+    used = {name for program in programs for name in re.findall(r'ROOT / "(\w[\w.-]*)', program)}
+    assert {"docs", "examples", "Makefile"} <= used
+    assert used - named - brought <= {"core", "side", "site"}

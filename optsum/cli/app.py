@@ -17,6 +17,7 @@ from optsum.cli.help import GroupedCommand, WholeSummaries
 from optsum.cli.signals import Signals
 from optsum.errors import describe, speaking_of_flags
 from optsum.options.values.other_names import our_name
+from optsum.system.processes.apart import leave
 
 _COMMANDS: Final = {
     "solve": "Find the best summary of each topic, and prove it.",
@@ -153,7 +154,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             status = _run(arguments)
         except KeyboardInterrupt:  # between two commands' work
             status = tell("interrupted", INTERRUPTED)
-        return signals.status(status)
+        status = signals.status(status)
+    if arguments is None:
+        leave(status)
+    return status
 
 
 def _run(arguments: Sequence[str] | None) -> int:

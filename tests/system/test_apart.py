@@ -64,3 +64,32 @@ def test_the_process_waits_for_one_that_did_not_hear(hears: bool) -> None:
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     assert found.stdout.split() == (["ended", "True"] if hears else ["False", "ended"])
     assert hears or time.monotonic() - began > 2.0
+
+
+@pytest.mark.parametrize("number", [None, signal.SIGINT, signal.SIGTERM])
+@pytest.mark.skipif(os.name == "nt", reason="Windows sends no SIGINT to one process alone")
+def test_a_command_leaves_one_that_does_not_hear(number: signal.Signals | None) -> None:
+    """Its rows are written: nobody would know what it waits for."""
+    code = (
+        "import atexit, os, signal, sys, time\n"
+        "from threading import Event\n"
+        "from optsum.cli import app\n"
+        "from optsum.cli.exits import INTERRUPTED\n"
+        "from optsum.system.processes import apart\n"
+        "apart._LEAVES_S = 600.0\n"
+        "atexit.register(print, 'at the end')\n"
+        "def command(_):\n"
+        f"    number = {None if number is None else int(number)}\n"
+        "    try:\n"
+        "        if number:\n"
+        "            os.kill(os.getpid(), number)\n"
+        "    except KeyboardInterrupt:\n"
+        "        pass\n"
+        "    print(apart.run_apart(lambda: time.sleep(600), lambda: None, hears_s=0.1, passed=lambda: True))\n"
+        "    return INTERRUPTED if number else 0\n"
+        "app._run = command\n"
+        "sys.exit(app.main())\n"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=120)
+    assert (found.stdout, found.stderr) == ("False\nat the end\n", "")
+    assert found.returncode == (0 if number is None else 128 + number)

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import atexit
+import os
+import sys
 from collections.abc import Callable
+from contextlib import suppress
 from threading import Event, Thread
+from time import monotonic
 from typing import Final
 
-__all__ = ["run_apart"]
+__all__ = ["leave", "run_apart"]
 
 _ASK_S: Final = 0.05
 """Seconds between two looks at the clock."""
@@ -15,6 +19,9 @@ _ASK_S: Final = 0.05
 _LEAVES_S: Final = 10.0
 """Seconds that the process waits in the end for work that has not heard: native code that comes back to an interpreter
 that is gone would abort the process."""
+
+_at_work: Final[set[Event]] = set()
+"""What is set when the work of a thread has ended: the process has to wait for these threads."""
 
 
 def run_apart(
@@ -63,7 +70,7 @@ def run_apart(
         finally:
             done.set()
 
-    atexit.register(done.wait, _LEAVES_S)
+    _at_work.add(done)
     Thread(target=solve, name=getattr(work, "__name__", "apart"), daemon=True).start()
     try:
         while not done.wait(_ASK_S):
@@ -76,7 +83,32 @@ def run_apart(
         if not done.is_set():
             interrupt()
         if ended := done.wait(hears_s):
-            atexit.unregister(done.wait)
+            _at_work.discard(done)
     if errors:
         raise errors[0]
     return ended
+
+
+@atexit.register
+def _wait() -> None:
+    until = monotonic() + _LEAVES_S
+    for done in tuple(_at_work):
+        done.wait(max(0.0, until - monotonic()))
+
+
+def leave(status: int) -> None:
+    """End the process now, if work that has not heard is still going on; what else is to be done at the end is done.
+
+    Parameters
+    ----------
+    status : int
+        The exit status.
+    """
+    if all(done.is_set() for done in _at_work):
+        return
+    atexit.unregister(_wait)
+    atexit._run_exitfuncs()  # noqa: SLF001 - what Python calls before it takes itself down
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(AttributeError, OSError, ValueError):  # there may be none, or nobody who reads it
+            stream.flush()
+    os._exit(status)

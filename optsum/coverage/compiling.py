@@ -28,6 +28,10 @@ _run: Final[dict[Part, set[Any]]] = {}
 """The parts that were run, and the kernels that each had interpreted."""
 
 
+_SEVERAL: Final = 3
+"""Kernels of a part that make it worth to be compiled as a whole, which another process can do."""
+
+
 def _hear() -> None:
     _announce()
     while _hearing:
@@ -40,8 +44,8 @@ def _announce() -> None:
 
 
 def parts_with(kernels: set[Any]) -> list[Part]:
-    """Return the parts that were run and had one of some kernels interpreted."""
-    return [part for part, interpreted in _run.items() if interpreted & kernels]
+    """Return the parts that were run and had several of some kernels interpreted."""
+    return [part for part, interpreted in _run.items() if len(interpreted & kernels) >= _SEVERAL]
 
 
 patience.compiling.append(_hear)

@@ -2,7 +2,7 @@
 
 A kernel that is neither compiled nor kept on disk takes seconds to be compiled, far longer than the interpreter needs
 for a small job. So a process interprets its kernels (`optsum.system.plain`) until it has spent `patience.left_s`
-seconds on that; then it compiles what it calls. Nothing but time depends on it.
+seconds on that; then it compiles those that have taken long. Nothing but time depends on it.
 
 numba keeps kernels beside their sources and notices changes of a kernel's own file only. After an upgrade it would run
 kernels whose callees have changed, or fail to read those whose types have moved. So kernels of this package are kept in
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from math import inf
 from pathlib import Path
 from threading import get_ident
 from time import thread_time
@@ -32,6 +33,9 @@ _VARIABLE: Final = "OPTSUM_PATIENCE"
 _PATIENCE_S: Final = 1.5
 """A kernel takes .3 to 5 s to be compiled, and a strategy has five to forty of them."""
 
+_SHORT_S: Final = 0.1
+"""What a kernel may be interpreted for whatever the others take: it may never need more."""
+
 _LONGEST_CALL_S: Final = 0.5
 """A search looks at its limits between two calls."""
 
@@ -42,31 +46,51 @@ class Patience:
     Attributes
     ----------
     left_s : float
-        Seconds of the processor; 0 to compile kernels when they are first called.
+        Seconds of the processor; 0 to compile kernels that have taken long, less to compile all when they are called.
+    taken : dict
+        How long kernels were interpreted.
     interpreted : set
-        Kernels that were.
+        Kernels that were, since somebody has emptied it.
     over : list of callables
-        Called with what has been interpreted, once, when the patience is over.
+        Called with the kernels that have taken long, once, when the patience is over.
     compiling : list of callables
         Called before something is compiled.
     """
 
     def __init__(self) -> None:
         self.left_s = _given()
+        self.taken: dict[Any, float] = {}
         self.interpreted: set[Any] = set()
         self.over: list[Callable[[set[Any]], object]] = []
         self.compiling: list[Callable[[], object]] = []
 
     def end(self) -> None:
-        """Compile kernels when they are called, from now on."""
-        self.left_s = 0.0
+        """Compile all kernels when they are called, from now on."""
+        self.left_s = -inf
+
+    def with_(self, kernel: Any) -> float:
+        """Return for how many seconds a kernel may be interpreted now."""
+        left = self.left_s if self.left_s > 0.0 else _SHORT_S - self.taken.get(kernel, 0.0)
+        return min(left, _LONGEST_CALL_S) if self.left_s > -inf else 0.0
+
+    def take(self, kernel: Any, seconds: float) -> None:
+        """Count the seconds that a kernel was interpreted for."""
+        self.interpreted.add(kernel)
+        self.taken[kernel] = self.taken.get(kernel, 0.0) + seconds
+        self.left_s = max(0.0, self.left_s - seconds) if self.left_s > -inf else self.left_s
+
+    def lost(self) -> None:
+        """Call who waits for the end of the patience."""
+        while self.over and self.left_s <= 0.0 and self.taken:
+            self.over.pop()({kernel for kernel, seconds in self.taken.items() if seconds >= _SHORT_S})
 
 
 def _given() -> float:
     try:
-        return max(0.0, float(os.environ.get(_VARIABLE, _PATIENCE_S)))
+        seconds = float(os.environ.get(_VARIABLE, _PATIENCE_S))
     except ValueError:
-        return _PATIENCE_S
+        seconds = _PATIENCE_S
+    return seconds if seconds > 0.0 else -inf
 
 
 patience: Final = Patience()
@@ -120,25 +144,23 @@ def _compiled(kernel: Any) -> Any:
 
 def _first_call(kernel: _Kernel, *arguments: Any) -> Any:
     """Call a kernel that is not there yet."""
-    if patience.left_s > 0.0 and kernel._is_kept:  # noqa: SLF001 - all of one piece
+    if patience.left_s >= 0.0 and kernel._is_kept:  # noqa: SLF001 - all of one piece
         try:
             with event.install_listener("numba:compile", _Refusal(kernel)), standing():
                 kernel.compile(tuple(map(kernel.typeof_pyval, arguments)))
             return _compiled(kernel)(*arguments)
         except _NotKeptError:
             kernel._is_kept = False  # noqa: SLF001
-    if patience.left_s > 0.0 and (function := plain_of(kernel)) is not None:
-        patience.interpreted.add(kernel)
+    if (seconds := patience.with_(kernel)) > 0.0 and (function := plain_of(kernel)) is not None:
         began = thread_time()
         try:
-            return call_plainly(function, arguments, min(patience.left_s, _LONGEST_CALL_S))
+            return call_plainly(function, arguments, seconds)
         except TooLongError:
-            patience.left_s = 0.0
+            patience.take(kernel, _SHORT_S)
         finally:
-            patience.left_s -= thread_time() - began
+            patience.take(kernel, thread_time() - began)
     with standing():
-        while patience.interpreted and patience.over:
-            patience.over.pop()({*patience.interpreted, kernel})
+        patience.lost()
         with event.install_listener("numba:compile", _Herald()):
             kernel.compile(tuple(map(kernel.typeof_pyval, arguments)))
     return _compiled(kernel)(*arguments)

@@ -61,7 +61,8 @@ def said(strategy: str, options: dict[str, Any]) -> Any:
 
 
 if __name__ == "__main__":
-    compiled.patience.left_s = float(sys.argv[1])
+    compiled.patience.left_s = float(sys.argv[1]) or -inf
+    compiled._SHORT_S = 0.0  # type: ignore[misc]
     compiled._LONGEST_CALL_S = inf  # type: ignore[misc]
     compiled._Kernel._is_kept = False
     answers = [said(strategy, options) for strategy, options in json.loads(sys.argv[2])]

@@ -140,7 +140,7 @@ _TEXT: Final = re.compile(r"\s*(\d{1,18}(\.\d{0,30})?|\.\d{1,30}|\d{1,18}/0*[1-9
 
 def _number(given: object, wanted: str) -> Fraction:
     """Return a number as it is written: 0.475 is 475/1000, not the nearest binary fraction."""
-    text = format(given, "f") if isinstance(given, float) else str(given)
+    text = format(Decimal(repr(float(given))), "f") if isinstance(given, float) else str(given)
     found = _TEXT.fullmatch(text)
     if found is None or isinstance(given, bool):
         raise OptionError(f"{wanted}, not {given!r}.")

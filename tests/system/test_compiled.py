@@ -45,3 +45,28 @@ def test_every_kernel_is_kept_so() -> None:
         if isinstance(node, ast.ImportFrom) and node.module == "numba" and "njit" in {name.name for name in node.names}
     ]
     assert others == ["optsum/system/compiled.py"]
+
+
+FIRST = """
+import json, sys
+import optsum
+topic = json.loads(open(sys.argv[1], encoding="utf-8").readline())
+for strategy in sys.argv[2:]:
+    print(strategy, optsum.solve(topic, strategy=strategy, max_length=40).objective)
+"""
+
+
+@pytest.mark.skipif(not (ROOT / "examples").is_dir(), reason="the source tree is not beside the tests")
+def test_a_small_first_job_compiles_nothing(tmp_path: Path) -> None:
+    strategies = ["milp", "greedy", "branch-and-bound", "vns", "genetic", "exhaustive", "auto"]
+    done = subprocess.run(
+        [sys.executable, "-c", FIRST, str(ROOT / "examples" / "data" / "news.jsonl"), *strategies],
+        env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "OPTSUM_PATIENCE": "60"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert len(done.stdout.splitlines()) == len(strategies)
+    assert "Compiling" not in done.stderr
+    assert not list(tmp_path.rglob("*.nbc"))

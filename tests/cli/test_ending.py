@@ -142,3 +142,18 @@ def test_ctrl_c_at_the_very_end_leaves_no_traceback(tmp_path: Path, workers: int
     assert "Exception ignored" not in err
     assert process.returncode in {0, 130, -signal.SIGINT}
     assert len(rows_of(out)) == 3
+
+
+def test_ctrl_c_is_heard_while_the_commands_are_imported() -> None:
+    code = (
+        "import sys\n"
+        "class Stops:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name == 'optsum.cli.flags':\n"
+        "            raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Stops())\n"
+        "from optsum.cli import main\n"
+        "sys.exit(main())\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "optsum: interrupted\n")

@@ -82,6 +82,7 @@ class Cover(Formulation):
     uncoverable: Literal["error", "skip"] = "error"
 
     name: ClassVar[str] = "cover"
+    summaries: ClassVar[str] = "covers"
     about: ClassVar[str] = "fewest sentences from which an abstract can be made (TSC3, Hirao et al. 2004)"
     sense: ClassVar[Sense] = Sense.MINIMIZE
     has_metric: ClassVar[bool] = False

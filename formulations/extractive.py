@@ -83,6 +83,7 @@ class Extractive(Formulation):
     """Sentences, as they are."""
 
     name: ClassVar[str] = "extractive"
+    summaries: ClassVar[str] = "extracts"
     about: ClassVar[str] = "whole sentences under a length limit (Hirao et al. 2017)"
     serves: ClassVar[Serves] = _SERVES
 

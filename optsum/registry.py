@@ -15,7 +15,33 @@ if TYPE_CHECKING:
     from optsum.contracts.strategy import Strategy
     from optsum.problem.formulation import Formulation
 
-__all__ = ["BACKENDS", "CERTIFICATE", "FACE", "FORMULATIONS", "STRATEGIES"]
+__all__ = [
+    "BACKENDS",
+    "BASELINES",
+    "CERTIFICATE",
+    "CERTIFIED",
+    "CHOOSER",
+    "FACE",
+    "FORMULATIONS",
+    "PROVER",
+    "QUICK",
+    "STRATEGIES",
+]
+
+CHOOSER: Final = "auto"
+"""The strategy if none is named."""
+
+PROVER: Final = "branch-and-bound"
+"""The strategy of what only an exact one can do, if none is named: all optima, the best value at every length."""
+
+QUICK: Final = "greedy"
+"""The strategy that proves nothing and that others are held against; rows of a frontier have a field of its name."""
+
+BASELINES: Final = (QUICK, "lead", "random")
+"""The strategies that are compared with an exact one if none are named."""
+
+CERTIFIED: Final = ("root", "none")
+"""What can be said of a bound that is not a strategy's own."""
 
 CERTIFICATE: Final = "optsum.solvers.certificate"
 """What bounds the value of a problem for a search that proves nothing: a module with `prepare` and `certify`."""

@@ -101,6 +101,7 @@ class Compressive(Formulation):
     chunk_rules: str | None = None
 
     name: ClassVar[str] = "compressive"
+    summaries: ClassVar[str] = "compressions"
     about: ClassVar[str] = "sentences of which parts may be left out (Hirao et al. 2017, compressive)"
     whole_sentences: ClassVar[bool] = False
     serves: ClassVar[Serves] = _SERVES

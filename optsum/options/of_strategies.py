@@ -8,7 +8,7 @@ from optsum.errors import OptionError, unknown_name
 from optsum.options.values.own import OwnOptions, Scalar
 from optsum.registry import STRATEGIES
 
-__all__ = ["shared_out"]
+__all__ = ["shared_out", "solving", "takes_backend"]
 
 
 def shared_out(given: OwnOptions, strategies: Sequence[str]) -> dict[str, OwnOptions]:
@@ -51,3 +51,13 @@ def shared_out(given: OwnOptions, strategies: Sequence[str]) -> dict[str, OwnOpt
             for each in takers:
                 found[each][option] = value
     return {name: tuple(sorted(own.items())) for name, own in found.items()}
+
+
+def takes_backend(strategy: str) -> bool:
+    """Return whether a solver is behind a strategy."""
+    return STRATEGIES.create(strategy, {}).backend_name is not None
+
+
+def solving() -> str:
+    """Return the first strategy that a solver is behind."""
+    return next(filter(takes_backend, STRATEGIES))

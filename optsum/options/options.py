@@ -39,14 +39,14 @@ from optsum.options.model import (
     analyzer_of,
 )
 from optsum.options.of_commands import ONLY_IN
-from optsum.options.of_strategies import shared_out
+from optsum.options.of_strategies import shared_out, solving
 from optsum.options.presets import PRESETS
 from optsum.options.score_options import ScoreOptions
 from optsum.options.values.other_names import in_our_names, our_name
 from optsum.options.values.own import OWN_OPTIONS_SCHEMA, OwnOptions, own_options
 from optsum.options.values.sides import exclusive_of, listed_numbers, sides_of
 from optsum.options.values.sizes import LEAST_MEMORY, parse_size
-from optsum.registry import FORMULATIONS, STRATEGIES
+from optsum.registry import CERTIFIED, CHOOSER, FORMULATIONS, STRATEGIES
 
 if TYPE_CHECKING:
     from optsum.contracts.run import Limits
@@ -83,7 +83,7 @@ class Options(Model):
     formulation_options: Annotated[OwnOptions, WithJsonSchema(OWN_OPTIONS_SCHEMA)] = Field(
         (), description="the formulation's own options, where they have no flag"
     )
-    strategy: str = Field("auto", description="how to search (optsum list strategies)")
+    strategy: str = Field(CHOOSER, description="how to search (optsum list strategies)")
     backend: str = Field("highs", description="MILP solver, or pyomo:NAME (optsum list backends)")
     backend_options: Annotated[OwnOptions, WithJsonSchema(OWN_OPTIONS_SCHEMA)] = Field(
         (), description="the solver's own options as they are; they win over what optsum sets"
@@ -250,8 +250,8 @@ def _hash(options: Options) -> str:
     return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()[:12]
 
 
-_MEANS: Final = dict.fromkeys(("backend", "threads", "backend_options", "verify"), "milp")
-"""Options that only one strategy has, and which."""
+_OF_BACKENDS: Final = ("backend", "threads", "backend_options", "verify")
+"""Options that say something of a solver."""
 
 
 def read_config(path: str | Path, *, also: Iterable[str] = ()) -> dict[str, Any]:
@@ -283,7 +283,7 @@ def resolve(
         A TOML file with the same names.
     strategy : str, optional
         The strategy where none is given anywhere. If that is not given either, it is "auto", or the one that an option
-        which is given belongs to: a backend is that of "milp".
+        which is given belongs to: a backend is that of the one that hands problems to solvers.
 
     Raises
     ------
@@ -309,9 +309,9 @@ def resolve(
 
 def _meant(options: Options) -> str | None:
     """Return the strategy that a given option belongs to."""
-    if options.bound in {"lagrangian", "knapsack"}:
-        return "branch-and-bound"
-    return next((meant for option, meant in _MEANS.items() if option in options.model_fields_set), None)
+    if options.bound not in CERTIFIED:
+        return next(name for name in STRATEGIES if "bound" in STRATEGIES.load(name).flags)
+    return None if options.model_fields_set.isdisjoint(_OF_BACKENDS) else solving()
 
 
 def _check_sense(options: Options) -> None:

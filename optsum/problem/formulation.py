@@ -200,6 +200,8 @@ class Formulation(ABC):
         Whether it is a metric against references that is optimized.
     whole_sentences : bool
         Whether a selection is of whole sentences, so that a sentence has a label: selected or not.
+    summaries : str
+        What its selections are called, all together: "extracts"; if nothing is said, its name before "summaries".
     flags : tuple of str
         Those of its fields that have a flag of their own among the options, under the same name; others are given by
         ``--formulation-option``.
@@ -211,6 +213,7 @@ class Formulation(ABC):
     sense: ClassVar[Sense] = Sense.MAXIMIZE
     has_metric: ClassVar[bool] = True
     whole_sentences: ClassVar[bool] = True
+    summaries: ClassVar[str] = ""
     flags: ClassVar[tuple[str, ...]] = ()
 
     @final

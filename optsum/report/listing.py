@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from optsum.errors import OptsumError
 from optsum.metrics.names import METRICS, MetricSum
-from optsum.options.options import Options, resolve
+from optsum.options.options import resolve
 from optsum.options.presets import PRESETS
 from optsum.problem.serves import ASPECTS
 from optsum.registry import BACKENDS, FORMULATIONS, STRATEGIES
@@ -26,9 +26,8 @@ _OBJECTIVES: Final[Mapping[str, Mapping[str, Any]]] = {
     "F1-sum": {"max_length": 100, "metric": "rouge-1+rouge-2", "measure": "f1"},
     "mean": {"max_length": 100, "references": "mean"},
     "joined": {"max_length": 100, "metric": "rouge-2", "boundaries": "joined"},
-    "compressive": {"max_length": 100, "metric": "rouge-2", "formulation": "compressive"},
-    "cover": {"formulation": "cover"},
 }
+"""What extracts can be searched for."""
 
 
 def _failure(work: Callable[[], object]) -> str:
@@ -41,14 +40,15 @@ def _failure(work: Callable[[], object]) -> str:
 
 
 def _strategies() -> Table:
-    columns = [Column("strategy"), Column("proves"), *map(Column, _OBJECTIVES), Column("about", long=True)]
+    objectives = {**_OBJECTIVES, **_other_formulations()}
+    columns = [Column("strategy"), Column("proves"), *map(Column, objectives), Column("about", long=True)]
     table = Table(columns)
     for name in STRATEGIES:
         if reason := _failure(lambda name=name: STRATEGIES.load(name)):  # type: ignore[misc]
-            table.rows.append([name, "-", *("-" for _ in _OBJECTIVES), reason])
+            table.rows.append([name, "-", *("-" for _ in objectives), reason])
             continue
         strategy = STRATEGIES.load(name)
-        served = ["-" if _failure(partial(_accept, name, case)) else "yes" for case in _OBJECTIVES.values()]
+        served = ["-" if _failure(partial(_accept, name, case)) else "yes" for case in objectives.values()]
         table.rows.append([name, "yes" if strategy.exact else "no", *served, strategy.about])
     table.caption = [
         "Extracts by recall, by F1 or precision, by a sum of metrics (rouge-1+rouge-2; F1-sum: of their F1s), by the",
@@ -56,6 +56,17 @@ def _strategies() -> Table:
         "sentences.",
     ]
     return table
+
+
+def _other_formulations() -> dict[str, Mapping[str, Any]]:
+    """Return what the formulations that are named search, where that is no choice among whole sentences by a metric."""
+    found = {name: FORMULATIONS.load(name) for name in FORMULATIONS.builtin}
+    asked = {"max_length": 100, "metric": "rouge-2"}
+    return {
+        name: {"formulation": name, **(asked if formulation.has_metric else {})}
+        for name, formulation in found.items()
+        if not (formulation.has_metric and formulation.whole_sentences)
+    }
 
 
 def _accept(strategy: str, case: Mapping[str, Any]) -> None:
@@ -108,9 +119,12 @@ def _backends() -> Table:
 
 def _tried(backend: str) -> str:
     """Return why a backend does not solve a tiny problem, or nothing; some are for covers alone."""
-    recall: Options = resolve({"strategy": "milp", "backend": backend, "max_length": 100})
-    cover: Options = resolve({"strategy": "milp", "backend": backend, "formulation": "cover"})
-    return _failure(lambda: warm_up(setup_of(recall))) and _failure(lambda: warm_up(setup_of(cover)))
+    reason = ""
+    for case in (_OBJECTIVES["recall"], *(each for each in _other_formulations().values() if "metric" not in each)):
+        setup = setup_of(resolve({"backend": backend, **case}))  # the strategy is the one that a backend is of
+        if not (reason := _failure(partial(warm_up, setup))):
+            break
+    return reason
 
 
 def _metrics() -> Table:

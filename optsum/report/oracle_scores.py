@@ -13,6 +13,7 @@ from optsum.corpus.topic import Topic
 from optsum.metrics.names import parse_metric
 from optsum.optima.optima import Optima
 from optsum.options.options import ScoreOptions, resolve
+from optsum.registry import PROVER
 from optsum.report.tables.table import Column, Table, number
 from optsum.running.each_topic import single_problem
 from optsum.running.setup import Setup, setup_of
@@ -55,7 +56,7 @@ class OracleScores:
         self.without: list[str] = []
         self.unfound = 0
         for metric in (part.name for part in parse_metric(options.metric).components):
-            way = resolve({"preset": options.preset, **given, "metric": metric, "strategy": "branch-and-bound"})
+            way = resolve({"preset": options.preset, **given, "metric": metric, "strategy": PROVER})
             if not refused(way):
                 self._setups[metric] = setup_of(way)
                 warm_up(self._setups[metric])

@@ -13,11 +13,11 @@ from optsum.contracts.result import Result, Termination
 from optsum.corpus.given import AnyTopics
 from optsum.coverage.instance import Key
 from optsum.errors import OptionError, unknown_name
-from optsum.options.of_strategies import shared_out
+from optsum.options.of_strategies import shared_out, solving, takes_backend
 from optsum.options.options import Options, read_config, resolve
 from optsum.plugins import is_place
 from optsum.problem.formulation import Task
-from optsum.registry import STRATEGIES
+from optsum.registry import BASELINES, STRATEGIES
 from optsum.running.all_optima.detailed import detailed
 from optsum.running.best_reference import best_of_references, shares
 from optsum.running.each_topic import attempt, each_topic
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
 __all__ = ["NO_EXACT", "Plan", "by_problem", "compare_topics", "each_seed", "seeds_of"]
 
-_DEFAULT = ("greedy", "lead", "random")
 _MOST_SEEDS = 10_000
 NO_EXACT: Final = "A time limit of the exact strategy needs one: name it by --exact."
 
@@ -69,7 +68,7 @@ class Plan:
         """The line of the table that each variant belongs to."""
         return [
             f"{variant.strategy} on {variant.backend}"
-            if self.backends and _takes_backend(variant.strategy)
+            if self.backends and takes_backend(variant.strategy)
             else variant.strategy
             for variant in self.variants
         ]
@@ -97,11 +96,11 @@ class Plan:
         elif backends is None:
             backends = file.get("backends")
         solvers = () if backends is None else tuple(_names(backends, "backend"))
-        default = (_solved(),) if solvers else _DEFAULT
+        default = (solving(),) if solvers else BASELINES
         strategies = _names(strategies if strategies is not None else file.get("strategies", default))
         base = resolve(options, config=config)
         exact = exact if exact is not None else file.get("exact")
-        exact = (_solved() if solvers else _serving(base)) if exact is None else None if exact == "none" else exact
+        exact = (solving() if solvers else _serving(base)) if exact is None else None if exact == "none" else exact
         for name in [*strategies, *([exact] if exact else [])]:
             if name not in STRATEGIES.names() and not is_place(name):
                 raise unknown_name("strategy", name, STRATEGIES)
@@ -120,14 +119,14 @@ class Plan:
             return cls(tuple(variants), exact, seeds=several)
         if base.backend_options:
             raise OptionError("Options of one solver cannot be those of several: leave --backend-option or --backends.")
-        if not any(map(_takes_backend, names)):
+        if not any(map(takes_backend, names)):
             raise OptionError(
-                f"Backends are those of the strategy {_solved()}: name it among --strategies, or for --exact."
+                f"Backends are those of the strategy {solving()}: name it among --strategies, or for --exact."
             )
         each = (
             variant.model_copy(update={"backend": solver})
             for variant in variants
-            for solver in (solvers if _takes_backend(variant.strategy) else (variant.backend,))
+            for solver in (solvers if takes_backend(variant.strategy) else (variant.backend,))
         )
         return cls(tuple(each), exact, solvers, several)
 
@@ -138,16 +137,7 @@ def _serving(base: Options) -> str:
         variant = base.model_copy(update={"strategy": name, "strategy_options": ()})
         if STRATEGIES.load(name).exact and not refused(variant):
             return name
-    return _solved()  # which says why
-
-
-def _takes_backend(strategy: str) -> bool:
-    return STRATEGIES.create(strategy, {}).backend_name is not None
-
-
-def _solved() -> str:
-    """Return the first strategy that a solver is behind."""
-    return next(filter(_takes_backend, STRATEGIES))
+    return solving()  # which says why
 
 
 def _names(given: object, kind: str = "strategy") -> list[str]:

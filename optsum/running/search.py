@@ -8,7 +8,7 @@ from fractions import Fraction
 from functools import partial
 from importlib import import_module
 from numbers import Rational
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
@@ -21,14 +21,11 @@ from optsum.coverage.instance import Key
 from optsum.errors import BackendError, OptionError
 from optsum.optima.optima import Optima
 from optsum.problem.problem import Capability, Problem
-from optsum.registry import CERTIFICATE, STRATEGIES
+from optsum.registry import CERTIFICATE, CERTIFIED, CHOOSER, STRATEGIES
 from optsum.system.deadline import Deadline
 from optsum.system.processes.postponed import postponing
 
 __all__ = ["exact", "get_ready", "result_of_sets", "search"]
-
-CERTIFIED: Final = ("root", "none")
-"""What can be said of a bound that is not the strategy's own."""
 
 _PROOF_MAY_STAND = {Termination.COMPLETED, Termination.TARGET_REACHED, Termination.GAP_REACHED}
 
@@ -36,7 +33,7 @@ _PROOF_MAY_STAND = {Termination.COMPLETED, Termination.TARGET_REACHED, Terminati
 @postponing()
 def search(
     problem: Problem,
-    strategy: str | Strategy = "auto",
+    strategy: str | Strategy = CHOOSER,
     limits: Limits | None = None,
     seed: int = 0,
     *,

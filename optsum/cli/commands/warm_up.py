@@ -12,6 +12,9 @@ from typing import Annotated
 import typer
 
 from optsum.cli.exits import DONE, put
+from optsum.errors import OptionError
+from optsum.registry import CHOOSER, STRATEGIES
+from optsum.report.messages.progress import bar
 
 FLAGS = None
 
@@ -27,15 +30,12 @@ def run(
 
     from optsum.coverage.compiling import compile_at_once
     from optsum.coverage.two_at_once import compile_parts
-    from optsum.errors import OptionError
-    from optsum.registry import STRATEGIES
-    from optsum.report.messages.progress import bar
     from optsum.report.tables.table import seconds
     from optsum.running.warm import kernels_of
 
     if strategy is not None and all_:
         raise OptionError("Either --strategy names those that are warmed up, or --all does: leave one of the two.")
-    names = list(STRATEGIES.builtin) if all_ else (strategy or "auto").split(",")
+    names = list(STRATEGIES.builtin) if all_ else (strategy or CHOOSER).split(",")
     compile_at_once()
     parts = kernels_of(names)
     with bar("kernels", lambda: len(parts)) as advance:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from optsum.errors import OptionError
+from optsum.registry import QUICK
 from optsum.report.figures.figure import canvas, plain
 
 if TYPE_CHECKING:
@@ -116,10 +117,10 @@ def plot_frontier(results: Sequence[Result], path: Path, unit: str) -> None:
         values.step(at, mean, where="post", color="C0", label="optimum")
         if (bound > best).any():
             values.step(at, bound.mean(axis=0), where="post", color="C0", linestyle=":", label="best bound")
-        greedy = [one["greedy"] for one in found if one.get("greedy")]
+        greedy = [one[QUICK] for one in found if one.get(QUICK)]
         if len(greedy) == len(found):
             reached = _values(np, at, greedy, "objective").mean(axis=0)
-            values.step(at, reached, where="post", color="C1", linestyle="--", label="greedy")
+            values.step(at, reached, where="post", color="C1", linestyle="--", label=QUICK)
         values.set(xlabel=f"at most so many {unit}", ylabel="objective", ylim=(0, None))
         values.legend(loc="lower right", frameon=False)
         if len(at) > 1:

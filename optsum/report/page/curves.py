@@ -9,6 +9,7 @@ from math import ceil
 from statistics import fmean
 from typing import Any, Final
 
+from optsum.registry import QUICK
 from optsum.report.page.chart import Axis, Chart, Point, Series
 from optsum.report.page.gather import Gathered
 from optsum.report.tables.table import counted, number
@@ -62,7 +63,7 @@ def _curves(gathered: Gathered) -> dict[int, list[list[Point]]]:
             frontier = each.result.extra.get("frontier")
             if isinstance(frontier, Mapping):
                 found[place] += [curve] if (curve := _points(frontier.get("steps"))) else []
-                found[len(gathered.variants)] += [curve] if (curve := _points(frontier.get("greedy"))) else []
+                found[len(gathered.variants)] += [curve] if (curve := _points(frontier.get(QUICK))) else []
             elif each.result.objective is not None and (length := problem.setting.max_length) is not None:
                 name = problem.id or f"#{number_of}"
                 single[place][name][float(length)] = each.result.objective

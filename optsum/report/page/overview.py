@@ -10,6 +10,7 @@ from typing import Any
 
 from optsum.contracts.result import Status
 from optsum.errors import visible
+from optsum.registry import QUICK
 from optsum.report.page.gather import Found, Gathered, Problem, median_count
 from optsum.report.tables.table import counted, number, seconds
 
@@ -108,7 +109,7 @@ def tiles_of(gathered: Gathered) -> list[Tile]:
 def missing_strategy(gathered: Gathered) -> int:
     """Return the place of the strategy that topics are filtered by: greedy, or the first that proves nothing."""
     heuristics = [place for place, exact in enumerate(gathered.exact()) if not exact]
-    named = [place for place in heuristics if gathered.variants[place][0] == "greedy"]
+    named = [place for place in heuristics if gathered.variants[place][0] == QUICK]
     return (named or heuristics or [0])[0]
 
 

@@ -16,6 +16,8 @@ from optsum.metrics.names import parse_metric
 from optsum.metrics.ngrams import NGrams, SkipBigrams
 from optsum.options.files.toml import sentence_of
 from optsum.options.options import Options
+from optsum.problem.formulation import Formulation
+from optsum.registry import FORMULATIONS, QUICK
 from optsum.report.tables.results import headline
 from optsum.running.setup import Setup, setup_of
 
@@ -33,13 +35,13 @@ _SAID: Final = (
 )
 """Fields of a row, beside formulation and metric, that say what the problem is."""
 
-_SUMMARIES: Final = {"extractive": "extracts", "compressive": "compressions", "cover": "covers"}
 _REFERENCES: Final = {
     "pooled": "all references pooled",
     "each": "each reference by itself",
     "mean": "each reference, averaged",
     "best": "the reference that gives most",
     "first": "the first reference",
+    "agreed": "the reference that another agrees with best",
 }
 
 
@@ -95,16 +97,21 @@ class Setting:
         if self.options is None:
             return None
         try:
-            return setup_of(self.options.model_copy(update={"strategy": "greedy"}))
+            return setup_of(self.options.model_copy(update={"strategy": QUICK}))
         except OptsumError:
             return None
 
     @property
     def minimizes(self) -> bool:
         """Whether less is better."""
+        return self._kind is not None and self._kind.sense is Sense.MINIMIZE
+
+    @cached_property
+    def _kind(self) -> type[Formulation] | None:
+        """The formulation; None for somebody's own where rows do not say how its topics are read."""
         if self.setup is not None:
-            return self.setup.formulation.sense is Sense.MINIMIZE
-        return self.formulation == "cover"
+            return type(self.setup.formulation)
+        return FORMULATIONS.load(self.formulation) if self.formulation in FORMULATIONS.builtin else None
 
     @property
     def label(self) -> str:
@@ -128,7 +135,7 @@ class Setting:
     @property
     def sentence(self) -> str:
         """The problem in one sentence's words."""
-        what = _SUMMARIES.get(self.formulation, f"{self.formulation} summaries")
+        what = (self._kind and self._kind.summaries) or f"{self.formulation} summaries"
         options = self.options
         if options is None or self.setup is None:
             return "; ".join(filter(None, (what, _capitals(self.metric), *self._more)))

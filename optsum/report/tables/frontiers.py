@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from optsum.contracts.result import Result
+from optsum.registry import QUICK
 from optsum.report.tables.table import Column, Table, number, seconds, share
 from optsum.running.every_length.lengths import Lengths
 
@@ -45,11 +46,11 @@ def frontier_table(results: Sequence[Result]) -> Table:
 def steps_table(result: Result) -> Table:
     """Return one line a step of one frontier."""
     one = result.extra["frontier"]
-    names = ["from", "to", "objective", "gain", "units", "greedy"]
+    names = ["from", "to", "objective", "gain", "units", QUICK]
     counted = any("count" in step for step in one["steps"])
     table = Table([Column(name, numeric=True) for name in [*names, *(["optima"] if counted else [])]])
     for step in one["steps"]:
-        reached = _at(one.get("greedy") or [], step["from"])
+        reached = _at(one.get(QUICK) or [], step["from"])
         cells = [
             number(step["from"], 0),
             number(step["to"], 0),
@@ -88,7 +89,7 @@ def _loss(one: Mapping[str, Any]) -> float | None:
     """Return the mean share that greedy search misses, over all lengths at which something can be reached."""
     lost, lengths = 0.0, 0
     for step in one["steps"]:
-        for reached in one.get("greedy") or []:
+        for reached in one.get(QUICK) or []:
             first, last = max(step["from"], reached["from"]), min(step["to"], reached["to"])
             if first <= last and step["objective"] and reached["objective"] is not None:
                 lost += (last - first + 1) * (1 - reached["objective"] / step["objective"])

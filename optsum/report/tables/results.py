@@ -8,6 +8,7 @@ from decimal import Decimal
 from optsum.contracts.enumeration import Enumeration
 from optsum.contracts.result import Result, Status
 from optsum.options.options import Options
+from optsum.registry import FORMULATIONS
 from optsum.report.tables.table import Cell, Column, Table, number, seconds, share
 
 __all__ = ["headline", "near_table", "optima_table", "results_table"]
@@ -74,7 +75,7 @@ def near_table(results: Iterable[Result]) -> Table:
             continue
         near, units = all_.near, "-"
         if all_.units is not None:
-            more = result.sentence_count is not None and result.formulation in {"extractive", "cover"}
+            more = result.sentence_count is not None and _of_sentences(result)
             units = f"{all_.units} of {result.sentence_count}" if more else str(all_.units)
         table.rows.append(
             [
@@ -94,6 +95,12 @@ def near_table(results: Iterable[Result]) -> Table:
         "of: units that sets are made of, of all sentences; those that can add nothing are none",
     ]
     return table
+
+
+def _of_sentences(result: Result) -> bool:
+    """Return whether units are sentences, as far as that is known here."""
+    name = result.formulation or ""
+    return name in FORMULATIONS.builtin and FORMULATIONS.load(name).whole_sentences
 
 
 def _sets(all_: Enumeration) -> Cell:

@@ -11,6 +11,7 @@ from optsum.contracts.result import Result, Status, Termination
 from optsum.corpus.topic import Topic
 from optsum.errors import OptsumError
 from optsum.options.options import Options
+from optsum.registry import PROVER
 from optsum.running.all_optima.details import carrying, details_of
 from optsum.running.all_optima.oracle_sets import Oracles
 from optsum.running.all_optima.oracles import oracles_of
@@ -67,7 +68,7 @@ def _oracles(part: Topic, options: Options) -> Oracles | None:
     """Return the optima of a problem; None where they cannot be found, which costs its results nothing."""
     wanted = options.model_copy(
         update={
-            "strategy": "branch-and-bound",
+            "strategy": PROVER,
             "time_limit": _LIMIT_S if options.time_limit is None else options.time_limit,
             "strategy_options": (),
             "backend_options": (),

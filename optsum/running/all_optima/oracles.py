@@ -18,7 +18,7 @@ from optsum.optima.nearness import Nearness
 from optsum.optima.optima import Names, Optima
 from optsum.options.keywords import Keywords
 from optsum.options.options import Options, resolve
-from optsum.registry import STRATEGIES
+from optsum.registry import PROVER, STRATEGIES
 from optsum.running.all_optima import families
 from optsum.running.all_optima.details import carrying, details_of
 from optsum.running.all_optima.oracle_sets import Oracles
@@ -54,7 +54,7 @@ def resolve_enumeration(
     UnsupportedError
         If the strategy finds one optimum only.
     """
-    options = resolve(given, config=config, strategy="branch-and-bound")
+    options = resolve(given, config=config, strategy=PROVER)
     if not options.searcher().enumerates:
         able = " or ".join(name for name in STRATEGIES if STRATEGIES.load(name).enumerates)
         raise UnsupportedError(f"The strategy {options.strategy} does not enumerate optima: use {able}.")

@@ -27,7 +27,7 @@ from optsum.coverage.state import arrays_of
 from optsum.errors import UnsupportedError
 from optsum.options.options import Options, resolve
 from optsum.problem.problem import Capability, Problem, Selection
-from optsum.registry import STRATEGIES
+from optsum.registry import PROVER, QUICK, STRATEGIES
 from optsum.running.each_topic import attempt, charged, each_topic, single_problem
 from optsum.running.every_length.bands import bounds_of
 from optsum.running.every_length.lengths import Lengths
@@ -71,15 +71,14 @@ def resolve_frontier(
     if lengths is not None:
         most = Lengths.given(lengths, None).of[-1]
         given = {**given, "max_length": most}
-    options = resolve(given, config=config, strategy="branch-and-bound")
+    options = resolve(given, config=config, strategy=PROVER)
     if options.formulated().sense is Sense.MINIMIZE:
         raise UnsupportedError(f"A {options.formulation} has no maximum length, so it has no frontier over lengths.")
     if options.references == "best":
         raise UnsupportedError("The best of several references has no frontier of its own: use --references each.")
     if not options.searcher().exact:
-        raise UnsupportedError(
-            f"The strategy {options.strategy} proves nothing: use branch-and-bound, milp or exhaustive."
-        )
+        able = ", ".join(name for name in STRATEGIES if STRATEGIES.load(name).exact)
+        raise UnsupportedError(f"The strategy {options.strategy} proves nothing: use one of {able}.")
     return options, Lengths.given(lengths, options.max_length)
 
 
@@ -183,7 +182,7 @@ def _frontier(topic: Topic, setup: Setup, lengths: Lengths, began: float, *, opt
         "steps": steps,
     }
     if curve is not None:
-        about["greedy"] = [{**_lengths_of(piece, lengths.of), "objective": walk.value(piece.key)} for piece in curve]
+        about[QUICK] = [{**_lengths_of(piece, lengths.of), "objective": walk.value(piece.key)} for piece in curve]
     done = finished(task, setup, replace(result, seconds=clock() - built), began=began, built=built)
     return replace(done, sentence_count=count_sentences(topic), extra={**done.extra, "frontier": about})
 
@@ -239,7 +238,7 @@ class _Walk:
 
     def _searched(self) -> Iterator[Key | None]:
         """Yield what greedy search reaches, descending."""
-        strategy: Strategy = STRATEGIES.create("greedy", {})
+        strategy: Strategy = STRATEGIES.create(QUICK, {})
         strategy.prepare(self._problem)
         for length in reversed(self._lengths):
             if self._deadline.passed:

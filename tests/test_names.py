@@ -1,0 +1,58 @@
+"""Names of strategies and formulations are words of the registry: nothing else in the core decides by them."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from optsum.registry import FORMULATIONS, STRATEGIES
+
+ROOT = Path(__file__).resolve().parent.parent
+ABOVE = ("optsum/options", "optsum/report", "optsum/running")
+FIELD = "optsum/corpus"  # "cover" is a field of a topic there, as in the documentation of formats
+ELSEWHERE = {
+    "optsum/cli/commands/align.py": "writes topics with that field",
+    "optsum/report/page/texts.py": "shows that field",
+    "optsum/registry.py": "names it",
+    "optsum/running/all_optima/details.py": "carries that field",
+    "optsum/running/warm.py": "its sample has that field",
+    "optsum/studies": "a paper's experiment is of a formulation",
+    "optsum/testing": "names of instances and families, which are no formulations",
+}
+
+pytestmark = pytest.mark.skipif(not (ROOT / "optsum").is_dir(), reason="the source tree is not beside the tests")
+
+
+def named(source: str, names: set[str]) -> list[tuple[int, str]]:
+    """Return line and text of the literals that are one of some names; keys of what is written for people as well."""
+    return [
+        (node.lineno, node.value)
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in names
+    ]
+
+
+def _faults(folder: str, names: set[str]) -> list[str]:
+    found = []
+    for file in sorted((ROOT / folder).rglob("*.py")):
+        path = file.relative_to(ROOT).as_posix()
+        found += [f"{path}:{line}: {name!r}" for line, name in named(file.read_text(encoding="utf-8"), names)]
+    return found
+
+
+@pytest.mark.parametrize("folder", ABOVE)
+def test_no_strategy_is_chosen_by_its_name(folder: str) -> None:
+    assert _faults(folder, set(STRATEGIES.builtin)) == []
+
+
+def test_no_formulation_is_asked_for_its_name() -> None:
+    assert "cover" in FORMULATIONS.builtin
+    allowed = (FIELD, *ELSEWHERE)
+    assert [fault for fault in _faults("optsum", {"cover"}) if not fault.startswith(allowed)] == []
+
+
+def test_a_name_is_found() -> None:
+    assert named("if strategy == 'greedy':\n    pass", {"greedy"}) == [(1, "greedy")]
+    assert named('"""Holds against greedy search."""', {"greedy"}) == []

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Final
 
 from optsum.contracts.run import Limits, Run
 from optsum.contracts.strategy import Strategy
+from optsum.coverage.climb import climb
 from optsum.coverage.instance import Combination
 from optsum.errors import UnsupportedError
 from optsum.optima.nearness import Nearness
@@ -143,8 +144,6 @@ class Auto(Strategy):
 
 def _takes_many(problem: Problem, limits: Limits) -> bool:
     """Whether the value is one ratio that varies (precision, F1), and many units make it large."""
-    from optsum.coverage.climb import climb
-
     if problem.size <= _MANY or Capability.COVERAGE not in problem.capabilities:
         return False
     instance = problem.coverage

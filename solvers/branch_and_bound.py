@@ -23,6 +23,7 @@ from optsum.system.deadline import Deadline
 
 from .covers.solve import enumerate_covers, solve_cover
 from .engine.monitor import rehearsal
+from .engine.program import spread
 from .levels import all_by_levels, search_by_levels
 from .objectives.guards import servable
 
@@ -203,8 +204,6 @@ def _unproven(problem: Problem, selection: Selection | None, key: Fraction, dead
 
 def is_linear(coverage: Coverage) -> bool:
     """Whether one integer decides, and the engine holds it."""
-    from .engine.program import spread
-
     if not coverage.constant_denominator:
         return False
     return reaches(coverage)[0] * spread(coverage.rows) < _LARGE

@@ -13,6 +13,7 @@ from optsum.contracts.backend import Backend, RawOutcome
 from optsum.contracts.result import Termination
 from optsum.contracts.run import CERTIFICATE_S, Limits, Run, Stopped
 from optsum.contracts.strategy import Strategy
+from optsum.coverage import climb
 from optsum.errors import BackendError
 from optsum.problem.problem import Capability, Problem, Selection, require
 from optsum.program.model import LinearModel
@@ -22,6 +23,8 @@ from optsum.system.deadline import Deadline
 from .claims import RELATIVE, judge, slack_of
 from .levels import facility_of, search_by_levels
 from .milp_ratio import maximize_ratio, see_greedy
+from .verify import prepare as prepare_proof
+from .verify import verify
 
 __all__ = ["Milp", "backend_of"]
 
@@ -86,14 +89,10 @@ class Milp(Strategy):
 
     def prepare(self, problem: Problem | None = None) -> None:
         """Compile the kernel of greedy search, which is held until the solver has something better."""
-        from optsum.coverage import climb
-
         if problem is None or Capability.COVERAGE in problem.capabilities:
             climb.prepare()
             if self.verify:
-                from .verify import prepare
-
-                prepare(problem)
+                prepare_proof(problem)
 
     def solver(self) -> Backend:
         """Return the solver, with its options set."""
@@ -106,8 +105,6 @@ class Milp(Strategy):
             return
         self._search(run)
         if self.verify and run.proven and Capability.COVERAGE in run.problem.capabilities:
-            from .verify import verify
-
             verify(run, self.backend)
 
     def _search(self, run: Run) -> None:

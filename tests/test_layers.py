@@ -7,13 +7,9 @@ from __future__ import annotations
 
 import ast
 import graphlib
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-
-ROOT = Path(__file__).resolve().parent.parent
-FOLDERS = ("optsum", "formulations", "heuristics", "solvers")
+from sources import FOLDERS, ROOT, all_sources, home_of, imports_of, name_of, package_of
 
 LAYERS = (
     {"_version", "errors"},
@@ -38,46 +34,6 @@ RANK = {name: level for level, names in enumerate(LAYERS) for name in names}
 pytestmark = pytest.mark.skipif(
     not all((ROOT / folder).is_dir() for folder in FOLDERS), reason="the source tree is not beside the tests"
 )
-
-
-def name_of(path: str) -> str:
-    """Return the dotted name that a file of the project is imported by."""
-    parts = path.removesuffix(".py").removesuffix("/__init__").split("/")
-    return ".".join(parts if parts[0] == "optsum" else ["optsum", *parts])
-
-
-def home_of(path: str) -> str:
-    """Return the dotted name of the folder that a file of the project stands in."""
-    name = name_of(path)
-    return name if path.endswith("__init__.py") else name.rpartition(".")[0]
-
-
-def package_of(name: str) -> str:
-    """Return the package, or the module beside the packages, that a dotted name of the project is of."""
-    return [*name.split("."), "optsum"][1]
-
-
-def imports_of(path: str, source: str, modules: set[str]) -> Iterator[tuple[int, str]]:
-    """Yield line and module of all that a file imports of the project, wherever the import stands."""
-    home = home_of(path)
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            above = home.split(".")[: len(home.split(".")) - node.level + 1] if node.level else []
-            start = ".".join([*above, *([node.module] if node.module else [])])
-            names = [f"{start}.{alias.name}" for alias in node.names]
-        else:
-            continue
-        for name in names:
-            if name.split(".")[0] == "optsum":
-                yield node.lineno, _module_of(name, modules)
-
-
-def _module_of(name: str, modules: set[str]) -> str:
-    while name not in modules:
-        name = name.rpartition(".")[0] or "optsum"
-    return name
 
 
 def layer_faults(path: str, source: str, modules: set[str]) -> list[str]:
@@ -125,8 +81,7 @@ def _names(source: str) -> set[str]:
 @pytest.fixture(scope="module")
 def sources() -> dict[str, str]:
     """Path -> text of every module of the project."""
-    files = sorted(file for folder in FOLDERS for file in (ROOT / folder).rglob("*.py"))
-    return {file.relative_to(ROOT).as_posix(): file.read_text(encoding="utf-8") for file in files}
+    return all_sources()
 
 
 def test_every_package_has_its_layer(sources: dict[str, str]) -> None:

@@ -11,6 +11,7 @@ import typer
 from optsum.cli.exits import DONE, tell
 from optsum.errors import unknown_name
 from optsum.options.options import Options
+from optsum.report.messages.progress import count_lines
 
 if TYPE_CHECKING:
     from optsum.corpus.topic import BadTopic, Flat, Topic
@@ -71,7 +72,5 @@ def open_topics(
 
 def count_topics(path: str, limit: int | None) -> int | None:
     """Return how many topics there will be; None where only reading them would tell."""
-    from optsum.report.messages.progress import count_lines
-
     lines = count_lines(path)
     return limit if lines is None else lines if limit is None else min(lines, limit)

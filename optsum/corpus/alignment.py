@@ -14,6 +14,7 @@ from fractions import Fraction
 from math import ceil
 from typing import TYPE_CHECKING, Annotated, Any
 
+import numpy as np
 from pydantic import Field
 
 from optsum.corpus.alternatives import texts_of
@@ -181,8 +182,6 @@ def corresponding_sets(
     complete : bool
         Whether there are no others of at most `max_sentences`.
     """
-    import numpy as np
-
     need = ceil(threshold * wanted.total())
     if not need:
         return (), True
@@ -223,8 +222,6 @@ def _extend(
     chosen : units and their hits, not enough by themselves
     goal : copies wanted of each n-gram, and how many of them are needed in all
     """
-    import numpy as np
-
     limits, need = goal
     held = np.minimum(sum((row for _, row in chosen), np.zeros(len(limits), np.int64)), limits)
     missing = need - int(held.sum())

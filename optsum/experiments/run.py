@@ -25,6 +25,7 @@ from optsum.experiments.folder import RunFolder, sessions_of
 from optsum.experiments.inputs import files_beside, fingerprint
 from optsum.experiments.shards import Shard
 from optsum.experiments.status import RunStatus, status
+from optsum.report.messages.progress import bar, count_lines
 from optsum.running.all_optima.detailed import detailed
 from optsum.running.each_topic import lost_topic, search_topic
 from optsum.running.executors.choice import AnyExecutor, crew_of
@@ -101,8 +102,6 @@ def run(
     >>> done.done, done.total, done.failed
     (16, 16, 0)
     """
-    from optsum.report.messages.progress import bar
-
     own = None if executor is None or isinstance(executor, str) else executor
     if isinstance(executor, str):
         workers["executor"] = executor
@@ -237,8 +236,6 @@ class RunWork:
 
     def _count(self) -> int | None:
         """Return how much there is to do, as far as that can be known without reading everything."""
-        from optsum.report.messages.progress import count_lines
-
         facts = self.store.facts()
         topics = facts.get("topics")
         if topics is None:

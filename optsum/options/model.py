@@ -54,7 +54,7 @@ FlatLists: TypeAlias = Annotated[
 @lru_cache(maxsize=64)
 def analyzer_of(tokenizer: str, stem: bool, stopwords: str, stemmer: str) -> Analyzer:
     """Return a text analysis; those that are the same are one object."""
-    from optsum.text.analyzer import Analyzer, load_stopwords
+    from optsum.text.analyzer import Analyzer, load_stopwords  # --help is quicker without
 
     dropped = stopwords if stopwords in {"keep", "drop"} else load_stopwords(stopwords)
     return Analyzer(tokenizer, stem, dropped, stemmer)

@@ -14,7 +14,9 @@ import numpy as np
 from optsum.coverage.evaluate import key_of, score, value_of
 from optsum.coverage.instance import Combination, Coverage, Key, Sense
 from optsum.problem.problem import Capability, Evaluation, Move, Problem, Selection
+from optsum.program import highs
 from optsum.program.choice import model_of
+from optsum.program.dual_bound import model_bound
 from optsum.program.model import LinearModel, affordable
 from optsum.system.deadline import NEVER, Deadline
 
@@ -118,8 +120,6 @@ class CoverageProblem(Problem):
 
     def prepare(self) -> None:
         """Load the solver of the root relaxation, and compile the kernel that a bound of ratios starts with."""
-        from optsum.program import highs
-
         highs.load()
         if Capability.LINEAR not in self.capabilities:
             from optsum.coverage import climb
@@ -232,7 +232,6 @@ class CoverageProblem(Problem):
             from optsum.program.ratio_bound import value_bound  # loads the kernels' compiler
 
             return value_bound(self.instance, deadline)
-        from optsum.program.dual_bound import model_bound
 
         relaxed = self.instance.relaxed
         model = self.linear_model if relaxed is self.instance else model_of(relaxed)

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optsum.coverage.instance import Sense
+from optsum.program.highs import relax
 from optsum.program.model import LinearModel
 from optsum.system.deadline import NEVER, Deadline
 
@@ -70,8 +71,6 @@ def dual_bound(model: LinearModel, duals: NDArray[np.float64]) -> int:
 
 def model_bound(model: LinearModel, deadline: Deadline = NEVER) -> int:
     """Return `relaxed_bound` of the linear relaxation, as far as it is solved when the deadline comes."""
-    from optsum.program.highs import relax
-
     return relaxed_bound(model, relax(model, deadline))
 
 

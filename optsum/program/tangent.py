@@ -15,6 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optsum.coverage.instance import Coverage
+from optsum.program.highs import relax
+from optsum.program.model import affordable, coverage_model
 from optsum.program.surrogate import Weighted, collapsed, reaches
 from optsum.system.deadline import NEVER, Deadline
 
@@ -85,9 +87,6 @@ def relaxed_anchor(instance: Coverage, deadline: Deadline = NEVER, rounds: int =
 
 def _relaxed_tops(instance: Coverage, tops: Sequence[int], deadline: Deadline) -> NDArray[np.float64] | None:
     """Return the numerators at the optimum of the relaxation of a weighted sum of them."""
-    from optsum.program.highs import relax
-    from optsum.program.model import affordable, coverage_model
-
     if not affordable(instance, deadline):
         return None
     single = collapsed(instance, tops, [0] * instance.ratios)

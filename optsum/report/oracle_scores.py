@@ -17,6 +17,7 @@ from optsum.registry import PROVER
 from optsum.report.tables.table import Column, Table, number
 from optsum.running.each_topic import single_problem
 from optsum.running.setup import Setup, setup_of
+from optsum.running.warm import refused, warm_up
 from optsum.system.clock import clock
 
 __all__ = ["OracleScores", "against"]
@@ -49,8 +50,6 @@ class OracleScores:
     """
 
     def __init__(self, options: ScoreOptions) -> None:
-        from optsum.running.warm import refused, warm_up  # with all that searches need
-
         given: dict[str, Any] = {name: getattr(options, name) for name in _SHARED if name in options.model_fields_set}
         self._setups: dict[str, Setup] = {}
         self.without: list[str] = []

@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from optsum.errors import unknown_name
+from optsum.options.options import options_of, resolve_as
 from optsum.running.plan import seeds_of
 from optsum.studies.base import Study
 
@@ -85,8 +86,6 @@ def prepared(name: str, options: Mapping[str, Any], config: str | Path | None = 
     OptionError
         For a value that is impossible.
     """
-    from optsum.options.options import options_of, resolve_as
-
     made_by = load_study(name)
     resolved = resolve_as(options_of(made_by), options, config=config)
     if (seed := options.get("seed")) is not None and "seeds" in resolved.model_fields_set:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from optsum.problem.problem import Evaluation, Problem, Selection
+from optsum.program.highs import new_highs, pass_model
 from optsum.program.model import LinearModel
 from optsum.testing.enumeration import Enumeration
 from optsum.testing.failure import expect
@@ -24,8 +25,6 @@ def check_linear_model(
 
     With the units fixed, the rest of the model must be feasible exactly where the selection is, and reach its value.
     """
-    from optsum.program.highs import new_highs, pass_model
-
     model = problem.linear_model
     expect(model.units == problem.size, where, "the linear model has another number of units.")
     expect(bool(model.integral[: model.units].all()), where, "a unit of the linear model is not integral.")

@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from optsum.coverage.evaluate import score
 from optsum.coverage.instance import Sense
 from optsum.problem.problem import Problem
 from optsum.testing.failure import expect
@@ -18,7 +19,6 @@ def check_states(problem: Problem, rng: np.random.Generator, where: str) -> None
 
     Instances whose products need more than 64 bits have no arrays, and nothing to check.
     """
-    from optsum.coverage.evaluate import score
     from optsum.coverage.state import CHOSEN, LENGTH, MISSING, arrays_of, empty_state, flip, value_pair
 
     instance = problem.coverage

@@ -17,6 +17,8 @@ from optsum.optima.optima import Optima
 from optsum.problem.problem import Capability, Problem
 from optsum.system.deadline import Deadline
 
+from . import walkers
+from .estimate import Estimate
 from .worth import worth
 
 if TYPE_CHECKING:
@@ -48,8 +50,6 @@ class Exhaustive(Strategy):
 
     def prepare(self, problem: Problem | None = None) -> None:
         """Compile the kernels of both quick walks: which of them serves depends on the instance."""
-        from . import walkers
-
         if problem is None or Capability.COVERAGE in problem.capabilities:
             walkers.prepare()
 
@@ -114,15 +114,11 @@ class Exhaustive(Strategy):
 
     @staticmethod
     def _walker(run: Run, rows: int) -> Walker:
-        from .walkers import walker_of
-
         problem = run.problem
         coverage = problem.coverage if Capability.COVERAGE in problem.capabilities else None
-        return walker_of(problem, coverage, run.see, rows)
+        return walkers.walker_of(problem, coverage, run.see, rows)
 
     def _walk(self, run: Run, rows: int) -> Walker:
-        from .estimate import Estimate
-
         walker = self._walker(run, rows)
         estimate = Estimate(walker.expected, walker.rate)
         try:

@@ -6,6 +6,7 @@ n-grams. A topic that cannot be used becomes a row with the reason. TOPICS is as
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,9 @@ from optsum.cli.exits import DONE, FAILED, INTERRUPTED, put, tell
 from optsum.cli.flags import Config, Flags, Output, Overwrite, existing, output_or_pipe
 from optsum.cli.topics import Limit, Map, Topics, count_topics, open_topics
 from optsum.corpus.alignment import align
+from optsum.corpus.topic import BadTopic, topic_to_json
 from optsum.options.options import options_of, resolve_as
+from optsum.report.messages.progress import bar
 
 _OPTIONS = options_of(align)
 FLAGS = Flags(_OPTIONS)
@@ -31,13 +34,9 @@ def run(
     config: Config = None,
 ) -> int:
     """Align all topics of a file."""
-    from contextlib import ExitStack
-
     from optsum.cli.interrupts import Interrupts
     from optsum.corpus.parses import rebased
     from optsum.corpus.rows.writer import RowWriter
-    from optsum.corpus.topic import BadTopic, topic_to_json
-    from optsum.report.messages.progress import bar
     from optsum.report.tables.table import Column, Table, counted
 
     given, mode = resolve_as(_OPTIONS, options, config=config).model_dump(), existing(overwrite)

@@ -13,8 +13,9 @@ import typer
 
 from optsum.cli.exits import DONE, FAILED, put, tell
 from optsum.cli.topics import FlatLists, checked_flat
-from optsum.errors import InputError
-from optsum.system.files import READ_ERRORS, open_bytes
+from optsum.corpus.topic import BadTopic
+from optsum.errors import InputError, unknown_name
+from optsum.system.files import READ_ERRORS, name_of, open_bytes, read_text
 
 if TYPE_CHECKING:
     from optsum.chunks.parse import Parse
@@ -40,7 +41,6 @@ def run(
     from optsum.chunks.display import bracketed, explained, indented
     from optsum.chunks.rules.files import load_rules
     from optsum.chunks.tree import PROFILES, chunk_tree
-    from optsum.errors import unknown_name
     from optsum.report.tables.table import counted
 
     if profile not in PROFILES:
@@ -71,7 +71,6 @@ def _items(file: str, flat: Flat | None) -> Iterator[Parse | InputError | str]:
     """Yield parses, what is wrong in their place, and lines to be printed as they are."""
     if not _is_json(file):
         from optsum.chunks.conllu_text import conllu_blocks
-        from optsum.system.files import name_of, read_text
 
         blocks = conllu_blocks(read_text(file, ""), name_of(file))
         if not blocks:
@@ -85,7 +84,6 @@ def _items(file: str, flat: Flat | None) -> Iterator[Parse | InputError | str]:
                 yield error
         return
     from optsum.corpus.parses import parses_of
-    from optsum.corpus.topic import BadTopic
     from optsum.corpus.topics import read_topics
 
     for topic in read_topics(file, flat=flat):

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
+from optsum.cli.exits import FAILED
 from optsum.cli.files import Files
 from optsum.cli.flags import Flags, Format, Plot
 from optsum.options.options import Options
@@ -52,7 +53,6 @@ def run(
     plot: Plot = None,
 ) -> int:
     """Compare strategies on all topics of a file."""
-    from optsum.cli.exits import FAILED
     from optsum.report.comparison import Comparison
     from optsum.report.figures.plots import checked_plot, plot_comparison
     from optsum.report.tables.formats import table_format

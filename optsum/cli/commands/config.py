@@ -8,7 +8,8 @@ from typing import Any, Final
 
 from optsum.cli.exits import DONE, put
 from optsum.cli.flags import Config, Flags, command
-from optsum.options.options import Options
+from optsum.options.files.toml import toml_of
+from optsum.options.options import Options, resolve
 
 SUBCOMMANDS: Final = {
     "show": "Print the options that a search would have, as a file that reads back to the same.",
@@ -26,8 +27,6 @@ def subcommand(name: str) -> tuple[Callable[..., int], str]:
 def _show(options: dict[str, Any], config: Config = None) -> int:
     """Defaults, preset, file and flags are merged as for optsum solve; what is impossible is refused."""
     from optsum.options.files.schema import described
-    from optsum.options.files.toml import toml_of
-    from optsum.options.options import resolve
 
     resolved = resolve(options, config=config)
     fields = type(resolved).model_fields

@@ -11,9 +11,11 @@ from typing import Annotated, Any
 
 import typer
 
+from optsum.cli.exits import DONE, FAILED, put, tell
 from optsum.cli.flags import OF_SEARCHES, Config, Flags
 from optsum.cli.topics import Limit, Map, Topics, open_topics
-from optsum.options.options import Options
+from optsum.errors import OptionError
+from optsum.options.options import Options, resolve
 
 FLAGS = Flags(Options, without=OF_SEARCHES)
 
@@ -28,10 +30,7 @@ def run(
     config: Config = None,
 ) -> int:
     """Export all problems of a file."""
-    from optsum.cli.exits import DONE, FAILED, put, tell
-    from optsum.errors import OptionError
     from optsum.exchange.export import export_topics
-    from optsum.options.options import resolve
     from optsum.report.tables.table import counted
 
     if output is None:

@@ -15,7 +15,7 @@ import typer
 
 from optsum.cli.files import Files
 from optsum.cli.flags import OF_SEARCHES, Flags, output_or_pipe
-from optsum.options.options import Options
+from optsum.options.options import Options, resolve
 
 FLAGS = Flags(Options, without=OF_SEARCHES)
 
@@ -27,7 +27,6 @@ def run(
 ) -> int:
     """Import the solutions of other programs."""
     from optsum.exchange.import_ import import_topics
-    from optsum.options.options import resolve
     from optsum.report.tables.results import results_table
 
     resolved = resolve(options, config=files.config)

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from optsum.cli.exits import DONE
+from optsum.errors import unknown_name
 
 FLAGS = None
 
@@ -15,7 +16,6 @@ def run(
     kind: Annotated[str, typer.Argument(metavar="KIND", help="strategies, formulations, backends, metrics or presets")],
 ) -> int:
     """List what there is."""
-    from optsum.errors import unknown_name
     from optsum.report.listing import LISTS
 
     if kind not in LISTS:

@@ -6,6 +6,7 @@ Rows come in the order of the topics, and of the grid's cells for each, whoever 
 from __future__ import annotations
 
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated
 
 import typer
@@ -22,8 +23,6 @@ def run(
     overwrite: Overwrite = False,
 ) -> int:
     """Merge runs."""
-    from tempfile import TemporaryDirectory
-
     from optsum.cli.commands.status import in_words
     from optsum.corpus.rows.store import stored_rows
     from optsum.corpus.rows.writer import RowWriter

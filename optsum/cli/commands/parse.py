@@ -6,6 +6,7 @@ solve.
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from typing import Annotated, Any
 
 import typer
@@ -13,6 +14,9 @@ import typer
 from optsum.cli.exits import DONE, FAILED, INTERRUPTED, put, tell
 from optsum.cli.flags import Output, Overwrite, existing, output_or_pipe
 from optsum.cli.topics import FlatLists, Limit, Map, Topics, checked_flat, count_topics, open_topics
+from optsum.corpus.topic import BadTopic, topic_to_json
+from optsum.errors import InputError
+from optsum.report.messages.progress import bar
 
 FLAGS = None
 
@@ -27,14 +31,9 @@ def run(
     flat: FlatLists = None,
 ) -> int:
     """Parse all topics of a file."""
-    from contextlib import ExitStack
-
     from optsum.cli.stopping import Stopping
     from optsum.corpus.parsing import load_model, parsed_topic
     from optsum.corpus.rows.writer import RowWriter
-    from optsum.corpus.topic import BadTopic, topic_to_json
-    from optsum.errors import InputError
-    from optsum.report.messages.progress import bar
     from optsum.report.tables.table import counted
 
     output, mode = output_or_pipe(output), existing(overwrite)

@@ -12,7 +12,9 @@ from typing import Annotated, Any
 
 import typer
 
+from optsum.cli.exits import DONE, put
 from optsum.cli.flags import Overwrite
+from optsum.report.messages.progress import bar, count_lines
 
 FLAGS = None
 
@@ -26,9 +28,7 @@ def run(
     overwrite: Overwrite = False,
 ) -> int:
     """Write rows as one HTML file."""
-    from optsum.cli.exits import DONE, put
     from optsum.corpus.rows.reading import read_rows
-    from optsum.report.messages.progress import bar, count_lines
     from optsum.report.page.write import checked_output, write_page
 
     def count() -> int | None:

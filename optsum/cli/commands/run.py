@@ -6,6 +6,7 @@ reboot --resume does what is missing. Rows: optsum merge DIR -o rows.parquet.
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from typing import Annotated, Any
 
 import typer
@@ -14,6 +15,7 @@ from optsum.cli.exits import FAILED, INTERRUPTED, put, tell
 from optsum.cli.flags import Flags
 from optsum.cli.topics import Limit
 from optsum.options.options import OF_WORKERS, Options
+from optsum.report.messages.progress import bar
 
 FLAGS = Flags(Options, without=set(Options.model_fields) - set(OF_WORKERS))
 
@@ -32,15 +34,12 @@ def run(
     ] = False,
 ) -> int:
     """Do what is missing of a run."""
-    from contextlib import ExitStack
-
     from optsum.cli.commands.status import in_words, said_of_errors
     from optsum.cli.interrupts import Interrupts
     from optsum.experiments.experiment import experiment_of
     from optsum.experiments.run import RunWork
     from optsum.experiments.shards import Shard
     from optsum.experiments.status import status
-    from optsum.report.messages.progress import bar
 
     work = RunWork(
         experiment_of(experiment, options),

@@ -15,6 +15,7 @@ from optsum.cli.exits import DONE, FAILED, INTERRUPTED, tell
 from optsum.cli.flags import Config, Flags, Format, Output, Overwrite, existing
 from optsum.cli.topics import Limit, Map, Topics, count_topics, open_topics
 from optsum.options.options import ScoreOptions, resolve_score
+from optsum.report.messages.progress import bar
 from optsum.report.tables.formats import table_format
 
 FLAGS = Flags(ScoreOptions)
@@ -37,7 +38,6 @@ def run(
     from optsum.cli.interrupts import Interrupts
     from optsum.corpus.rows.writer import RowWriter
     from optsum.corpus.systems import read_systems
-    from optsum.report.messages.progress import bar
     from optsum.report.system_scores import SystemScores, score_rows
     from optsum.report.tables.table import counted, put_tables
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from optsum.cli.files import Files
 from optsum.cli.flags import Details, Flags, output_or_pipe
-from optsum.options.options import Options
+from optsum.options.options import Options, resolve
 
 FLAGS = Flags(Options)
 
@@ -21,7 +21,6 @@ def run(
     details: Details = False,
 ) -> int:
     """Solve all topics of a file."""
-    from optsum.options.options import resolve
     from optsum.report.tables.results import results_table
     from optsum.running.topics import solve_topics
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from optsum.cli.exits import DONE, put
+from optsum.report.messages.progress import duration
 
 if TYPE_CHECKING:
     from optsum.experiments.status import RunStatus
@@ -31,8 +32,6 @@ def run(
 
 def in_words(found: RunStatus) -> str:
     """Return how far a run is, in one line."""
-    from optsum.report.messages.progress import duration
-
     of = "" if found.total is None else f" of {found.total}"
     state = "running" if found.running else "complete" if found.complete else "stopped"
     parts = [f"{found.folder}: {state}"]

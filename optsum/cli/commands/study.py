@@ -13,10 +13,14 @@ import typer
 from optsum.cli.exits import DONE, FAILED, INTERRUPTED, tell
 from optsum.cli.flags import Config, Flags, Format, Output, Overwrite, Plot, Resume, command, existing
 from optsum.cli.topics import FlatLists, Limit, Map, Topics, checked_flat, count_topics, open_topics
+from optsum.corpus.rows.writer import Row, RowWriter
 from optsum.errors import OptionError
 from optsum.options.options import options_of, read_config
+from optsum.report.figures.figure import figure_folder
 from optsum.report.figures.plots import checked_plot
+from optsum.report.messages.progress import bar
 from optsum.report.tables.formats import TableFormat, table_format
+from optsum.report.tables.table import counted, put_tables
 from optsum.studies import STUDIES, Study, load_study, prepared
 
 if TYPE_CHECKING:
@@ -74,10 +78,6 @@ def _run(
     (output, overwrite, resume), (plot, figures) = to, drawn
     mode = existing(overwrite, resume)
     from optsum.cli.stopping import Stopping
-    from optsum.corpus.rows.writer import Row, RowWriter
-    from optsum.report.figures.figure import figure_folder
-    from optsum.report.messages.progress import bar
-    from optsum.report.tables.table import counted, put_tables
     from optsum.studies.resume import done_topics
 
     topics, systems = inputs["topics"] or "-", inputs["systems"]

@@ -12,6 +12,8 @@ from fractions import Fraction
 
 from optsum.coverage.instance import Key
 from optsum.problem.problem import Capability, Problem
+from optsum.program.dual_bound import dual_bound
+from optsum.program.highs import relax
 from optsum.system.deadline import Deadline
 
 __all__ = ["bounds_of"]
@@ -46,9 +48,6 @@ def _by_multipliers(
     problem: Problem, at: int, lengths: Sequence[int], deadline: Deadline, found: dict[int, Key]
 ) -> None:
     """Lower what is known of every length by the multipliers of the relaxation at one."""
-    from optsum.program.dual_bound import dual_bound
-    from optsum.program.highs import relax
-
     relaxation = relax(problem.within(at).linear_model, deadline)
     if relaxation is None:
         return

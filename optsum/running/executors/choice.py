@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from optsum.errors import OptionError
 from optsum.running.executors.crew import Crew
+from optsum.running.executors.dask import Dask
 from optsum.running.executors.given import Given
 from optsum.running.executors.local import Local
 
@@ -50,8 +51,6 @@ def crew_of(options: Options, executor: AnyExecutor | None = None, *, apart: boo
             raise OptionError("An executor of your own has its own limits: leave the memory per worker.")
         return Given(executor)
     if options.executor == "dask":
-        from optsum.running.executors.dask import Dask
-
         if options.scheduler is not None and memory is not None:
             raise OptionError("The workers of a cluster have their own limits: give dask worker --memory-limit.")
         return Dask(options.scheduler, options.workers, memory)

@@ -10,7 +10,7 @@ from time import monotonic
 from typing import Any, Final
 
 from optsum._version import __version__
-from optsum.errors import ExecutorError, OptionError, tracebacks_are_shown
+from optsum.errors import ExecutorError, OptionError, show_tracebacks, tracebacks_are_shown
 from optsum.running.executors.work import interrupt_here
 from optsum.system.processes.children import imports_from_here
 
@@ -236,7 +236,5 @@ def _version() -> str:
 
 def _with_tracebacks(shown: bool, function: Callable[..., Any], *arguments: Any) -> Any:
     if shown:
-        from optsum.errors import show_tracebacks
-
         show_tracebacks()
     return function(*arguments)

@@ -8,6 +8,7 @@ from optsum.contracts.backend import RawOutcome
 from optsum.contracts.declaration import OptionNames
 from optsum.contracts.run import Limits
 from optsum.problem.problem import Problem, Selection
+from optsum.program.highs import new_highs
 
 from ..highs import HIGHS, scheduler, set_options
 from .backend import PyomoBackend
@@ -40,8 +41,6 @@ class PyomoHighs(PyomoBackend):
 
     def check_options(self) -> None:
         """Refuse unknown options, which Pyomo's interface ignores."""
-        from optsum.program.highs import new_highs
-
         set_options(new_highs(), self.options, self.name)
 
     def solve(self, problem: Problem, limits: Limits, seed: int, start: Selection | None = None) -> RawOutcome:

@@ -1,0 +1,59 @@
+"""The modules of the project as texts and names, for tests of what they import."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+FOLDERS = ("optsum", "formulations", "heuristics", "solvers")
+
+
+def all_sources() -> dict[str, str]:
+    """Return path -> text of every module of the project."""
+    files = sorted(file for folder in FOLDERS for file in (ROOT / folder).rglob("*.py"))
+    return {file.relative_to(ROOT).as_posix(): file.read_text(encoding="utf-8") for file in files}
+
+
+def name_of(path: str) -> str:
+    """Return the dotted name that a file of the project is imported by."""
+    parts = path.removesuffix(".py").removesuffix("/__init__").split("/")
+    return ".".join(parts if parts[0] == "optsum" else ["optsum", *parts])
+
+
+def home_of(path: str) -> str:
+    """Return the dotted name of the folder that a file of the project stands in."""
+    name = name_of(path)
+    return name if path.endswith("__init__.py") else name.rpartition(".")[0]
+
+
+def package_of(name: str) -> str:
+    """Return the package, or the module beside the packages, that a dotted name of the project is of."""
+    return [*name.split("."), "optsum"][1]
+
+
+def imports_of(path: str, source: str, modules: set[str]) -> Iterator[tuple[int, str]]:
+    """Yield line and module of all that a file imports of the project, wherever the import stands."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            for name in imported_by(path, node):
+                if name.split(".")[0] == "optsum":
+                    yield node.lineno, module_of(name, modules)
+
+
+def imported_by(path: str, node: ast.Import | ast.ImportFrom) -> list[str]:
+    """Return the dotted names that a statement of a file imports."""
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    home = home_of(path).split(".")
+    above = home[: len(home) - node.level + 1] if node.level else []
+    start = ".".join([*above, *([node.module] if node.module else [])])
+    return [f"{start}.{alias.name}" for alias in node.names]
+
+
+def module_of(name: str, modules: set[str]) -> str:
+    """Return the module that a dotted name is, or is a name in."""
+    while name not in modules:
+        name = name.rpartition(".")[0] or "optsum"
+    return name

@@ -114,7 +114,7 @@ class BranchAndBound(Strategy):
             self._search_linear(run, coverage)
             return
         found = _solve_ratios(coverage, run.limits, run.deadline, every=False)
-        run.count(nodes=found.statistics["nodes"])
+        run.count(nodes=found.nodes)
         run.statistics.update(found.statistics)
         if found.selection is not None:
             seen = run.see(found.selection)
@@ -135,9 +135,8 @@ class BranchAndBound(Strategy):
         else:
             known = None if run.root_bound is None else Fraction(run.root_bound)
             answer = solve_one(coverage, run.limits, run.deadline, known)
-        statistics = answer.statistics.as_dict()
-        run.count(nodes=statistics["nodes"])
-        run.statistics.update(statistics)
+        run.count(nodes=answer.statistics.nodes)
+        run.statistics.update(answer.statistics.as_dict())
         if answer.selection is not None:
             found = run.see(answer.selection)
             if not found.feasible or Fraction(found.key) != _value(coverage, answer.value):

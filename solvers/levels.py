@@ -105,7 +105,7 @@ def all_by_levels(
             nodes=_left(limits.nodes, nodes),
         )
         found = enumerate_(CoverageProblem.of(facility.truncated(kept)), left, should_stop)
-        nodes += int(found.statistics.get("nodes", 0))
+        nodes += found.nodes
         found = replace(found, statistics={**found.statistics, "nodes": nodes, "rounds": rounds})
         missed = _missed(facility, facility.floors(kept), found.diagram)
         if found.best is not None:

@@ -143,6 +143,11 @@ class Optima:
             statistics=statistics or {},
         )
 
+    @property
+    def nodes(self) -> int:
+        """How many nodes the search had; 0 for one that has none."""
+        return int(self.statistics.get("nodes", 0))
+
     def __repr__(self) -> str:
         return f"<Optima: {self._said()}>"
 

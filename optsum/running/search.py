@@ -149,7 +149,7 @@ def result_of_sets(problem: Problem, strategy: Strategy, optima: Optima, seconds
     """Return the first of the optima that a strategy enumerated as one result, scored afresh."""
     run = Run(problem, Limits(), np.random.default_rng(0))
     run.statistics.update(optima.statistics)
-    run.count(nodes=int(optima.statistics.get("nodes", 0)))
+    run.count(nodes=optima.nodes)
     first = next(iter(optima), None) if optima.best is None else optima.best
     if first is not None and not run.see(first).feasible:
         raise BackendError(f"{strategy.name} gives a selection that breaks the limits: it is no result.")

@@ -194,7 +194,7 @@ def _of_ratios(instance: Coverage, limits: Limits, deadline: Deadline) -> _Reach
     one = instance.ratios == 1 and instance.combination is not Combination.PRODUCT and fits(instance)
     found = (solve_ratio if one else solve_sum)(instance, limits, deadline, every=False)
     meter = Meter(limits, deadline)
-    meter.statistics.nodes = int(found.statistics["nodes"])
+    meter.statistics.nodes = found.nodes
 
     def sets(threshold: Fraction) -> tuple[Diagram, Termination | None]:
         if threshold <= 0:
@@ -212,7 +212,7 @@ def _of_cover(instance: Coverage, limits: Limits, deadline: Deadline) -> _Reach:
     """Covers are the selections that reach every feature, so their engine maximizes what is reached."""
     optima = enumerate_covers(instance, limits.after(0.0), every=False, should_stop=lambda: deadline.passed)
     meter = Meter(limits, deadline)
-    meter.statistics.nodes = int(optima.statistics.get("nodes", 0))
+    meter.statistics.nodes = optima.nodes
 
     def sets(threshold: Fraction) -> tuple[Diagram, Termination | None]:
         if threshold < 0:

@@ -56,6 +56,11 @@ class Findings:
     reason: Termination | None
     statistics: dict[str, Any]
 
+    @property
+    def nodes(self) -> int:
+        """How many nodes the search had."""
+        return int(self.statistics["nodes"])
+
 
 class Best:
     """The best selection so far; whatever an engine claims is scored afresh here."""

@@ -1,0 +1,61 @@
+"""What one module says to another has a name and a type; keys of a row's statistics are for people who read rows."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+import pytest
+from sources import FOLDERS, ROOT, all_sources
+
+pytestmark = pytest.mark.skipif(
+    not all((ROOT / folder).is_dir() for folder in FOLDERS), reason="the source tree is not beside the tests"
+)
+
+
+def key_faults(path: str, source: str) -> list[str]:
+    """Return where statistics are read by a key that the module does not write itself."""
+    nodes = list(ast.walk(ast.parse(source)))
+    written = {key for node in nodes for key, stored in _keys(node) if stored}
+    return [
+        f"{path}:{node.lineno}: statistics[{key!r}] is somebody else's: make it a field or property of what has them"
+        for node in nodes
+        for key, stored in _keys(node)
+        if not stored and key not in written and isinstance(node, ast.expr)
+    ]
+
+
+def _keys(node: ast.AST) -> Iterator[tuple[str, bool]]:
+    """Yield a key of some statistics, and whether it is written; what a function has under that name is its own."""
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+        if _named(node.value) and not isinstance(node.ctx, ast.Load):
+            yield str(node.slice.value), True
+        elif isinstance(node.value, ast.Attribute) and _named(node.value):
+            yield str(node.slice.value), False
+    elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith(".statistics.get"):
+        yield from ((key.value, False) for key in node.args[:1] if isinstance(key, ast.Constant))
+
+
+def _named(value: ast.AST) -> bool:
+    return (value.attr if isinstance(value, ast.Attribute) else getattr(value, "id", "")) == "statistics"
+
+
+def test_statistics_are_no_contract() -> None:
+    sources = all_sources()
+    own = {"optsum/optima/optima.py", "solvers/objectives/ratio.py"}  # their properties say what the key holds
+    assert [fault for path, source in sources.items() if path not in own for fault in key_faults(path, source)] == []
+    assert all(key_faults(path, sources[path]) for path in own)
+
+
+@pytest.mark.parametrize(
+    ("source", "fault"),
+    [
+        ("nodes = optima.statistics['nodes']", True),
+        ("nodes = optima.statistics.get('nodes', 0)", True),
+        ("run.statistics['rounds'] = 0\nrun.statistics['rounds'] = run.statistics['rounds'] + 1", False),
+        ("statistics = {'solve_s': 1}\nanswer(statistics['solve_s'])", False),
+        ("run.statistics.update(found.statistics)", False),
+    ],
+)
+def test_a_key_of_others_is_found(source: str, fault: bool) -> None:
+    assert bool(key_faults("a.py", source)) is fault

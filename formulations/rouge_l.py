@@ -205,17 +205,12 @@ def longest_model(problem: LongestProblem) -> LinearModel:
             row([(hits, 1), *held], -np.inf, 0)
     most = np.inf if problem.max_length >= NO_LIMIT else float(problem.max_length)
     row(list(enumerate(problem.lengths)), float(problem.min_length), most)
-    row_start, row_column, row_value, row_lower, row_upper = rows.arrays()
     return LinearModel(
         sense=Sense.MAXIMIZE,
         objective=np.array(objective, np.int64),
         upper=np.array(upper, np.int64),
         integral=np.arange(len(objective)) < n,
-        row_start=row_start,
-        row_column=row_column,
-        row_value=row_value,
-        row_lower=row_lower,
-        row_upper=row_upper,
+        **rows.arrays()._asdict(),
         units=n,
         denominator=max(1, common * len(totals) if problem.mean else sum(totals)),
     )

@@ -87,18 +87,13 @@ def any_text_model(
     if joins:
         entries = [(0, column, -1) for column in range(len(used))]
         _block(rows, 1, [*entries, *((0, first_join + place, 1) for place in range(len(joins)))], -1)
-    start, column, value, lower, upper = rows.arrays()
     most = [min(words[word], max_words) for word in used] + [len(gains[gram]) for gram in joins] + [1] * len(steps)
     return LinearModel(
         sense=Sense.MAXIMIZE,
         objective=np.array([0] * first_step + [gain for _, gain in steps], np.int64),
         upper=np.array(most, np.int64),
         integral=np.zeros(len(most), np.bool_),
-        row_start=start,
-        row_column=column,
-        row_value=value,
-        row_lower=lower,
-        row_upper=upper,
+        **rows.arrays()._asdict(),
         units=len(used),
         denominator=1,
     )

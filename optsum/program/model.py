@@ -96,14 +96,7 @@ def coverage_model(instance: Coverage, ratio: Fraction | None = None) -> LinearM
     UnsupportedError
         If the objective is not linear (a denominator that varies without `ratio`, or a geometric mean).
     """
-    if ratio is not None:
-        if not instance.single_ratio:
-            raise UnsupportedError("Only an objective that is one ratio has a program for a given value of it.")
-    elif instance.goal is Sense.MAXIMIZE and not instance.constant_denominator:
-        raise UnsupportedError(
-            "This objective is no linear function of the units, so it has no integer linear program: "
-            "choose another strategy (optsum list strategies)."
-        )
+    _check_linear(instance, ratio)
     covering = instance.goal is Sense.MINIMIZE
     n = instance.size
     full = np.diff(instance.level_start) - 1
@@ -143,6 +136,42 @@ def coverage_model(instance: Coverage, ratio: Fraction | None = None) -> LinearM
         limit = np.inf if instance.max_length >= NO_LIMIT else float(instance.max_length)
         rows.close(1, float(instance.min_length), limit)
     joints.add_rows(rows)
+    _add_conditions(rows, instance)
+    objective = np.zeros(columns, np.int64)
+    if covering:
+        objective[:n] = instance.lengths
+    else:
+        p, q = (ratio.numerator, ratio.denominator) if ratio is not None else (0, 1)
+        objective[:n] = q * instance.mass[0] - p * instance.mass[1]
+        objective[first_step:] = np.where(above, q, -p) * steps
+    integral = np.zeros(columns, np.bool_)
+    integral[:n] = True
+    return LinearModel(
+        sense=Sense.MINIMIZE if covering else Sense.MAXIMIZE,
+        objective=objective,
+        upper=_ones(columns),
+        integral=integral,
+        **rows.arrays()._asdict(),
+        units=n,
+        denominator=1 if covering or ratio is not None else max(1, int(instance.constants[1])),
+        offset=0 if covering else q * int(instance.constants[0]) - p * int(instance.constants[1]),
+    )
+
+
+def _check_linear(instance: Coverage, ratio: Fraction | None) -> None:
+    """Refuse an objective that is no linear function of the units."""
+    if ratio is not None:
+        if not instance.single_ratio:
+            raise UnsupportedError("Only an objective that is one ratio has a program for a given value of it.")
+    elif instance.goal is Sense.MAXIMIZE and not instance.constant_denominator:
+        raise UnsupportedError(
+            "This objective is no linear function of the units, so it has no integer linear program: "
+            "choose another strategy (optsum list strategies)."
+        )
+
+
+def _add_conditions(rows: Rows, instance: Coverage) -> None:
+    """Add what units ask of each other: no child without its parent, and the side constraints."""
     children = np.flatnonzero(instance.parents >= 0) if len(instance.parents) else np.zeros(0, np.int64)
     if len(children):
         block = np.arange(len(children))
@@ -154,28 +183,3 @@ def coverage_model(instance: Coverage, ratio: Fraction | None = None) -> LinearM
             np.zeros(len(row.units), np.int64), np.array(row.units, np.int64), np.array(row.coefficients, np.int64)
         )
         rows.close(1, row.low, np.inf if row.high is None else row.high)
-
-    objective = np.zeros(columns, np.int64)
-    if covering:
-        objective[:n] = instance.lengths
-    else:
-        p, q = (ratio.numerator, ratio.denominator) if ratio is not None else (0, 1)
-        objective[:n] = q * instance.mass[0] - p * instance.mass[1]
-        objective[first_step:] = np.where(above, q, -p) * steps
-    integral = np.zeros(columns, np.bool_)
-    integral[:n] = True
-    row_start, row_column, row_value, row_lower, row_upper = rows.arrays()
-    return LinearModel(
-        sense=Sense.MINIMIZE if covering else Sense.MAXIMIZE,
-        objective=objective,
-        upper=_ones(columns),
-        integral=integral,
-        row_start=row_start,
-        row_column=row_column,
-        row_value=row_value,
-        row_lower=row_lower,
-        row_upper=row_upper,
-        units=n,
-        denominator=1 if covering or ratio is not None else max(1, int(instance.constants[1])),
-        offset=0 if covering else q * int(instance.constants[0]) - p * int(instance.constants[1]),
-    )

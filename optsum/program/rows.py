@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
 from optsum.coverage.instance import IntArray
 
 __all__ = ["Rows"]
+
+
+class RowArrays(NamedTuple):
+    """Rows as `optsum.program.model.LinearModel` has them, under the same names."""
+
+    row_start: IntArray
+    row_column: IntArray
+    row_value: IntArray
+    row_lower: NDArray[np.float64]
+    row_upper: NDArray[np.float64]
 
 
 class Rows:
@@ -36,8 +48,8 @@ class Rows:
         self.upper.append(np.broadcast_to(np.asarray(upper, np.float64), (rows,)))
         self.count += rows
 
-    def arrays(self) -> tuple[IntArray, IntArray, IntArray, NDArray[np.float64], NDArray[np.float64]]:
-        """Return row_start, row_column, row_value, row_lower, row_upper."""
+    def arrays(self) -> RowArrays:
+        """Return all blocks together, ordered by rows."""
         row = np.concatenate(self.row) if self.row else np.zeros(0, np.int64)
         order = np.argsort(row, kind="stable")
         start = np.zeros(self.count + 1, np.int64)
@@ -46,4 +58,4 @@ class Rows:
         value = np.concatenate(self.value) if self.value else np.zeros(0, np.int64)
         lower = np.concatenate(self.lower) if self.lower else np.zeros(0)
         upper = np.concatenate(self.upper) if self.upper else np.zeros(0)
-        return start, column[order], value[order], lower, upper
+        return RowArrays(start, column[order], value[order], lower, upper)

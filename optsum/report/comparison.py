@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from math import fsum
 from pathlib import Path
@@ -328,27 +328,32 @@ def _table(comparison: Comparison) -> Table:
         )
     problems = counted(comparison.problems, "problem")
     table.title = f"{problems}: {headline(comparison.plan.variants[0])}"
-    exact = comparison.plan.exact
-    backend = comparison.plan.variants[0].searcher().backend_name if exact else None
-    by = f" (exact: {exact}{f' on {backend}' if backend else ''})" if exact else ""
+    table.caption = list(_caption(comparison, guaranteed))
+    return table
+
+
+def _caption(comparison: Comparison, guaranteed: int) -> Iterator[str]:
+    """Yield what is to be said of the table."""
+    plan = comparison.plan
+    backend = plan.variants[0].searcher().backend_name if plan.exact else None
+    by = f" (exact: {plan.exact}{f' on {backend}' if backend else ''})" if plan.exact else ""
     if comparison.optima:
-        table.caption.append(f"optimal: solved to the optimum, of {comparison.optima} whose optimum is known{by}.")
+        yield f"optimal: solved to the optimum, of {comparison.optima} whose optimum is known{by}."
     if guaranteed:
-        table.caption.append(
+        yield (
             f"≥: for {counted(guaranteed, 'problem')} without a known optimum the ratio is against the best bound, "
             "so it is a guaranteed lower limit."
         )
-    table.caption.append("time: from text to answer; a bound that is only a certificate is not counted.")
-    if seeds:
-        table.caption.append(OVER_SEEDS.format(len(comparison.plan.seeds)))
-    if solvers:
-        table.caption.append("bound, nodes: means; each solver counts nodes in its own way, and some do not say.")
-    if any(row.failed for row in rows):
-        table.caption.append("Means are over the problems that a strategy solved.")
+    yield "time: from text to answer; a bound that is only a certificate is not counted."
+    if len(plan.seeds) > 1:
+        yield OVER_SEEDS.format(len(plan.seeds))
+    if plan.backends:
+        yield "bound, nodes: means; each solver counts nodes in its own way, and some do not say."
+    if any(row.failed for row in comparison.rows):
+        yield "Means are over the problems that a strategy solved."
     if comparison.contradictions:
         names = ", ".join(comparison.contradictions[:5])
-        table.caption.append(
+        yield (
             f"CONTRADICTION on {counted(len(comparison.contradictions), 'problem')} ({names}): two strategies claim "
             "what cannot both be true; a solver is wrong."
         )
-    return table

@@ -14,14 +14,69 @@ from optsum.cli.exits import DONE, FAILED, INTERRUPTED, put, tell
 from optsum.cli.flags import Config, Flags, Output, Overwrite, existing, output_or_pipe
 from optsum.cli.topics import Limit, Map, Topics, count_topics, open_topics
 from optsum.corpus.alignment import align
-from optsum.corpus.topic import BadTopic, topic_to_json
+from optsum.corpus.topic import BadTopic, Topic, topic_to_json
 from optsum.options.options import options_of, resolve_as
 from optsum.report.messages.progress import bar
+from optsum.report.tables.table import Column, Table, counted
 
 _OPTIONS = options_of(align)
 FLAGS = Flags(_OPTIONS)
 
 _SHOWN = 50
+
+
+class _Made:
+    """What was made of topics, counted, and the first of them as a table."""
+
+    def __init__(self, max_sets: int) -> None:
+        self._max_sets = max_sets
+        self._table = Table(
+            [Column("id"), *(Column(name, numeric=True) for name in ("sentences", "sets", "uncovered"))]
+        )
+        self.covers = self.failed = self._sentences = self._uncovered = self._cut = 0
+        self._first_error = ""
+
+    def row(self, topic: Topic | BadTopic, folder: Path | None) -> dict[str, Any]:
+        """Count a topic, and return its row; paths in it are seen from `folder`."""
+        from optsum.corpus.parses import rebased
+
+        if isinstance(topic, BadTopic):
+            reason = f"{topic.source}: {topic.error}" if topic.source else topic.error
+            self._first_error, self.failed = self._first_error or reason, self.failed + 1
+            return {"id": topic.id, "status": "error", "error": reason}
+        cover = topic.cover or ()
+        bare = sum(not alternatives for alternatives in cover)
+        self.covers += 1
+        self._sentences += len(cover)
+        self._uncovered += bare
+        self._cut += len(topic.meta["align"].get("cut", ()))
+        if self.covers <= _SHOWN:
+            self._table.rows.append([topic.id, str(len(cover)), str(sum(map(len, cover))), str(bare)])
+        return topic_to_json(rebased(topic, folder) if folder else topic)
+
+    def show(self, output: str | None) -> None:
+        """Say what was made, with the table where the topics are not written."""
+        said = f"{counted(self.covers, 'cover')} of {counted(self._sentences, 'abstract sentence')}"
+        if self._uncovered:
+            without = "without any alternative (optsum solve --uncoverable skip leaves these out)"
+            said += f"; {self._uncovered} of them {without}"
+        if self._cut:
+            said += f"; {self._cut} of them with more sets than --max-sets {self._max_sets}: the smallest are kept"
+        if output is None:
+            more = [f"... and {self.covers - _SHOWN} more"] if self.covers > _SHOWN else []
+            self._table.caption = [*more, said, "-o FILE writes them"]
+            self._table.show()
+        elif output != "-":
+            put(f"{said}; topics in {output}")
+
+    def status(self, *, interrupted: bool) -> int:
+        """Return the exit status, and say why if it is not 0."""
+        if interrupted:
+            return tell(f"interrupted; {counted(self.covers, 'cover')} made", INTERRUPTED)
+        if self.failed:
+            first = f"the first: {self._first_error}" if self.failed > 1 else self._first_error
+            return tell(f"{counted(self.failed, 'topic')} could not be aligned; {first}", FAILED)
+        return DONE
 
 
 def run(
@@ -35,9 +90,7 @@ def run(
 ) -> int:
     """Align all topics of a file."""
     from optsum.cli.interrupts import Interrupts
-    from optsum.corpus.parses import rebased
     from optsum.corpus.rows.writer import RowWriter
-    from optsum.report.tables.table import Column, Table, counted
 
     given, mode = resolve_as(_OPTIONS, options, config=config).model_dump(), existing(overwrite)
     output = output_or_pipe(output)
@@ -56,47 +109,20 @@ def run(
     source = open_topics(topics, columns, given["flat"], limit)
     aligned = align(counting(), **given)
     inputs = [topics, *filter(None, [config]), given["stopwords"]]
-    table = Table([Column("id"), *(Column(name, numeric=True) for name in ("sentences", "sets", "uncovered"))])
-    made = failed = sentences = uncovered = cut = 0
-    first_error, interrupted = "", False
+    made, interrupted = _Made(given["max_sets"]), False
     try:
         with ExitStack() as stack:
             rows = stack.enter_context(RowWriter(output, inputs=inputs, existing=mode)) if output else None
             interrupts = stack.enter_context(Interrupts())
             advance = stack.enter_context(bar("topics", lambda: count_topics(topics, limit)))
             for topic in interrupts.pull(_each(aligned), parallel=False):
-                if isinstance(topic, BadTopic):
-                    reason = f"{topic.source}: {topic.error}" if topic.source else topic.error
-                    row: dict[str, Any] = {"id": topic.id, "status": "error", "error": reason}
-                    first_error, failed = first_error or reason, failed + 1
-                else:
-                    row, cover = topic_to_json(rebased(topic, folder) if folder else topic), topic.cover or ()
-                    made += 1
-                    bare = sum(not alternatives for alternatives in cover)
-                    sentences, uncovered = sentences + len(cover), uncovered + bare
-                    cut += len(topic.meta["align"].get("cut", ()))
-                    if made <= _SHOWN:
-                        table.rows.append([topic.id, str(len(cover)), str(sum(map(len, cover))), str(bare)])
+                row = made.row(topic, folder)
                 if rows is not None:
                     rows.write(row)
     except KeyboardInterrupt:
         interrupted = True
-    summary = f"{counted(made, 'cover')} of {counted(sentences, 'abstract sentence')}"
-    if uncovered:
-        summary += f"; {uncovered} of them without any alternative (optsum solve --uncoverable skip leaves these out)"
-    if cut:
-        summary += f"; {cut} of them with more sets than --max-sets {given['max_sets']}: the smallest are kept"
-    if output is None:
-        table.caption = [*([f"... and {made - _SHOWN} more"] if made > _SHOWN else []), summary, "-o FILE writes them"]
-        table.show()
-    elif output != "-":
-        put(f"{summary}; topics in {output}")
-    if interrupted:
-        return tell(f"interrupted; {counted(made, 'cover')} made", INTERRUPTED)
-    if failed:
-        first = f"the first: {first_error}" if failed > 1 else first_error
-        return tell(f"{counted(failed, 'topic')} could not be aligned; {first}", FAILED)
-    return DONE
+    made.show(output)
+    return made.status(interrupted=interrupted)
 
 
 def _each(aligned: Any) -> Any:

@@ -15,6 +15,7 @@ import typer
 
 from optsum.cli.files import Files
 from optsum.cli.flags import Details, Flags, output_or_pipe
+from optsum.cli.near import Near
 from optsum.options.options import Options
 
 FLAGS = Flags(Options, without={"strategy"})
@@ -23,21 +24,9 @@ FLAGS = Flags(Options, without={"strategy"})
 def run(
     files: Files,
     options: dict[str, Any],
+    near: Near,
     strategy: Annotated[
         str | None, typer.Option(metavar="NAME", help="branch-and-bound or exhaustive [branch-and-bound]")
-    ] = None,
-    within: Annotated[
-        str | None, typer.Option(metavar="SHARE", help="all that lose at most this share of the best value, such as 1%")
-    ] = None,
-    at_least: Annotated[
-        str | None, typer.Option("--at-least", metavar="VALUE", help="all whose objective is at least that")
-    ] = None,
-    within_steps: Annotated[
-        int | None,
-        typer.Option("--within-steps", metavar="K", min=0, help="all at most so many integer steps below the best"),
-    ] = None,
-    best: Annotated[
-        int | None, typer.Option(metavar="K", min=1, help="all of so many different values, the best among them")
     ] = None,
     max_solutions: Annotated[
         int, typer.Option(metavar="N", min=0, help="sets listed in a row; the count does not depend on it")
@@ -49,11 +38,10 @@ def run(
     details: Details = False,
 ) -> int:
     """Enumerate the optima of all topics of a file."""
-    from optsum.optima.nearness import Nearness
     from optsum.report.tables.results import near_table, optima_table
     from optsum.running.all_optima.oracles import enumerate_topics, resolve_enumeration
 
-    nearness = Nearness.given(within, at_least, within_steps, best)
+    nearness = near.nearness()
     resolved = resolve_enumeration({**options, "strategy": strategy}, nearness, config=files.config)
     listed = 0 if count_only else max_solutions
     shape = {"max_solutions": listed, "minimal": minimal, "sample": sample, "diverse": diverse}

@@ -15,6 +15,7 @@ import typer
 from optsum.cli.exits import put
 from optsum.cli.files import Files
 from optsum.cli.flags import Flags
+from optsum.cli.near import Near
 from optsum.options.options import Options
 
 FLAGS = Flags(Options, without={"strategy"})
@@ -35,6 +36,7 @@ class LabelFiles(Files):
 def run(
     files: LabelFiles,
     options: dict[str, Any],
+    near: Near,
     strategy: Annotated[
         str | None, typer.Option(metavar="NAME", help="how to search [auto; branch-and-bound with --soft or --all]")
     ] = None,
@@ -45,18 +47,6 @@ def run(
     diverse: Annotated[
         bool, typer.Option("--diverse", help="of optima that differ much, instead of the first K")
     ] = False,
-    within: Annotated[
-        str | None,
-        typer.Option(metavar="SHARE", help="shares and lists of all that lose at most so much, such as 1%"),
-    ] = None,
-    at_least: Annotated[
-        str | None, typer.Option("--at-least", metavar="VALUE", help="... of all whose objective is at least that")
-    ] = None,
-    within_steps: Annotated[
-        int | None,
-        typer.Option("--within-steps", metavar="K", min=0, help="... of all at most so many steps below the best"),
-    ] = None,
-    best: Annotated[int | None, typer.Option(metavar="K", min=1, help="... of all of so many different values")] = None,
     weighted: Annotated[bool, typer.Option("--weighted", help="count each by its objective in the shares")] = False,
     format_: Annotated[
         str | None,
@@ -66,11 +56,10 @@ def run(
     """Label all topics of a file."""
     from optsum.corpus.rows.formats import format_of_labels
     from optsum.exchange.labels import Wanted, label_result, label_row, label_topics, resolve_labels
-    from optsum.optima.nearness import Nearness
 
     output = files.output or "-"
     form = format_of_labels(output, format_)
-    nearness = Nearness.given(within, at_least, within_steps, best)
+    nearness = near.nearness()
     wanted = Wanted(soft, all_, diverse, form.kind == "bertsum", nearness, weighted)
     resolved = resolve_labels({**options, "strategy": strategy}, wanted, config=files.config)
     work = files.each_topic(

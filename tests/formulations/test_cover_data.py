@@ -9,12 +9,11 @@ from pathlib import Path
 from time import process_time
 
 import pytest
+from cover_instances import CoverStrategy
 from optsum.formulations.cover import Cover
-from optsum.solvers.covers.solve import enumerate_covers, solve_cover
+from optsum.solvers.covers.solve import enumerate_covers
 
 from optsum.contracts.result import Status
-from optsum.contracts.run import Run
-from optsum.contracts.strategy import Strategy
 from optsum.corpus.alignment import align
 from optsum.corpus.topic import Topic, as_topic
 from optsum.corpus.topics import read_topics
@@ -24,17 +23,6 @@ from optsum.running.search import search
 from optsum.text.analyzer import Analyzer
 
 SPEC, SKIPPING = Spec(analyzer=Analyzer()), Cover(uncoverable="skip")
-
-
-class CoverStrategy(Strategy):
-    """`solve_cover` by itself, as a strategy."""
-
-    name = "cover search"
-    about = "for this test"
-    exact = True
-
-    def search(self, run: Run) -> None:
-        solve_cover(run)
 
 
 def clusters(folder: Path) -> Iterator[Topic]:

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from held_against import check_against_greedy, check_against_the_optimum
 from optsum.heuristics.genetic import Genetic
 
-from optsum.contracts.result import Result, Status, Termination
+from optsum.contracts.result import Result, Termination
 from optsum.contracts.run import Limits, Run
 from optsum.coverage.instance import Coverage
 from optsum.problem.coverage_problem import CoverageProblem
@@ -28,36 +29,15 @@ def test_the_contract(strategy: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_on_tiny_instances_the_optimum_is_reached_and_never_passed(kind: str) -> None:
-    reached = compared = 0
-    for seed in range(100 if kind != "huge" else 20):
-        problem = CoverageProblem.of(random_coverage(np.random.default_rng(seed), kind=kind))
-        if kind in {"sum", "product", "set"}:  # their bounds take longer than the search, and are tested elsewhere
-            problem.__dict__["root_bound"] = lambda _: Fraction(10**6)
-        population, patience = (10, 3) if kind != "huge" else (16, 5)  # without kernels there is no local search
-        best = brute_force(problem).best
-        result = search(problem, "genetic", seed=seed, population=population, no_improvement=patience)
-        assert result.status in {Status.FEASIBLE, Status.NO_SOLUTION}
-        if best is None:
-            assert result.selection is None
-            continue
-        compared += 1
-        if result.key is not None:
-            assert not problem.sense.better(result.key, best), (kind, seed)
-            reached += result.key == best
-    assert reached >= 0.97 * compared, f"{reached} of {compared}"
-    assert compared >= 10
+    population, patience = (10, 3) if kind != "huge" else (16, 5)  # without kernels there is no local search
+    own = {"population": population, "no_improvement": patience}
+    check_against_the_optimum(kind, lambda problem, seed: search(problem, "genetic", seed=seed, **own))
 
 
 @pytest.mark.parametrize("kind", ["recall", "f1", "compressive", "cover", "joined"])
 def test_from_greedy_is_never_worse_than_greedy(kind: str) -> None:
-    better = 0
-    for seed in range(30):
-        problem = CoverageProblem.of(random_coverage(np.random.default_rng(seed), kind=kind, units=12))
-        greedy, result = search(problem, "greedy"), search(problem, "genetic+greedy", population=20, no_improvement=5)
-        if greedy.key is not None and result.key is not None:
-            assert not problem.sense.better(greedy.key, result.key), seed
-            better += problem.sense.better(result.key, greedy.key)
-    assert better > 0
+    own = {"population": 20, "no_improvement": 5}
+    check_against_greedy(kind, 30, lambda problem, _: search(problem, "genetic+greedy", **own))
 
 
 def hard() -> CoverageProblem:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from held_against import check_against_greedy, check_against_the_optimum
 from optsum.heuristics import starting
 
 from optsum.contracts.result import Result, Status, Termination
@@ -32,22 +33,7 @@ def test_the_contract(strategy: str) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_on_tiny_instances_the_optimum_is_reached_and_never_passed(kind: str) -> None:
     """The huge kind has no kernels."""
-    reached = compared = 0
-    for seed in range(100 if kind != "huge" else 20):
-        problem = CoverageProblem.of(random_coverage(np.random.default_rng(seed), kind=kind))
-        if kind in {"sum", "product", "set"}:  # their bounds take longer than the search, and are tested elsewhere
-            problem.__dict__["root_bound"] = lambda _: Fraction(10**6)
-        best, result = brute_force(problem).best, search(problem, "vns", seed=seed, no_improvement=10)
-        assert result.status in {Status.FEASIBLE, Status.NO_SOLUTION}
-        if best is None:
-            assert result.selection is None
-            continue
-        compared += 1
-        if result.key is not None:
-            assert not problem.sense.better(result.key, best), (kind, seed)
-            reached += result.key == best
-    assert reached >= 0.97 * compared, f"{reached} of {compared}"
-    assert compared >= 10
+    check_against_the_optimum(kind, lambda problem, seed: search(problem, "vns", seed=seed, no_improvement=10))
 
 
 def larger(seed: int, kind: str = "recall") -> CoverageProblem:
@@ -56,14 +42,7 @@ def larger(seed: int, kind: str = "recall") -> CoverageProblem:
 
 @pytest.mark.parametrize("kind", ["recall", "f1", "compressive", "cover", "joined"])
 def test_from_greedy_is_never_worse_than_greedy(kind: str) -> None:
-    better = 0
-    for seed in range(60):
-        problem = CoverageProblem.of(random_coverage(np.random.default_rng(seed), kind=kind, units=12))
-        greedy, result = search(problem, "greedy"), search(problem, "vns+greedy", no_improvement=20)
-        if greedy.key is not None and result.key is not None:
-            assert not problem.sense.better(greedy.key, result.key), seed
-            better += problem.sense.better(result.key, greedy.key)
-    assert better > 0
+    check_against_greedy(kind, 60, lambda problem, _: search(problem, "vns+greedy", no_improvement=20))
 
 
 def test_more_patience_only_goes_on() -> None:

@@ -5,11 +5,25 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
+from optsum.solvers.covers.solve import solve_cover
 from plain_oracle import least_cover
 
+from optsum.contracts.run import Run
+from optsum.contracts.strategy import Strategy
 from optsum.coverage.instance import Coverage, Joint, Sense
 
 Clauses = list[list[tuple[int, ...]]]
+
+
+class CoverStrategy(Strategy):
+    """`solve_cover` by itself, as a strategy."""
+
+    name = "cover search"
+    about = "for this test"
+    exact = True
+
+    def search(self, run: Run) -> None:
+        solve_cover(run)
 
 
 def cover_of(clauses: Clauses, lengths: Sequence[int]) -> Coverage:

@@ -9,14 +9,13 @@ from time import process_time
 
 import numpy as np
 import pytest
-from cover_instances import brute_force, cover_of, random_clauses, random_lengths
+from cover_instances import CoverStrategy, brute_force, cover_of, random_clauses, random_lengths
 from optsum.solvers.covers.bound import Relaxer
 from optsum.solvers.covers.search import minimum_covers
 from optsum.solvers.covers.solve import enumerate_covers, quick_cover, solve_cover
 
 from optsum.contracts.result import Status, Termination
 from optsum.contracts.run import Limits, Run, Stopped
-from optsum.contracts.strategy import Strategy
 from optsum.coverage.clauses import canonical, clauses_of, interchangeable, members
 from optsum.coverage.instance import Coverage, Joint, Sense
 from optsum.errors import UnsupportedError
@@ -24,17 +23,6 @@ from optsum.problem.coverage_problem import CoverageProblem
 from optsum.program.model import LinearModel, coverage_model
 from optsum.running.search import search
 from optsum.system.deadline import Deadline
-
-
-class CoverStrategy(Strategy):
-    """`solve_cover` by itself, as a strategy."""
-
-    name = "cover search"
-    about = "for this test"
-    exact = True
-
-    def search(self, run: Run) -> None:
-        solve_cover(run)
 
 
 @pytest.mark.parametrize("seed", range(10))

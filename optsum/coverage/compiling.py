@@ -28,7 +28,7 @@ _run: Final[dict[Part, set[Any]]] = {}
 """The parts that were run, and the kernels that each had interpreted."""
 
 
-_SEVERAL: Final = 3
+_SEVERAL: Final = 2
 """Kernels of a part that make it worth to be compiled as a whole, which another process can do."""
 
 
@@ -69,7 +69,8 @@ def compiles(prepare: Part) -> Callable[[], None]:
         elif prepare not in _run:
             others, patience.interpreted = patience.interpreted, set()
             try:
-                prepare()
+                with patience.rehearsing():
+                    prepare()
                 _run[prepare] = patience.interpreted
             finally:
                 patience.interpreted = others

@@ -12,7 +12,8 @@ a folder for its version, in the place that numba would take: ``NUMBA_CACHE_DIR`
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from math import inf
 from pathlib import Path
 from threading import get_ident
@@ -36,6 +37,8 @@ _PATIENCE_S: Final = 1.5
 _SHORT_S: Final = 0.1
 """What a kernel may be interpreted for whatever the others take: it may never need more."""
 
+_REHEARSAL_S: Final = 0.03
+
 _LONGEST_CALL_S: Final = 0.5
 """A search looks at its limits between two calls."""
 
@@ -55,6 +58,8 @@ class Patience:
         Called with the kernels that have taken long, once, when the patience is over.
     compiling : list of callables
         Called before something is compiled.
+    rehearsal_s : float
+        Seconds that may be spent on a call of kernels which is only made so that they are there.
     """
 
     def __init__(self) -> None:
@@ -63,6 +68,7 @@ class Patience:
         self.interpreted: set[Any] = set()
         self.over: list[Callable[[set[Any]], object]] = []
         self.compiling: list[Callable[[], object]] = []
+        self.rehearsal_s = inf
 
     def end(self) -> None:
         """Compile all kernels when they are called, from now on."""
@@ -71,12 +77,23 @@ class Patience:
     def with_(self, kernel: Any) -> float:
         """Return for how many seconds a kernel may be interpreted now."""
         left = self.left_s if self.left_s > 0.0 else _SHORT_S - self.taken.get(kernel, 0.0)
-        return min(left, _LONGEST_CALL_S) if self.left_s > -inf else 0.0
+        return min(left, _LONGEST_CALL_S, self.rehearsal_s) if self.left_s > -inf else 0.0
+
+    @contextmanager
+    def rehearsing(self) -> Iterator[None]:
+        """Let kernels that have to be interpreted be called for a short while only: that makes none of them quicker."""
+        before, self.rehearsal_s = self.rehearsal_s, _REHEARSAL_S
+        try:
+            with suppress(_RehearsedError):
+                yield
+        finally:
+            self.rehearsal_s = before
 
     def take(self, kernel: Any, seconds: float) -> None:
         """Count the seconds that a kernel was interpreted for."""
         self.interpreted.add(kernel)
         self.taken[kernel] = self.taken.get(kernel, 0.0) + seconds
+        self.rehearsal_s -= seconds
         self.left_s = max(0.0, self.left_s - seconds) if self.left_s > -inf else self.left_s
 
     def lost(self) -> None:
@@ -95,6 +112,10 @@ def _given() -> float:
 
 patience: Final = Patience()
 """A fact of the process, as the kernels that it has loaded are."""
+
+
+class _RehearsedError(BaseException):
+    """Kernels have been called for long enough; no search may take it for a failure of its own."""
 
 
 class _NotKeptError(Exception):
@@ -151,11 +172,15 @@ def _first_call(kernel: _Kernel, *arguments: Any) -> Any:
             return _compiled(kernel)(*arguments)
         except _NotKeptError:
             kernel._is_kept = False  # noqa: SLF001
+    if patience.rehearsal_s <= 0.0 <= patience.left_s:
+        raise _RehearsedError
     if (seconds := patience.with_(kernel)) > 0.0 and (function := plain_of(kernel)) is not None:
         began = thread_time()
         try:
             return call_plainly(function, arguments, seconds)
         except TooLongError:
+            if seconds == patience.rehearsal_s:
+                raise _RehearsedError from None
             patience.take(kernel, _SHORT_S)
         finally:
             patience.take(kernel, thread_time() - began)

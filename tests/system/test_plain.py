@@ -15,7 +15,7 @@ from optsum.solvers.exhaustive.two_halves.bits import field_bits
 
 from optsum.registry import STRATEGIES
 from optsum.system.clock import clock, standing
-from optsum.system.compiled import njit
+from optsum.system.compiled import njit, patience
 from optsum.system.plain import TooLongError, call_plainly, plain_of
 
 SCRIPT = Path(__file__).parents[1] / "support" / "both_ways.py"
@@ -110,6 +110,20 @@ def test_what_is_left_has_changed_nothing(error: type[BaseException]) -> None:
     with pytest.raises(error):
         call_plainly(function, ((values,)[0], 10**12), 0.01)
     assert values.tolist() == [0, 0]
+
+
+def test_a_rehearsal_interprets_for_a_moment_and_compiles_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(patience, "left_s", 60.0)
+    kernel = njit(cache=False)(_count.py_func)
+    values = np.zeros(2, np.int64)
+    with patience.rehearsing():
+        kernel(values, 3)
+        assert values.tolist() == [2, 1]
+        kernel(values, 10**12)
+        raise AssertionError("it went on")
+    assert values.tolist() == [2, 1]
+    assert not kernel.overloads
+    assert kernel(values, 2)[1] == 2  # afterwards it is called as ever
 
 
 def test_the_clock_stands() -> None:

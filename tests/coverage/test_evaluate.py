@@ -136,3 +136,11 @@ def test_the_definition_read_another_way(kind: str) -> None:
             for feature, table in enumerate(tables):
                 totals[int(instance.slot[feature])] += sum(table[: copies[feature]])
             assert score(instance, reversed(selection))[0] == tuple(totals), (kind, seed, selection)
+
+
+def test_keys_by_hand() -> None:
+    """A ratio over one, and over nothing."""
+    instance = Coverage.of([1], [{0: 1}], [[1]], constants=(0, 1), max_length=1)
+    assert key_of(instance, (1, 1), 5) == 1
+    assert key_of(instance, (0, 1), 5) == 0
+    assert key_of(instance, (1, 0), 5) == 0

@@ -70,6 +70,7 @@ def test_what_says_nothing_is_refused(given: dict[str, Any], message: str) -> No
         ({"within": "10%"}, -30, MOST, 1, Fraction(-33)),
         ({"within": "10%"}, -30, LEAST, 1, Fraction(-27)),
         ({"within": "50%"}, Fraction(1, 8), MOST, 3, Fraction(1, 64)),
+        ({"within": "50%"}, Fraction(1, 4), MOST, 2, Fraction(1, 16)),
         ({"within_steps": 2}, Fraction(1, 2), MOST, 1, Fraction(1, 4)),
         ({"within_steps": 2}, 3, LEAST, 1, Fraction(13, 4)),
         ({"at_least": "1/2"}, 1, MOST, 2, Fraction(1, 4)),

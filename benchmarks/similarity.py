@@ -1,7 +1,7 @@
-"""Similarity of meaning: how fast its best recall is proven, what making the levels takes, and what greedy loses.
+"""Similarity of meaning: how fast its best value is proven, what making the levels takes, and what greedy loses.
 
     python benchmarks/similarity.py DATA_FOLDER [--sets realsumm,squality] [--kinds types,context] [--limit 60]
-        [--topics N] [--all] [--milp]
+        [--measure f1] [--topics N] [--all] [--milp]
 
 No model is needed: a word's vector is a row of the truncated SVD (64 dimensions) of positive pointwise mutual
 information (words within 5 of one another, in the documents and references of the set). "types": a token has the vector
@@ -130,6 +130,7 @@ def main() -> None:
     parser.add_argument("--sets", default="realsumm,squality")
     parser.add_argument("--kinds", default="types,context")
     parser.add_argument("--limit", type=float, default=60.0, help="seconds a topic")
+    parser.add_argument("--measure", default="recall")
     parser.add_argument("--topics", type=int)
     parser.add_argument("--all", action="store_true")
     parser.add_argument("--milp", action="store_true")
@@ -140,6 +141,7 @@ def main() -> None:
         for kind in given.kinds.split(","):
             options = {
                 "metric": "similarity",
+                "measure": given.measure,
                 "max_length": 250 if name == "squality" else 100,
                 "time_limit": given.limit,
             }

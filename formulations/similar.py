@@ -1,4 +1,4 @@
-"""Extracts by meaning: the recall, or the precision, of similarity of vectors as a problem in the normal form.
+"""Extracts by meaning: recall, precision or F1 of similarity of vectors as a problem in the normal form.
 
 Similarities are rounded down to whole steps (`Spec.similarity_unit` to 1), so that values are compared as integers: the
 objective is that of the rounded similarities, by less than one step below the truth.
@@ -36,9 +36,9 @@ OF_SIMILARITY: Final = (
         when={"metric": ("A+B",), "part": ("similarity",)},
     ),
     Rule(
-        "Of {metric} recall and precision are served, not {measure}: F1 is no ratio of sums there.",
-        only={"measure": ("recall", "precision")},
-        when={"part": ("similarity",)},
+        "F1 of {metric} is of all references together, or of one: use --references pooled, each, best or first.",
+        only={"references": ("pooled",)},
+        when={"part": ("similarity",), "measure": ("f1",)},
     ),
     Rule(
         "Similarity knows no n-grams: leave --counts, --boundaries and --model-units.",
@@ -160,10 +160,10 @@ class Likeness:
     Attributes
     ----------
     best : (reference tokens, units)
-        In steps, for recall; without rows for precision.
+        In steps, for recall and F1; without rows for precision.
     importance : (reference tokens,)
     mass : (2, units)
-        Numerator and denominator of precision.
+        Numerator and denominator of precision; nothing for recall.
     full : int
         The denominator of recall; 0 for precision.
     """
@@ -196,14 +196,16 @@ class Likeness:
         spec.deadline.check()
         steps = metric.steps(vectors.similarities(), spec.similarity_unit)
         spec.deadline.check()
-        if spec.measure == "precision":
+        mass = np.zeros((2, len(units)), np.int64)
+        if spec.measure != "recall":
             last = max([*units, *unit_of.tolist()], default=0)
             mass = _precision(vectors, steps, spec, unit_of, len(topic.references), last + 1)[:, list(units)]
+        if spec.measure == "precision":
             none = np.zeros(0, np.int64)
             return cls(np.zeros((0, len(units)), np.int64), none, mass, 0)
         counted, importance, full = _importance(topic, vectors, spec)
         best = _best_steps(steps[:, counted], unit_of, units)
-        return cls(best, importance, np.zeros((2, len(units)), np.int64), full)
+        return cls(best, importance, mass, full)
 
     @property
     def adds(self) -> NDArray[np.bool_]:
@@ -219,7 +221,13 @@ class Likeness:
         chosen = list(kept)
         if self.full:
             return Facility.given(
-                self.best[:, chosen], self.importance, lengths, full=self.full, parents=parents, **limits
+                self.best[:, chosen],
+                self.importance,
+                lengths,
+                full=self.full,
+                parents=parents,
+                own=self.mass[:, chosen] if spec.measure == "f1" else None,
+                **limits,
             )
         return Coverage.of(
             lengths,

@@ -21,7 +21,7 @@ from optsum.errors import UnsupportedError
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.problem import Problem
 from optsum.program.model import affordable
-from optsum.program.ratio_bound import only, single_bound, trivial_bound
+from optsum.program.ratio_bound import harmonic_bound, only, single_bound, trivial_bound
 from optsum.program.surrogate import varies_alike
 from optsum.system.deadline import Deadline
 
@@ -75,6 +75,8 @@ def certify(problem: Problem, deadline: Deadline) -> Key | None:
     alone = [_alone(instance, h, deadline) for h in range(instance.ratios)]
     if instance.combination is Combination.PRODUCT:
         return prod((bound**weight for bound, weight in zip(alone, weights, strict=True)), start=Fraction(1))
+    if instance.combination is Combination.HARMONIC:
+        return harmonic_bound(instance, alone, deadline)
     whole = sum((weight * bound for bound, weight in zip(alone, weights, strict=True)), Fraction(0))
     return whole / sum(weights)
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optsum.contracts.run import Limits, Run
-from optsum.coverage.evaluate import score
+from optsum.coverage.evaluate import key_of, score
 from optsum.coverage.facility import Facility
 from optsum.coverage.instance import IntArray
 from optsum.optima.diagram import Diagram
@@ -136,7 +136,8 @@ def _missed(facility: Facility, floors: IntArray, diagram: Diagram) -> NDArray[n
 def _known(facility: Facility, found: Optima) -> Optima:
     """Return what is known where a limit came: a good set, and a bound."""
     best = found.best if found.best is not None else next(iter(found), None)
-    value = 0 if best is None else int(score(facility, best)[0][0])
+    totals = (0,) if best is None else score(facility, best)[0]
+    value = totals[0] if facility.constant_denominator or best is None else key_of(facility, totals, 0)
     return replace(found, diagram=Diagram.of_sets([] if best is None else [best]), value=value, least=None, best=best)
 
 

@@ -41,6 +41,9 @@ OBJECTIVES: dict[str, dict[str, Any]] = {
     "mean f1": {"measure": "f1", "references": "mean", "max_length": 9},
     "joined": {"metric": "rouge-2", "boundaries": "joined", "max_length": 9},
     "joined f1": {"metric": "rouge-2", "boundaries": "joined", "measure": "f1", "max_length": 9},
+    "meaning": {"metric": "similarity", "max_length": 9},
+    "meaning, precision": {"metric": "similarity", "measure": "precision", "max_length": 9},
+    "meaning, f1": {"metric": "similarity", "measure": "f1", "max_length": 9},
     "rouge-l": {"metric": "rouge-l", "max_length": 9},
     "cover": {"formulation": "cover"},
 }
@@ -63,6 +66,11 @@ def topics() -> list[Topic]:
     made = [random_topic(np.random.default_rng(seed), name=f"t{seed}", sentences=7) for seed in (2, 5)]
     for topic in made:
         last = sum(map(len, topic["documents"])) - 1
+        rng = np.random.default_rng(last)
+        topic["vectors"] = {
+            "sentences": rng.normal(size=(last + 1, 3)),
+            "references": rng.normal(size=(sum(map(len, topic["references"])), 3)),
+        }
         topic["cover"] = [[[0], [last]], [[last // 2, last]], [[0, last // 2], [last]]]
     return [as_topic(topic) for topic in made]
 

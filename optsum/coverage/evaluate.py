@@ -35,6 +35,7 @@ def score(instance: Coverage, selection: Iterable[int]) -> tuple[tuple[int, ...]
     copies: dict[int, int] = {}
     if isinstance(instance, Facility):  # whose arrays are of the searches
         totals = [_most_similar(instance, chosen), int(instance.constants[1])]
+        totals += [sum(row) for row in instance.own[:, list(chosen)].tolist()]
     else:
         totals = _counted(instance, chosen, copies)
     length = sum(instance.lengths[list(chosen)].tolist())
@@ -93,6 +94,12 @@ def key_of(instance: Coverage, totals: tuple[int, ...], length: int) -> Fraction
     ratios = [Fraction(top, bottom) if bottom > 0 else Fraction(0) for top, bottom in zip(tops, bottoms, strict=True)]
     if instance.combination is Combination.PRODUCT:
         return prod((ratio**weight for ratio, weight in zip(ratios, instance.weights, strict=True)), start=Fraction(1))
+    if instance.combination is Combination.HARMONIC:
+        if not all(ratios):
+            return Fraction(0)
+        return sum(instance.weights) / sum(
+            (weight / ratio for ratio, weight in zip(ratios, instance.weights, strict=True)), Fraction(0)
+        )
     weighted = sum((ratio * weight for ratio, weight in zip(ratios, instance.weights, strict=True)), Fraction(0))
     return weighted / sum(instance.weights)
 

@@ -17,7 +17,7 @@ never below f. An optimum of it that reaches all floors is an optimum of f.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from math import isqrt
+from math import ceil, isqrt, sqrt
 from typing import Any, Final
 
 import numpy as np
@@ -44,6 +44,16 @@ _FIRST: Final = 8
 _SHARE: Final = 20
 """Levels of a token that are kept at first: so many, or one for so many units."""
 
+_COMPARED: Final = 2.0**60
+"""What products of numerators and denominators that are compared may come to."""
+
+_WEIGHED: Final = 64
+"""Steps of weights where numbers are too large."""
+
+_SAME: Final = (
+    *("lengths", "constants", "weights", "combination", "parents", "joints"),
+    *("min_length", "max_length", "goal", "rows"),
+)
 _MADE: Final = ("unit_start", "unit_feature", "unit_count", "level_start", "level", "slot", "mass")
 
 
@@ -56,10 +66,13 @@ class Facility(Coverage):
         m[r, u], not negative.
     importance : (tokens,)
         w_r, positive.
+    own : (0 or 2, units)
+        Numerator and denominator of a second ratio, sums over the units: the value is the harmonic mean of both.
     """
 
     similar: IntArray
     importance: IntArray
+    own: IntArray
 
     def __post_init__(self) -> None:
         """Refuse to be made of arrays: they would be others than the similarities say."""
@@ -74,6 +87,7 @@ class Facility(Coverage):
         *,
         full: int,
         parents: IntArray | None = None,
+        own: IntArray | None = None,
         **limits: Any,
     ) -> Facility:
         """Return an instance.
@@ -86,6 +100,8 @@ class Facility(Coverage):
         full : int
             The denominator: what f is if every token has the largest similarity there can be.
         parents : (units,), optional
+        own : (2, units), optional
+            As the attribute.
         **limits
             ``min_length``, ``max_length``.
 
@@ -97,7 +113,17 @@ class Facility(Coverage):
         length = np.array(lengths, np.int64)
         above = [] if parents is None else parents.tolist()
         # What there is to check of an instance is checked on one without features.
-        plain = Coverage.of(length.tolist(), [{}] * len(length), [], constants=(0, full), parents=above, **limits)
+        also: dict[str, Any] = {} if own is None else {"weights": (1, 1), "combination": Combination.HARMONIC}
+        plain = Coverage.of(
+            length.tolist(),
+            [{}] * len(length),
+            [],
+            constants=(0, full) if own is None else (0, full, 0, 0),
+            mass=None if own is None else [*np.zeros_like(own).tolist(), *own.tolist()],
+            parents=above,
+            **also,
+            **limits,
+        )
         if similar.min(initial=0) < 0 or importance.min(initial=1) < 1 or not 0 < full <= _LARGEST:
             raise InputError("These similarities cannot be used: they must be 0 or more, and not too large.")
         rows, which = np.unique(similar, axis=0, return_inverse=True)
@@ -105,7 +131,7 @@ class Facility(Coverage):
         np.add.at(summed, which.reshape(-1), importance)
         made: Facility = object.__new__(cls)
         made.__dict__.update({name: value for name, value in vars(plain).items() if name not in _MADE})
-        made.__dict__.update(similar=rows, importance=summed)
+        made.__dict__.update(similar=rows, importance=summed, own=plain.mass[2:])
         return made
 
     def __getattr__(self, name: str) -> Any:
@@ -118,7 +144,7 @@ class Facility(Coverage):
     @property
     def constant_denominator(self) -> bool:
         """Whether T alone decides."""
-        return True
+        return not len(self.own)
 
     @property
     def single_ratio(self) -> bool:
@@ -151,17 +177,46 @@ class Facility(Coverage):
 
     @property
     def lighter(self) -> Coverage:
-        """What searches that prove nothing are given: all levels, or where these are very many the highest."""
-        tokens, units = self.similar.shape
+        """What searches that prove nothing are given: all levels, or where these are very many the highest.
+
+        Of a harmonic mean in steps so large that 64 bits hold the products that are compared.
+        """
+        light = self._coarser() if len(self.own) else self
+        tokens, units = light.similar.shape
         most = isqrt(2 * _LIGHT // max(1, tokens))  # k levels of a token have about k * k / 2 holders
-        return self if most >= units else self.truncated(np.full(tokens, max(_FIRST, most), np.int64))
+        return light if most >= units else light.truncated(np.full(tokens, max(_FIRST, most), np.int64))
+
+    def _coarser(self) -> Facility:
+        """Return an instance of about the same ratios, whose numerators and denominators are smaller."""
+        weigh = max(1, int(self.importance.max(initial=1)) // _WEIGHED)
+        importance = np.maximum(1, self.importance // weigh)
+        each = int(self.constants[1]) / int(self.importance.sum())  # the largest similarity there can be
+        full = each * float(importance.sum())
+        top, bottom = map(float, self.own.sum(axis=1))
+        need = sqrt(full * top * (full * top + full * bottom) / _COMPARED)  # what both must be divided by
+        if need <= 1 and weigh == 1:
+            return self
+        steps = sqrt(each * max(1.0, bottom / max(1, self.size)) / max(need, 1.0))
+        large, heavy = max(1, ceil(each / steps)), max(1, ceil(bottom / max(1, self.size) / steps))
+        own = np.rint(self.own / heavy).astype(np.int64)
+        own[1] = np.maximum(own[1], self.own[1] > 0)
+        found = Facility.given(
+            np.rint(self.similar / large).astype(np.int64),
+            importance,
+            self.lengths,
+            full=max(1, round(full / large)),
+            parents=self.parents if len(self.parents) else None,
+            own=own,
+            min_length=self.min_length,
+            max_length=self.max_length,
+        )
+        return found.with_rows(self.rows)  # type: ignore[return-value]
 
     def truncated(self, kept: IntArray | None = None) -> Coverage:
         """Return the instance whose value is never below f, with so many levels of each token (`first_kept`)."""
         arrays = self._arrays(self.first_kept() if kept is None else kept)
-        others = ("lengths", "constants", "weights", "parents", "joints", "min_length", "max_length", "goal", "rows")
-        same = {name: getattr(self, name) for name in others}
-        return Coverage.trusted(**same, **arrays, combination=Combination.RATIO)
+        same = {name: getattr(self, name) for name in _SAME}
+        return Coverage.trusted(**same, **arrays)
 
     def _kept_levels(self, kept: IntArray) -> tuple[IntArray, IntArray, IntArray]:
         """Return token and value of each level that is kept, the highest first, and the floor of each token."""
@@ -202,6 +257,7 @@ class Facility(Coverage):
         mass = np.zeros((2, n), np.int64)
         single = holders == 1
         mass[0] = held[single].T @ gains[single]
+        mass = np.vstack([mass, self.own])
         several = holders > 1
         held, gains = held[several], gains[several]
         unit, feature = np.nonzero(held.T)

@@ -11,7 +11,7 @@ denominator may be constant (recall), linear (precision, F) or itself a coverage
 =============  ==========================================================================================
 goal           objective
 =============  ==========================================================================================
-``MAXIMIZE``   the value: one ratio, a weighted sum of ratios, or a weighted geometric mean, subject to
+``MAXIMIZE``   the value: one ratio, or a weighted arithmetic, geometric or harmonic mean of several, subject to
                ``min_length <= sum of the chosen lengths <= max_length`` and to parents before children
 ``MINIMIZE``   the sum of the chosen lengths, subject to every feature reaching its full gain
 =============  ==========================================================================================
@@ -70,6 +70,8 @@ class Combination(Enum):
     """Weighted arithmetic mean: sum of w_h T_h / D_h, divided by the sum of the weights."""
     PRODUCT = "product"
     """Weighted geometric mean: product of (T_h / D_h)^(w_h / sum of the weights)."""
+    HARMONIC = "harmonic"
+    """Weighted harmonic mean: the sum of the weights divided by the sum of w_h D_h / T_h; 0 where a ratio is."""
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ leaves every derived quantity right:
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -41,8 +42,13 @@ __all__ = [
 
 LENGTH, CHOSEN, MISSING = 0, 1, 2
 
-RATIO, _SUM, _PRODUCT, COVER = 0, 1, 2, 3
-_KIND = {Combination.RATIO: RATIO, Combination.SUM: _SUM, Combination.PRODUCT: _PRODUCT}
+RATIO, _SUM, _PRODUCT, COVER, _HARMONIC = 0, 1, 2, 3, 4
+_KIND = {
+    Combination.RATIO: RATIO,
+    Combination.SUM: _SUM,
+    Combination.PRODUCT: _PRODUCT,
+    Combination.HARMONIC: _HARMONIC,
+}
 _INT64_SAFE = 2**62
 
 
@@ -55,7 +61,8 @@ class Arrays(NamedTuple):
         As in the instance, but for the denominator of a recall, which is 1: no selection changes it, so it decides
         nothing and would only make products large.
     kind : int
-        How the totals make one value: 0 ratio, 1 sum of ratios, 2 product of powers, 3 length to be minimized.
+        How the totals make one value: 0 ratio, 1 sum of ratios, 2 product of powers, 3 length to be minimized, 4
+        harmonic mean of ratios.
     ruled : int
         1 where there are rows. Their features come last, with the slot after the last total.
     joint_feature, joint_count, joint_needs : (joints,)
@@ -202,6 +209,10 @@ def _fits(instance: Coverage) -> bool:
         for top, bottom, weight in zip(tops, bottoms, instance.weights, strict=True):
             numerator *= max(1, top) ** weight
             denominator *= max(1, bottom) ** weight
+    elif instance.combination is Combination.HARMONIC:
+        numerator = prod(max(1, top) for top in tops)
+        ratios = zip(instance.weights, tops, bottoms, strict=True)
+        denominator = sum(w * max(1, bottom) * (numerator // max(1, top)) for w, top, bottom in ratios)
     else:
         for bottom in bottoms:
             denominator *= max(1, bottom)
@@ -319,6 +330,15 @@ def value_pair(arrays: Any, state: Any) -> Any:
             for _ in range(arrays.weights[ratio]):
                 numerator *= top
                 denominator *= bottom
+        return numerator, denominator
+    if arrays.kind == _HARMONIC:  # but for the sum of the weights, which is a constant
+        numerator, denominator = np.int64(1), np.int64(0)
+        for ratio in range(len(arrays.weights)):
+            top, bottom = state.totals[2 * ratio], state.totals[2 * ratio + 1]
+            if bottom <= 0 or top <= 0:
+                return np.int64(0), np.int64(1)
+            denominator = denominator * top + arrays.weights[ratio] * bottom * numerator
+            numerator *= top
         return numerator, denominator
     for ratio in range(len(arrays.weights)):
         top, bottom = state.totals[2 * ratio], state.totals[2 * ratio + 1]

@@ -102,6 +102,8 @@ class CoverageProblem(Problem):
         if Capability.LINEAR in missing:
             if self.instance.combination is Combination.PRODUCT:
                 what = "its value is a geometric mean"
+            elif self.instance.combination is Combination.HARMONIC:
+                what = "its value is a harmonic mean of ratios"
             elif self.instance.ratios > 1:
                 what = f"its value is a sum of {self.instance.ratios} ratios whose denominators vary"
             else:
@@ -231,7 +233,7 @@ class CoverageProblem(Problem):
         if self.instance.goal is Sense.MAXIMIZE and not self.instance.constant_denominator:
             from optsum.program.ratio_bound import value_bound  # loads the kernels' compiler
 
-            return value_bound(self.instance, deadline)
+            return value_bound(self.instance.relaxed, deadline)
 
         relaxed = self.instance.relaxed
         model = self.linear_model if relaxed is self.instance else model_of(relaxed)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from math import ceil, floor, prod
+from math import ceil, floor, prod, sqrt
 
 import numpy as np
 
@@ -19,10 +19,20 @@ from optsum.program.dual_bound import model_bound, relaxed_bound
 from optsum.program.highs import relax
 from optsum.program.model import affordable, coverage_model
 from optsum.program.surrogate import Cell, Weighted, cell_of, collapsed, excess, programs, reaches
-from optsum.program.tangent import relaxed_anchor
+from optsum.program.tangent import (
+    anchored,
+    least_of,
+    mean_of,
+    most_of,
+    one_varies,
+    relaxed_anchor,
+    restricted,
+    varying,
+    window_cell,
+)
 from optsum.system.deadline import NEVER, Deadline
 
-__all__ = ["only", "ratio_bound", "single_bound", "trivial_bound", "value_bound"]
+__all__ = ["harmonic_bound", "only", "ratio_bound", "single_bound", "trivial_bound", "value_bound"]
 
 _GRID = 10**6
 """Bounds are multiples of 1 / _GRID, and rounds end when they gain less."""
@@ -33,6 +43,9 @@ _INT64_SAFE = 2**61
 _SPLITS = 3
 _NARROW = 0.01
 """Cells of denominators are split so often, and only while their programs are not that good."""
+
+_WINDOWS = 5
+"""So often windows of a harmonic mean are halved."""
 
 _REACH = 2.0**32
 """About how large coefficients become: enough for the grid, and not too much for a linear program."""
@@ -100,6 +113,8 @@ def value_bound(instance: Coverage, deadline: Deadline = NEVER) -> Fraction:
     alone = [_alone(instance, h, deadline) for h in range(instance.ratios)]
     if instance.combination is Combination.SUM:
         return min(_sum_bound(instance, weights, alone, deadline), _dot(weights, alone)) / sum(instance.weights)
+    if instance.combination is Combination.HARMONIC:
+        return harmonic_bound(instance, alone, deadline)
     trivial = prod((bound**weight for bound, weight in zip(alone, instance.weights, strict=True)), start=Fraction(1))
     if not trivial:
         return trivial
@@ -112,6 +127,51 @@ def value_bound(instance: Coverage, deadline: Deadline = NEVER) -> Fraction:
     mean = Fraction(ceil(mean * _GRID**2), _GRID**2)
     power = prod((ratio**weight for ratio, weight in zip(rounded, instance.weights, strict=True)), start=mean**total)
     return min(trivial, power)
+
+
+def harmonic_bound(instance: Coverage, alone: Sequence[Fraction], deadline: Deadline) -> Fraction:
+    """Return a bound of the harmonic mean of the ratios, by tangents in windows of the denominator that varies.
+
+    Parameters
+    ----------
+    instance : Coverage
+    alone : one bound a ratio
+    deadline : Deadline
+    """
+    trivial = mean_of(instance.weights, alone)
+    positive = (instance.constants[1::2] >= 0).all() and one_varies(instance)
+    if not trivial or not positive or not affordable(instance, deadline):
+        return trivial
+    which = varying(instance)
+    if which is None:
+        return min(trivial, _tangent_bound(instance, alone, None, deadline))
+    most = most_of(instance, which)
+    windows = [(trivial, least_of(instance, which), most)]
+    for _ in range(_WINDOWS):
+        bound, low, high = windows[-1]
+        if low == high or deadline.passed:
+            break
+        windows.pop()
+        for first, last in ((low, (low + high) // 2), ((low + high) // 2 + 1, high)):
+            share = sqrt(last / most)  # constant denominators: such ratios grow about as the root of a selection
+            anchor = [ratio if h == which else ratio * Fraction(share) for h, ratio in enumerate(alone)]
+            found = _tangent_bound(instance, anchor, (which, first, last), deadline)
+            windows.append((min(bound, found), first, last))
+        windows.sort()
+    return windows[-1][0]
+
+
+def _tangent_bound(
+    instance: Coverage, anchor: Sequence[Fraction], window: tuple[int, int, int] | None, deadline: Deadline
+) -> Fraction:
+    """Return a bound of the tangent at an anchor, in a window or everywhere."""
+    wish = anchored(instance, Fraction(1), [float(ratio) for ratio in anchor])
+    within = instance if window is None else restricted(instance, *window)
+    cell = cell_of(instance, wish) if window is None else window_cell(instance, *window)
+    found = Fraction(0)
+    for tops, bottoms in programs(within, cell, wish, largest=_REACH):
+        found = max(found, single_bound(collapsed(within, tops, bottoms), deadline=deadline))
+    return found
 
 
 def _dot(weights: Sequence[Fraction], values: Sequence[Fraction]) -> Fraction:

@@ -131,7 +131,8 @@ class Cell:
 def reaches(instance: Coverage) -> list[int]:
     """Return the largest that each total could be with every unit, joints included."""
     if isinstance(instance, Facility):  # without arrays of all levels, which are many
-        return [int((instance.similar.max(axis=1, initial=0) * instance.importance).sum()), int(instance.constants[1])]
+        top = int((instance.similar.max(axis=1, initial=0) * instance.importance).sum())
+        return [top, int(instance.constants[1]), *map(int, instance.own.sum(axis=1))]
     full = instance.level[instance.level_start[1:] - 1]
     sums = instance.constants + instance.mass.sum(axis=1)
     np.add.at(sums, instance.slot, full)

@@ -26,6 +26,8 @@ _OBJECTIVES: Final[Mapping[str, Mapping[str, Any]]] = {
     "F1-sum": {"max_length": 100, "metric": "rouge-1+rouge-2", "measure": "f1"},
     "mean": {"max_length": 100, "references": "mean"},
     "joined": {"max_length": 100, "metric": "rouge-2", "boundaries": "joined"},
+    "meaning": {"max_length": 100, "metric": "similarity"},
+    "meaning-F1": {"max_length": 100, "metric": "similarity", "measure": "f1"},
 }
 """What extracts can be searched for."""
 
@@ -52,8 +54,8 @@ def _strategies() -> Table:
         table.rows.append([name, "yes" if strategy.exact else "no", *served, strategy.about])
     table.caption = [
         "Extracts by recall, by F1 or precision, by a sum of metrics (rouge-1+rouge-2; F1-sum: of their F1s), by the",
-        "mean over references or with n-grams across sentence ends (joined); compressions by recall; covers of fewest",
-        "sentences.",
+        "mean over references, with n-grams across sentence ends (joined), or by similarity of meaning and its F1;",
+        "compressions by recall; covers of fewest sentences.",
     ]
     return table
 

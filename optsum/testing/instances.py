@@ -25,6 +25,7 @@ KINDS: Final = (
     "set",  # a denominator that is a coverage itself
     "sum",  # a weighted sum of ratios, anything in them
     "product",  # a weighted geometric mean of ratios, anything in them
+    "harmonic",  # a weighted harmonic mean of ratios, of which one has a denominator that varies
     "sided",  # any of those before, with side constraints
     "huge",  # products beyond 64 bits
 )
@@ -134,6 +135,8 @@ class _Draw:
                 return self.set_counts()
             case "sum" | "product":
                 return self.ratios(Combination.SUM if kind == "sum" else Combination.PRODUCT, 12, 4)
+            case "harmonic":
+                return self.harmonic()
         # Beyond 64 bits: by the weights, by the constants, or by a large recall denominator alone.
         match self.below(3):
             case 0:
@@ -228,6 +231,12 @@ class _Draw:
             joints=self.joints() if self.below(3) == 0 else (),
             **self.limits(self.below(3) == 0),
         )
+
+    def harmonic(self) -> Coverage:
+        instance = self.ratios(Combination.HARMONIC, 12, 4)
+        varying, mass = self.below(instance.ratios), instance.mass.copy()
+        mass[[2 * h + 1 for h in range(instance.ratios) if h != varying]] = 0
+        return replace(instance, mass=mass, slot=instance.slot // 2 * 2)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

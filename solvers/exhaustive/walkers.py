@@ -154,9 +154,14 @@ class Pairs(Walker):
     def __init__(self, coverage: Coverage, halves: Halves, exact: bool, rows: int) -> None:
         from .two_halves.pairs import start_pairs
         from .two_halves.shorts import shorts_of
-        from .two_halves.values import INTEGER, PRODUCT, RATIO, SUM
+        from .two_halves.values import HARMONIC, INTEGER, PRODUCT, RATIO, SUM
 
-        known = {Combination.RATIO: RATIO, Combination.SUM: SUM, Combination.PRODUCT: PRODUCT}
+        known = {
+            Combination.RATIO: RATIO,
+            Combination.SUM: SUM,
+            Combination.PRODUCT: PRODUCT,
+            Combination.HARMONIC: HARMONIC,
+        }
         combination = INTEGER if coverage.constant_denominator else known[coverage.combination]
         self._coverage, self._halves, self._exact, self._rows = coverage, halves, exact, rows
         self._shorts = shorts_of(halves, int(coverage.max_length))

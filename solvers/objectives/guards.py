@@ -12,8 +12,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from optsum.coverage.instance import Coverage, IntArray
+from optsum.coverage.instance import Combination, Coverage, IntArray
 from optsum.errors import UnsupportedError
+from optsum.program.tangent import one_varies
 
 from ..engine.program import Program, program_of, with_feature
 
@@ -21,10 +22,12 @@ __all__ = ["guarded", "positive_program", "servable"]
 
 
 def servable(instance: Coverage) -> str:
-    """Return why an instance cannot be guarded, as the end of a sentence; empty if it can."""
+    """Return why an instance cannot be searched by programs, as the end of a sentence; empty if it can."""
     for total in range(1, len(instance.constants), 2):
         if int(instance.constants[total]) < 0 and (instance.slot == total).any():
             return "a denominator that begins below 0 counts features, too"
+    if instance.combination is Combination.HARMONIC and not one_varies(instance):
+        return "several denominators of a harmonic mean vary"
     return ""
 
 

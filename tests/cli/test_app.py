@@ -163,13 +163,13 @@ def test_lists_say_what_is_usable_and_why_not(run: Any, monkeypatch: pytest.Monk
 
 def test_lists_say_what_a_strategy_serves(run: Any) -> None:
     lines = [line.split() for line in run("list", "strategies")[1].splitlines()]
-    columns = ["strategy", "proves", "recall", "F1", "sum", "F1-sum", "mean", "joined", "compressive", "cover"]
-    assert lines[0][:10] == columns
-    served = {line[0]: line[1:10] for line in lines[2:] if len(line) > 10}
-    assert served["exhaustive"] == ["yes"] * 9
-    assert served["milp"] == [*["yes"] * 4, "-", *["yes"] * 4]
-    assert served["greedy"] == ["no", *["yes"] * 8]
-    assert served["branch-and-bound"] == ["yes"] * 9
+    columns = ["strategy", "proves", "recall", "F1", "sum", "F1-sum", "mean", "joined", "meaning", "meaning-F1"]
+    assert lines[0][:12] == [*columns, "compressive", "cover"]
+    served = {line[0]: line[1:12] for line in lines[2:] if len(line) > 12}
+    assert served["exhaustive"] == ["yes"] * 11
+    assert served["milp"] == [*["yes"] * 4, "-", *["yes"] * 3, "-", *["yes"] * 2]
+    assert served["greedy"] == ["no", *["yes"] * 10]
+    assert served["branch-and-bound"] == ["yes"] * 11
 
 
 def test_help_and_version(run: Any) -> None:

@@ -206,7 +206,7 @@ def test_a_topic_without_vectors_is_told_how_to_get_some() -> None:
 
 def test_what_is_not_served_is_refused() -> None:
     for options, said in (
-        ({"measure": "f1"}, "not f1"),
+        ({"measure": "f1", "references": "mean"}, "pooled, each, best or first"),
         ({"counts": "set"}, "no n-grams"),
         ({"boundaries": "joined"}, "no n-grams"),
         ({"model_units": "sentences"}, "no n-grams"),

@@ -93,6 +93,12 @@ def precision_by_hand(topic: dict[str, Any], chosen: tuple[int, ...], *, unit: i
     return found / len(topic["references"])
 
 
+def f1_by_hand(topic: dict[str, Any], chosen: tuple[int, ...], *, unit: int) -> float:
+    """Return the harmonic mean of recall and precision."""
+    recall, precision = recall_by_hand(topic, chosen, unit=unit), precision_by_hand(topic, chosen, unit=unit)
+    return 2 * recall * precision / (recall + precision) if recall and precision else 0.0
+
+
 def feasible(topic: dict[str, Any], max_length: int) -> list[tuple[int, ...]]:
     """Return all choices of sentences that are short enough."""
     lengths = [len(sentence.split()) for sentence in topic["documents"][0]]

@@ -1,0 +1,125 @@
+"""F1 of similarity, the harmonic mean of a coverage and a ratio of sums, against all selections tried one by one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from similar_topics import f1_by_hand, feasible, random_topic
+
+import optsum
+
+_UNIT = 10_000
+_OTHERS = ("greedy", "greedy+ls", "vns", "genetic", "lead", "random")
+
+
+def _values(topic: dict[str, Any], unit: int = _UNIT) -> dict[tuple[int, ...], float]:
+    return {chosen: f1_by_hand(topic, chosen, unit=unit) for chosen in feasible(topic, 7)}
+
+
+def _solved(topic: dict[str, Any], strategy: str, **options: Any) -> optsum.Result:
+    given = {"metric": "similarity", "measure": "f1", "max_length": 7, **options}
+    return optsum.solve(topic, strategy=strategy, **given)
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_the_best_of_a_random_topic(seed: int) -> None:
+    topic = random_topic(seed)
+    unit = (_UNIT, 7)[seed % 5 == 0]
+    values = _values(topic, unit)
+    best = max(values.values())
+    found = _solved(topic, ("branch-and-bound", "exhaustive", "auto")[seed % 3], similarity_unit=unit)
+    assert found.status.value == "optimal"
+    assert found.objective == pytest.approx(best, abs=1e-12)
+    assert found.bound == found.objective
+    if best > 0:
+        assert found.selection is not None
+        assert values[found.selection] == pytest.approx(best, abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(0, 200, 5))
+def test_all_optima_and_what_is_near_them(seed: int) -> None:
+    topic = random_topic(seed)
+    values = _values(topic)
+    best = max(values.values())
+    options: Any = {"metric": "similarity", "measure": "f1", "max_length": 7, "keep_unmatched": True}
+    found = optsum.enumerate_optima(topic, **options)
+    assert found.complete
+    assert set(found) == {chosen for chosen, value in values.items() if value >= best - 1e-12}
+    near = optsum.enumerate_optima(topic, within="20%", **options)
+    assert near.complete
+    assert set(near) == {chosen for chosen, value in values.items() if value >= 0.8 * best - 1e-12}
+
+
+@pytest.mark.parametrize("seed", range(0, 200, 20))
+@pytest.mark.parametrize("strategy", _OTHERS)
+def test_what_proves_nothing_keeps_below_its_bound_and_the_optimum(strategy: str, seed: int) -> None:
+    topic = random_topic(seed)
+    best = max(_values(topic).values())
+    found = _solved(topic, strategy)
+    assert found.selection is not None
+    assert found.objective is not None
+    assert found.bound is not None
+    assert found.objective == pytest.approx(f1_by_hand(topic, found.selection, unit=_UNIT), abs=1e-12)
+    assert found.objective <= best + 1e-12 <= found.bound + 2e-12
+
+
+@pytest.mark.parametrize("seed", range(0, 200, 10))
+def test_side_constraints_are_kept(seed: int) -> None:
+    topic = random_topic(seed)
+    values = {chosen: value for chosen, value in _values(topic).items() if len(chosen) <= 2}
+    found = _solved(topic, "branch-and-bound", max_sentences=2)
+    assert found.objective == pytest.approx(max(values.values()), abs=1e-12)
+
+
+def _large(seed: int, weights: bool = False) -> dict[str, Any]:
+    """Return a topic of 40 sentences, whose selections are too many to be tried; frequent words are frequent."""
+    rng = np.random.default_rng(seed)
+    words = rng.integers(4, 30, 40)
+    table = rng.normal(size=(150, 12))
+    share = 1 / np.arange(1, 151)
+    spoken = rng.choice(150, int(words.sum()), p=share / share.sum())
+    wanted = rng.choice(150, 30, p=share / share.sum())
+    arrays: dict[str, Any] = {
+        "sentences": table[spoken],
+        "sentence_of": np.repeat(np.arange(40), words),
+        "references": table[wanted],
+        "reference_of": np.zeros(30, int),
+    }
+    if weights:  # such as idf
+        rare = rng.uniform(0.5, 5, 150)
+        arrays["sentence_weights"], arrays["reference_weights"] = rare[spoken], rare[wanted]
+    sentences = [" ".join(["w"] * count) for count in words.tolist()]
+    return {"id": "t", "documents": [sentences], "references": [["r " * 30]], "vectors": arrays}
+
+
+@pytest.mark.parametrize("weights", [False, True])
+def test_many_sentences_are_proven_and_searched_by_heuristics(weights: bool) -> None:
+    topic = _large(1, weights)
+    proven = _solved(topic, "branch-and-bound", max_length=60)
+    assert proven.status.value == "optimal"
+    assert proven.objective is not None
+    for strategy in ("greedy", "vns"):
+        found = _solved(
+            topic, strategy, max_length=60, strategy_options=("no_improvement=20",) if strategy == "vns" else ()
+        )
+        assert found.objective is not None
+        assert found.bound is not None
+        assert 0.8 * proven.objective < found.objective <= proven.objective <= found.bound < 1.3 * proven.objective
+
+
+def test_a_limit_leaves_a_bound() -> None:
+    topic = _large(2)
+    proven = _solved(topic, "branch-and-bound", max_length=60)
+    found = _solved(topic, "branch-and-bound", max_length=60, node_limit=1)
+    assert found.status.value != "optimal"
+    assert proven.objective is not None
+    assert found.bound is not None
+    assert found.bound >= proven.objective
+    assert found.objective is None or found.objective <= proven.objective
+
+
+def test_milp_says_why_it_does_not_serve() -> None:
+    with pytest.raises(optsum.OptsumError, match="harmonic mean of ratios, which no integer program has"):
+        _solved(random_topic(1), "milp")

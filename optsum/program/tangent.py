@@ -158,12 +158,12 @@ def least_of(instance: Coverage, which: int) -> int:
 
 def most_of(instance: Coverage, which: int) -> int:
     """Return a limit of the denominator `which` of selections that are not too long."""
-    mass, lengths = instance.mass[2 * which + 1], instance.lengths
-    order = np.argsort(-mass / np.maximum(lengths, 1e-9), kind="stable")
+    units = list(zip(instance.mass[2 * which + 1].tolist(), instance.lengths.tolist(), strict=True))
+    units.sort(key=lambda unit: (unit[1] > 0, -Fraction(unit[0], unit[1] or 1)))
     found, left = int(instance.constants[2 * which + 1]), int(instance.max_length)
-    for added, length in zip(mass[order].tolist(), lengths[order].tolist(), strict=True):
+    for added, length in units:
         if length > left:  # as much of it as fits
-            return found + added * left // length
+            return found + int(added * left // length)
         found, left = found + added, left - length
     return found
 

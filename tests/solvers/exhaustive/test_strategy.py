@@ -37,7 +37,7 @@ def test_every_kind_is_searched_exactly(kind: str) -> None:
         same_as_brute_force(problem, search(problem, "exhaustive"), f"{kind} {seed}")
 
 
-@pytest.mark.parametrize("kind", ["recall", "window", "compressive", "cover", "f1", "product"])
+@pytest.mark.parametrize("kind", ["recall", "window", "compressive", "cover", "f1", "product", "harmonic"])
 def test_a_walk_can_be_left_and_taken_up_again(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for walker in (walkers.Pairs, walkers.Flips):
         monkeypatch.setattr(walker, "stride", 5)

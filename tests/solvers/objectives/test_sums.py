@@ -13,6 +13,7 @@ from optsum.solvers.objectives.sums import solve_sum
 
 from optsum.contracts.run import Limits
 from optsum.corpus.topic import as_topic
+from optsum.coverage.facility import Facility
 from optsum.coverage.instance import Combination, Coverage
 from optsum.options.options import resolve
 from optsum.problem.coverage_problem import CoverageProblem
@@ -76,6 +77,33 @@ def test_random_ratios_equal_brute_force(kind: str) -> None:
         instance = random_coverage(np.random.default_rng(seed), kind=kind, units=6)
         if instance.combination is not Combination.RATIO:
             assert_same_as_brute_force(instance, (kind, seed))
+
+
+@pytest.mark.parametrize("few", [0, 2_000])
+def test_harmonic_means_equal_brute_force(few: int) -> None:
+    # Any numbers, also beyond one, and ratios over nothing; with no selections that are few, all goes through windows.
+    for seed in range(100 if few else 40):
+        instance = random_coverage(np.random.default_rng(seed), kind="harmonic", units=7)
+        if instance.combination is Combination.HARMONIC:
+            assert_same_as_brute_force(instance, seed, few=few)
+
+
+def test_recall_and_precision_of_similarity_by_windows() -> None:
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        tokens, top = int(rng.integers(1, 6)), int(rng.choice([3, 50, 10_000]))
+        weights, words = rng.integers(1, 4, tokens), rng.integers(1, 9, 7)
+        own = np.vstack([[rng.integers(0, top * count + 1) for count in words.tolist()], words * top])
+        facility = Facility.given(
+            rng.integers(0, top + 1, (tokens, 7)),
+            weights,
+            words if seed % 2 else rng.integers(0, 9, 7),
+            full=int(weights.sum()) * top,
+            own=own,
+            max_length=int(rng.integers(5, 30)),
+        )
+        every_level = np.full(len(facility.similar), 7)
+        assert_same_as_brute_force(facility.truncated(every_level), seed, few=0)
 
 
 def test_products_by_programs_alone() -> None:

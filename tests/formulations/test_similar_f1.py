@@ -94,30 +94,34 @@ def _large(seed: int, weights: bool = False) -> dict[str, Any]:
     return {"id": "t", "documents": [sentences], "references": [["r " * 30]], "vectors": arrays}
 
 
-@pytest.mark.parametrize("weights", [False, True])
-def test_many_sentences_are_proven_and_searched_by_heuristics(weights: bool) -> None:
-    topic = _large(1, weights)
+def test_many_sentences_are_proven_and_searched_by_heuristics() -> None:
+    topic = _large(1)
     proven = _solved(topic, "branch-and-bound", max_length=60)
     assert proven.status.value == "optimal"
     assert proven.objective is not None
     for strategy in ("greedy", "vns"):
-        found = _solved(
-            topic, strategy, max_length=60, strategy_options=("no_improvement=20",) if strategy == "vns" else ()
-        )
+        budget = ("no_improvement=20",) if strategy == "vns" else ()
+        found = _solved(topic, strategy, max_length=60, strategy_options=budget)
         assert found.objective is not None
         assert found.bound is not None
         assert 0.8 * proven.objective < found.objective <= proven.objective <= found.bound < 1.3 * proven.objective
 
 
+def test_numbers_beyond_64_bits_are_searched_in_coarser_steps() -> None:
+    found = _solved(_large(1, weights=True), "greedy", max_length=60)
+    assert found.objective is not None
+    assert found.bound is not None
+    assert 0.7 * found.bound < found.objective <= found.bound
+
+
 def test_a_limit_leaves_a_bound() -> None:
-    topic = _large(2)
-    proven = _solved(topic, "branch-and-bound", max_length=60)
+    topic = _large(1)
+    greedy = _solved(topic, "greedy", max_length=60)
     found = _solved(topic, "branch-and-bound", max_length=60, node_limit=1)
     assert found.status.value != "optimal"
-    assert proven.objective is not None
+    assert greedy.objective is not None
     assert found.bound is not None
-    assert found.bound >= proven.objective
-    assert found.objective is None or found.objective <= proven.objective
+    assert found.bound >= max(greedy.objective, found.objective or 0.0)
 
 
 def test_milp_says_why_it_does_not_serve() -> None:

@@ -19,6 +19,7 @@ from typing import Any
 from optsum.solvers.exhaustive.walkers import seconds_of
 from rich.console import Console
 from rich.table import Table
+from shared.compiled import compile_at_once
 from shared.instances import instances_of, topics_of
 
 from optsum.contracts.run import Limits
@@ -56,6 +57,7 @@ def seconds(problem: CoverageProblem, strategy: str, limit: float) -> float:
 
 
 def main() -> None:
+    compile_at_once()
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path)
     parser.add_argument("--sets")

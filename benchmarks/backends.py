@@ -20,6 +20,7 @@ from statistics import median
 
 from compressive import with_parses
 from cover import clusters
+from shared.compiled import compile_at_once
 from shared.instances import topics_of
 
 from optsum.contracts.result import Status
@@ -102,6 +103,7 @@ def report(about: str, problems: list[Problem], backends: list[str], limit: floa
 
 
 def main() -> None:
+    compile_at_once()
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path)
     parser.add_argument("--backends", default="highs,pyomo:highs,cbc,glpk,scip,cp-sat")

@@ -19,6 +19,7 @@ from typing import Any
 
 from rich.console import Console
 from rich.table import Table
+from shared.compiled import compile_at_once
 from shared.instances import topics_of
 
 from optsum.chunks.conllu_text import conllu_blocks, read_text
@@ -130,6 +131,7 @@ def report(title: str, topics: Sequence[Topic], lengths: Sequence[int]) -> None:
 
 
 def main() -> None:
+    compile_at_once()
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data", type=Path)
     parser.add_argument("--lengths", default="50,100")

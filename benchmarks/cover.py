@@ -21,6 +21,7 @@ from pathlib import Path
 from time import process_time
 
 import numpy as np
+from shared.compiled import compile_at_once
 from shared.instances import topics_of
 
 import optsum
@@ -153,6 +154,7 @@ def line(name: str, given: list[Problem]) -> None:
 
 
 def main() -> None:
+    compile_at_once()
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path)
     parser.add_argument("--random", type=int, default=1000, help="random instances against brute force")

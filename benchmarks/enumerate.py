@@ -20,6 +20,7 @@ from pathlib import Path
 import numpy as np
 from optsum.solvers.objectives.paper_knapsack import solve_knapsack_all
 from optsum.solvers.objectives.recall import solve_all, solve_one
+from shared.compiled import compile_at_once
 from shared.instances import instances_of, topics_of
 from shared.merged_ilp import solve_merged_ilp
 from shared.synthetic import DUC_2004, DUC_2006, synthetic_topics
@@ -113,6 +114,7 @@ def line(found: dict[str, object]) -> str:
 
 
 def main() -> None:
+    compile_at_once()
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data", type=Path)
     parser.add_argument("--rows", default="opinosis,gum,realsumm,squality,duc-2004,duc-2006")

@@ -15,6 +15,7 @@ from pathlib import Path
 from statistics import median
 
 import numpy as np
+from shared.compiled import compile_at_once
 from shared.instances import instances_of, topics_of
 
 from optsum.contracts.result import Result
@@ -51,6 +52,7 @@ def measure(instance: Coverage) -> tuple[int, float, float]:
 
 
 def main() -> None:
+    compile_at_once()
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path)
     parser.add_argument("--sets", default="realsumm,gum")

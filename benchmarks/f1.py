@@ -16,6 +16,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+from shared.compiled import compile_at_once
 from shared.instances import instances_of, topics_of
 
 import optsum
@@ -63,6 +64,7 @@ def row(data: Path, name: str, given: dict[str, object], limit: float) -> str:
 
 
 def main() -> None:
+    compile_at_once()
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path)
     parser.add_argument("--sets", default="realsumm,gum")

@@ -24,6 +24,7 @@ from optsum.solvers.engine.driver import Driver
 from optsum.solvers.engine.joints.operations import JOINTS
 from optsum.solvers.engine.joints.warm import run_every_kernel
 from optsum.solvers.engine.program import program_of
+from shared.compiled import compile_at_once
 from shared.instances import topics_of
 
 from optsum.contracts.run import Limits, Stopped
@@ -115,6 +116,7 @@ def by_highs(instance: Coverage, limit: float) -> tuple[int, float]:
 
 
 def main() -> None:
+    compile_at_once()
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path)
     parser.add_argument("--rows", default=",".join(ROWS))

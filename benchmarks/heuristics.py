@@ -25,6 +25,7 @@ from statistics import fmean, median
 from time import process_time
 from typing import Any
 
+from shared.compiled import compile_at_once
 from shared.instances import instances_of, topics_of
 
 from optsum.contracts.result import Result, Status
@@ -77,6 +78,7 @@ def ratio(result: Result, optimum: Fraction) -> Fraction:
 
 
 def main() -> None:
+    compile_at_once()
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path)
     parser.add_argument("--strategies", help="comma-separated")

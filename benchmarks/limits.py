@@ -21,6 +21,8 @@ from random import Random
 from time import perf_counter
 from typing import Any, NamedTuple
 
+from shared.compiled import compile_at_once
+
 import optsum
 from optsum.corpus.topic import Topic, as_topic
 from optsum.registry import STRATEGIES
@@ -99,6 +101,7 @@ def cases(topics: Iterable[Topic], strategies: Iterable[str], limit: float, inte
 
 def main() -> None:
     """Run all cases and print the worst."""
+    compile_at_once()
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--sets", default="squality,dbs,gum")

@@ -17,6 +17,7 @@ from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 
+from shared.compiled import compile_at_once
 from shared.side_by_side import side_by_side
 
 import optsum
@@ -69,6 +70,7 @@ def greedy_choice(words: list[str], tokens: list[list[str]], most: int = 3) -> l
 
 
 def main() -> None:
+    compile_at_once()
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path)
     parser.add_argument("--set", default="realsumm")

@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import coo_matrix
 from scipy.sparse.linalg import svds
+from shared.compiled import compile_at_once
 from shared.instances import topics_of
 
 import optsum
@@ -125,6 +126,7 @@ def measured(topics: list[optsum.Topic], options: dict[str, Any], *, every: bool
 
 
 def main() -> None:
+    compile_at_once()
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path)
     parser.add_argument("--sets", default="realsumm,squality")

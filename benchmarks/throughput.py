@@ -16,6 +16,7 @@ from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
+from shared.compiled import compile_at_once
 from shared.side_by_side import side_by_side
 
 import optsum
@@ -51,6 +52,7 @@ def solve_all(topics: list[Topic], options: Options) -> None:
 
 
 def main() -> None:
+    compile_at_once()
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path)
     parser.add_argument("--set", default="realsumm")

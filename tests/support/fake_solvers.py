@@ -87,11 +87,20 @@ def _write(path: Path, text: str) -> None:
     path.chmod(0o755)
 
 
+PROGRAMS = ("cbc", "glpsol")
+
+
 def first_on_path(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     """Let programs in a folder be found before all others, by Pyomo too; no limit pays for loading that."""
     import pyomo.environ  # noqa: F401
-    from pyomo.common import Executable
 
     monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
-    for name in ("cbc", "glpsol"):
+    forget_programs()
+
+
+def forget_programs() -> None:
+    """Let Pyomo look for programs again: it remembers where it found them, which another test would be given then."""
+    from pyomo.common import Executable
+
+    for name in PROGRAMS:
         Executable(name).rehash()

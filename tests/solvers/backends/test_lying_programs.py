@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
-from fake_solvers import fake_cbc, fake_glpsol, first_on_path
+from fake_solvers import fake_cbc, fake_glpsol, first_on_path, forget_programs
 
 import optsum
 from optsum.contracts.result import Status
@@ -105,3 +105,14 @@ def test_a_liar_costs_its_topic_an_error_row(tmp_path: Path, monkeypatch: pytest
     assert row.status is Status.ERROR
     assert row.error is not None
     assert "cbc calls 0 optimal" in row.error
+
+
+def test_no_fake_is_left_for_other_tests(tmp_path: Path) -> None:
+    from pyomo.common import Executable
+
+    fake_cbc(tmp_path, NONE)
+    with pytest.MonkeyPatch.context() as patched:
+        first_on_path(patched, tmp_path)
+        assert Executable("cbc").path() == str(tmp_path / "cbc")
+    forget_programs()
+    assert Executable("cbc").path() != str(tmp_path / "cbc")

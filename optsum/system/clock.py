@@ -31,14 +31,19 @@ def clock() -> float:
 @contextmanager
 def standing() -> Iterator[None]:
     """Let the clock stand meanwhile."""
-    with _STOPS.lock:
-        if not _STOPS.depth:
-            _STOPS.since = perf_counter()
-        _STOPS.depth += 1
-    try:
+    entered = False
+    try:  # Ctrl-C may come as soon as the lock is free, and must not leave the clock standing
+        with _STOPS.lock:
+            if not _STOPS.depth:
+                _STOPS.since = perf_counter()
+            _STOPS.depth += 1
+            entered = True
         yield
     finally:
-        with _STOPS.lock:
-            _STOPS.depth -= 1
-            if not _STOPS.depth:
-                _STOPS.total += perf_counter() - _STOPS.since
+        if entered:
+            with _STOPS.lock:
+                if _STOPS.depth == 1:  # in this order: no thread that looks meanwhile sees what is not counted
+                    now = perf_counter()
+                    _STOPS.total += now - _STOPS.since
+                    _STOPS.since = now
+                _STOPS.depth -= 1

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from optsum._version import __version__
 from optsum.errors import ExecutorError, OptionError, show_tracebacks, tracebacks_are_shown
-from optsum.running.executors.work import interrupt_here
+from optsum.running.executors.work import KEEPS_MEMORY, interrupt_here
 from optsum.system.processes.children import imports_from_here
 
 __all__ = ["Dask"]
@@ -36,12 +36,9 @@ _QUIET: Final = {
     "distributed.admin.tick.interval": "1s",
     "distributed.admin.system-monitor.interval": "10s",
     "distributed.scheduler.active-memory-manager.start": False,
-    # Nannies have workers hand back to the system each 64 kB that are free, and every search takes more and fills them
-    # anew: of long topics that is a good part of all the work.
-    "distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": 1 << 28,
-    "distributed.nanny.pre-spawn-environ.MALLOC_MMAP_THRESHOLD_": 1 << 25,
+    **{f"distributed.nanny.pre-spawn-environ.{name}": value for name, value in KEEPS_MEMORY.items()},
 }
-"""How a cluster of ours is configured."""
+"""How a cluster of ours is configured; nannies would else have workers hand back each 64 kB that are free."""
 
 
 def _loggers() -> list[str]:

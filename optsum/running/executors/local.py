@@ -14,7 +14,7 @@ from typing import Any
 
 from optsum.errors import tracebacks_are_shown
 from optsum.running.executors.pipes import mend_pipes
-from optsum.running.executors.work import STOP, start_process
+from optsum.running.executors.work import KEEPS_MEMORY, STOP, start_process
 from optsum.system.processes.children import SAFE_PATH, imports_from_here
 
 __all__ = ["Local", "interrupt_processes"]
@@ -60,7 +60,7 @@ class Local:
                 timeout=_IDLE_S,
                 initializer=start_process,
                 initargs=(os.getpid(), tracebacks_are_shown(), self._memory, _folder()),  # others: new processes
-                env=SAFE_PATH,
+                env={**SAFE_PATH, **KEEPS_MEMORY},
             )
             mend_pipes(self._executor)
             future: Future[Any] = self._executor.submit(function, *arguments)

@@ -22,13 +22,27 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import FrameType
 
-__all__ = ["STOP", "Done", "Job", "interrupt_here", "is_interrupted", "start_process", "work_on", "worth_keeping"]
+__all__ = [
+    "KEEPS_MEMORY",
+    "STOP",
+    "Done",
+    "Job",
+    "interrupt_here",
+    "is_interrupted",
+    "start_process",
+    "work_on",
+    "worth_keeping",
+]
 
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
 
 STOP: Final = {signal.SIGINT, signal.SIGTERM}
 """What ends the work in good order."""
+
+KEEPS_MEMORY: Final = {"MALLOC_TRIM_THRESHOLD_": str(1 << 28), "MALLOC_MMAP_THRESHOLD_": str(1 << 25)}
+"""Environment in which a process keeps memory that is free: every search takes as much again, and would have the system
+fill it anew."""
 
 
 @dataclass(frozen=True, slots=True)

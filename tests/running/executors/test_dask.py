@@ -3,24 +3,10 @@
 from __future__ import annotations
 
 import logging
-import os
 
 import pytest
 
 from optsum.running.executors.dask import Dask
-
-
-def test_workers_of_a_cluster_of_ours_keep_free_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Or they hand it back after each search, and are given it again by the next, at a price."""
-    pytest.importorskip("distributed")
-    names = ["MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_"]
-    for name in names:
-        monkeypatch.delenv(name, raising=False)
-    crew = Dask(None, 1)
-    try:
-        assert [int(crew.submit(os.getenv, name).result(60)) for name in names] == [1 << 28, 1 << 25]
-    finally:
-        crew.end()
 
 
 def test_dask_says_nothing_of_its_own() -> None:

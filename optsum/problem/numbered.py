@@ -35,7 +35,7 @@ class Rows:
 
     Attributes
     ----------
-    begin, found, copies, totals, shared
+    begin, found, copies, totals
         As `optsum.metrics.gram_kernels.count_rows` returns them.
     different : int
         How many n-grams there are.
@@ -47,7 +47,6 @@ class Rows:
     found: IntArray
     copies: IntArray
     totals: IntArray
-    shared: Any
     different: int
     groups: Sequence[Sequence[int]]
     units: IntArray
@@ -212,8 +211,18 @@ class NumberedTopic:
         if not spec.keep_overlong:
             kept &= lengths <= spec.max_length
         units = np.flatnonzero(kept)
-        names = ("begin", "found", "copies", "totals", "shared", "different")
-        components = [Rows(**dict(zip(names, rows, strict=True)), groups=groups, units=units + own) for rows in counted]
+        components = [
+            Rows(
+                begin=begin,
+                found=found,
+                copies=copies,
+                totals=totals,
+                different=different,
+                groups=groups,
+                units=units + own,
+            )
+            for begin, found, copies, totals, _, different in counted
+        ]
         objective, weights = objective_of(
             components,
             spec.measure,

@@ -13,7 +13,7 @@ from typing import Final
 from optsum.errors import OptionError
 from optsum.text.tokenizers import TOKENIZERS, Sentence, raw_text
 
-__all__ = ["LENGTH_OF", "character_count", "cut_sentences", "cut_words", "joined", "word_count", "word_starts"]
+__all__ = ["LENGTH_OF", "character_count", "cut_sentences", "joined", "word_count", "word_starts"]
 
 
 def word_count(sentence: Sentence) -> int:
@@ -55,23 +55,10 @@ def joined(sentences: Iterable[Sentence]) -> Sentence:
 _ASCII_WORD = re.compile(r"\S+", re.ASCII)
 
 
-def cut_words(text: Sentence, max_words: int) -> Sentence:
-    """Return the text up to the end of its `max_words`-th word, as ROUGE-1.5.5 cuts with ``-l``.
-
-    Words are what ASCII white space separates, before punctuation is split off, or the tokens of a
-    pre-tokenized text.
-
-    Parameters
-    ----------
-    text : str or tuple of str
-    max_words : int
-        0 or more.
-    """
-    return cut_sentences([text], max_words)[0]
-
-
 def cut_sentences(sentences: Iterable[Sentence], max_words: int) -> list[Sentence]:
-    """Cut several sentences after `max_words` words in all, as `cut_words` does; later ones become empty.
+    """Cut sentences after `max_words` words in all, as ROUGE-1.5.5 cuts with ``-l``; later ones become empty.
+
+    Words are what ASCII white space separates, before punctuation is split off, or the tokens of a pre-tokenized text.
 
     Raises
     ------

@@ -33,7 +33,7 @@ from ..engine.monitor import Monitor, Statistics
 from ..engine.singles.core import Core, core_of
 from .recall import Answer, recall_program
 
-__all__ = ["knapsack_bound", "solve_knapsack_all", "solve_knapsack_one"]
+__all__ = ["solve_knapsack_all", "solve_knapsack_one"]
 
 _SLICE: Final = 20_000
 _DONE: Final = 0
@@ -142,7 +142,7 @@ def _find_oracles(
         d = state[0]
         if path[d] == n:
             if d == 0:
-                return 0
+                return _DONE
             u = order[path[d - 1] - 1]
             chosen[u] = False
             for k in range(start[u], start[u + 1]):
@@ -150,9 +150,9 @@ def _find_oracles(
             state[0] = d - 1
             continue
         if spent >= budget:
-            return 1
+            return _PAUSED
         if state[2] == len(found):
-            return 2
+            return _FULL
         u = order[path[d]]
         path[d] += 1
         if lengths[u] > room[d]:
@@ -196,13 +196,8 @@ def _core(coverage: Coverage) -> tuple[Core, int]:
     return core, divisor
 
 
-def knapsack_bound(coverage: Coverage) -> int:
-    """Algorithm 1 for the empty set: a bound on the numerator."""
-    core, divisor = _core(coverage)
-    return _root_bound(core) * divisor + int(coverage.constants[0])
-
-
 def _root_bound(core: Core) -> int:
+    """Algorithm 1 for the empty set."""
     have = np.zeros(len(core.price), np.int64)
     rest = np.arange(core.size)
     return int(_bound(core.base, rest, core.high, have, *_arrays(core)))

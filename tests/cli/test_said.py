@@ -16,7 +16,6 @@ from optsum.cli.app import _COMMANDS
 from optsum.report.messages import logs, progress
 from optsum.report.messages.verbosity import Verbosity
 
-SPOILT = {"id": "t", "documents": [["Prüfung läuft", "Das war gut für alle"]], "references": [["Größe zählt"]]}
 LENGTH = ["--max-length", "4", "--strategy", "lead", "-o", "out.jsonl", "--overwrite"]
 
 

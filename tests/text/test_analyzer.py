@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from optsum.errors import InputError, OptionError, UnknownNameError
 from optsum.text import analyzer as text_module
 from optsum.text.analyzer import Analyzer, load_stopwords
-from optsum.text.lengths import character_count, cut_sentences, cut_words, joined, word_count
+from optsum.text.lengths import character_count, cut_sentences, joined, word_count
 from optsum.text.resources import smart_stopwords
 from optsum.text.tokenizers import TOKENIZERS
 
@@ -141,17 +141,17 @@ def test_joined_tokens_are_those_of_the_sentences() -> None:
     assert Analyzer().joined_tokens(["A b.", ("C-d",)]) == ["a", "b", "c", "d"]
 
 
-def test_cut_words_counts_before_punctuation_is_split() -> None:
-    assert cut_words("one two-three  four, five", 3) == "one two-three  four,"
-    assert cut_words(("a", "b c", "d"), 2) == ("a", "b c")
-    assert cut_words("a b", 0) == ""
-    assert cut_words("a b ", 2) == "a b "
+def test_words_are_cut_before_punctuation_is_split() -> None:
+    assert cut_sentences(["one two-three  four, five"], 3) == ["one two-three  four,"]
+    assert cut_sentences([("a", "b c", "d")], 2) == [("a", "b c")]
+    assert cut_sentences(["a b"], 0) == [""]
+    assert cut_sentences(["a b "], 2) == ["a b "]
     with pytest.raises(OptionError, match="-1"):
-        cut_words("a", -1)
+        cut_sentences(["a"], -1)
 
 
 def test_a_no_break_space_ends_no_word_when_cutting() -> None:
-    assert cut_words("a\u00a0b c d", 2) == "a\u00a0b c"
+    assert cut_sentences(["a\u00a0b c d"], 2) == ["a\u00a0b c"]
 
 
 @given(st.lists(ANY_TEXT | st.lists(ANY_TEXT).map(tuple)), st.integers(0, 30))

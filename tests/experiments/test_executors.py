@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from processes import children_of, living, wait_for
 from timeless import timeless
-from worker_jobs import deadly_search, dies_of, dies_once, lost, slow_first, text_of
+from worker_jobs import deadly_search, dies_first, dies_of, lost, slow_first, text_of
 
 import optsum
 from optsum.cli import main
@@ -115,8 +115,10 @@ def test_answers_come_as_they_are_done_and_each_once() -> None:
     assert sorted(item for item, text in found if text == "lost") == [7]
 
 
-def test_who_dies_once_is_no_loss(tmp_path: Path) -> None:
-    work = partial(dies_once, folder=tmp_path, deadly=(5,))
+@pytest.mark.parametrize("times", [1, 2])
+def test_a_process_that_dies_beside_a_topic_is_no_loss(tmp_path: Path, times: int) -> None:
+    """Once in a batch, and once more alone: somebody else may have killed either."""
+    work = partial(dies_first, folder=tmp_path, deadly=(5,), times=times)
     found = [answer for answers in as_done(work, range(20), Local(2), lost, text_of) for answer in answers]
     assert sorted(item for item, text in found if text != "lost") == list(range(20))
 

@@ -41,8 +41,13 @@ class Results(Connection):
 
     def _next(self, handle: int, size: int) -> bytes:
         """Return what there is of a message; once a process has died and nothing more comes, nobody completes it."""
-        if handle not in wait([handle, *(process.sentinel for process in list(self._processes.values()))]):
-            raise EOFError("a process died while results were sent")
+        senders = {process.sentinel: process for process in list(self._processes.values())}
+        while handle not in (ready := wait([handle, *senders])):
+            idle = [sentinel for sentinel in ready if senders[sentinel].exitcode == 0]
+            if not idle:
+                raise EOFError("a process died while results were sent")
+            for sentinel in idle:  # it ended by itself, having nothing to do, and had sent all it had
+                del senders[sentinel]
         return os.read(handle, size)
 
 

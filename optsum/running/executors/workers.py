@@ -1,7 +1,8 @@
 """Work on one item after another, or on several elsewhere: Ctrl-C loses nothing, and no process is left behind.
 
 Processes stop at Ctrl-C too, and hand over what they have. A process that dies (a solver that crashes, memory that runs
-out) costs the item that it died of, after a second attempt alone, and no other.
+out) costs the item that it died of, and no other: what it was given is tried again, item by item alone, and an item
+that is lost was alone with two processes that died.
 """
 
 from __future__ import annotations
@@ -34,6 +35,9 @@ _MOST_A_SECOND = 640
 _LOOK_S = 2.0
 """Between two looks at whether anybody is there to wait for."""
 
+_ALONE = 2
+"""Attempts at an item by itself. After one, a process that somebody else killed just then would be held against it."""
+
 _GRACE_S = 5.0
 """How long processes may take to hand over what they have after Ctrl-C."""
 
@@ -53,7 +57,7 @@ def in_order(
     crew : Crew or None
         Who works; None is this process.
     lost : callable
-        What to yield for an item whose process died twice.
+        What to yield for an item of which two processes died that had nothing else to do.
 
     Raises
     ------
@@ -183,17 +187,19 @@ class _Stream(Generic[Item, Answer]):
                 yield from self._alone(item)
 
     def _alone(self, item: Item) -> Iterator[list[Answer]]:
-        number = self._submit([item])
-        try:
-            future = self._under_way[number][1]
-            self._wait([future])
-            done = future.result()
-        except BrokenExecutor:
+        for _ in range(_ALONE):
+            number = self._submit([item])
+            try:
+                future = self._under_way[number][1]
+                self._wait([future])
+                done = future.result()
+            except BrokenExecutor:
+                del self._under_way[number]
+                continue
             del self._under_way[number]
-            yield [self._job.answer(item, self._lost(item))]
+            yield from self._answers(done)
             return
-        del self._under_way[number]
-        yield from self._answers(done)
+        yield [self._job.answer(item, self._lost(item))]
 
     def _has_answers(self, number: int) -> bool:
         _, future = self._under_way[number]

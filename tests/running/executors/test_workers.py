@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
+import struct
 import subprocess
 import sys
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import loky
@@ -18,6 +22,7 @@ from worker_jobs import dies_of, dies_sending, lost, row, text_of, waits
 import optsum
 from optsum.running.executors.given import Given
 from optsum.running.executors.local import Local
+from optsum.running.executors.pipes import Results
 from optsum.running.executors.workers import as_done, in_order
 
 
@@ -106,6 +111,31 @@ def test_a_process_that_is_killed_while_it_sends_is_noticed(tmp_path: Path, sent
     assert [result.id for result in done] == list(map(str, range(40)))
     assert [result.id for result in done if result.error == "lost"] == []
     assert (tmp_path / "died-7").exists()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows sends messages whole")
+def test_a_process_that_ends_by_itself_interrupts_nobody_s_message() -> None:
+    """As one that was idle for a minute does, while another is in the middle of a long message."""
+    reader, writer = multiprocessing.Pipe(duplex=False)
+    ended, closed = os.pipe()
+    os.close(closed)
+    idle, dead = (SimpleNamespace(sentinel=ended, exitcode=status) for status in (0, -9))
+    message = struct.pack("!i", 5) + b"hello"
+    for process, expected in ((idle, b"hello"), (dead, None)):
+        results = Results(os.dup(reader.fileno()), {1: process})
+        os.write(writer.fileno(), message[:6])
+        rest = threading.Timer(0.3, os.write, [writer.fileno(), message[6:]])
+        rest.start()
+        if expected is None:
+            with pytest.raises(EOFError, match="a process died while results were sent"):
+                results.recv_bytes()
+        else:
+            assert results.recv_bytes() == expected
+        rest.join()
+        results.close()
+    for end in (reader, writer):
+        end.close()
+    os.close(ended)
 
 
 def test_processes_that_break_while_work_is_handed_over_are_started_anew(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -107,8 +107,15 @@ def test_the_process_of_a_worker_ends_too(tmp_path: Path, number: signal.Signals
 
 @pytest.mark.slow
 @pytest.mark.skipif(find_spec("pyscipopt") is None, reason="pyscipopt is not installed")
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT], ids=lambda number: number.name)
-def test_a_solver_in_this_process_lets_signals_through(tmp_path: Path, number: signal.Signals, start: Start) -> None:
+@pytest.mark.parametrize(
+    ("number", "workers"),
+    [(signal.SIGTERM, 1), (signal.SIGINT, 1), (signal.SIGINT, 2)],
+    ids=lambda given: getattr(given, "name", str(given)),
+)
+def test_a_solver_within_a_process_lets_signals_through(
+    tmp_path: Path, number: signal.Signals, workers: int, start: Start
+) -> None:
+    """With two processes they are killed in the end, and what they held is no news to anybody either."""
     rng, words = np.random.default_rng(0), [f"v{word}" for word in range(500)]
     hard = {  # SCIP goes on for minutes
         "documents": [
@@ -118,15 +125,28 @@ def test_a_solver_in_this_process_lets_signals_through(tmp_path: Path, number: s
     }
     topics, out = write(tmp_path / "topics.jsonl", [SMALL, hard, hard]), tmp_path / "rows.jsonl"
     process = start(
-        ["solve", topics, "--strategy", "milp", "--backend", "scip", "--max-length", "900", "--workers", "1", "-o", out]
+        [
+            "solve",
+            topics,
+            "--strategy",
+            "milp",
+            "--backend",
+            "scip",
+            "--max-length",
+            "900",
+            "--workers",
+            workers,
+            "-o",
+            out,
+        ]
     )
     wait_for(lambda: len(rows_of(out)) == 1)
     time.sleep(5)  # it is at work
     process.send_signal(number)
     _, err = process.communicate(timeout=45)
     assert process.returncode == 128 + number
-    assert [row["termination"] for row in rows_of(out)] == ["completed", "interrupted"]
-    assert spoken(err) == f"optsum: interrupted; 2 rows done in {out}\n"
+    assert [row["termination"] for row in rows_of(out)] == ["completed", *["interrupted"] * workers]
+    assert spoken(err) == f"optsum: interrupted; {1 + workers} rows done in {out}\n"
 
 
 @pytest.mark.parametrize("workers", [1, 2])

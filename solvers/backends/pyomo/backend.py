@@ -23,6 +23,7 @@ from optsum.system.deadline import Deadline
 
 from ..alarm import Alarm, Overran
 from .declaration import PyomoDeclaration
+from .locks import let_go_of_named_locks
 from .model import pyomo_model
 from .newer import solve_newer
 from .older import solve_older
@@ -107,6 +108,7 @@ class PyomoBackend(Backend):
             try:
                 with Alarm(deadline) as alarm:
                     model = build() if build is not None else pyomo_model(problem.linear_model)
+                    let_go_of_named_locks()
                     started = start is not None and build is None and self.declaration.warm_start
                     for unit, variable in model.x.items() if started else ():
                         variable.value = int(unit in (start or ()))

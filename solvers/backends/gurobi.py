@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import Any, Final
 
+from optsum.contracts.backend import Availability
 from optsum.contracts.declaration import OptionNames, SizeLimit
 
 from .pyomo.backend import PyomoBackend, hushed
@@ -16,7 +18,7 @@ __all__ = ["GUROBI", "Gurobi"]
 GUROBI: Final = PyomoDeclaration(
     factory="gurobi_direct",
     newer=True,
-    install="pip install gurobipy",
+    install="pip install gurobipy scipy",
     licence="commercial; free for academic use",
     module="gurobipy",
     size=SizeLimit(columns=2000, rows=2000),
@@ -36,6 +38,13 @@ class Gurobi(PyomoBackend):
     name = "gurobi"
     about = "Gurobi through Pyomo"
     declaration = GUROBI
+
+    def available(self) -> Availability:
+        """Say whether it can be used: Pyomo hands programs to it as matrices of scipy."""
+        found = super().available()
+        if found and find_spec("scipy") is None:
+            return Availability(usable=False, reason="the package scipy is not installed")
+        return found
 
     def factory(self) -> Any:
         """Return Pyomo's solver object, which Ctrl-C and SIGTERM stop."""

@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from typing import Final
 
 from optsum.errors import OptsumError, describe, visible
@@ -66,5 +67,8 @@ def guarded(command: Callable[[], int]) -> int:
 
 def _discard_output() -> None:
     """Let Python flush what is left of the standard output at its end without another error."""
-    with suppress(OSError, ValueError, AttributeError):  # it may be no real file
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    with (
+        suppress(OSError, ValueError, AttributeError),
+        Path(os.devnull).open("wb") as nowhere,
+    ):  # it may be no real file
+        os.dup2(nowhere.fileno(), sys.stdout.fileno())

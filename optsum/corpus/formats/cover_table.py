@@ -126,5 +126,5 @@ def _alternative(piece: str) -> list[int | str]:
     names = [name.strip() for name in piece.split(",")]
     for name in names:
         if not name or re.search(r"[\s{}]", name):
-            raise ValueError(f"the set {piece.strip()!r} is not made of ids with commas between them")
+            raise ValueError(f"the set {piece.strip()!r:.60} is not made of ids with commas between them")
     return [int(name) if re.fullmatch(r"0|[1-9]\d{0,17}", name) else name for name in names]

@@ -358,3 +358,9 @@ def test_what_people_said_stands_beside_what_is_computed() -> None:
     assert {row[0]: row[9] for row in tables["Quality questions (Table 6, short)"].rows} == {"one": "-1.000"}
     joined = {row[0]: row[1:] for row in tables["Participation (Table 3)"].rows}
     assert joined == {"one": ["-", "2"], "HUMAN": ["1", "-"], "abstract": ["1", "-"]}
+
+
+def test_of_a_long_line_that_is_no_table_the_beginning_is_said() -> None:
+    with pytest.raises(InputError, match="is not made of ids") as caught:
+        parse_cover_table("1 {" + "a b" * 100_000 + "}", topic_id="t", source="file")
+    assert len(str(caught.value)) < 150

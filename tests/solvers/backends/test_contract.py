@@ -398,12 +398,3 @@ def test_threads_may_change_from_solve_to_solve() -> None:
     found = [search(problem, "milp", backend="highs", threads=threads).key for threads in (1, 2, 1)]
     assert len(set(found)) == 1
     assert search(problem, "milp", Limits(nodes=1), backend="highs").bound is not None, "the root bound works again"
-
-
-def test_gurobi_without_scipy_is_refused_before_any_work(monkeypatch: pytest.MonkeyPatch) -> None:
-    from optsum.registry import BACKENDS
-
-    monkeypatch.setattr("optsum.contracts.backend.find_spec", lambda name: object())
-    monkeypatch.setattr("optsum.solvers.backends.gurobi.find_spec", lambda name: None if name == "scipy" else object())
-    found = BACKENDS.load("gurobi")().available()
-    assert (found.usable, found.reason) == (False, "the package scipy is not installed")

@@ -64,39 +64,25 @@ def _longer(values, least):
 
 
 @njit(cache=True)
-def reduce_core(
-    state,
-    lengths,
-    mass,
-    start,
-    feature,
-    count,
-    table_start,
-    table,
-    price,
-    scale,
-    fee_start,
-    fee,
-    fee_count,
-    fee_share,
-    fee_weight,
-    fee_step,
-):
+def reduce_core(state, mass, entries, scale, fees_of):
     """Fold decided units into base and mass, split, clip and merge what is left.
 
     Parameters
     ----------
     state : (n,) int8
         `DROPPED`, `TAKEN` or `FREE`.
-    table : any tables that begin with 0; the others as in `singles.core.Core`
+    entries : start, feature, count, table_start, table, price
+        Of any tables that begin with 0; as in `singles.core.Core`.
+    fees_of : the fields of `singles.core.Fees`
 
     Returns
     -------
-    keep, mass, start, feature, count, table_start, table, price, gained, fee_start, fee, fee_count, fee_share,
-    fee_weight, fee_step
+    keep, mass, entries, gained, fees_of
         `keep` are the free units' old numbers; `gained` is the value the taken units have by themselves.
     """
-    n = len(lengths)
+    start, feature, count, table_start, table, price = entries
+    fee_start, fee, fee_count, fee_share, fee_weight, fee_step = fees_of
+    n = len(state)
     tables = len(table_start) - 1
     m = tables + len(fee_weight)  # one row a table, then one a fee
     free = 0
@@ -380,20 +366,6 @@ def reduce_core(
             if g == 0 or fee_column[g - 1] != c:  # a column's shares go to its first fee
                 out_fee_share[at_row[i]] = min(col_share[k], weight_out[g] * held * scale)
             at_row[i] += 1
-    return (
-        keep,
-        out_mass,
-        out_start,
-        out_feature,
-        out_count,
-        out_table_start,
-        out_table,
-        out_price,
-        gained,
-        out_fee_start,
-        out_fee,
-        out_fee_count,
-        out_fee_share,
-        out_fee_weight,
-        out_fee_step,
-    )
+    out_entries = out_start, out_feature, out_count, out_table_start, out_table, out_price
+    out_fees = out_fee_start, out_fee, out_fee_count, out_fee_share, out_fee_weight, out_fee_step
+    return keep, out_mass, out_entries, gained, out_fees

@@ -16,7 +16,7 @@ a minimum length. Values are integers, so the fraction of the last sentence is r
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,24 +41,45 @@ _PAUSED: Final = 1
 _FULL: Final = 2
 
 
+class _Way(NamedTuple):
+    """Where Algorithm 3 stands.
+
+    Attributes
+    ----------
+    order : (n,) units by what they gain alone
+    have, chosen : copies of each feature and units of the set at hand
+    path : (n + 2,) positions in `order`: ``path[d]`` is the next to try at depth d; those above are chosen
+    value, room : (n + 2,) by depth
+    """
+
+    order: NDArray[np.int64]
+    have: NDArray[np.int64]
+    chosen: NDArray[np.bool_]
+    path: NDArray[np.int64]
+    value: NDArray[np.int64]
+    room: NDArray[np.int64]
+
+
 @njit(cache=True)
-def _gain(u, have, mass, start, feature, count, table_start, table):
+def _gain(u, have, core):
     """ROUGE'(R, V, {u}) times the denominator: what unit u adds to the copies in `have`."""
-    gain = mass[u]
-    for k in range(start[u], start[u + 1]):
-        f = feature[k]
+    table_start, table = core.table_start, core.table
+    gain = core.mass[u]
+    for k in range(core.start[u], core.start[u + 1]):
+        f = core.feature[k]
         top = table_start[f + 1] - table_start[f] - 1
-        gain += table[table_start[f] + min(have[f] + count[k], top)] - table[table_start[f] + min(have[f], top)]
+        gain += table[table_start[f] + min(have[f] + core.count[k], top)] - table[table_start[f] + min(have[f], top)]
     return gain
 
 
 @njit(cache=True)
-def _bound(value, rest, room, have, lengths, mass, start, feature, count, table_start, table):
+def _bound(value, rest, room, have, core):
     """Algorithm 1 for a set of this value: pack the units of `rest` by density into the room."""
+    lengths = core.lengths
     gains = np.empty(len(rest), np.int64)
     density = np.empty(len(rest), np.float64)
     for i in range(len(rest)):
-        gains[i] = _gain(rest[i], have, mass, start, feature, count, table_start, table)
+        gains[i] = _gain(rest[i], have, core)
         density[i] = -gains[i] / lengths[rest[i]] if lengths[rest[i]] > 0 else -np.inf
     for i in np.argsort(density, kind="mergesort"):
         length = lengths[rest[i]]
@@ -72,17 +93,18 @@ def _bound(value, rest, room, have, lengths, mass, start, feature, count, table_
 
 
 @njit(cache=True)
-def _greedy(lengths, mass, start, feature, count, table_start, table, base, high):
+def _greedy(core):
     """Algorithm 2: the set by density, or the best single unit."""
+    _ids, lengths, _mass, start, feature, count, _table_start, _table, _price, _fees, base, _low, high, _scale = core
     n = len(lengths)
-    have = np.zeros(len(table_start) - 1, np.int64)
+    have = np.zeros(len(core.price), np.int64)
     chosen = np.zeros(n, np.bool_)
     open_ = lengths <= high
     value = base
     room = high
     single, single_gain = -1, np.int64(0)
     for u in range(n):
-        gain = _gain(u, have, mass, start, feature, count, table_start, table)
+        gain = _gain(u, have, core)
         if open_[u] and gain > single_gain:
             single, single_gain = u, gain
     for _ in range(n):
@@ -90,7 +112,7 @@ def _greedy(lengths, mass, start, feature, count, table_start, table, base, high
         best_gain = np.int64(0)
         for u in range(n):
             if open_[u]:
-                gain = _gain(u, have, mass, start, feature, count, table_start, table)
+                gain = _gain(u, have, core)
                 if best < 0 or float(gain) * lengths[best] > float(best_gain) * lengths[u]:
                     best, best_gain = u, gain
         if best < 0:
@@ -110,32 +132,14 @@ def _greedy(lengths, mass, start, feature, count, table_start, table, base, high
 
 
 @njit(cache=True)
-def _find_oracles(
-    order,
-    lengths,
-    mass,
-    start,
-    feature,
-    count,
-    table_start,
-    table,
-    every,
-    have,
-    chosen,
-    path,
-    value,
-    room,
-    found,
-    state,
-    budget,
-):
+def _find_oracles(core, every, way, found, state, budget):
     """Algorithm 3, resumable.
 
-    path : (n + 1,) positions in `order`: ``path[d]`` is the next to try at depth d; those above are chosen
-    value, room : (n + 1,) by depth
     found : (capacity, n) bool, the sets that reach tau
     state : (4,) depth, tau, sets found, sets checked
     """
+    lengths, start, feature, count = core.lengths, core.start, core.feature, core.count
+    order, have, chosen, path, value, room = way
     n = len(order)
     spent = 0
     while True:
@@ -159,7 +163,7 @@ def _find_oracles(
             continue
         spent += 1
         state[3] += 1
-        now = value[d] + _gain(u, have, mass, start, feature, count, table_start, table)
+        now = value[d] + _gain(u, have, core)
         left = room[d] - lengths[u]
         chosen[u] = True
         for k in range(start[u], start[u + 1]):
@@ -174,7 +178,7 @@ def _find_oracles(
             go_on = True
         else:
             rest = order[path[d] :]
-            bound = _bound(now, rest, left, have, lengths, mass, start, feature, count, table_start, table)
+            bound = _bound(now, rest, left, have, core)
             go_on = bound >= state[1] if every else bound > state[1]
         if go_on:
             value[d + 1] = now
@@ -198,13 +202,7 @@ def _core(coverage: Coverage) -> tuple[Core, int]:
 
 def _root_bound(core: Core) -> int:
     """Algorithm 1 for the empty set."""
-    have = np.zeros(len(core.price), np.int64)
-    rest = np.arange(core.size)
-    return int(_bound(core.base, rest, core.high, have, *_arrays(core)))
-
-
-def _arrays(core: Core) -> tuple[NDArray[np.int64], ...]:
-    return core.lengths, core.mass, core.start, core.feature, core.count, core.table_start, core.table
+    return int(_bound(core.base, np.arange(core.size), core.high, np.zeros(len(core.price), np.int64), core))
 
 
 def _run(
@@ -212,9 +210,9 @@ def _run(
 ) -> tuple[list[tuple[int, ...]], int, int, Termination | None, Statistics]:
     """Return the sets found, their value, the bound proven, the limit reached, statistics."""
     n = core.size
-    tau, greedy = _greedy(*_arrays(core), core.base, core.high)
+    tau, greedy = _greedy(core)
     nothing = np.zeros(len(core.price), np.int64)
-    alone = np.array([_gain(u, nothing, *_arrays(core)[1:]) for u in range(n)], np.int64)
+    alone = np.array([_gain(u, nothing, core) for u in range(n)], np.int64)
     order = np.argsort(-alone, kind="stable")
     path, value, room = (np.zeros(n + 2, np.int64) for _ in range(3))
     value[0], room[0] = core.base, core.high
@@ -224,16 +222,14 @@ def _run(
         found[0], state[2] = greedy, 1
     elif tau == core.base:
         state[2] = 1  # the empty set
-    have, chosen = np.zeros(len(core.price), np.int64), np.zeros(n, np.bool_)
+    way = _Way(order, np.zeros(len(core.price), np.int64), np.zeros(n, np.bool_), path, value, room)
     reason: Termination | None = None
     nodes, memory = monitor.limits.nodes, 0
     try:
         with monitor.phase("search"):
             while True:
                 budget = _SLICE if nodes is None else min(_SLICE, nodes - int(state[3]))
-                answer = _find_oracles(
-                    order, *_arrays(core), every, have, chosen, path, value, room, found, state, budget
-                )
+                answer = _find_oracles(core, every, way, found, state, budget)
                 if answer == _DONE:
                     break
                 monitor.statistics.nodes = int(state[3])

@@ -150,5 +150,5 @@ def _most(core: Core) -> IntArray:
 def with_prices(core: Core, multipliers: IntArray) -> Core:
     """Return a core with the multipliers of its relaxation as prices of features and rows."""
     m = len(core.table_start) - 1
-    rows = replace(core.rows, price=multipliers[m : m + len(core.rows.unit)])
+    rows = core.rows._replace(price=multipliers[m : m + len(core.rows.unit)])
     return replace(core, price=multipliers[:m], rows=rows)

@@ -110,25 +110,8 @@ def suffix_table(lengths, profit, low, high, grain):
 
 
 @njit(cache=True)
-def _decide(
-    lengths,
-    mass,
-    start,
-    feature,
-    count,
-    table_start,
-    table,
-    price,
-    scale,
-    base,
-    low,
-    high,
-    grain,
-    target,
-    bound_only,
-    state,
-    fees,
-):
+def _decide(core, grain, target, bound_only, state):
+    _ids, lengths, mass, start, feature, count, table_start, table, price, fees, base, low, high, scale = core
     fee_start, fee, fee_count, fee_share, fee_weight, fee_step = fees
     n, m = len(lengths), len(price)
     zero = np.int64(0)  # a literal would compile `fee_term` once more
@@ -226,23 +209,5 @@ def decide(core: Core, target: int) -> tuple[int, States, int]:
 
 def _decided(core: Core, target: int | None) -> tuple[int, States, int]:
     state: NDArray[np.int8] = np.empty(core.size, np.int8)
-    bound, moved = _decide(
-        core.lengths,
-        core.mass,
-        core.start,
-        core.feature,
-        core.count,
-        core.table_start,
-        core.table,
-        core.price,
-        core.scale,
-        core.base,
-        core.low,
-        core.high,
-        grain_of(core),
-        0 if target is None else target,
-        target is None,
-        state,
-        core.fees,
-    )
+    bound, moved = _decide(core.plain, grain_of(core), 0 if target is None else target, target is None, state)
     return int(bound), state, int(moved)

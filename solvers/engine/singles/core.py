@@ -11,7 +11,7 @@ them either (`reduction`). Masses may be negative. Recall has no fees.
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -101,21 +101,17 @@ class Core(NamedTuple):
         """Number of undecided units."""
         return len(self.ids)
 
+    @property
+    def plain(self) -> tuple[Any, ...]:
+        """The fields as kernels take them: numba finds the type of plain tuples sooner than that of named ones."""
+        return (*self[:9], self.fees[:], *self[10:])
+
 
 def reduced(core: Core, state: States) -> Core:
     """Return the core that remains once units are taken (`TAKEN`) or dropped (`DROPPED`)."""
-    about = (
-        core.lengths,
-        core.mass,
-        core.start,
-        core.feature,
-        core.count,
-        core.table_start,
-        core.table,
-        core.price,
-        core.scale,
-    )
-    keep, mass, start, feature, count, table_start, table, price, gained, *paid = reduce_core(state, *about, *core.fees)
+    entries = core.start, core.feature, core.count, core.table_start, core.table, core.price
+    keep, mass, entries, gained, paid = reduce_core(state, core.mass, entries, core.scale, core.fees[:])
+    start, feature, count, table_start, table, price = entries
     used = int(core.lengths[state == TAKEN].sum())
     lengths, low, high = core.lengths[keep], core.low - used, core.high - used
     if low <= 0 <= high and int(lengths.sum()) <= high:

@@ -29,19 +29,9 @@ def _knapsack_set(lengths, profit, low, high, grain, state):
 
 
 @njit(cache=True)
-def _fill_greedily(
-    lengths,
-    mass,
-    start,
-    feature,
-    count,
-    table_start,
-    table,
-    high,
-    state,
-    fees,
-):
+def _fill_greedily(core, state):
     """Add the unit of most gain a length, as long as one fits and gains."""
+    _ids, lengths, mass, start, feature, count, table_start, table, _price, fees, _base, _low, high, _scale = core
     fee_start, fee, fee_count, _fee_share, fee_weight, fee_step = fees
     n = len(lengths)
     have = np.zeros(len(table_start) - 1, np.int64)
@@ -97,18 +87,7 @@ def good_set(core: Core) -> tuple[tuple[int, ...], int]:
             _knapsack_set(core.lengths, profit, core.low, core.high, grain_of(core), state)
         elif core.low > 0:
             break
-        _fill_greedily(
-            core.lengths,
-            core.mass,
-            core.start,
-            core.feature,
-            core.count,
-            core.table_start,
-            core.table,
-            core.high,
-            state,
-            core.fees,
-        )
+        _fill_greedily(core.plain, state)
         value = reduced(core, state).base
         units = tuple(sorted(core.ids[state == TAKEN].tolist()))
         if from_knapsack or value > best[1]:

@@ -15,17 +15,8 @@ from .core import Core
 
 
 @njit(cache=True)
-def _weights(
-    lengths,
-    start,
-    feature,
-    count,
-    table_start,
-    table,
-    price,
-    scale,
-    fees,
-):
+def _weights(core):
+    _ids, lengths, _mass, start, feature, count, table_start, table, price, fees, _base, _low, _high, scale = core
     fee_start, fee, fee_count, fee_share, fee_weight, _fee_step = fees
     n = len(lengths)
     weight = fractional_weights(feature, count, table_start, table, price, scale, len(price))
@@ -60,16 +51,6 @@ def branching_order(core: Core) -> tuple[IntArray, int]:
     needs an eighth of the time of "length times fractionality of the relaxation". Fees that are shared among several
     units count as such features.
     """
-    weights = _weights(
-        core.lengths,
-        core.start,
-        core.feature,
-        core.count,
-        core.table_start,
-        core.table,
-        core.price,
-        core.scale,
-        core.fees,
-    )
+    weights = _weights(core.plain)
     order = np.argsort(weights, kind="stable")
     return order, int(order[0]) if core.size else -1

@@ -29,8 +29,9 @@ _ANY: Final = 2**62
 
 
 @njit(cache=True)
-def _model(lengths, mass, start, feature, count, table_start, table, paid):
+def _model(core):
     """Columns x, z, y, t, stored column by column; rows: features, the length, units of fees."""
+    _ids, lengths, mass, start, feature, count, table_start, table, _price, paid, _base, _low, _high, _scale = core
     fee_start, fee, fee_count, _fee_share, fee_weight, fee_step = paid
     n, m = len(lengths), len(table_start) - 1
     fees = len(fee_weight)
@@ -113,16 +114,7 @@ def linear_program(core: Core) -> LinearProgram | None:
     m, fees = len(core.price), core.fees
     if not m and not len(fees.weight):
         return None
-    cost, upper, first, index, value = _model(
-        core.lengths,
-        core.mass,
-        core.start,
-        core.feature,
-        core.count,
-        core.table_start,
-        core.table,
-        core.fees,
-    )
+    cost, upper, first, index, value = _model(core.plain)
     rows = m + 1 + len(fees.fee)
     row_lower, row_upper = np.zeros(rows), np.full(rows, HUGE)
     row_lower[m + 1 :] = -HUGE

@@ -19,25 +19,9 @@ from .kernel import FeeTables, Tables, Units, run_search
 
 
 @njit(cache=True)
-def _prepare(
-    order,
-    ids,
-    lengths,
-    mass,
-    start,
-    feature,
-    count,
-    table_start,
-    table,
-    price,
-    scale,
-    base,
-    low,
-    high,
-    grain,
-    paid,
-):
+def _prepare(order, core, grain):
     """Bring the units into search order and make every table of the kernel."""
+    ids, lengths, mass, start, feature, count, table_start, table, price, paid, base, low, high, scale = core
     fee_start, fee, fee_count, fee_share, fee_weight, fee_step = paid
     n, m = len(order), len(price)
     new_start = np.zeros(n + 1, np.int64)
@@ -125,24 +109,7 @@ def search_of(core: Core, order: IntArray, target: int, store: NodeStore, first_
         Stop at the first of them.
     """
     grain = grain_of(core)
-    units, tables, fees, frame = _prepare(
-        order,
-        core.ids,
-        core.lengths,
-        core.mass,
-        core.start,
-        core.feature,
-        core.count,
-        core.table_start,
-        core.table,
-        core.price,
-        core.scale,
-        core.base,
-        core.low,
-        core.high,
-        grain,
-        core.fees,
-    )
+    units, tables, fees, frame = _prepare(order, core.plain, grain)
     keys, stage = np.zeros((core.size + 1, 4), np.uint64), np.zeros(core.size + 1, np.int8)
     limits = (core.scale, core.low, core.high, grain)
     fixed = (units, tables, fees, limits, target, first_only, frame, keys, stage)

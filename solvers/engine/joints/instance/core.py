@@ -55,8 +55,7 @@ class Fees:
         return np.repeat(np.arange(len(self.start) - 1), widths(self.start))
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Rows:
+class Rows(NamedTuple):
     """Inequalities over joints: entry k says that joint ``joint[k]`` is a member of row ``row[k]``.
 
     Attributes
@@ -203,24 +202,9 @@ def term(table_start, table, price, scale, rising, best, f, v, r):
 
 
 @njit(cache=True)
-def _price(
-    n,
-    start,
-    feature,
-    count,
-    table_start,
-    table,
-    price,
-    rising,
-    mass,
-    scale,
-    base,
-    row_unit,
-    row_sign,
-    row_price,
-    row,
-    joint,
-):
+def _price(n, entries, rising, mass, scale, base, rows):
+    start, feature, count, table_start, table, price = entries
+    row_unit, row_sign, row_price, row, joint = rows
     items = len(mass)
     features = len(price)
     left = np.zeros(features, np.int64)
@@ -282,37 +266,8 @@ def _priced(core: Core) -> Priced:
             [table, *(-weight * np.arange(step + 1) for weight, step in zip(fees.weight, fees.step, strict=True))]
         )
         price = np.concatenate([price, np.zeros(len(fees.weight), np.int64)])
-    rows = core.rows
+    entries = start, feature, count, table_start, table, price
     left, best, alone, profit, surplus, slack = _price(
-        core.size,
-        start,
-        feature,
-        count,
-        table_start,
-        table,
-        price,
-        rising,
-        core.mass,
-        core.scale,
-        core.base,
-        rows.unit,
-        rows.sign,
-        rows.price,
-        rows.row,
-        rows.joint,
+        core.size, entries, rising, core.mass, core.scale, core.base, core.rows
     )
-    return Priced(
-        start,
-        feature,
-        count,
-        table_start,
-        table,
-        price,
-        rising,
-        best,
-        left,
-        alone,
-        profit,
-        surplus,
-        int(slack),
-    )
+    return Priced(*entries, rising, best, left, alone, profit, surplus, int(slack))

@@ -129,24 +129,10 @@ def reduced(core: Core, state: States) -> Core:
         np.add.at(mass, core.need_unit[lone], mass[n + core.need_joint[lone]])
         if len(fees.fee):
             fees = Fees(*_merged(item_of, fees.start, fees.fee, fees.count), fees.weight, fees.step)
-    keep, mass, start, feature, count, table_start, table, price, gained, *paid = reduce_core(
-        item_state,
-        np.zeros(n + joints, np.int64),
-        mass,
-        start,
-        feature,
-        count,
-        core.table_start,
-        core.table,
-        core.price,
-        core.scale,
-        fees.start,
-        fees.fee,
-        fees.count,
-        np.zeros(len(fees.fee), np.int64),
-        fees.weight,
-        fees.step,
-    )
+    entries = start, feature, count, core.table_start, core.table, core.price
+    paid = fees.start, fees.fee, fees.count, np.zeros(len(fees.fee), np.int64), fees.weight, fees.step
+    keep, mass, entries, gained, paid = reduce_core(item_state, mass, entries, core.scale, paid)
+    start, feature, count, table_start, table, price = entries
     fee_start, fee, fee_count, _, fee_weight, fee_step = paid
     number = np.full(n + joints, -1, np.int64)
     number[keep] = np.arange(len(keep))

@@ -100,14 +100,15 @@ def test_the_best_at_every_length(block: int) -> None:
         sentences = [sentence for document in topic["documents"] for sentence in document]
         values = Plain(topic, {**options, "max_length": most}).values()
         lengths = {chosen: sum(length_of(sentences[one], unit) for one in chosen) for chosen in values}
-        about = optsum.frontier(topic, lengths=range(1, most + 1), **options).extra["frontier"]
-        assert about["complete"]
+        about = optsum.frontier(topic, lengths=range(1, most + 1), **options).frontier
+        assert about is not None
+        assert about.complete
         for length in range(1, most + 1):
-            (step,) = [step for step in about["steps"] if step["from"] <= length <= step["to"]]
+            (step,) = [step for step in about.steps if step.first <= length <= step.last]
             truth = max((value for chosen, value in values.items() if lengths[chosen] <= length), default=None)
-            said = step["objective_exact"]
+            said = step.objective_exact
             assert (None if said is None else Fraction(said)) == truth, (seed, length)
-            assert step["bound"] == step["objective"]
+            assert step.bound == step.objective
 
 
 @pytest.mark.parametrize("block", range(4))

@@ -1,4 +1,4 @@
-"""What one module says to another has a name and a type; keys of a row's statistics are for people who read rows."""
+"""What one module says to another has a name and a type; keys of statistics and extras are for people who read rows."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ pytestmark = pytest.mark.skipif(
 
 
 def key_faults(path: str, source: str) -> list[str]:
-    """Return where statistics are read by a key that the module does not write itself."""
+    """Return where statistics or extras are read by a key that the module does not write itself."""
     nodes = list(ast.walk(ast.parse(source)))
     written = {key for node in nodes for key, stored in _keys(node) if stored}
     return [
-        f"{path}:{node.lineno}: statistics[{key!r}] is somebody else's: make it a field or property of what has them"
+        f"{path}:{node.lineno}: [{key!r}] is somebody else's: make it a field or property of what has them"
         for node in nodes
         for key, stored in _keys(node)
         if not stored and key not in written and isinstance(node, ast.expr)
@@ -32,17 +32,19 @@ def _keys(node: ast.AST) -> Iterator[tuple[str, bool]]:
             yield str(node.slice.value), True
         elif isinstance(node.value, ast.Attribute) and _named(node.value):
             yield str(node.slice.value), False
-    elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith(".statistics.get"):
+    elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith((".statistics.get", ".extra.get")):
         yield from ((key.value, False) for key in node.args[:1] if isinstance(key, ast.Constant))
 
 
 def _named(value: ast.AST) -> bool:
-    return (value.attr if isinstance(value, ast.Attribute) else getattr(value, "id", "")) == "statistics"
+    return (value.attr if isinstance(value, ast.Attribute) else getattr(value, "id", "")) in {"statistics", "extra"}
 
 
-def test_statistics_are_no_contract() -> None:
+def test_statistics_and_extras_are_no_contract() -> None:
     sources = all_sources()
-    own = {"optsum/optima/optima.py", "solvers/objectives/ratio.py"}  # their properties say what the key holds
+    # Their properties say what the key holds.
+    own = {f"optsum/{name}.py" for name in ("optima/optima", "contracts/result", "contracts/shown")}
+    own.add("solvers/objectives/ratio.py")
     assert [fault for path, source in sources.items() if path not in own for fault in key_faults(path, source)] == []
     assert all(key_faults(path, sources[path]) for path in own)
 
@@ -55,6 +57,8 @@ def test_statistics_are_no_contract() -> None:
         ("run.statistics['rounds'] = 0\nrun.statistics['rounds'] = run.statistics['rounds'] + 1", False),
         ("statistics = {'solve_s': 1}\nanswer(statistics['solve_s'])", False),
         ("run.statistics.update(found.statistics)", False),
+        ("steps = result.extra['frontier']['steps']", True),
+        ("steps = result.extra.get('frontier')", True),
     ],
 )
 def test_a_key_of_others_is_found(source: str, fault: bool) -> None:

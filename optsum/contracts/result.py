@@ -16,6 +16,7 @@ from sys import float_info
 from typing import Any
 
 from optsum.contracts.enumeration import Enumeration
+from optsum.contracts.frontier import Frontier
 from optsum.contracts.row_values import check_row
 from optsum.contracts.shown import Shown
 from optsum.errors import InputError, UnsupportedError
@@ -257,6 +258,21 @@ class Result(Shown):
     def bound_key(self) -> Fraction | float | None:
         """The bound as it is compared."""
         return Fraction(self.bound_exact) if self.bound_exact is not None else self.bound
+
+    @property
+    def frontier(self) -> Frontier | None:
+        """The best value at every length, for a result of `optsum.frontier`."""
+        return Frontier.from_row(self.extra.get("frontier"))
+
+    @property
+    def reference(self) -> int | None:
+        """The number of the best reference, where the best of several was wanted and a selection is held."""
+        return self.extra.get("reference")
+
+    @property
+    def feasible(self) -> int | None:
+        """How many selections are within the limits, where the strategy looked at them one and all."""
+        return self.extra.get("feasible")
 
     def labels(self) -> tuple[int, ...] | None:
         """Return 1 for each sentence of the topic that is selected and 0 for each that is not, in document order.

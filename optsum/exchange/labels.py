@@ -231,7 +231,7 @@ def _labelled(part: Topic, setup: Setup, wanted: Wanted, began: float) -> Result
     found = result.labels()
     extra["labels"] = None if found is None else list(found)
     if wanted.references:
-        best = result.extra.get("reference")  # where the best of several was wanted
+        best = result.reference  # where the best of several was wanted
         references = part.references if best is None else part.references[best : best + 1]
         extra["references"] = [[_text(sentence) for sentence in reference] for reference in references]
     return replace(result, extra={**result.extra, **extra})

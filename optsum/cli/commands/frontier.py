@@ -15,6 +15,7 @@ import typer
 
 from optsum.cli.files import Files
 from optsum.cli.flags import Flags, Format, Plot
+from optsum.contracts.frontier import Frontier
 from optsum.options.options import Options
 
 FLAGS = Flags(Options, without={"strategy"})
@@ -53,7 +54,7 @@ def run(
     except KeyboardInterrupt:
         interrupted = True
     if files.output != "-" and results:
-        single = len(results) == 1 and "frontier" in results[0].extra
+        single = len(results) == 1 and results[0].frontier is not None
         table = steps_table(results[0]) if single else frontier_table(results)
         table.title = headline(resolved)
         table.caption.append(work.summary())
@@ -66,11 +67,11 @@ def run(
 
 def _other(row: Mapping[str, Any], lengths: str, optima: bool, greedy: bool) -> str | None:
     """Return which flag a row was made without, or with; they are no options of the search, which has a hash."""
-    one = row.get("frontier")
-    if not isinstance(one, Mapping):
+    one = Frontier.from_row(row.get("frontier"))
+    if one is None:
         return None if row.get("status") == "error" else "frontier"
-    if one.get("lengths") != lengths:
+    if one.lengths != lengths:
         return "--lengths"
-    if optima != any("count" in step for step in one.get("steps", ())):
+    if optima != any(step.complete is not None for step in one.steps):
         return "--optima"
-    return None if greedy or "greedy" not in one else "--no-greedy"
+    return None if greedy or one.greedy is None else "--no-greedy"

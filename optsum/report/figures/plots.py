@@ -11,7 +11,7 @@ from optsum.registry import QUICK
 from optsum.report.figures.figure import canvas, plain
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from optsum.contracts.result import Result
     from optsum.report.comparison import Comparison
@@ -102,13 +102,14 @@ def plot_frontier(results: Sequence[Result], path: Path, unit: str) -> None:
     """
     import numpy as np
 
-    found = [result.extra["frontier"] for result in results if "frontier" in result.extra]
+    found = [one for result in results if (one := result.frontier) is not None]
     if not found:
         return
-    lengths = sorted({length for one in found for step in one["steps"] for length in (step["from"], step["to"])})
+    lengths = sorted({length for one in found for step in one.steps for length in (step.first, step.last)})
     lowest, highest = lengths[0], lengths[-1]
     at = np.arange(lowest, highest + 1) if highest - lowest < _MOST_POINTS else np.array(lengths)
-    best, bound = (_values(np, at, [one["steps"] for one in found], name) for name in ("objective", "bound"))
+    best = _values(np, at, [[(step.first, step.objective) for step in one.steps] for one in found])
+    bound = _values(np, at, [[(step.first, step.bound) for step in one.steps] for one in found])
     with canvas(path, panels=2, width=9.8) as (figure, (values, gains)):
         mean = best.mean(axis=0)
         if len(found) > 1:
@@ -117,9 +118,9 @@ def plot_frontier(results: Sequence[Result], path: Path, unit: str) -> None:
         values.step(at, mean, where="post", color="C0", label="optimum")
         if (bound > best).any():
             values.step(at, bound.mean(axis=0), where="post", color="C0", linestyle=":", label="best bound")
-        greedy = [one[QUICK] for one in found if one.get(QUICK)]
+        greedy = [[(step.first, step.objective) for step in one.greedy] for one in found if one.greedy]
         if len(greedy) == len(found):
-            reached = _values(np, at, greedy, "objective").mean(axis=0)
+            reached = _values(np, at, greedy).mean(axis=0)
             values.step(at, reached, where="post", color="C1", linestyle="--", label=QUICK)
         values.set(xlabel=f"at most so many {unit}", ylabel="objective", ylim=(0, None))
         values.legend(loc="lower right", frameon=False)
@@ -128,15 +129,15 @@ def plot_frontier(results: Sequence[Result], path: Path, unit: str) -> None:
         gains.set(xlabel=f"at most so many {unit}", ylabel=f"gain of the optimum for each of the {unit} more")
         for one in (values, gains):
             one.grid(visible=True, alpha=0.3)
-        figure.suptitle(plain(found[0].get("title", "") or f"{len(found)} topics" if len(found) > 1 else ""))
+        figure.suptitle(f"{len(found)} topics" if len(found) > 1 else "")
 
 
-def _values(np: Any, at: Any, curves: Sequence[Sequence[Mapping[str, Any]]], name: str) -> Any:
+def _values(np: Any, at: Any, curves: Sequence[Sequence[tuple[int, float | None]]]) -> Any:
     """Return the value of every curve at every length: that of the last step that begins there or before."""
     rows = []
     for steps in curves:
-        starts = np.array([step["from"] for step in steps])
-        known = np.array([step[name] if step[name] is not None else 0.0 for step in steps], np.float64)
+        starts = np.array([first for first, _ in steps])
+        known = np.array([0.0 if value is None else value for _, value in steps], np.float64)
         place = np.searchsorted(starts, at, side="right") - 1
         rows.append(np.where(place >= 0, known[np.maximum(place, 0)], 0.0))
     return np.array(rows)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Sequence
 from math import ceil
 from statistics import fmean
-from typing import Any, Final
+from typing import Final
 
-from optsum.registry import QUICK
+from optsum.contracts.frontier import Reached
 from optsum.report.page.chart import Axis, Chart, Point, Series
 from optsum.report.page.gather import Gathered
 from optsum.report.tables.table import counted, number
@@ -60,10 +60,9 @@ def _curves(gathered: Gathered) -> dict[int, list[list[Point]]]:
             each = problem.found.get(variant)
             if each is None:
                 continue
-            frontier = each.result.extra.get("frontier")
-            if isinstance(frontier, Mapping):
-                found[place] += [curve] if (curve := _points(frontier.get("steps"))) else []
-                found[len(gathered.variants)] += [curve] if (curve := _points(frontier.get(QUICK))) else []
+            if (frontier := each.result.frontier) is not None:
+                found[place] += [curve] if (curve := _points(frontier.steps)) else []
+                found[len(gathered.variants)] += [curve] if (curve := _points(frontier.greedy or ())) else []
             elif each.result.objective is not None and (length := problem.setting.max_length) is not None:
                 name = problem.id or f"#{number_of}"
                 single[place][name][float(length)] = each.result.objective
@@ -72,14 +71,10 @@ def _curves(gathered: Gathered) -> dict[int, list[list[Point]]]:
     return {place: curves for place, curves in found.items() if curves}
 
 
-def _points(steps: Any) -> list[Point]:
-    """Return where the value of a frontier rises; nothing for what is none."""
-    points = []
-    for step in steps if isinstance(steps, list) else ():
-        start, value = (step.get("from"), step.get("objective")) if isinstance(step, Mapping) else (None, None)
-        if isinstance(start, int | float) and isinstance(value, int | float) and abs(start) < _FAR:
-            points.append((float(start), float(value)))
-    return sorted(points)
+def _points(steps: Sequence[Reached]) -> list[Point]:
+    """Return where the value of a frontier rises."""
+    held = [step for step in steps if step.objective is not None and abs(step.first) < _FAR]
+    return sorted((float(step.first), float(step.objective or 0)) for step in held)
 
 
 def _mean(curves: list[list[Point]], grid: list[float]) -> list[Point]:

@@ -53,7 +53,7 @@ def _result(result: Result) -> dict[str, Any]:
         "bound": result.bound if result.bound_exact != result.objective_exact else None,
         "length": result.length,
         "termination": None if result.termination.value == "completed" else result.termination.value,
-        "reference": result.extra.get("reference"),
+        "reference": result.reference,
         "rouge": None if result.rouge is None else {visible(k): dict(v) for k, v in result.rouge.items()},
         "error": None if result.error is None else visible(result.error),
         "summary": None if result.summary is None else list(result.summary),

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from optsum.contracts.frontier import Frontier, Reached, Step
 from optsum.contracts.result import Result, Status, Termination
 from optsum.contracts.run import CERTIFICATE_S, Run, Stopped
 from optsum.contracts.strategy import Strategy
@@ -26,6 +27,7 @@ from optsum.coverage.instance import Key, Sense
 from optsum.coverage.state import arrays_of
 from optsum.errors import UnsupportedError
 from optsum.options.options import Options, resolve
+from optsum.problem.formulation import Task
 from optsum.problem.problem import Capability, Problem, Selection
 from optsum.registry import PROVER, QUICK, STRATEGIES
 from optsum.running.each_topic import attempt, charged, each_topic, single_problem
@@ -107,9 +109,8 @@ def frontier(
     Returns
     -------
     Result
-        That of the largest length. Its ``extra["frontier"]`` has ``steps``, ascending, of which each says what holds
-        for the maximum lengths ``from`` to ``to``: ``objective``, ``bound`` (equal where it is proven), ``selection``,
-        ``length``, and ``gain``, by how much the objective is above the step before for each unit of length more.
+        That of the largest length. Its ``frontier`` has ``steps``, ascending, of which each says what holds for the
+        maximum lengths ``first`` to ``last``: see `optsum.contracts.frontier.Step`.
 
     Raises
     ------
@@ -120,12 +121,12 @@ def frontier(
     --------
     >>> topic = {"id": "t", "documents": [["a b", "b c d", "e"]], "references": [["a b c d"]]}
     >>> found = frontier(topic, max_length=6)
-    >>> for step in found.extra["frontier"]["steps"]:
-    ...     print(step["from"], step["to"], step["objective"], step["selection"])
-    1 1 0.0 []
-    2 2 0.5 [0]
-    3 4 0.75 [1]
-    5 6 1.0 [0, 1]
+    >>> for step in found.frontier.steps:
+    ...     print(step.first, step.last, step.objective, step.selection)
+    1 1 0.0 ()
+    2 2 0.5 (0,)
+    3 4 0.75 (1,)
+    5 6 1.0 (0, 1)
     """
     resolved, found = resolve_frontier(options, lengths, config=config)
     setup = setup_of(resolved)
@@ -160,31 +161,22 @@ def _frontier(topic: Topic, setup: Setup, lengths: Lengths, began: float, *, opt
     result = walk.run()
     if result.termination is Termination.INTERRUPTED:
         return unsolved(topic.id, setup, Termination.INTERRUPTED, seconds=clock() - began)
-    pieces = walk.pieces()
-    steps = [
-        {
-            **_lengths_of(piece, lengths.of),
-            **walk.shown(piece),
-            "selection": None if piece.selection is None else _listed(task.name_units(piece.selection)),
-            "length": None if piece.selection is None else task.problem.length(piece.selection),
-        }
-        for piece in pieces
-    ]
-    _add_gains(steps)
+    steps: list[Step] = []
+    for piece in walk.pieces():
+        step = walk.step(piece, task)
+        steps.append(replace(step, gain=_gain(steps[-1], step) if steps else None))
     if optima:
-        for piece, step in zip(pieces, steps, strict=True):
-            step.update(walk.optima_of(piece))
-    about: dict[str, Any] = {
-        "lengths": str(lengths),
-        "complete": walk.stopped is None,
-        "termination": (walk.stopped or Termination.COMPLETED).value,
-        "solves": walk.solves,
-        "steps": steps,
-    }
-    if curve is not None:
-        about[QUICK] = [{**_lengths_of(piece, lengths.of), "objective": walk.value(piece.key)} for piece in curve]
+        steps = [replace(step, **walk.optima_of(piece)) for step, piece in zip(steps, walk.pieces(), strict=True)]
+    about = Frontier(
+        lengths=str(lengths),
+        complete=walk.stopped is None,
+        termination=(walk.stopped or Termination.COMPLETED).value,
+        solves=walk.solves,
+        steps=tuple(steps),
+        greedy=None if curve is None else tuple(map(walk.reached, curve)),
+    )
     done = finished(task, setup, replace(result, seconds=clock() - built), began=began, built=built)
-    return replace(done, sentence_count=count_sentences(topic), extra={**done.extra, "frontier": about})
+    return replace(done, sentence_count=count_sentences(topic), extra={**done.extra, "frontier": about.to_row()})
 
 
 class _Walk:
@@ -318,18 +310,28 @@ class _Walk:
         """Return what is known, ascending."""
         return self._pieces[::-1]
 
-    def value(self, key: Key | None) -> float | None:
-        """Return a value for people."""
+    def _value(self, key: Key | None) -> float | None:
         return None if key is None else self._problem.value_of(key)
 
-    def shown(self, piece: _Piece) -> dict[str, Any]:
-        """Return objective and bound as a row has them."""
-        return {
-            "objective": self.value(piece.key),
-            "bound": self.value(piece.bound),
-            "objective_exact": None if piece.key is None else exact(piece.key),
-            "bound_exact": None if piece.bound is None else exact(piece.bound),
-        }
+    def reached(self, piece: _Piece) -> Reached:
+        """Return lengths and value of a piece for people."""
+        return Reached(
+            first=self._lengths[piece.first], last=self._lengths[piece.last], objective=self._value(piece.key)
+        )
+
+    def step(self, piece: _Piece, task: Task) -> Step:
+        """Return all that is known of a piece, for people."""
+        held = piece.selection
+        return Step(
+            first=self._lengths[piece.first],
+            last=self._lengths[piece.last],
+            objective=self._value(piece.key),
+            bound=self._value(piece.bound),
+            objective_exact=None if piece.key is None else exact(piece.key),
+            bound_exact=None if piece.bound is None else exact(piece.bound),
+            selection=None if held is None else tuple(task.name_units(held)),
+            length=None if held is None else self._problem.length(held),
+        )
 
     def optima_of(self, piece: _Piece) -> dict[str, Any]:
         """Count the optima at the least length of a step."""
@@ -341,19 +343,8 @@ class _Walk:
         return {"count": found.count if found.proven else 0, "complete": found.complete}
 
 
-def _lengths_of(piece: _Piece, lengths: Sequence[int]) -> dict[str, int]:
-    return {"from": lengths[piece.first], "to": lengths[piece.last]}
-
-
-def _add_gains(steps: list[dict[str, Any]]) -> None:
-    """Say of each step how much it gains over the one before for each unit of length more."""
-    before: dict[str, Any] | None = None
-    for step in steps:
-        step["gain"] = None
-        if before is not None and step["objective"] is not None and before["objective"] is not None:
-            step["gain"] = (step["objective"] - before["objective"]) / (step["from"] - before["from"])
-        before = step
-
-
-def _listed(units: Sequence[Any]) -> list[Any]:
-    return [list(unit) if isinstance(unit, tuple) else unit for unit in units]
+def _gain(before: Step, step: Step) -> float | None:
+    """Return how much a step gains over the one before for each unit of length more."""
+    if step.objective is None or before.objective is None:
+        return None
+    return (step.objective - before.objective) / (step.first - before.first)

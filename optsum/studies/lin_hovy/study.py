@@ -223,8 +223,8 @@ def _extract(part: Submitted, name: str, setup: Setup, unproven: list[str]) -> R
         row[f"words_{name}"] = best.length
     elif best.status is not Status.INFEASIBLE:
         unproven.append(name)
-    if "feasible" in best.extra:
-        row[f"extracts_{name}"] = best.extra["feasible"]
+    if best.feasible is not None:
+        row[f"extracts_{name}"] = best.feasible
     return row
 
 

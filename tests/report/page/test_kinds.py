@@ -47,7 +47,8 @@ def near() -> list[dict[str, Any]]:
 def frontier() -> list[dict[str, Any]]:
     (row,) = rows_of(TOPICS[:1], "branch-and-bound", "none", details=False)
     steps = [{"from": 2, "to": 3, "objective": 0.4}, {"from": 4, "to": 9, "objective": 0.8}]
-    return [{**row, "frontier": {"steps": steps, "greedy": steps[:1]}}]
+    about = {"lengths": "2:9:1", "complete": True, "termination": "completed", "solves": 2}
+    return [{**row, "frontier": {**about, "steps": steps, "greedy": steps[:1]}}]
 
 
 KINDS = (compressions, covers, subsequences, without_texts, near, frontier)
@@ -117,7 +118,16 @@ def test_a_frontier_is_drawn_with_greedy_beside_it() -> None:
     ]
 
 
-@pytest.mark.parametrize("strange", [3, {"steps": 3}, {"steps": [3, {"from": "x"}, {"from": 1e300, "objective": 1}]}])
+FAR = {
+    "lengths": "",
+    "complete": True,
+    "termination": "",
+    "solves": 1,
+    "steps": [{"from": 1e300, "to": 1e300, "objective": 1}],
+}
+
+
+@pytest.mark.parametrize("strange", [3, {"steps": 3}, {"steps": [3]}, FAR, {**FAR, "greedy": [{"from": "x", "to": 1}]}])
 def test_a_frontier_that_is_none_is_not_drawn(strange: object) -> None:
     row = json.loads(json.dumps({**frontier()[0], "frontier": strange}))
     assert "Value against length" not in [chart.title for chart in charts_of(gather([row]))]

@@ -95,13 +95,14 @@ def test_compressions() -> None:
     assert set(near) == set(optsum.enumerate_optima(topic, strategy="exhaustive", **given))
     assert near.value_counts()[0][0] == near.result.objective
     assert 0 < near.irredundant().share <= 1
-    found = optsum.frontier(topic, formulation="compressive", metric="rouge-2", lengths="1:6:1").extra["frontier"]
+    found = optsum.frontier(topic, formulation="compressive", metric="rouge-2", lengths="1:6:1").frontier
+    assert found is not None
     alone = [
         optsum.solve(topic, formulation="compressive", metric="rouge-2", max_length=most).objective
         for most in range(1, 7)
     ]
     assert [
-        next(step["objective"] for step in found["steps"] if step["from"] <= most <= step["to"]) for most in range(1, 7)
+        next(step.objective for step in found.steps if step.first <= most <= step.last) for most in range(1, 7)
     ] == alone
 
 

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pytest
 
 import optsum
 from optsum.cli import main
+from optsum.contracts.frontier import Frontier, Reached
 from optsum.contracts.result import Result
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.running.every_length.bands import bounds_of
 from optsum.system.deadline import NEVER
 from optsum.testing import brute_force, random_coverage, random_topic
+
+Held = TypeVar("Held", bound=Reached)
 
 OPTIONS: list[dict[str, Any]] = [
     {},
@@ -34,8 +38,8 @@ def topic(seed: int) -> dict[str, Any]:
     return random_topic(np.random.default_rng(seed), name=f"t{seed}", sentences=7)
 
 
-def at(steps: list[dict[str, Any]], length: int) -> dict[str, Any]:
-    (found,) = [step for step in steps if step["from"] <= length <= step["to"]]
+def at(steps: Sequence[Held], length: int) -> Held:
+    (found,) = [step for step in steps if step.first <= length <= step.last]
     return found
 
 
@@ -46,37 +50,40 @@ def test_every_length_has_the_value_of_its_own_search(options: dict[str, Any], s
     low = options.get("min_length", 0) or 1
     lengths = range(low, 22)
     found = optsum.frontier(topic(seed), lengths=lengths, **options)
-    about = found.extra["frontier"]
-    assert about["complete"]
+    about = found.frontier
+    assert about is not None
+    assert about.complete
     keys = []
     for length in lengths:
-        step = at(about["steps"], length)
+        step = at(about.steps, length)
         alone = optsum.solve(topic(seed), max_length=length, strategy="branch-and-bound", **options)
         greedy = optsum.solve(topic(seed), max_length=length, strategy="greedy", **options)
-        assert step["objective"] == alone.objective == step["bound"], length
-        assert at(about["greedy"], length)["objective"] == greedy.objective, length
+        assert step.objective == alone.objective == step.bound, length
+        assert at(about.greedy or (), length).objective == greedy.objective, length
         if alone.objective is not None:
-            assert step["length"] <= length
+            assert step.length is not None
+            assert step.length <= length
             chosen = optsum.solve(topic(seed), max_length=length, strategy="branch-and-bound", **options)
-            assert step["objective_exact"] == chosen.objective_exact
-        keys.append((step["objective"], step["from"]))
+            assert step.objective_exact == chosen.objective_exact
+        keys.append((step.objective, step.first))
     if low == 1:
         values = [value for value, _ in keys]
         assert values == sorted(values)
-        assert about["solves"] <= len(set(lengths))
+        assert about.solves <= len(set(lengths))
         assert len({first for _, first in keys}) == len(set(values)), "equal values are one step"
 
 
 def test_steps_say_gains_and_counts() -> None:
     small = {"id": "c", "documents": [["a b c", "c d"]], "references": [["a c d"]]}
     found = optsum.frontier(small, lengths=[1, 2, 3, 5], optima=True)
-    steps = found.extra["frontier"]["steps"]
-    assert [(step["from"], step["to"], step["objective"], step["count"]) for step in steps] == [
+    assert found.frontier is not None
+    steps = found.frontier.steps
+    assert [(step.first, step.last, step.objective, step.count) for step in steps] == [
         (1, 1, 0.0, 1),
         (2, 3, 2 / 3, 1),
         (5, 5, 1.0, 1),
     ]
-    assert [step["gain"] for step in steps] == [None, pytest.approx(2 / 3), pytest.approx(1 / 9)]
+    assert [step.gain for step in steps] == [None, pytest.approx(2 / 3), pytest.approx(1 / 9)]
 
 
 def large() -> dict[str, Any]:
@@ -100,26 +107,30 @@ def test_bounds_of_many_lengths_hold_at_each(kind: str) -> None:
 
 @pytest.mark.parametrize("options", [{"metric": "rouge-1"}, {"measure": "f1"}], ids=str)
 def test_a_limit_leaves_a_band_that_holds_the_truth(options: dict[str, Any]) -> None:
-    whole = optsum.frontier(large(), lengths="5:40:5", **options).extra["frontier"]
-    assert whole["complete"]
-    cut = optsum.frontier(large(), lengths="5:40:5", time_limit=0, **options).extra.get("frontier")
+    whole = optsum.frontier(large(), lengths="5:40:5", **options).frontier
+    assert whole is not None
+    assert whole.complete
+    cut = optsum.frontier(large(), lengths="5:40:5", time_limit=0, **options).frontier
     if cut is None:  # not even built
         return
-    assert (cut["complete"], cut["termination"]) == (False, "time_limit")
+    assert (cut.complete, cut.termination) == (False, "time_limit")
     for length in range(5, 41, 5):
-        truth, band = at(whole["steps"], length), at(cut["steps"], length)
-        assert band["objective"] is None or band["objective"] <= truth["objective"] + 1e-12
-        assert band["bound"] is None or band["bound"] >= truth["objective"] - 1e-12
+        truth, band = at(whole.steps, length), at(cut.steps, length)
+        assert truth.objective is not None
+        assert band.objective is None or band.objective <= truth.objective + 1e-12
+        assert band.bound is None or band.bound >= truth.objective - 1e-12
 
 
 def test_a_node_limit_leaves_a_band(tmp_path: Path) -> None:
-    whole = optsum.frontier(large(), lengths="5:40:5").extra["frontier"]
-    cut = optsum.frontier(large(), lengths="5:40:5", node_limit=0).extra["frontier"]
-    assert (cut["complete"], cut["termination"]) == (False, "node_limit")
+    whole = optsum.frontier(large(), lengths="5:40:5").frontier
+    cut = optsum.frontier(large(), lengths="5:40:5", node_limit=0).frontier
+    assert whole is not None
+    assert cut is not None
+    assert (cut.complete, cut.termination) == (False, "node_limit")
     for length in range(5, 41, 5):
-        truth, band = at(whole["steps"], length), at(cut["steps"], length)
-        assert band["objective"] <= truth["objective"] <= band["bound"]
-    assert any(step["objective"] > 0 for step in cut["steps"]), "greedy's selections are known"
+        truth, band = at(whole.steps, length), at(cut.steps, length)
+        assert (band.objective or 0) <= (truth.objective or 0) <= (band.bound or 0)
+    assert any(step.objective for step in cut.steps), "greedy's selections are known"
 
 
 @pytest.mark.parametrize(
@@ -152,6 +163,8 @@ def test_rows_tables_and_plots(tmp_path: Path, capsys: pytest.CaptureFixture[str
     rows = [json.loads(line) for line in out.read_text().splitlines()]
     assert [row["frontier"]["lengths"] for row in rows] == ["2:20:3"] * 2
     assert [Result.from_row(row).to_row() for row in rows] == rows
+    read = [Frontier.from_row(row["frontier"]) for row in rows]
+    assert [None if one is None else one.to_row() for one in read] == [row["frontier"] for row in rows]
     assert main([*asked, "--resume"]) == 0
     assert out.read_text().count("\n") == 2
     for other in (["--optima"], ["--no-greedy"]):

@@ -7,30 +7,17 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
+from every_formulation import BUDGETS
+from every_formulation import OBJECTIVES as COMMON
 
 from optsum.registry import STRATEGIES
 
 SCRIPT = Path(__file__).parents[1] / "support" / "cold_search.py"
 
-OBJECTIVES: dict[str, dict[str, Any]] = {
-    "recall": {"max_length": 20},
-    "window": {"max_length": 20, "min_length": 15},
-    "f1": {"measure": "f1"},
-    "set f1": {"measure": "f1", "counts": "set", "max_length": 20},
-    "sum of f1": {"metric": "rouge-1+rouge-2", "measure": "f1", "max_length": 20},
-    "mean f1": {"measure": "f1", "references": "mean", "max_length": 20},
-    "joined": {"metric": "rouge-2", "boundaries": "joined", "max_length": 20},
-    "joined f1": {"metric": "rouge-2", "boundaries": "joined", "measure": "f1", "max_length": 20},
+OBJECTIVES = COMMON | {
     "rouge-l": {"metric": "rouge-l", "max_length": 20},
-    "compressive": {"formulation": "compressive", "metric": "rouge-2", "max_length": 20},
-    "cover": {"formulation": "cover"},
-}
-BUDGETS: dict[str, dict[str, Any]] = {
-    "vns-paper": {"strategy_options": ["iterations=60"]},
-    "vns-paper+greedy": {"strategy_options": ["iterations=60"]},
 }
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked")

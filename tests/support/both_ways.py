@@ -13,28 +13,13 @@ from dataclasses import asdict
 from math import inf
 from typing import Any
 
-import numpy as np
+from every_formulation import topic
 
 import optsum
 from optsum.errors import UnsupportedError
 from optsum.system import compiled
 
-
-def topic(sentences: int = 10) -> dict[str, Any]:
-    """Return a topic that no bound settles at once, for every formulation."""
-    rng = np.random.default_rng(5)
-    words = [f"w{number}" for number in range(16)]
-    texts = [" ".join(rng.choice(words, 3 + number % 4).tolist()) for number in range(sentences)]
-    parses = [
-        "\n".join(
-            f"{n}\t{word}\t_\tX\t_\t_\t{n // 2}\t{'dep' if n > 1 else 'root'}\t_\t_"
-            for n, word in enumerate(text.split(), 1)
-        )
-        for text in texts
-    ]
-    cover = [[[int(unit)] for unit in rng.choice(sentences, 2)] + [[number, number + 1]] for number in range(6)]
-    references = [[" ".join(rng.choice(words, 7).tolist()) for _ in range(2)] for _ in range(2)]
-    return {"id": "t", "documents": [texts], "parses": parses, "references": references, "cover": cover}
+TOPIC = topic(5, 10, words=16, longest=6, covered=6, alternative=2, references=(2, 7))
 
 
 def timeless(value: Any) -> Any:
@@ -48,13 +33,13 @@ def timeless(value: Any) -> Any:
 def said(strategy: str, options: dict[str, Any]) -> Any:
     """Return what a search and an enumeration say."""
     try:
-        result = optsum.solve(topic(), strategy=strategy, **options)
+        result = optsum.solve(TOPIC, strategy=strategy, **options)
     except UnsupportedError:
         return None
     found = timeless(asdict(result))
     found["trace"] = [[point["evaluations"], point["objective"]] for point in found["trace"]]
     try:
-        optima = optsum.enumerate_optima(topic(), strategy=strategy, within_steps=1, **options)
+        optima = optsum.enumerate_optima(TOPIC, strategy=strategy, within_steps=1, **options)
     except UnsupportedError:
         return [found]
     return [found, optima.count, [list(one) for _, one in zip(range(50), optima, strict=False)], optima.value_counts()]

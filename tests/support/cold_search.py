@@ -15,7 +15,7 @@ import pkgutil
 import sys
 from typing import Any
 
-import numpy as np
+from every_formulation import topic
 from numba import njit
 
 import optsum
@@ -23,6 +23,8 @@ from optsum.errors import UnsupportedError
 from optsum.options.options import resolve
 from optsum.running.setup import setup_of
 from optsum.running.warm import warm_up
+
+TOPIC = topic(3, 24, words=30, longest=7, covered=12, alternative=3, references=(3, 9))
 
 
 def kernels() -> set[str]:
@@ -37,30 +39,13 @@ def kernels() -> set[str]:
     }
 
 
-def topic(sentences: int = 24) -> dict[str, Any]:
-    """Return a topic that no bound settles at once, for every formulation."""
-    rng = np.random.default_rng(3)
-    words = [f"w{number}" for number in range(30)]
-    texts = [" ".join(rng.choice(words, 3 + number % 5).tolist()) for number in range(sentences)]
-    parses = [
-        "\n".join(
-            f"{n}\t{word}\t_\tX\t_\t_\t{n // 2}\t{'dep' if n > 1 else 'root'}\t_\t_"
-            for n, word in enumerate(text.split(), 1)
-        )
-        for text in texts
-    ]
-    cover = [[[int(unit)] for unit in rng.choice(sentences, 3)] + [[number, number + 1]] for number in range(12)]
-    references = [[" ".join(rng.choice(words, 9).tolist()) for _ in range(3)] for _ in range(2)]
-    return {"id": "t", "documents": [texts], "parses": parses, "references": references, "cover": cover}
-
-
 def reached(strategy: str, options: dict[str, Any]) -> list[str]:
     """Return what a search compiles or loads after its warm-up."""
     given = {"time_limit": 1.0, **options, "strategy": strategy}
     try:
         warm_up(setup_of(resolve(given)))
         before = kernels()
-        optsum.solve(topic(), **given)
+        optsum.solve(TOPIC, **given)
     except UnsupportedError:
         return []
     return sorted(kernels() - before)

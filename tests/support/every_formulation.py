@@ -1,0 +1,47 @@
+"""One topic that every formulation serves, and the objectives that are asked of it: what kernels are tried on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+OBJECTIVES: dict[str, dict[str, Any]] = {
+    "recall": {"max_length": 20},
+    "window": {"max_length": 20, "min_length": 15},
+    "f1": {"measure": "f1"},
+    "set f1": {"measure": "f1", "counts": "set", "max_length": 20},
+    "sum of f1": {"metric": "rouge-1+rouge-2", "measure": "f1", "max_length": 20},
+    "mean f1": {"measure": "f1", "references": "mean", "max_length": 20},
+    "joined": {"metric": "rouge-2", "boundaries": "joined", "max_length": 20},
+    "joined f1": {"metric": "rouge-2", "boundaries": "joined", "measure": "f1", "max_length": 20},
+    "compressive": {"formulation": "compressive", "metric": "rouge-2", "max_length": 20},
+    "cover": {"formulation": "cover"},
+}
+BUDGETS: dict[str, dict[str, Any]] = {
+    "vns-paper": {"strategy_options": ["iterations=60"]},
+    "vns-paper+greedy": {"strategy_options": ["iterations=60"]},
+}
+
+
+def topic(
+    seed: int, sentences: int, *, words: int, longest: int, covered: int, alternative: int, references: tuple[int, int]
+) -> dict[str, Any]:
+    """Return a topic that no bound settles at once; references are so many, of so many words."""
+    rng = np.random.default_rng(seed)
+    known = [f"w{number}" for number in range(words)]
+    texts = [" ".join(rng.choice(known, 3 + number % (longest - 2)).tolist()) for number in range(sentences)]
+    parses = [
+        "\n".join(
+            f"{n}\t{word}\t_\tX\t_\t_\t{n // 2}\t{'dep' if n > 1 else 'root'}\t_\t_"
+            for n, word in enumerate(text.split(), 1)
+        )
+        for text in texts
+    ]
+    cover = [
+        [[int(unit)] for unit in rng.choice(sentences, alternative)] + [[number, number + 1]]
+        for number in range(covered)
+    ]
+    many, long = references
+    models = [[" ".join(rng.choice(known, long).tolist()) for _ in range(many)] for _ in range(2)]
+    return {"id": "t", "documents": [texts], "parses": parses, "references": models, "cover": cover}

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from optsum.coverage.compiling import compiles
 from optsum.system.compiled import njit
+from optsum.system.compiling import compiles
 
 from .moves.descent import EVALUATIONS, descend, restart, settle, start, tiny
 from .moves.neighbourhood import become, overwrite, rank

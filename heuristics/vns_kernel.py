@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from optsum.coverage.compiling import compiles
 from optsum.coverage.instance import IntArray
 from optsum.coverage.state import CHOSEN, Arrays
 from optsum.system.compiled import njit
+from optsum.system.compiling import compiles
 
 from .moves.descent import EVALUATIONS, Descent, descend, refill, restart, start, tiny
 from .moves.neighbourhood import add, ahead, become, below, drop, overwrite, rank

@@ -86,7 +86,7 @@ class BranchAndBound(Strategy):
 
     def prepare(self, problem: Problem | None = None) -> None:
         """Run every kernel that such problems need once, on instances that are not settled at the root."""
-        from optsum.coverage.compiling import compiles
+        from optsum.system.compiling import compiles
 
         from .engine.joints.warm import run_every_kernel
 

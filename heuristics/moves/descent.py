@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from optsum.coverage.compiling import compiles
 from optsum.coverage.instance import Coverage, IntArray
 from optsum.coverage.state import LENGTH, Arrays, State, arrays_of, empty_state
 from optsum.system.compiled import njit
+from optsum.system.compiling import compiles
 
 from .best_moves import best_add, best_drop
 from .neighbourhood import Neighbourhood, add, become, drop, improves, neighbourhood_of, overwrite, rank

@@ -12,12 +12,12 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from optsum.coverage.compiling import compiles
 from optsum.coverage.gains import RULED, brought, gain_of, quick_ones
 from optsum.coverage.instance import Coverage, IntArray, pack
 from optsum.coverage.state import COVER, LENGTH, MISSING, Arrays, State, arrays_of, empty_state, flip, value_pair
 from optsum.system.clock import clock
 from optsum.system.compiled import njit
+from optsum.system.compiling import compiles
 from optsum.system.deadline import NEVER, Deadline, TimeOver
 
 __all__ = ["Climber", "Moves", "climb", "climbs", "moves_of", "prepare"]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from optsum.corpus.topic import Topic
-from optsum.coverage.compiling import compiles
 from optsum.metrics.names import parse_metric
 from optsum.problem.numbered import NumberedTopic
 from optsum.problem.spec import Spec
+from optsum.system.compiling import compiles
 from optsum.text.analyzer import Analyzer
 
 __all__ = ["prepare"]

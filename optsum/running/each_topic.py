@@ -124,7 +124,7 @@ def each_topic(
     """
     given = topics_of(topics, setups[0].options.flat)
     if executor is not None:  # its processes find on disk what this one compiles
-        from optsum.coverage.compiling import compile_at_once
+        from optsum.system.compiling import compile_at_once
 
         compile_at_once()
     ready = fsum(map(warm_up, setups))

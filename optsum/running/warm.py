@@ -22,8 +22,8 @@ from optsum.running.setup import Setup, setup_of
 from optsum.system.processes.postponed import postponing
 
 if TYPE_CHECKING:
-    from optsum.coverage.compiling import Part
     from optsum.options.options import Options
+    from optsum.system.compiling import Part
 
 __all__ = ["SAMPLE", "kernels_of", "refused", "warm_up"]
 
@@ -79,10 +79,10 @@ def warm_up(setup: Setup) -> float:
     small = _fitting(setup.options)
     if small in _ready:
         return 0.0
-    from optsum.coverage.compiling import collected, compile_at_once
-    from optsum.coverage.two_at_once import compile_parts
     from optsum.problem import text_kernels
     from optsum.running.one_problem import answer
+    from optsum.system.compiling import collected, compile_at_once
+    from optsum.system.two_at_once import compile_parts
 
     if setup.options.elsewhere:  # those processes find on disk what this one compiles
         compile_at_once()
@@ -127,9 +127,9 @@ def kernels_of(strategies: Iterable[str]) -> list[Part]:
         For a strategy that does not exist.
     """
     from optsum.coverage import climb
-    from optsum.coverage.compiling import collected
     from optsum.problem import text_kernels
     from optsum.running.all_optima import families
+    from optsum.system.compiling import collected
 
     chosen = [STRATEGIES.create(name.strip(), {}) for name in strategies]
 

@@ -101,7 +101,7 @@ def walker_of(problem: Problem, coverage: Coverage | None, see: Callable[[Select
 
 def prepare() -> None:
     """Compile the kernels, or load them."""
-    from optsum.coverage.compiling import compiles
+    from optsum.system.compiling import compiles
 
     compiles(_run_kernels)()
 

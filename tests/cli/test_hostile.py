@@ -162,5 +162,5 @@ def test_only_these_functions_print() -> None:
         "cli/exits.py",
         "report/messages/progress.py",
         "report/messages/logs.py",
-        "coverage/two_at_once.py",
+        "system/two_at_once.py",
     }

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pkgutil
 
-from optsum.coverage.compiling import collected
 from optsum.metrics.gram_kernels import count_rows, skip_numbers
 from optsum.metrics.lcs_kernel import union_hits
 from optsum.problem import text_kernels
 from optsum.problem.cover_kernel import features_of
+from optsum.system.compiling import collected
 from optsum.text.word_kernel import number_words
 
 

@@ -127,7 +127,7 @@ def test_only_kernels_that_are_needed_are_compiled(
     given: dict[str, Any], sums: bool, general: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run: list[str] = []
-    monkeypatch.setattr("optsum.coverage.compiling.compiles", lambda prepare: prepare)
+    monkeypatch.setattr("optsum.system.compiling.compiles", lambda prepare: prepare)
     monkeypatch.setattr("optsum.solvers.objectives.sums.solve_sum", lambda *_, **__: run.append("sums"))
     monkeypatch.setattr("optsum.solvers.engine.joints.warm.run_every_kernel", lambda: run.append("general"))
     options = resolve({**given, "strategy": "branch-and-bound"})

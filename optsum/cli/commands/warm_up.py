@@ -28,10 +28,10 @@ def run(
     """Compile kernels."""
     from numba import config
 
-    from optsum.coverage.compiling import compile_at_once
-    from optsum.coverage.two_at_once import compile_parts
     from optsum.report.tables.table import seconds
     from optsum.running.warm import kernels_of
+    from optsum.system.compiling import compile_at_once
+    from optsum.system.two_at_once import compile_parts
 
     if strategy is not None and all_:
         raise OptionError("Either --strategy names those that are warmed up, or --all does: leave one of the two.")

@@ -10,7 +10,6 @@ from typing import Any, Final
 import numpy as np
 
 from optsum.contracts.enumeration import Near
-from optsum.coverage.compiling import compiles
 from optsum.coverage.instance import Coverage
 from optsum.errors import UnsupportedError
 from optsum.optima.apart import far_apart
@@ -20,6 +19,7 @@ from optsum.optima.nearness import Nearness
 from optsum.optima.tally import weights_of_units, worth_of_sets
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.problem import Capability, Problem
+from optsum.system.compiling import compiles
 
 __all__ = ["irredundant", "near_of", "prepare", "value_counts", "weighted_shares"]
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from optsum.coverage import compiling, two_at_once
-from optsum.coverage.compiling import collected, compiles, on_first_compilation
-from optsum.coverage.two_at_once import compile_parts
+from optsum.system import compiling, two_at_once
+from optsum.system.compiling import collected, compiles, on_first_compilation
+from optsum.system.two_at_once import compile_parts
 
 
 def compile_something() -> None:

@@ -18,15 +18,15 @@ from importlib import import_module
 from queue import SimpleQueue
 from threading import Thread
 
-from optsum.coverage.compiling import Part, on_first_compilation, parts_with
 from optsum.system.compiled import patience
+from optsum.system.compiling import Part, on_first_compilation, parts_with
 from optsum.system.processes.children import end_with, python
 
 __all__ = ["compile_parts"]
 
 
 def compile_parts(parts: Sequence[Part], done: Callable[[], object] = lambda: None) -> None:
-    """Run functions that call kernels (`optsum.coverage.compiling.collected`).
+    """Run functions that call kernels (`optsum.system.compiling.collected`).
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ class _Helper:
             return
         with suppress(OSError):  # then this process does it alone
             self._process = subprocess.Popen(  # noqa: S603 - this Python, and nothing that a user gives
-                python("optsum.coverage.two_at_once", "help_out"),
+                python("optsum.system.two_at_once", "help_out"),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,

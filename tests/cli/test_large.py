@@ -1,0 +1,52 @@
+"""A topic that is large in any way is solved, or refused by one sentence, in bounded memory (docs/reference/limits.md).
+
+At a tenth of the sizes there, so that each takes seconds; memory is the most that the process held.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from large_topics import KINDS, write_large
+
+MEASURED = (
+    "import resource, subprocess, sys\n"
+    "optsum = [sys.executable, '-c', 'import sys; from optsum.cli import main; sys.exit(main())']\n"
+    "status = subprocess.call([*optsum, *sys.argv[1:]])\n"
+    "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024, file=sys.stderr)\n"
+    "sys.exit(status)\n"
+)
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform != "linux", reason="memory is counted in kilobytes on Linux"),
+]
+
+
+@pytest.mark.parametrize("strategy", ["auto", "greedy", "milp"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_large_topic_is_solved_or_refused(tmp_path: Path, kind: str, strategy: str) -> None:
+    topics = write_large(tmp_path / "large.jsonl", kind, KINDS[kind][0] // 10)
+    out = tmp_path / "rows.jsonl"
+    limits = ["--max-length", "100", "--time-limit", "20", "--strategy", strategy]
+    done = subprocess.run(
+        [sys.executable, "-c", MEASURED, "solve", str(topics), *limits, "-q", "-o", str(out)],
+        capture_output=True, text=True, check=False, timeout=300,
+    )  # fmt: skip
+    *said, megabytes = done.stderr.splitlines()
+    assert int(megabytes) < 800, done.stderr
+    if kind == "bytes of no JSON":
+        assert done.returncode == 2
+        (sentence,) = said
+        assert sentence.startswith(f"optsum: {topics}")
+        assert len(sentence) < 1000
+        return
+    assert (done.returncode, "Traceback" in done.stderr) == (0, False), done.stderr
+    (row,) = map(json.loads, out.read_text(encoding="utf-8").splitlines())
+    assert row["status"] in {"optimal", "feasible"}
+    assert row["length"] <= 100
+    assert 0 < row["objective"] <= row["bound"]

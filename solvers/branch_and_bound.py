@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 from optsum.contracts.result import Termination
 from optsum.contracts.run import CERTIFICATE_S, INTERRUPTED_S, Limits, Run, Stopped
-from optsum.contracts.strategy import Strategy
+from optsum.contracts.strategy import LengthSearch, Strategy
 from optsum.coverage.clauses import is_cover
 from optsum.coverage.facility import Facility
 from optsum.coverage.instance import NO_LIMIT, Combination, Coverage, Sense
@@ -185,6 +185,19 @@ class BranchAndBound(Strategy):
         if found.bound != NO_LIMIT:
             return found
         return replace(found, bound=_unproven(problem, found.best, Fraction(found.value), deadline))
+
+    def by_length(
+        self, problem: Problem, lengths: Sequence[int], limits: Limits, deadline: Deadline
+    ) -> LengthSearch | None:
+        """Return what finds optima of recall at falling maximum lengths together."""
+        from .objectives.lengths import ByLength
+
+        coverage = problem.coverage
+        whole = limits.gap is None and limits.target is None and limits.evaluations is None
+        plain = coverage.goal is Sense.MAXIMIZE and not isinstance(coverage, Facility)
+        if self.bound == "knapsack" or not (whole and plain and is_linear(coverage)):
+            return None
+        return ByLength.of(coverage, lengths, limits, deadline)
 
     def _near(
         self, nearness: Nearness, problem: Problem, limits: Limits, should_stop: Callable[[], bool] | None

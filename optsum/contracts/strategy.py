@@ -3,18 +3,54 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from optsum.contracts.run import Limits, Run
+from optsum.coverage.instance import Key
 from optsum.errors import UnsupportedError
-from optsum.problem.problem import Capability, Problem, require
+from optsum.problem.problem import Capability, Problem, Selection, require
+from optsum.system.deadline import Deadline
 
 if TYPE_CHECKING:
     from optsum.optima.nearness import Nearness
     from optsum.optima.optima import Optima
 
-__all__ = ["Strategy"]
+__all__ = ["LengthSearch", "Strategy"]
+
+
+class LengthSearch(Protocol):
+    """A search for optima of one problem at one maximum length after another, each smaller than the one before.
+
+    Attributes
+    ----------
+    searched : int
+        At how many lengths something was searched.
+    """
+
+    @property
+    def searched(self) -> int:
+        """At how many lengths something was searched."""
+
+    def learn(self, units: Selection) -> None:
+        """Take in a selection that may be good."""
+
+    def at(self, length: int, at_most: Key | None = None) -> tuple[Key, Selection] | None:
+        """Return the best value at a maximum length and a selection worth it; None if nothing is feasible.
+
+        Of such selections it is one that is an optimum of the most of the lengths below.
+
+        Parameters
+        ----------
+        length : int
+        at_most : Key, optional
+            A proven bound.
+
+        Raises
+        ------
+        optsum.contracts.run.Stopped
+            If a limit comes first.
+        """
 
 
 class Strategy(ABC):
@@ -113,3 +149,22 @@ class Strategy(ABC):
         """
         del problem, nearness, limits, should_stop
         raise UnsupportedError(f"The strategy {self.name} does not enumerate near-optimal selections.")
+
+    def by_length(
+        self, problem: Problem, lengths: Sequence[int], limits: Limits, deadline: Deadline
+    ) -> LengthSearch | None:
+        """Return what finds optima at falling maximum lengths together; None where `search` at each serves as well.
+
+        Parameters
+        ----------
+        problem : Problem
+            With the largest of the lengths.
+        lengths : ascending
+            Those that are asked for.
+        limits : Limits
+            Of each search; its time is the deadline's.
+        deadline : Deadline
+            Of all of them.
+        """
+        del problem, lengths, limits, deadline
+        return None

@@ -78,6 +78,8 @@ class Driver(Monitor, Generic[C]):
     deadline : Deadline, optional
     effort : Effort
         How long subtrees are searched.
+    root : a core and the divisor of its values, optional
+        Where the program's root is known already, with prices.
 
     Attributes
     ----------
@@ -104,6 +106,8 @@ class Driver(Monitor, Generic[C]):
         limits: Limits,
         deadline: Deadline | None = None,
         effort: Effort = DEFAULT,
+        *,
+        root: tuple[C, int] | None = None,
     ) -> None:
         super().__init__(limits, deadline)
         self._effort = effort
@@ -111,13 +115,13 @@ class Driver(Monitor, Generic[C]):
         self._ops = ops
         self._stopped: Stopped | None = None
         self._size = program.size
-        self._core, self.divisor = ops.root(program, self.deadline)
+        self._core, self.divisor = ops.root(program, self.deadline) if root is None else root
         if self._core.low > 0 and self._core.high >= 0 and ops.grain(self._core) > 1:
             raise UnsupportedError(
                 f"A minimum length needs an exact table of {self._core.size} units by {self._core.high} lengths, which "
                 "is too large; measure the length in words or use the strategy milp."
             )
-        self._root = self._priced(self._core)
+        self._root = self._priced(self._core) if root is None else self._core
         bound = ops.upper_bound(self._root) if self._core.high >= 0 else None
         self.feasible = bound is not None
         self.upper = 0 if bound is None else bound // self._core.scale

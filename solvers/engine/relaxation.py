@@ -113,6 +113,11 @@ class Session:
         lower, upper = (chosen == TAKEN).astype(np.float64), (chosen != DROPPED).astype(np.float64)
         self._highs.changeColsBounds(len(every), every, lower, upper)
 
+    def at_most(self, length: int) -> None:
+        """Change the largest length."""
+        row = self._program.length_row
+        self._highs.changeRowBounds(row, self._program.row_lower[row], float(length))
+
     def multipliers(self, deadline: Deadline) -> IntArray | None:
         """Solve from the last basis: the scaled and rounded multipliers of the rows, or None without a solution.
 

@@ -21,7 +21,7 @@ from ..engine.monitor import Statistics
 from ..engine.program import Program, program_of
 from .meter import Engine, engine_of, least
 
-__all__ = ["Answer", "optimum_of", "recall_program", "solve_all", "solve_one"]
+__all__ = ["Answer", "closed_in", "optimum_of", "recall_program", "solve_all", "solve_one"]
 
 _NARROW: Final = 64
 """Up to this distance between bound and a good set the targets of an enumeration are tried one by one."""
@@ -70,12 +70,18 @@ def optimum_of(engine: Engine, floor: int) -> tuple[tuple[int, ...] | None, int,
     """Close the gap between a good set and the bound: set, value, bound, termination.
 
     What is worth less than `floor` keeps not all rows: without a set, nothing does, or nothing was found.
-    Bounds are near optima more often than greedy sets are: steps from above are small and grow as they fail.
     """
     guess, value = engine.guess()
-    selection: tuple[int, ...] | None = guess
-    if value < floor:
-        selection, value = None, floor - 1
+    return closed_in(engine, guess, value) if value >= floor else closed_in(engine, None, floor - 1)
+
+
+def closed_in(
+    engine: Engine, selection: tuple[int, ...] | None, value: int
+) -> tuple[tuple[int, ...] | None, int, int, Termination]:
+    """Close the gap between a set's value, or what stands for none, and the bound: set, value, bound, termination.
+
+    Bounds are near optima more often than greedy sets are: steps from above are small and grow as they fail.
+    """
     upper = engine.upper
     step = max(1, (upper - value) // 16)
     try:

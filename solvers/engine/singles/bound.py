@@ -187,6 +187,54 @@ def _decide(core, grain, target, bound_only, state):
     return total, moved
 
 
+@njit(cache=True)
+def bounds_within(core, longest):
+    """Return the bound of every maximum length up to `longest` by the same prices; without fees or a least length."""
+    _ids, lengths, mass, start, feature, count, table_start, table, price, _fees, base, _low, _high, scale = core
+    n, m = len(lengths), len(price)
+    copies = np.zeros(m, np.int64)
+    for k in range(len(feature)):
+        copies[feature[k]] += count[k]
+    best = best_counts(table_start, table, price, scale)
+    slack = base * scale
+    for f in range(m):
+        slack += net(table_start, table, price, scale, f, min(best[f], copies[f]))
+    out = np.empty(longest + 1, np.int64)
+    for c in range(longest + 1):
+        out[c] = slack
+    for i in range(n):
+        profit = mass[i] * scale
+        for k in range(start[i], start[i + 1]):
+            profit += price[feature[k]] * count[k]
+        for c in range(longest, lengths[i] - 1, -1):
+            out[c] = max(out[c], out[c - lengths[i]] + profit)
+    for c in range(longest + 1):
+        out[c] //= scale
+    return out
+
+
+@njit(cache=True)
+def total_of(held, core):
+    """Return what a core's units are worth together, without its base."""
+    _ids, _lengths, mass, start, feature, count, table_start, table, _price, fees, _base, _low, _high, _scale = core
+    fee_start, fee, fee_count, _fee_share, fee_weight, fee_step = fees
+    have = np.zeros(len(table_start) - 1, np.int64)
+    paid = np.zeros(len(fee_weight), np.int64)
+    total = 0
+    for i in range(len(held)):
+        if held[i]:
+            total += mass[i]
+            for k in range(start[i], start[i + 1]):
+                have[feature[k]] += count[k]
+            for k in range(fee_start[i], fee_start[i + 1]):
+                paid[fee[k]] += fee_count[k]
+    for g in range(len(fee_weight)):
+        total -= fee_weight[g] * min(paid[g], fee_step[g])
+    for f in range(len(have)):
+        total += table[table_start[f] + min(have[f], table_start[f + 1] - table_start[f] - 1)]
+    return total
+
+
 def upper_bound(core: Core) -> int | None:
     """Return the bound times ``core.scale``; None if no selection meets the length limits."""
     bound, _, _ = _decided(core, None)

@@ -10,8 +10,8 @@ import numpy as np
 from optsum.system.compiled import njit
 
 from ..reduction import TAKEN
-from .bound import grain_of, profits, suffix_table
-from .core import Core, reduced
+from .bound import grain_of, profits, suffix_table, total_of
+from .core import Core
 
 
 @njit(cache=True)
@@ -88,7 +88,7 @@ def good_set(core: Core) -> tuple[tuple[int, ...], int]:
         elif core.low > 0:
             break
         _fill_greedily(core.plain, state)
-        value = reduced(core, state).base
+        value = core.base + int(total_of(state == TAKEN, core.plain))
         units = tuple(sorted(core.ids[state == TAKEN].tolist()))
         if from_knapsack or value > best[1]:
             best = (units, value)

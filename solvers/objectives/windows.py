@@ -1,7 +1,7 @@
 """Harmonic means of ratios (F1 of two sums) by windows of the denominator that varies (`optsum.program.tangent`).
 
-Each window has programs of its own, tangents at ratios such as selections have there. A window is halved while its
-programs hold something; if it is narrow, what they hold is listed and evaluated.
+Each window has programs of its own, tangents at ratios such as selections have there. What they hold is listed and
+evaluated where that takes few nodes; otherwise the window is halved, until it is narrow: then it takes what it takes.
 """
 
 from __future__ import annotations
@@ -11,18 +11,24 @@ from dataclasses import dataclass
 from math import log
 from typing import Final
 
+from optsum.contracts.run import Stopped
 from optsum.coverage.evaluate import score
+from optsum.optima.diagram import EMPTY_FAMILY
 from optsum.program.tangent import anchored, least_of, most_of, restricted, varying, window_cell
 
 from .covering import Reaching, Search
-from .meter import least
+from .meter import Engine, least
 
 __all__ = ["WindowedReaching", "WindowedSearch"]
 
-_NARROW: Final = 0.03
-"""Windows are halved while their ends differ by more than this, as a share."""
+_NARROW: Final = 0.05
+"""Windows are halved at will while their ends differ by more than this, as a share."""
 
-_WIDE: Final = 0.3
+_TRIED: Final = 2_000
+_FAMILY: Final = 20_000
+"""Nodes that a listing may take, and sets that it may hold, before its window is halved instead."""
+
+_WIDE: Final = 0.1
 """Windows are as wide as this at first, as a share of where they begin."""
 
 _SUITS: Final = 0.02
@@ -74,6 +80,12 @@ class WindowedSearch(Search):
                 self._see(guess)
                 anchor = self._ratios(score(instance, guess)[0]) or window.anchor
                 if not narrow:
+                    better = self._tried(engine, target)
+                    if better is False:
+                        continue
+                    if better:
+                        yield window
+                        return
                     middle = (window.low + window.high) // 2
                     yield _Window(window.low, middle, anchor)
                     yield _Window(middle + 1, window.high, anchor)
@@ -84,6 +96,21 @@ class WindowedSearch(Search):
                 if self._listed(engine, target):
                     yield window
                     return
+
+    def _tried(self, engine: Engine, target: int) -> bool | None:
+        """Evaluate all sets that reach a target, if that is quick: whether one is better, or None if it is not."""
+        answer = self._leash.hold(_TRIED, engine, lambda: engine.all_of(target))
+        if answer is None:
+            return None
+        node, reason = answer
+        if reason is not None:
+            if self._leash.short:
+                return None
+            raise Stopped(reason)
+        if node == EMPTY_FAMILY:
+            return False
+        found = engine.store.diagram(node)
+        return None if found.count > _FAMILY else self._evaluated(found)
 
     def _ratios(self, totals: Sequence[int]) -> tuple[float, ...]:
         """Return the ratios, or nothing if one is 0."""

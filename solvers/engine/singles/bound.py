@@ -32,6 +32,20 @@ from optsum.system.compiled import njit
 from ..reduction import States
 from .core import Core
 
+__all__ = [
+    "IMPOSSIBLE",
+    "best_counts",
+    "bounds_within",
+    "decide",
+    "fee_term",
+    "grain_of",
+    "net",
+    "profits",
+    "suffix_table",
+    "total_of",
+    "upper_bound",
+]
+
 IMPOSSIBLE: Final = -(2**61)
 """Profit of a knapsack that cannot be filled to the least length."""
 

@@ -25,6 +25,8 @@ from optsum.system.compiled import njit
 from ..relaxation import BY_COLUMN, HUGE, LinearProgram
 from .core import Core
 
+__all__ = ["linear_program", "priced"]
+
 _ANY: Final = 2**62
 
 

@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from optsum.coverage.gains import RULED, brought, gain_of
+from optsum.coverage.gains import ALONE, JOINED, RULED, brought, brought_joined, gain_of, lost_joined
 from optsum.coverage.state import COVER, MISSING
 from optsum.system.compiled import njit
 
 from .neighbourhood import ahead, below, improves, look_at_all, rank, violation_of
+from .table import learn
 
 
 @njit(cache=True)
@@ -47,25 +48,66 @@ def best_add(arrays: Any, moves: Any, state: Any, barred: Any, draws: Any, dense
         moves.quick,
     )
     top_before, bottom_before, held_length, max_length = state.totals[0], state.totals[1], before[3], arrays.max_length
+    seam_start, seam_second, seam_feature, seam_count = (
+        arrays.seam_start,
+        arrays.seam_second,
+        arrays.seam_feature,
+        arrays.seam_count,
+    )
+    gains, tabled = moves.table.gains, len(moves.table.gains) > 0
+    if tabled:
+        learn(moves.table, copies, level_start, level)
     covering, ruled = arrays.kind == COVER, arrays.ruled == 1
     best: Any = np.int64(-1)
     best_gain, evaluations = 0.0, np.int64(0)
+    n = len(chosen)
+    left, right = np.int64(-1), np.int64(0)  # the chosen units before and after one that has seams
     for move in range(len(add_start) - 1):
-        last: Any = np.int64(-1)
-        length, allowed = held_length, True
-        for entry in range(add_start[move], add_start[move + 1]):
-            unit = add_unit[entry]
-            if chosen[unit] == 0:
-                last = unit
-                length += lengths[unit]
-                allowed = allowed and barred[unit] == 0
-        if last < 0 or not allowed or length > max_length:
-            continue
+        last: Any = add_unit[add_start[move]]
+        length = held_length + lengths[last]
+        if quick[move] > 0:  # most do not fit: that is asked before anything else
+            if length > max_length or chosen[last] == 1 or barred[last] != 0:
+                continue
+        else:
+            last, length, allowed = np.int64(-1), held_length, True
+            for entry in range(add_start[move], add_start[move + 1]):
+                unit = add_unit[entry]
+                if chosen[unit] == 0:
+                    last = unit
+                    length += lengths[unit]
+                    allowed = allowed and barred[unit] == 0
+            if last < 0 or not allowed or length > max_length:
+                continue
         evaluations += 1
-        if quick[move]:
-            top, bottom = brought(
-                copies, unit_start, unit_feature, unit_count, level_start, level, slot, covering, last
-            )
+        if quick[move] > 0:
+            joined = False
+            if quick[move] == JOINED:
+                while right < n and (right < last or chosen[right] == 0):
+                    if chosen[right] == 1:
+                        left = right
+                    right += 1
+                joined, top, bottom = brought_joined(
+                    copies,
+                    unit_start,
+                    unit_feature,
+                    unit_count,
+                    level_start,
+                    level,
+                    slot,
+                    seam_start,
+                    seam_second,
+                    seam_feature,
+                    seam_count,
+                    left,
+                    last,
+                    right,
+                )
+            if tabled and not joined:
+                top, bottom = gains[last], np.int64(0)
+            elif not joined:
+                top, bottom = brought(
+                    copies, unit_start, unit_feature, unit_count, level_start, level, slot, covering, last
+                )
             top += top_before + mass[0, last]
             bottom += bottom_before + mass[1, last]
             gain = float(top - top_before) if covering else gain_of(top, bottom, before[1], before[2], value)
@@ -114,11 +156,21 @@ def best_drop(arrays: Any, moves: Any, state: Any, forced: bool) -> Any:
     covering = arrays.kind == COVER
     best: Any = np.int64(-1)
     best_rank, best_loss, evaluations = before, 0.0, np.int64(0)
-    for unit in range(len(chosen)):
+    seam_start, seam_second, seam_feature, seam_count = (
+        arrays.seam_start,
+        arrays.seam_second,
+        arrays.seam_feature,
+        arrays.seam_count,
+    )
+    rising = moves.table.rising == 1 and not forced and before[0] == 0
+    n = len(chosen)
+    left, here = np.int64(-1), np.int64(-1)
+    for unit in range(n):
         if chosen[unit] == 0:
             continue
         evaluations += 1
-        if quick[unit] and drop_start[unit + 1] - drop_start[unit] == 1:
+        left, here = here, np.int64(unit)
+        if quick[unit] == ALONE and drop_start[unit + 1] - drop_start[unit] == 1:
             length = before[3] - lengths[unit]
             violation = violation_of(arrays, length)
             if covering:
@@ -139,9 +191,36 @@ def best_drop(arrays: Any, moves: Any, state: Any, forced: bool) -> Any:
                         top -= level[base + old] - level[base + new]
                     else:
                         bottom -= level[base + old] - level[base + new]
+                    if rising and top < before[1] and bottom == before[2]:
+                        break  # it is less already, and what follows makes it no more
             if bottom <= 0:
                 top, bottom = np.int64(0), np.int64(1)
             found = violation, top, bottom, length
+        elif quick[unit] == JOINED and drop_start[unit + 1] - drop_start[unit] == 1:
+            right = here + 1
+            while right < n and chosen[right] == 0:
+                right += 1
+            top, bottom = lost_joined(
+                copies,
+                unit_start,
+                unit_feature,
+                unit_count,
+                level_start,
+                level,
+                slot,
+                seam_start,
+                seam_second,
+                seam_feature,
+                seam_count,
+                left,
+                here,
+                right,
+            )
+            length = before[3] - lengths[unit]
+            top, bottom = top + state.totals[0] - mass[0, unit], bottom + state.totals[1] - mass[1, unit]
+            if bottom <= 0:
+                top, bottom = np.int64(0), np.int64(1)
+            found = violation_of(arrays, length), top, bottom, length
         else:
             found = look_at_all(arrays, state, drop_start, moves.drop_unit, unit, unit, turned)
         if forced:

@@ -16,6 +16,8 @@ from optsum.coverage.instance import Coverage, IntArray, pack
 from optsum.coverage.state import COVER, LENGTH, MISSING, RATIO, flip, value_pair
 from optsum.system.compiled import njit
 
+from .table import Table, table_of
+
 __all__ = [
     "Neighbourhood",
     "add",
@@ -46,8 +48,9 @@ class Neighbourhood(NamedTuple):
     drop_start, drop_unit : packed
         Each unit with its descendants.
     quick : (moves,)
-        1 where a move adds one unit that no occurrence of several concerns, and there is one ratio or a cover: then
-        what it gains is a sum over its own features.
+        See `optsum.coverage.gains.quick_ones`.
+    table : Table
+        What the units' own features gain at the selection that was looked at last.
     """
 
     add_start: IntArray
@@ -55,6 +58,7 @@ class Neighbourhood(NamedTuple):
     drop_start: IntArray
     drop_unit: IntArray
     quick: IntArray
+    table: Table
 
 
 def neighbourhood_of(instance: Coverage) -> Neighbourhood:
@@ -73,7 +77,8 @@ def neighbourhood_of(instance: Coverage) -> Neighbourhood:
     if len(partners) > _MOST_PARTNERS * instance.size:
         partners = []
     moves = [*closures, *partners]
-    return Neighbourhood(*pack(moves), *pack(descendants), quick_ones(instance, moves))
+    quick = quick_ones(instance, moves)
+    return Neighbourhood(*pack(moves), *pack(descendants), quick, table_of(instance, quick))
 
 
 @njit(cache=True)

@@ -10,26 +10,38 @@ import numpy as np
 from optsum.coverage.instance import Combination, Coverage, IntArray, Sense
 from optsum.system.compiled import njit
 
-__all__ = ["RULED", "brought", "gain_of", "quick_ones"]
+__all__ = ["ALONE", "JOINED", "RULED", "brought", "brought_joined", "gain_of", "lost_joined", "quick_ones"]
 
 RULED: Final = 1e9
 """What a step towards keeping a row is worth to a climb: more than any value."""
 
 
+ALONE: Final = 1
+JOINED: Final = 2
+
+
 def quick_ones(instance: Coverage, moves: Sequence[Sequence[int]]) -> IntArray:
-    """Return 1 for each move whose gain is a sum over the features of its one unit, 0 for the others."""
+    """Return for each move how its gain is known.
+
+    Returns
+    -------
+    (moves,)
+        `ALONE`: a sum over the features of its one unit; `JOINED`: and over its seams with the chosen units before and
+        after it; 0 for the others.
+    """
     simple = not instance.rows and (instance.goal is Sense.MINIMIZE or instance.combination is Combination.RATIO)
     joined = np.zeros(instance.size + 1, np.int64)  # summed up, how many seams reach over each unit
     for joint in instance.joints:
         if joint.seam:
             joined[joint.needs[0]] += 1
             joined[joint.needs[1] + 1] -= 1
-    apart = (np.cumsum(joined) == 0).tolist()
+    ratio = instance.goal is Sense.MAXIMIZE
+    kinds = np.where(np.cumsum(joined) == 0, ALONE, JOINED if ratio else 0).tolist()
     for joint in instance.joints:
         if not joint.seam:
             for unit in (*joint.needs, *joint.vetoes):
-                apart[unit] = False
-    return np.array([simple and len(move) == 1 and apart[move[0]] for move in moves], np.int64)
+                kinds[unit] = 0
+    return np.array([kinds[move[0]] if simple and len(move) == 1 else 0 for move in moves], np.int64)
 
 
 @njit(cache=True)
@@ -76,3 +88,114 @@ def gain_of(top: int, bottom: int, old_top: int, old_bottom: int, old: float) ->
     if bottom == old_bottom:
         return (top - old_top) / bottom
     return (top / bottom if bottom > 0 else 0.0) - old
+
+
+@njit(cache=True)
+def _seams(seam_start: Any, seam_second: Any, first: int, second: int) -> Any:
+    """Return where the seams of two units begin and end; nothing where either is no unit."""
+    if first < 0 or second + 1 >= len(seam_start):
+        return np.int64(0), np.int64(0)
+    low, high = seam_start[first], seam_start[first + 1]
+    end = high
+    while low < high:
+        middle = (low + high) // 2
+        if seam_second[middle] < second:
+            low = middle + 1
+        else:
+            high = middle
+    high = low
+    while high < end and seam_second[high] == second:
+        high += 1
+    return low, high
+
+
+@njit(cache=True)
+def _fed(
+    copies: Any, features: Any, counts: Any, level_start: Any, level: Any, slot: Any, begin: int, end: int, sign: int
+) -> Any:
+    """Add the copies of some seams, or take them away; return what that adds to numerator and denominator."""
+    top, bottom = np.int64(0), np.int64(0)
+    for entry in range(begin, end):
+        feature = features[entry]
+        base = level_start[feature]
+        full = level_start[feature + 1] - 1 - base
+        old = min(copies[feature], full)
+        copies[feature] += sign * counts[entry]
+        change = level[base + min(copies[feature], full)] - level[base + old]
+        if slot[feature] == 0:
+            top += change
+        else:
+            bottom += change
+    return top, bottom
+
+
+@njit(cache=True)
+def brought_joined(
+    copies: Any,
+    unit_start: Any,
+    unit_feature: Any,
+    unit_count: Any,
+    level_start: Any,
+    level: Any,
+    slot: Any,
+    seam_start: Any,
+    seam_second: Any,
+    seam_feature: Any,
+    seam_count: Any,
+    left: int,
+    unit: int,
+    right: int,
+) -> Any:
+    """Return whether a unit has seams with those chosen before and after it, and then what it brings with them.
+
+    The seams may share features with each other and with the unit: they are made, its own are looked at, and they are
+    taken away again.
+    """
+    one, one_end = _seams(seam_start, seam_second, left, unit)
+    two, two_end = _seams(seam_start, seam_second, unit, right)
+    torn, torn_end = _seams(seam_start, seam_second, left, right)
+    if one == one_end and two == two_end and torn == torn_end:
+        return False, np.int64(0), np.int64(0)
+    more, less = np.int64(1), np.int64(-1)
+    torn_top, torn_bottom = _fed(copies, seam_feature, seam_count, level_start, level, slot, torn, torn_end, less)
+    one_top, one_bottom = _fed(copies, seam_feature, seam_count, level_start, level, slot, one, one_end, more)
+    two_top, two_bottom = _fed(copies, seam_feature, seam_count, level_start, level, slot, two, two_end, more)
+    top, bottom = brought(copies, unit_start, unit_feature, unit_count, level_start, level, slot, np.bool_(False), unit)
+    _fed(copies, seam_feature, seam_count, level_start, level, slot, two, two_end, less)
+    _fed(copies, seam_feature, seam_count, level_start, level, slot, one, one_end, less)
+    _fed(copies, seam_feature, seam_count, level_start, level, slot, torn, torn_end, more)
+    return True, top + torn_top + one_top + two_top, bottom + torn_bottom + one_bottom + two_bottom
+
+
+@njit(cache=True)
+def lost_joined(
+    copies: Any,
+    unit_start: Any,
+    unit_feature: Any,
+    unit_count: Any,
+    level_start: Any,
+    level: Any,
+    slot: Any,
+    seam_start: Any,
+    seam_second: Any,
+    seam_feature: Any,
+    seam_count: Any,
+    left: int,
+    unit: int,
+    right: int,
+) -> Any:
+    """Return what numerator and denominator change by when a chosen unit goes, and its seams with it."""
+    one, one_end = _seams(seam_start, seam_second, left, unit)
+    two, two_end = _seams(seam_start, seam_second, unit, right)
+    torn, torn_end = _seams(seam_start, seam_second, left, right)
+    more, less = np.int64(1), np.int64(-1)
+    one_top, one_bottom = _fed(copies, seam_feature, seam_count, level_start, level, slot, one, one_end, less)
+    two_top, two_bottom = _fed(copies, seam_feature, seam_count, level_start, level, slot, two, two_end, less)
+    torn_top, torn_bottom = _fed(copies, seam_feature, seam_count, level_start, level, slot, torn, torn_end, more)
+    begin, end = unit_start[unit], unit_start[unit + 1]
+    top, bottom = _fed(copies, unit_feature, unit_count, level_start, level, slot, begin, end, less)
+    _fed(copies, unit_feature, unit_count, level_start, level, slot, begin, end, more)
+    _fed(copies, seam_feature, seam_count, level_start, level, slot, torn, torn_end, less)
+    _fed(copies, seam_feature, seam_count, level_start, level, slot, two, two_end, more)
+    _fed(copies, seam_feature, seam_count, level_start, level, slot, one, one_end, more)
+    return top + one_top + two_top + torn_top, bottom + one_bottom + two_bottom + torn_bottom

@@ -12,6 +12,7 @@ from optsum.heuristics.moves.best_moves import best_add, best_drop
 from optsum.heuristics.moves.descent import EVALUATIONS, OPTIMUM, PHASE, descend, start
 from optsum.heuristics.moves.neighbourhood import ahead, become, below, improves, look, neighbourhood_of, rank
 
+from optsum.coverage.gains import ALONE, JOINED
 from optsum.coverage.instance import Coverage, Joint, Sense
 from optsum.coverage.state import Arrays, arrays_of, empty_state, flip
 from optsum.problem.coverage_problem import CoverageProblem
@@ -133,6 +134,65 @@ def test_the_best_moves_are_the_best(kind: str) -> None:
         if rising:
             assert dropped[unit] == max(rising, key=lambda each: (-each[0], each[1], -each[2])), seed
     assert found > 5
+
+
+@pytest.mark.parametrize("kind", FITTING)
+def test_gains_are_kept_from_look_to_look(kind: str) -> None:
+    """One neighbourhood that goes through many selections says what a new one says of each."""
+    tables = 0
+    for seed, problem, arrays, moves, _ in drawn(kind, 20, units=12):
+        rng = np.random.default_rng(seed)
+        state, barred = empty_state(arrays), np.zeros(problem.size, np.int64)
+        for turn in range(12):
+            chosen = problem.instance.closure(np.flatnonzero(rng.random(problem.size) < 0.3).tolist())
+            become(arrays, state, np.array([int(unit in chosen) for unit in range(problem.size)], np.int64))
+            new = neighbourhood_of(problem.instance)
+            one, other = (
+                best_add(arrays, each, state, barred, np.ones(1, np.int64), turn % 2 == 1, 0.0) for each in (moves, new)
+            )
+            assert one == other, (seed, turn)
+            if len(moves.table.gains):
+                before = worth(problem, state.chosen.tolist())
+                for unit in np.flatnonzero((state.chosen == 0) & (moves.quick[: problem.size] == ALONE)).tolist():
+                    found = worth(problem, [int(bit or each == unit) for each, bit in enumerate(state.chosen.tolist())])
+                    if problem.instance.constant_denominator:
+                        gained = int(moves.table.gains[unit] + arrays.mass[0, unit])
+                        assert gained == found[1] - before[1], (seed, unit)
+                        tables += 1
+    assert tables > 100 or kind != "recall"
+
+
+def test_seams_that_share_features_with_a_unit() -> None:
+    """Every unit between every two others: what is gained and lost at its two ends counts against the same levels."""
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        n, features = 6, 3
+        pairs = [(one, two) for one in range(n) for two in range(one + 1, n) if rng.random() < 0.6]
+        instance = Coverage.of(
+            rng.integers(1, 4, n).tolist(),
+            [{int(rng.integers(features)): int(rng.integers(1, 3))} for _ in range(n)],
+            [sorted(rng.integers(1, 3, int(rng.integers(1, 4))).tolist(), reverse=True) for _ in range(features)],
+            max_length=9,
+            joints=tuple(Joint(int(rng.integers(features)), (one, two), range(one + 1, two)) for one, two in pairs),
+        )
+        problem = CoverageProblem.of(instance)
+        arrays, moves = arrays_of(instance), neighbourhood_of(instance)
+        assert arrays is not None
+        assert JOINED in moves.quick
+        state = empty_state(arrays)
+        for _ in range(20):
+            decisions = (rng.random(n) < 0.4).astype(np.int64)
+            become(arrays, state, decisions)
+            before, held = worth(problem, decisions.tolist()), [part.copy() for part in state]
+            gains = {}
+            for unit in np.flatnonzero(decisions == 0).tolist():
+                added = worth(problem, [int(bit or each == unit) for each, bit in enumerate(decisions.tolist())])
+                if added[2] <= arrays.max_length and added[1] > before[1]:
+                    gains[unit] = added[1] - before[1]
+            move, _ = best_add(arrays, moves, state, np.zeros(n, np.int64), np.ones(1, np.int64), False, 0.0)
+            assert all((one == other).all() for one, other in zip(state, held, strict=True)), "a look changes nothing"
+            assert (move >= 0) == bool(gains), seed
+            assert move < 0 or gains[move] == max(gains.values()), seed
 
 
 @pytest.mark.parametrize("kind", FITTING)

@@ -223,24 +223,25 @@ class Result(Shown):
 
     def __post_init__(self) -> None:
         """Refuse contradictions, so that no row ever claims two things."""
-        holds = self.status in {Status.OPTIMAL, Status.FEASIBLE}
+        status, termination = self.status, self.termination
+        holds = status is Status.OPTIMAL or status is Status.FEASIBLE
+        fails, ends_well = status is Status.ERROR, termination in _GOOD_ENOUGH
         wrong = {
             "a status that holds a selection goes with one, and no other does": holds != (self.selection is not None),
             "a selection has an objective": holds != (self.objective is not None),
-            "an error says why, and nothing else does": (self.status is Status.ERROR) != (self.error is not None),
-            "an error and a failed search are the same": (self.status is Status.ERROR)
-            != (self.termination is Termination.FAILED),
+            "an error says why, and nothing else does": fails != (self.error is not None),
+            "an error and a failed search are the same": fails != (termination is Termination.FAILED),
             # An enumeration may know the optimum and still run out of time for all sets that reach it.
-            "what is proven needs no more time": self.status in {Status.OPTIMAL, Status.INFEASIBLE}
-            and self.termination not in {Termination.COMPLETED, *_GOOD_ENOUGH}
+            "what is proven needs no more time": (status is Status.OPTIMAL or status is Status.INFEASIBLE)
+            and not (termination is Termination.COMPLETED or ends_well)
             and self.enumeration is None,
-            "what is good enough is held": not holds and self.termination in _GOOD_ENOUGH,
-            "an optimum is its own bound": self.status is Status.OPTIMAL and self.gap not in {0, None},
+            "what is good enough is held": ends_well and not holds,
+            "an optimum is its own bound": status is Status.OPTIMAL and bool(self.gap),
             "a ratio has a numerator and a denominator": (self.numerator is None) != (self.denominator is None),
         }
-        for reason, contradicts in wrong.items():
-            if contradicts:
-                raise InputError(f"This result contradicts itself: {reason} ({self.status}, {self.termination}).")
+        if any(wrong.values()):
+            reason = next(reason for reason, contradicts in wrong.items() if contradicts)
+            raise InputError(f"This result contradicts itself: {reason} ({status}, {termination}).")
 
     @property
     def gap(self) -> float | None:
@@ -295,7 +296,7 @@ class Result(Shown):
         row["summary"] = None if self.summary is None else list(self.summary)
         row["rouge"] = None if self.rouge is None else {name: dict(values) for name, values in self.rouge.items()}
         row["statistics"] = {**self.statistics, **_measured(self.timing)}
-        row["trace"] = [list(dataclasses.astuple(point)) for point in self.trace]
+        row["trace"] = [[point.seconds, point.evaluations, point.objective] for point in self.trace]
         return {**row, **({} if self.enumeration is None else self.enumeration.to_row()), **self.extra}
 
     @classmethod

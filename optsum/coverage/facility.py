@@ -131,7 +131,7 @@ class Facility(Coverage):
         np.add.at(summed, which.reshape(-1), importance)
         made: Facility = object.__new__(cls)
         made.__dict__.update({name: value for name, value in vars(plain).items() if name not in _MADE})
-        made.__dict__.update(similar=rows, importance=summed, own=plain.mass[2:])
+        made.__dict__.update(similar=rows, importance=summed, own=plain.mass[2:], constant_denominator=own is None)
         return made
 
     def __getattr__(self, name: str) -> Any:
@@ -140,11 +140,6 @@ class Facility(Coverage):
             raise AttributeError(name)
         self.__dict__.update(self._arrays(np.full(len(self.similar), self.size, np.int64)))
         return self.__dict__[name]
-
-    @property
-    def constant_denominator(self) -> bool:
-        """Whether T alone decides."""
-        return not len(self.own)
 
     @property
     def single_ratio(self) -> bool:

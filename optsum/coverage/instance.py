@@ -29,6 +29,7 @@ from copy import copy
 from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
+from functools import cached_property
 from itertools import chain
 from typing import Any, Final, TypeAlias
 
@@ -279,7 +280,7 @@ class Coverage:
         """Whether every occurrence is decided by one unit and no unit has a parent."""
         return not self.joints and not (len(self.parents) and (self.parents >= 0).any())
 
-    @property
+    @cached_property  # asked nine times a search
     def constant_denominator(self) -> bool:
         """Whether the value is ``T / D`` with a D that no selection changes, so that T alone decides (recall)."""
         return (

@@ -78,7 +78,7 @@ class CoverageProblem(Problem):
         found.__dict__["coverage"] = light
         return found
 
-    @property
+    @cached_property
     def capabilities(self) -> frozenset[Capability]:
         """What the instance allows."""
         found = {Capability.COVERAGE, Capability.BOUND}

@@ -21,6 +21,7 @@ from optsum.running.results import unsolved
 from optsum.running.setup import Setup
 from optsum.running.warm import warm_up
 from optsum.system.notebook import tracked
+from optsum.system.processes.postponed import postponing
 
 __all__ = [
     "attempt",
@@ -168,6 +169,7 @@ def _failed(topic: AnyTopic, reason: str, setups: Sequence[Setup]) -> list[Resul
     return [error_result(name if isinstance(name, str) else None, reason, setup) for setup in setups]
 
 
+@postponing()  # once for all that is done with the topic, which is quicker than for each
 def search_topic(
     topic: Unread | AnyTopic, setups: Sequence[Setup], solve_part: Callable[[Topic], list[Result]]
 ) -> list[Result]:

@@ -53,21 +53,27 @@ def answer(topic: Topic, setup: Setup, *, began: float) -> Result:
         def single(part: Topic) -> Result:
             return _built_and_run(part, next(setups), next(starts, clock()))
 
-        found = best_of_references(topic, setup, single)
-    else:
-        found = _built_and_run(topic, setup, began)
-    return replace(found, sentence_count=count_sentences(topic))
+        return replace(best_of_references(topic, setup, single), sentence_count=count_sentences(topic))
+    return _built_and_run(topic, setup, began)
 
 
 def _built_and_run(topic: Topic, setup: Setup, began: float) -> Result:
     try:
         task = build(topic, setup, Deadline(setup.limits.time_s))
     except TimeOver:
-        return unsolved(topic.id, setup, Termination.TIME_LIMIT, seconds=clock() - began)
-    return run_task(task, setup, began=began)
+        late = unsolved(topic.id, setup, Termination.TIME_LIMIT, seconds=clock() - began)
+        return replace(late, sentence_count=count_sentences(topic))
+    return run_task(task, setup, began=began, sentence_count=count_sentences(topic))
 
 
-def run_task(task: Task, setup: Setup, *, began: float | None = None, root_bound: Key | None = None) -> Result:
+def run_task(
+    task: Task,
+    setup: Setup,
+    *,
+    began: float | None = None,
+    root_bound: Key | None = None,
+    sentence_count: int | None = None,
+) -> Result:
     """Search a task and turn the answer back into text.
 
     Parameters
@@ -76,6 +82,8 @@ def run_task(task: Task, setup: Setup, *, began: float | None = None, root_bound
         `optsum.system.clock.clock` at which the work on the topic began; now, if not given.
     root_bound : Key, optional
         The problem's, if it is known already.
+    sentence_count : int, optional
+        Of the topic (`optsum.running.results.count_sentences`).
     """
     # A topic's randomness depends on its id, not on its place in the file or on the worker that gets it.
     seed = setup.options.seed + zlib.crc32(task.id.encode("utf-8", "surrogatepass"))
@@ -84,4 +92,4 @@ def run_task(task: Task, setup: Setup, *, began: float | None = None, root_bound
     limits = setup.limits.after(built - began)
     bound = "none" if setup.options.bound == "none" else "root"
     result = search(task.problem, setup.strategy, limits, seed, root_bound=root_bound, bound=bound)
-    return finished(task, setup, result, began=began, built=built)
+    return finished(task, setup, result, began=began, built=built, sentence_count=sentence_count)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 from optsum.contracts.result import Result, Termination, Timing
@@ -21,15 +22,19 @@ def unsolved(name: str | None, setup: Setup, termination: Termination, *, second
     return replace(setup.blank, id=name, termination=termination, seconds=seconds, timing=timing)
 
 
-def finished(task: Task, setup: Setup, result: Result, *, began: float, built: float) -> Result:
+def finished(
+    task: Task, setup: Setup, result: Result, *, began: float, built: float, sentence_count: int | None = None
+) -> Result:
     """Return the result of a search with all that the topic adds: the units' names, the text and its scores.
 
     Parameters
     ----------
     began, built : float
         `optsum.system.clock.clock` when the work on the topic began, and when its problem was there.
+    sentence_count : int, optional
+        Of the topic (`count_sentences`).
     """
-    found: dict[str, Any] = {}
+    found: dict[str, Any] = {} if sentence_count is None else {"sentence_count": sentence_count}
     if result.selection is not None:
         found["selection"] = task.name_units(result.selection)
         found["length"] = task.length(result.selection)
@@ -54,13 +59,18 @@ def finished(task: Task, setup: Setup, result: Result, *, began: float, built: f
         timing=replace(result.timing, text_s=built - began, search_s=result.seconds),
         statistics={**result.statistics, **task.notes},
         config_hash=setup.blank.config_hash,
-        signature=signature(setup.options, task.analyzer.tokenizer),
+        signature=_signature(setup, task.analyzer.tokenizer),
         extra={
             **result.extra,
             **{name: result.statistics[name] for name in ("ran", "feasible") if name in result.statistics},
         },
         **found,
     )
+
+
+@lru_cache(maxsize=64)
+def _signature(setup: Setup, tokenizer: str) -> str:
+    return signature(setup.options, tokenizer)  # the same for all topics
 
 
 def count_sentences(topic: Topic) -> int | None:

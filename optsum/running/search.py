@@ -129,8 +129,7 @@ def search(
         if deadline.reason == "interrupted":
             termination = Termination.INTERRUPTED
         bound_s = run.elapsed - searched
-    result = _result(run, chosen, termination, detail)
-    return replace(result, timing=Timing(search_s=run.elapsed, bound_s=bound_s))
+    return _result(run, chosen, termination, detail, Timing(search_s=run.elapsed, bound_s=bound_s))
 
 
 def _no_bound(_: Deadline) -> None:
@@ -157,13 +156,13 @@ def result_of_sets(problem: Problem, strategy: Strategy, optima: Optima, seconds
         run.prove()
     elif Capability.BOUND in problem.capabilities:
         run.raise_root_bound(Deadline(INTERRUPTED_S if optima.termination == "interrupted" else CERTIFICATE_S))
-    result = _result(run, strategy, Termination.COMPLETED, None)
+    result = _result(run, strategy, Termination.COMPLETED, None, Timing())
     # Whether all are there, and why not, is the enumeration's: the optimum may be proven all the same.
     found = Enumeration(count=optima.count, complete=optima.complete)
     return replace(result, termination=Termination(optima.termination), seconds=seconds, enumeration=found)
 
 
-def _result(run: Run, strategy: Strategy, termination: Termination, detail: str | None) -> Result:
+def _result(run: Run, strategy: Strategy, termination: Termination, detail: str | None, timing: Timing) -> Result:
     held, bound = run.evaluation, run.bound
     proven = run.proven or (strategy.exact and held is not None and held.key == bound)
     proven = proven and termination in _PROOF_MAY_STAND
@@ -184,6 +183,7 @@ def _result(run: Run, strategy: Strategy, termination: Termination, detail: str 
         selection=run.selection,
         length=None if run.selection is None else run.problem.length(run.selection),
         seconds=run.elapsed,
+        timing=timing,
         seed=run.seed,
         evaluations=run.evaluations,
         nodes=run.nodes,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Mapping
+from copy import copy
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -119,7 +120,10 @@ def solve_all(
 
 def _search_shown(part: Topic, setup: Setup) -> list[Result]:
     """Return the result of a topic that is one problem, with the text that it is of, for a notebook."""
-    return [replace(result, source=part.documents) for result in search_part(part, setup)]
+    results = [copy(result) for result in search_part(part, setup)]
+    for result in results:  # nothing else changes: what it claims has been checked
+        vars(result)["source"] = part.documents
+    return results
 
 
 def solve_topics(topics: AnyTopics, options: Options, *, details: bool = False) -> Generator[list[Result], None, None]:

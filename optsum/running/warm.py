@@ -9,7 +9,7 @@ search has its kernels compiled before it starts (`optsum.contracts.strategy.Str
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import partial
+from functools import lru_cache, partial
 from importlib import import_module
 from time import perf_counter
 from typing import TYPE_CHECKING, Final
@@ -57,7 +57,6 @@ _ready: set[Options] = set()
 """What this process has been made ready for: a fact of the process, as the kernels that it has loaded are."""
 
 
-@postponing()
 def warm_up(setup: Setup) -> float:
     """Make a process ready for a search; a second time costs nothing.
 
@@ -75,10 +74,14 @@ def warm_up(setup: Setup) -> float:
     OptsumError
         If the options cannot work on any topic: a solver that cannot be used, a combination that is not served.
     """
-    began = perf_counter()
     small = _fitting(setup.options)
-    if small in _ready:
-        return 0.0
+    return 0.0 if small in _ready else _made_ready(setup, small)
+
+
+@postponing()
+def _made_ready(setup: Setup, small: Options) -> float:
+    """Return the seconds that it took to make a process ready for the first time."""
+    began = perf_counter()
     from optsum.problem import text_kernels
     from optsum.running.one_problem import answer
     from optsum.system.compiling import collected, compile_at_once
@@ -160,6 +163,7 @@ def refused(options: Options) -> bool:
     return False
 
 
+@lru_cache(maxsize=64)
 def _fitting(options: Options) -> Options:
     """Return the options with limits that the tiny topic can be searched in."""
     limits = {

@@ -41,10 +41,13 @@ def unfit(sentences: Iterable[Sentence], tokenizer: str) -> str | None:
     """
     if tokenizer == "tokens":
         return None
-    texts = list(map(raw_text, sentences))
-    # No tokenizer spoils a word of ASCII, and most texts have few others.
-    if all(map(str.isascii, texts)):
-        return None
+    given = list(sentences)
+    try:
+        if "".join(given).isascii():  # type: ignore[arg-type]  # no tokenizer spoils a word of ASCII
+            return None
+    except TypeError:  # a sentence that comes as tokens
+        pass
+    texts = list(map(raw_text, given))
     foreign = [word for text in texts if not text.isascii() for word in text.split() if not word.isascii()]
     if not foreign:
         return None

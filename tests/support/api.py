@@ -7,6 +7,7 @@ import inspect
 import types
 from collections.abc import Iterator
 from enum import Enum
+from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -89,8 +90,9 @@ def _members(kind: type) -> Iterator[str]:
 
 
 def _member(name: str, member: Any) -> str | None:
-    if isinstance(member, property):
-        hint = getattr(member.fget, "__annotations__", {}).get("return", "")
+    if isinstance(member, property | cached_property):  # which of the two is no promise
+        found = member.fget if isinstance(member, property) else member.func
+        hint = getattr(found, "__annotations__", {}).get("return", "")
         return f"{name}: {_hint(hint)} (property)"
     if isinstance(member, classmethod | staticmethod):
         return f"{name}{signature(member.__func__)} ({type(member).__name__})"

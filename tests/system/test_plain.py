@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -33,7 +34,14 @@ def said(seconds: str, cells: list[tuple[str, str]]) -> dict[str, Any]:
     """Return what searches say whose kernels are interpreted for so many seconds."""
     given = [(strategy, {**OBJECTIVES[objective], **BUDGETS.get(strategy, {})}) for strategy, objective in cells]
     done = subprocess.run(
-        [sys.executable, str(SCRIPT), seconds, json.dumps(given)], capture_output=True, text=True, check=False
+        [sys.executable, str(SCRIPT), seconds, json.dumps(given)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={
+            **os.environ,
+            "PYTHONPATH": str(SCRIPT.parent),
+        },  # under PYTHONSAFEPATH a script does not find its neighbours
     )
     assert done.returncode == 0, done.stderr
     found: dict[str, Any] = json.loads(done.stdout)

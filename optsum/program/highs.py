@@ -78,6 +78,7 @@ def run(highs: Any, deadline: Deadline = NEVER, *, apart: bool = True, keeps: bo
         In a thread of its own, without which neither Ctrl-C nor the deadline's caller is heard; that costs 2 ms.
     keeps : bool
         Whether Ctrl-C ends HiGHS as a deadline does, so that what it holds can be asked for, instead of being raised.
+        The deadline is told of it: its `reason` is why HiGHS was asked to end, whose own status is the same for both.
 
     Returns
     -------
@@ -102,7 +103,8 @@ def run(highs: Any, deadline: Deadline = NEVER, *, apart: bool = True, keeps: bo
     places = (highs.cbSimplexInterrupt, highs.cbIpmInterrupt, highs.cbMipInterrupt)
     for place in places:
         place.subscribe(hear)
-    ended = run_apart(highs.run, stop.set, hears_s=_HEARS_S, passed=lambda: deadline.passed, keeps=keeps)
+    heard = deadline.interrupt if keeps else None
+    ended = run_apart(highs.run, stop.set, hears_s=_HEARS_S, passed=lambda: deadline.passed, heard=heard)
     if ended:
         for place in places:
             place.unsubscribe(hear)

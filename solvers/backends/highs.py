@@ -87,12 +87,13 @@ class Highs(Backend):
             ended = run(highs, deadline, apart=model.columns > _SMALL, keeps=True)
         solved = clock()
         if not ended:
-            termination = Termination.TIME_LIMIT if deadline.passed else Termination.INTERRUPTED
+            termination = Termination.INTERRUPTED if deadline.reason == "interrupted" else Termination.TIME_LIMIT
             return RawOutcome(termination=termination, native="no answer in time")
         return _outcome(
             highs,
             model.units,
             limits,
+            deadline.reason == "interrupted",
             {"build_s": built - began, "hand_over_s": passed - built, "solve_s": solved - passed},
         )
 
@@ -127,12 +128,14 @@ def scheduler(threads: int) -> Iterator[None]:
         highspy.Highs.resetGlobalScheduler(True)
 
 
-def _outcome(highs: Any, units: int, limits: Limits, statistics: dict[str, float]) -> RawOutcome:
+def _outcome(highs: Any, units: int, limits: Limits, interrupted: bool, statistics: dict[str, float]) -> RawOutcome:
     import highspy
 
     native = highs.getModelStatus()
     info = highs.getInfo()
     ending = HIGHS.statuses.get(native.name, Ending.FAILED)
+    if ending in {Ending.INTERRUPTED, Ending.TIME}:  # which of the two HiGHS does not know where it was asked to end
+        ending = Ending.INTERRUPTED if interrupted else Ending.TIME
     holds = info.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible
     selection = None
     if holds:

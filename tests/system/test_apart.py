@@ -41,7 +41,9 @@ def test_ctrl_c_interrupts(keeps: bool) -> None:
     timer = Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
     if keeps:
-        assert run_apart(stop.wait, stop.set, hears_s=60.0, keeps=True)
+        told: list[bool] = []
+        assert run_apart(stop.wait, stop.set, hears_s=60.0, heard=lambda: told.append(True))
+        assert told
     else:
         with pytest.raises(KeyboardInterrupt):
             run_apart(stop.wait, stop.set, hears_s=60.0)

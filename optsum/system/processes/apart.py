@@ -30,7 +30,7 @@ def run_apart(
     *,
     hears_s: float,
     passed: Callable[[], bool] = lambda: False,
-    keeps: bool = False,
+    heard: Callable[[], object] | None = None,
 ) -> bool:
     """Do work that releases Python's lock, until it is done, a deadline has passed, or Ctrl-C or SIGTERM came.
 
@@ -43,8 +43,9 @@ def run_apart(
         Seconds that it may take to hear of that.
     passed : callable
         Asked every 50 ms whether to end now.
-    keeps : bool
-        Whether Ctrl-C ends the work as a deadline does, so that what it holds can be asked for; it is raised otherwise.
+    heard : callable, optional
+        Called after Ctrl-C, which then ends the work as a deadline does, so that what it holds can be asked for.
+        Without it Ctrl-C is raised.
 
     Returns
     -------
@@ -55,7 +56,7 @@ def run_apart(
     Raises
     ------
     KeyboardInterrupt
-        After Ctrl-C, if it is not kept.
+        After Ctrl-C, unless there is somebody who wants to have heard it.
     Exception
         What the work raises.
     """
@@ -77,8 +78,9 @@ def run_apart(
             if passed() and not done.wait(_ASK_S):  # of its own time limit a solver knows itself
                 break
     except KeyboardInterrupt:
-        if not keeps:
+        if heard is None:
             raise
+        heard()
     finally:
         if not done.is_set():
             interrupt()

@@ -57,7 +57,7 @@ class _Stoppable:
             lambda: self._optimize(self._native, *given),
             lambda: self._interrupt(self._native),
             hears_s=_HEARS_S,
-            keeps=True,
+            heard=lambda: None,  # the solver's answer says it
         )
         if not ended:
             raise KeyboardInterrupt

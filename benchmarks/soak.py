@@ -29,7 +29,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from time import monotonic
+from time import monotonic, sleep
 from typing import Any, NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -43,6 +43,8 @@ from optsum.registry import BACKENDS, STRATEGIES  # noqa: E402
 
 NEWS = ROOT / "examples" / "data" / "news.jsonl"
 PAGE = 4096 if not hasattr(os, "sysconf") else os.sysconf("SC_PAGE_SIZE")
+AGAIN_S = 0.05
+"""A Ctrl-C that comes where Python would lose it is sent again within so long, and then belongs to what went before."""
 
 
 class Sample(NamedTuple):
@@ -268,6 +270,7 @@ class Soak:
             with contextlib.suppress(KeyboardInterrupt):
                 over.set()
                 presser.join()
+                sleep(AGAIN_S)
 
 
 def sample(began: float, rounds: int) -> Sample:

@@ -7,6 +7,7 @@ that the tests do not use; it prints what it found wrong, and ends with status 1
 from __future__ import annotations
 
 import argparse
+import contextlib
 import random
 import sys
 import tempfile
@@ -365,14 +366,17 @@ def main(arguments: Iterable[str] | None = None) -> int:
     with tempfile.TemporaryDirectory() as folder:
         fuzz = Fuzz(Path(folder))
         ways, seed = cases(fuzz), asked.first
-        while fuzz.answers.total() < asked.runs:
-            for way in ways:
-                try:
-                    way(seed)
-                except Exception as error:  # noqa: BLE001 - whatever it is, the next case is tried
-                    failed += 1
-                    print(f"{type(error).__name__}: {error}", *getattr(error, "__notes__", ()), sep="\n", flush=True)
-            seed += 1
+        with contextlib.suppress(KeyboardInterrupt):  # what was asked until then is told
+            while fuzz.answers.total() < asked.runs:
+                for way in ways:
+                    try:
+                        way(seed)
+                    except Exception as error:  # noqa: BLE001 - whatever it is, the next case is tried
+                        failed += 1
+                        print(
+                            f"{type(error).__name__}: {error}", *getattr(error, "__notes__", ()), sep="\n", flush=True
+                        )
+                seed += 1
     print(f"{fuzz.answers.total()} answers, seeds {asked.first} to {seed - 1}, {failed} cases failed:")
     print(dict(fuzz.answers.most_common()))
     return int(failed > 0)

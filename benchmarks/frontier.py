@@ -46,14 +46,13 @@ def measured(topic: optsum.Topic, lengths: range, longest: int, repeats: int, op
             ]
         )
         apart.append(ms)
-        for about in (whole, few):
-            steps = about.extra["frontier"]["steps"]
+        for found in (whole, few):
             for length, result in zip(lengths, alone, strict=True):
-                (step,) = [step for step in steps if step["from"] <= length <= step["to"]]
-                if step["objective_exact"] != result.objective_exact:
-                    sys.exit(f"{topic.id} at {length}: {step['objective_exact']} and {result.objective_exact}")
-    about = whole.extra["frontier"]
-    return [min(every), min(some), min(apart), about["solves"], len(about["steps"])]
+                (step,) = [step for step in found.frontier.steps if step.first <= length <= step.last]
+                if step.objective_exact != result.objective_exact:
+                    sys.exit(f"{topic.id} at {length}: {step.objective_exact} and {result.objective_exact}")
+    about = whole.frontier
+    return [min(every), min(some), min(apart), about.solves, len(about.steps)]
 
 
 def main() -> None:

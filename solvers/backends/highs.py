@@ -93,8 +93,8 @@ class Highs(Backend):
             highs,
             model.units,
             limits,
-            deadline.reason == "interrupted",
             {"build_s": built - began, "hand_over_s": passed - built, "solve_s": solved - passed},
+            interrupted=deadline.reason == "interrupted",
         )
 
 
@@ -128,7 +128,9 @@ def scheduler(threads: int) -> Iterator[None]:
         highspy.Highs.resetGlobalScheduler(True)
 
 
-def _outcome(highs: Any, units: int, limits: Limits, interrupted: bool, statistics: dict[str, float]) -> RawOutcome:
+def _outcome(
+    highs: Any, units: int, limits: Limits, statistics: dict[str, float], *, interrupted: bool = False
+) -> RawOutcome:
     import highspy
 
     native = highs.getModelStatus()

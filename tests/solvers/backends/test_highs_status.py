@@ -21,6 +21,6 @@ def test_only_ctrl_c_is_an_interruption(status: str, interrupted: bool) -> None:
         getInfo=lambda: SimpleNamespace(primal_solution_status=None, mip_dual_bound=3.0, mip_node_count=1),
         modelStatusToString=str,
     )
-    found = _outcome(highs, 2, Limits(time_s=1.0), interrupted, {"solve_s": 1.0})
+    found = _outcome(highs, 2, Limits(time_s=1.0), {"solve_s": 1.0}, interrupted=interrupted)
     assert found.termination is (Termination.INTERRUPTED if interrupted else Termination.TIME_LIMIT)
     assert found.bound == 3.0

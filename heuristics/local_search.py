@@ -80,6 +80,7 @@ class GreedyLocalSearch(Strategy):
                 lambda: descent.state.chosen.nonzero()[0],
             )
             if optimal:
+                run.statistics["local_optimum"] = True
                 break
         run.see(descent.state.chosen.nonzero()[0])
         return True

@@ -82,7 +82,7 @@ class Vns(Strategy):
 
         from .moves.descent import EVALUATIONS
         from .moves.neighbourhood import neighbourhood_of
-        from .vns_kernel import IDLE, ITERATIONS, begin, go_on
+        from .vns_kernel import IDLE, ITERATIONS, SETTLED, begin, go_on
 
         arrays = arrays_of(run.problem.coverage)
         if arrays is None:
@@ -100,6 +100,8 @@ class Vns(Strategy):
             run.statistics["iterations"] = int(vns.control[ITERATIONS])
             if better:
                 run.see(vns.best.nonzero()[0])
+        if vns.control[SETTLED]:
+            run.statistics["local_optimum"] = True
         return True
 
     def _one_by_one(self, run: Run, first: Selection) -> None:

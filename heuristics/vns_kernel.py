@@ -11,10 +11,10 @@ from optsum.coverage.state import CHOSEN, Arrays
 from optsum.system.compiled import njit
 from optsum.system.compiling import compiles
 
-from .moves.descent import EVALUATIONS, Descent, descend, refill, restart, start, tiny
+from .moves.descent import EVALUATIONS, PAIRS, Descent, descend, refill, restart, start, tiny
 from .moves.neighbourhood import add, ahead, become, below, drop, overwrite, rank
 
-SHAKE, IDLE, ITERATIONS, _SEARCHED = 0, 1, 2, 3
+SHAKE, IDLE, ITERATIONS, _SEARCHED, SETTLED = 0, 1, 2, 3, 4
 _NOISE = 0.3
 _SETTLED = 10
 """Iterations without improvement after which swaps of two are tried on the best."""
@@ -30,9 +30,9 @@ class Vns(NamedTuple):
         The local optimum that is shaken, and the best one so far.
     base_rank, best_rank : (4,)
         Their ranks (`optsum.heuristics.moves.neighbourhood.rank`).
-    control : (4,)
-        Strength of the next shake, iterations since the last improvement, iterations, and whether swaps of two were
-        tried on the best one.
+    control : (5,)
+        Strength of the next shake, iterations since the last improvement, iterations, whether swaps of two were begun
+        on the best one, and whether it is known that no neighbourhood holds anything better than it.
     """
 
     descent: Descent
@@ -52,7 +52,7 @@ def begin(arrays: Arrays, chosen: IntArray, seed: int) -> Vns:
         chosen.copy(),
         worst.copy(),
         worst,
-        np.array([1, 0, 0, 0], np.int64),
+        np.array([1, 0, 0, 0, 0], np.int64),
     )
 
 
@@ -85,7 +85,10 @@ def go_on(arrays: Any, moves: Any, vns: Any, k_max: int, no_improvement: int, un
             overwrite(vns.best, state.chosen)
             overwrite(vns.base, state.chosen)
             control[SHAKE], control[IDLE], control[_SEARCHED] = 1, 0, 0
+            control[SETTLED] = descent.control[PAIRS]
             return True
+        if descent.control[PAIRS] == 1 and _same(state.chosen, vns.best):
+            control[SETTLED] = 1
         if control[IDLE] >= _SETTLED and control[_SEARCHED] == 0:  # there are many: for the best alone
             control[_SEARCHED] = 1
             become(arrays, state, vns.best)
@@ -112,6 +115,14 @@ def _stored(row: Any) -> Any:
 @njit(cache=True)
 def _store(found: Any, row: Any) -> None:
     row[0], row[1], row[2], row[3] = found[0], found[1], found[2], found[3]
+
+
+@njit(cache=True)
+def _same(one: Any, other: Any) -> bool:
+    differing = 0
+    for unit in range(len(one)):
+        differing += one[unit] != other[unit]
+    return differing == 0
 
 
 @njit(cache=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,8 @@ from hypothesis import HealthCheck, settings
 ROOT = Path(__file__).resolve().parent.parent
 
 # What a test measures or counts shall not depend on whether kernels are compiled by then; processes inherit it.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as a shell starts what it runs in the background
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 os.environ.setdefault("OPTSUM_PATIENCE", "0")
 
 # Kernels compile on their first call, so no example may be judged by its time.

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -64,6 +65,33 @@ def test_how_kernels_are_sliced_changes_nothing(monkeypatch: pytest.MonkeyPatch)
     for seconds in (0.0, 1e-5, 1.0):  # as short as can be, in between, as long as can be
         monkeypatch.setattr(starting, "_SLICE_S", seconds)
         assert essence(search(problem, "vns", seed=5, no_improvement=30)) == expected
+
+
+@pytest.mark.parametrize(
+    ("strategy", "options"), [("vns", {"no_improvement": 15}), ("greedy+ls", {"most_moves": 10**6})]
+)
+def test_a_local_optimum_is_one(strategy: str, options: dict[str, int]) -> None:
+    """No unit added or dropped, none exchanged, and no two exchanged for one, makes it better."""
+    told = 0
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        units = [dict.fromkeys(rng.choice(60, 6, replace=False).tolist(), 1) for _ in range(40)]
+        levels = [[weight] for weight in rng.integers(1, 99, 60).tolist()]
+        instance = Coverage.of(rng.integers(3, 9, 40).tolist(), units, levels, constants=(0, 9999), max_length=30)
+        problem = CoverageProblem.of(instance)
+        result = search(problem, strategy, seed=seed, **options)
+        if not result.statistics.get("local_optimum"):
+            assert (strategy, result.gap) == ("vns", 0), seed  # otherwise it ends by itself
+            continue
+        told += 1
+        assert result.key is not None
+        held, others = set(result.selection or ()), set(range(problem.size)) - set(result.selection or ())
+        for count in range(3):
+            for away in combinations(sorted(held), count):
+                for new in [set(), *({unit} for unit in others)]:
+                    near = problem.evaluate(tuple(sorted(held - set(away) | new)))
+                    assert near.violation > 0 or near.key <= result.key, (seed, away, new)
+    assert told >= 8, told
 
 
 def test_seeds_differ() -> None:

@@ -11,9 +11,9 @@ from hypothesis import HealthCheck, settings
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# What a test measures or counts shall not depend on whether kernels are compiled by then; processes inherit it.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as a shell starts what it runs in the background
     signal.signal(signal.SIGINT, signal.default_int_handler)
+# What a test measures or counts shall not depend on whether kernels are compiled by then; processes inherit it.
 os.environ.setdefault("OPTSUM_PATIENCE", "0")
 
 # Kernels compile on their first call, so no example may be judged by its time.

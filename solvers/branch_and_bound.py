@@ -134,7 +134,7 @@ class BranchAndBound(Strategy):
             answer = solve_knapsack_one(coverage, run.limits, run.deadline)
         else:
             known = None if run.root_bound is None else Fraction(run.root_bound)
-            answer = solve_one(coverage, run.limits, run.deadline, known)
+            answer = solve_one(coverage, run.limits, run.deadline, known, start=run.selection)
         run.count(nodes=answer.statistics.nodes)
         run.statistics.update(answer.statistics.as_dict())
         if answer.selection is not None:

@@ -57,7 +57,11 @@ def search_by_levels(run: Run, facility: Facility, search: Callable[[Run], None]
             target=None,
         )
         problem = CoverageProblem.of(facility.truncated(kept))
-        inner = Run(problem, left, run.rng, run.seed, lambda _: run.deadline.reason != "interrupted", run.root_bound)
+        # What bounds an instance bounds those with more levels; what is good there is a good beginning here.
+        bound = run.root_bound if run.bound is None else run.bound
+        inner = Run(problem, left, run.rng, run.seed, lambda _: run.deadline.reason != "interrupted", bound)
+        if run.selection is not None:
+            inner.see(run.selection)
         try:
             search(inner)
         finally:
@@ -96,7 +100,7 @@ def all_by_levels(
     enumerate_ : callable
         Returns the family of a problem, as a strategy's `enumerate` does.
     """
-    deadline, kept, nodes, rounds = Deadline(limits.time_s, should_stop), facility.first_kept(), 0, 0
+    deadline, kept, nodes, rounds = Deadline(limits.time_s, should_stop), facility.first_kept(every=True), 0, 0
     while True:
         rounds += 1
         left = replace(

@@ -41,8 +41,11 @@ _AT_ONCE: Final = 2_000_000
 """Pairs that are looked at together."""
 
 _FIRST: Final = 8
-_SHARE: Final = 20
-"""Levels of a token that are kept at first: so many, or one for so many units."""
+_SHARE: Final = 80
+"""Levels of a token that are kept at first for one optimum: so many, or one for so many units."""
+
+_SHARE_OF_ALL: Final = 20
+"""The same share for families of selections, which grow where floors are high."""
 
 _COMPARED: Final = 2.0**60
 """What products of numerators and denominators that are compared may come to."""
@@ -146,9 +149,9 @@ class Facility(Coverage):
         """Whether a denominator varies."""
         return False
 
-    def first_kept(self) -> IntArray:
-        """Return how many levels of each token to keep at first."""
-        return np.full(len(self.similar), max(_FIRST, self.size // _SHARE), np.int64)
+    def first_kept(self, *, every: bool = False) -> IntArray:
+        """Return how many levels of each token to keep at first, for one optimum or for a family of selections."""
+        return np.full(len(self.similar), max(_FIRST, self.size // (_SHARE_OF_ALL if every else _SHARE)), np.int64)
 
     def more_kept(self, kept: IntArray, selection: Iterable[int]) -> IntArray:
         """Return how many to keep where a selection misses floors: twice as many, and what the selection reaches."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from math import inf
 from threading import Event
 from typing import Any, Final
@@ -34,12 +35,25 @@ def load() -> None:
     import highspy  # noqa: F401
 
 
-def new_highs() -> Any:
-    """Return a silent, single-threaded `highspy.Highs`."""
+@cache
+def _quiet() -> Any:
     import highspy
 
-    highs = highspy.Highs()
-    highs.setOptionValue("output_flag", False)
+    class Quiet(highspy.Highs):  # type: ignore[misc]
+        """Says nothing from the beginning: since 1.16 what begins its callbacks prints the version to stdout."""
+
+        def enableCallbacks(self) -> None:  # noqa: N802 - theirs
+            """Turn the output off first."""
+            self.setOptionValue("output_flag", False)
+            super().enableCallbacks()
+
+    return Quiet
+
+
+def new_highs() -> Any:
+    """Return a silent, single-threaded `highspy.Highs`."""
+    highs = _quiet()()
+    highs.setOptionValue("output_flag", False)  # before 1.16 no callbacks are begun with it
     highs.setOptionValue("threads", 1)
     return highs
 

@@ -66,12 +66,17 @@ def recall_program(coverage: Coverage) -> Program:
     return program_of(coverage, (1, 0))
 
 
-def optimum_of(engine: Engine, floor: int) -> tuple[tuple[int, ...] | None, int, int, Termination]:
+def optimum_of(
+    engine: Engine, floor: int, start: tuple[int, ...] | None = None
+) -> tuple[tuple[int, ...] | None, int, int, Termination]:
     """Close the gap between a good set and the bound: set, value, bound, termination.
 
-    What is worth less than `floor` keeps not all rows: without a set, nothing does, or nothing was found.
+    What is worth less than `floor` keeps not all rows: without a set, nothing does, or nothing was found. `start` is a
+    set that is known already.
     """
     guess, value = engine.guess()
+    if start is not None and (known := engine.value_of(start)) > value:
+        guess, value = start, known
     return closed_in(engine, guess, value) if value >= floor else closed_in(engine, None, floor - 1)
 
 
@@ -105,6 +110,7 @@ def solve_one(
     deadline: Deadline | None = None,
     at_most: Fraction | None = None,
     *,
+    start: tuple[int, ...] | None = None,
     effort: Effort = DEFAULT,
 ) -> Answer:
     """Find one optimum of a coverage instance and prove it.
@@ -119,6 +125,8 @@ def solve_one(
         Instead of the time limit.
     at_most : Fraction, optional
         A proven bound of the recall.
+    start : tuple of int, optional
+        A feasible set, which is known to be good.
     effort : Effort
         How long subtrees are searched.
 
@@ -136,7 +144,7 @@ def solve_one(
     if at_most is not None:
         most = floor(at_most * int(coverage.constants[1])) - program.base
         engine.upper = min(engine.upper, most // engine.divisor)
-    selection, value, upper, termination = optimum_of(engine, least(program, engine, program.floor))
+    selection, value, upper, termination = optimum_of(engine, least(program, engine, program.floor), start)
     if selection is None and termination is Termination.COMPLETED:
         return Answer(None, 0, 0, termination, engine.finish())
     return Answer(

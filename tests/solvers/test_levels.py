@@ -20,7 +20,7 @@ from optsum.running.search import search
 
 @pytest.fixture(autouse=True)
 def _one_level_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    def first_kept(self: Facility) -> IntArray:
+    def first_kept(self: Facility, *, every: bool = False) -> IntArray:
         return np.ones(len(self.similar), np.int64)
 
     monkeypatch.setattr(Facility, "first_kept", first_kept)

@@ -7,6 +7,15 @@ import highspy
 import optsum
 
 
+class Quiet(highspy.Highs):
+    """HiGHS that does not print its version, as 1.16 does when its callbacks begin."""
+
+    def enableCallbacks(self) -> None:  # noqa: N802
+        """Turn the output off first."""
+        self.silent()
+        super().enableCallbacks()
+
+
 class SecondHighs(optsum.PyomoBackend):
     """HiGHS by way of Pyomo, under a name of its own."""
 
@@ -25,7 +34,7 @@ class SecondHighs(optsum.PyomoBackend):
 
     def check_options(self) -> None:
         """Refuse options that HiGHS does not have: Pyomo would pass them over without a word."""
-        known = highspy.HighsOptions()
+        solver = Quiet()
         for name in self.options:
-            if not hasattr(known, name):
+            if solver.getOptionType(name)[0] != highspy.HighsStatus.kOk:
                 raise optsum.OptionError(f"The backend {self.name} has no option {name}.")

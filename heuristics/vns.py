@@ -82,7 +82,7 @@ class Vns(Strategy):
 
         from .moves.descent import EVALUATIONS
         from .moves.neighbourhood import neighbourhood_of
-        from .vns_kernel import IDLE, ITERATIONS, SETTLED, begin, go_on
+        from .vns_kernel import IDLE, ITERATIONS, LOCAL_OPTIMUM, begin, go_on
 
         arrays = arrays_of(run.problem.coverage)
         if arrays is None:
@@ -100,7 +100,7 @@ class Vns(Strategy):
             run.statistics["iterations"] = int(vns.control[ITERATIONS])
             if better:
                 run.see(vns.best.nonzero()[0])
-        if vns.control[SETTLED]:
+        if vns.control[LOCAL_OPTIMUM]:
             run.statistics["local_optimum"] = True
         return True
 

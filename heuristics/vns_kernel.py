@@ -14,7 +14,7 @@ from optsum.system.compiling import compiles
 from .moves.descent import EVALUATIONS, PAIRS, Descent, descend, refill, restart, start, tiny
 from .moves.neighbourhood import add, ahead, become, below, drop, overwrite, rank
 
-SHAKE, IDLE, ITERATIONS, _SEARCHED, SETTLED = 0, 1, 2, 3, 4
+SHAKE, IDLE, ITERATIONS, _SEARCHED, LOCAL_OPTIMUM = 0, 1, 2, 3, 4
 _NOISE = 0.3
 _SETTLED = 10
 """Iterations without improvement after which swaps of two are tried on the best."""
@@ -85,10 +85,10 @@ def go_on(arrays: Any, moves: Any, vns: Any, k_max: int, no_improvement: int, un
             overwrite(vns.best, state.chosen)
             overwrite(vns.base, state.chosen)
             control[SHAKE], control[IDLE], control[_SEARCHED] = 1, 0, 0
-            control[SETTLED] = descent.control[PAIRS]
+            control[LOCAL_OPTIMUM] = descent.control[PAIRS]
             return True
         if descent.control[PAIRS] == 1 and _same(state.chosen, vns.best):
-            control[SETTLED] = 1
+            control[LOCAL_OPTIMUM] = 1
         if control[IDLE] >= _SETTLED and control[_SEARCHED] == 0:  # there are many: for the best alone
             control[_SEARCHED] = 1
             become(arrays, state, vns.best)

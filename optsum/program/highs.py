@@ -16,7 +16,7 @@ from optsum.program.model import LinearModel
 from optsum.system.deadline import NEVER, Deadline
 from optsum.system.processes.apart import run_apart
 
-__all__ = ["Relaxation", "load", "new_highs", "pass_model", "relax", "run"]
+__all__ = ["Relaxation", "load", "new_highs", "pass_model", "relax", "run", "run_heard"]
 
 _ROW_WISE = 2
 
@@ -53,7 +53,6 @@ def _quiet() -> Any:
 def new_highs() -> Any:
     """Return a silent, single-threaded `highspy.Highs`."""
     highs = _quiet()()
-    highs.setOptionValue("output_flag", False)  # before 1.16 no callbacks are begun with it
     highs.setOptionValue("threads", 1)
     return highs
 
@@ -108,6 +107,11 @@ def run(highs: Any, deadline: Deadline = NEVER, *, apart: bool = True, keeps: bo
     if not apart:
         highs.run()
         return True
+    return run_heard(highs, deadline, keeps=keeps)
+
+
+def run_heard(highs: Any, deadline: Deadline = NEVER, *, keeps: bool = False) -> bool:
+    """Do so in a thread of its own, with whatever time limit is set; see `run`."""
     stop = Event()
 
     def hear(asked: Any) -> None:

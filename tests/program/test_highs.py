@@ -8,6 +8,7 @@ import threading
 from fractions import Fraction
 from time import perf_counter
 
+import highspy
 import numpy as np
 import pytest
 
@@ -102,3 +103,15 @@ def test_ratios_that_nothing_is_left_for() -> None:
     """Trivial bounds: all that a numerator can be over the least that the denominator can."""
     instance = random_coverage(np.random.default_rng(1), kind="sum")
     assert value_bound(instance, Deadline(0.0)) >= value_bound(instance) > Fraction(0)
+
+
+def test_output_is_off_before_callbacks_begin(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What begins them prints the version since 1.16, to stdout, where rows are written."""
+    said = []
+
+    def begin(highs: highspy.Highs) -> None:
+        said.append(highs.getOptionValue("output_flag")[1])
+
+    monkeypatch.setattr(highspy.Highs, "enableCallbacks", begin)
+    new_highs()
+    assert said == [False]

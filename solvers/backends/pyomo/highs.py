@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from optsum.contracts.backend import RawOutcome
 from optsum.contracts.declaration import OptionNames
 from optsum.contracts.run import Limits
 from optsum.problem.problem import Problem, Selection
-from optsum.program.highs import new_highs
+from optsum.program.highs import new_highs, run_heard
 
 from ..highs import HIGHS, scheduler, set_options
 from .backend import PyomoBackend
@@ -30,6 +30,31 @@ PYOMO_HIGHS: Final = PyomoDeclaration(
 )
 
 
+_INTERRUPTED: Final = ("kInterrupt", "kHighsInterrupt")
+
+
+class _Apart:
+    """A native model that is run apart: otherwise Ctrl-C loses what it holds, and is an error of HiGHS since 1.16."""
+
+    def __init__(self, native: Any) -> None:
+        self._native = native
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._native, name)
+
+    def run(self) -> None:
+        """Run it; raise KeyboardInterrupt if it does not end soon after Ctrl-C."""
+        if not run_heard(self._native, keeps=True):
+            raise KeyboardInterrupt
+
+    def getModelStatus(self) -> Any:  # noqa: N802 - theirs
+        """Return its status, where it was interrupted the one that Pyomo takes without a warning."""
+        from highspy import HighsModelStatus
+
+        status = self._native.getModelStatus()
+        return HighsModelStatus.kUnknown if status.name in _INTERRUPTED else status
+
+
 class PyomoHighs(PyomoBackend):
     """HiGHS behind Pyomo's newer interface."""
 
@@ -38,6 +63,28 @@ class PyomoHighs(PyomoBackend):
     declaration = PYOMO_HIGHS
 
     readable = True
+
+    def factory(self) -> Any:
+        """Return Pyomo's solver, whose HiGHS hears Ctrl-C in any version and keeps what it holds."""
+        solver = super().factory()
+        solve = solver._solve  # noqa: SLF001 - Pyomo has no other way to it
+
+        def solve_apart() -> Any:
+            native = solver._solver_model  # noqa: SLF001
+            solver._solver_model = _Apart(native)  # noqa: SLF001
+            try:
+                return solve()
+            finally:
+                solver._solver_model = native  # noqa: SLF001
+
+        solver._solve = solve_apart  # noqa: SLF001
+        return solver
+
+    def native(self, solver: Any, results: Any) -> tuple[str, str]:
+        """Say that it was interrupted, which Pyomo calls unknown."""
+        if solver._solver_model.getModelStatus().name in _INTERRUPTED:  # noqa: SLF001
+            return "interrupted", "interrupted"
+        return super().native(solver, results)
 
     def check_options(self) -> None:
         """Refuse unknown options, which Pyomo's interface ignores."""

@@ -29,6 +29,7 @@ from .objectives.guards import servable
 
 if TYPE_CHECKING:
     from .objectives.ratio import Findings
+    from .objectives.recall import Refuses
 
 _LARGE: Final = 2**54
 """Numerators beyond it are searched as sums of ratios are: by rounded programs, and evaluated exactly."""
@@ -105,7 +106,7 @@ class BranchAndBound(Strategy):
         """Find one optimum and prove it."""
         coverage = run.problem.coverage
         if isinstance(coverage, Facility):
-            search_by_levels(run, coverage, self.search)
+            search_by_levels(run, coverage, self._search_level)
             return
         if is_cover(coverage):
             solve_cover(run)
@@ -126,7 +127,13 @@ class BranchAndBound(Strategy):
             raise Stopped(found.reason)
         run.prove()
 
-    def _search_linear(self, run: Run, coverage: Coverage) -> None:
+    def _search_level(self, run: Run, refuses: Refuses) -> None:
+        if is_linear(coverage := run.problem.coverage):
+            self._search_linear(run, coverage, refuses)
+        else:
+            self.search(run)
+
+    def _search_linear(self, run: Run, coverage: Coverage, refuses: Refuses | None = None) -> None:
         from .objectives.paper_knapsack import solve_knapsack_one
         from .objectives.recall import solve_one
 
@@ -134,7 +141,7 @@ class BranchAndBound(Strategy):
             answer = solve_knapsack_one(coverage, run.limits, run.deadline)
         else:
             known = None if run.root_bound is None else Fraction(run.root_bound)
-            answer = solve_one(coverage, run.limits, run.deadline, known, start=run.selection)
+            answer = solve_one(coverage, run.limits, run.deadline, known, start=run.selection, refuses=refuses)
         run.count(nodes=answer.statistics.nodes)
         run.statistics.update(answer.statistics.as_dict())
         if answer.selection is not None:

@@ -168,6 +168,11 @@ class Facility(Coverage):
         _, _, floors = self._kept_levels(kept)
         return floors
 
+    def misses(self, floors: IntArray, selection: Sequence[int]) -> bool:
+        """Return whether a selection, not an empty one, reaches less than the floor of some token."""
+        chosen = list(selection)
+        return bool(chosen) and bool((self.similar[:, chosen].max(axis=1) < floors).any())
+
     @property
     def relaxed(self) -> Coverage:
         """An instance that is worth no less, and smaller."""
@@ -292,4 +297,5 @@ def _merged(similar: IntArray, token: IntArray, value: IntArray, gain: IntArray)
     _, first, which = np.unique(bits.view(np.dtype((np.void, bits.shape[1]))), return_index=True, return_inverse=True)
     gains = np.zeros(len(first), np.int64)
     np.add.at(gains, which.reshape(-1), gain)
-    return np.unpackbits(bits[first], axis=1, count=n).astype(bool), gains
+    order = np.argsort(first)  # levels of a token stay one after the other
+    return np.unpackbits(bits[first[order]], axis=1, count=n).astype(bool), gains[order]

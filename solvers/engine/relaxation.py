@@ -47,6 +47,8 @@ class LinearProgram(NamedTuple):
     most : (rows,) or None
         Largest multiplier of each row that makes sense, scaled; None where any does.
     length_row : int
+    holds : (features,) or None
+        Which features hold the units of the one before: their rows say only what is new (`singles.nested`).
     """
 
     orientation: int
@@ -61,6 +63,7 @@ class LinearProgram(NamedTuple):
     units: NDArray[np.int32]
     most: IntArray | None
     length_row: int
+    holds: NDArray[np.bool_] | None = None
 
 
 class Session:
@@ -132,6 +135,8 @@ class Session:
             return None
         dual = np.abs(np.asarray(solution.row_dual)) * self._scale
         found: IntArray = np.rint(np.minimum(dual, _LARGEST)).astype(np.int64)
+        if self._program.holds is not None:
+            found = _unchained(found, self._program.holds)
         most = self._program.most
         return found if most is None else np.minimum(found, most)
 
@@ -181,3 +186,15 @@ class Session:
                 first, found = middle + 1, multipliers
         self._highs.changeRowBounds(row, low, high)
         return found
+
+
+def _unchained(multipliers: IntArray, holds: NDArray[np.bool_]) -> IntArray:
+    """Return multipliers of whole rows from those of rows that say only what is new (`singles.nested`)."""
+    found, m = multipliers.copy(), len(holds)
+    # The least so far of each chain: by ranks, and later chains so far down that what was before is never the least.
+    values, rank = np.unique(found[:m], return_inverse=True)
+    down = m * np.cumsum(~holds)
+    least = values[np.minimum.accumulate(rank.reshape(-1) - down) + down]
+    found[:m] = least
+    found[: m - 1] -= np.where(holds[1:], least[1:], 0)
+    return found

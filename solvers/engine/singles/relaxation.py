@@ -24,6 +24,7 @@ from optsum.system.compiled import njit
 
 from ..relaxation import BY_COLUMN, HUGE, LinearProgram
 from .core import Core
+from .nested import chains_of, with_chains
 
 __all__ = ["linear_program", "priced"]
 
@@ -117,6 +118,9 @@ def linear_program(core: Core) -> LinearProgram | None:
     if not m and not len(fees.weight):
         return None
     cost, upper, first, index, value = _model(core.plain)
+    chains = chains_of(core)
+    if chains is not None:
+        first, index, value = with_chains(core, *chains, (first, index, value))
     rows = m + 1 + len(fees.fee)
     row_lower, row_upper = np.zeros(rows), np.full(rows, HUGE)
     row_lower[m + 1 :] = -HUGE
@@ -140,6 +144,7 @@ def linear_program(core: Core) -> LinearProgram | None:
         np.arange(core.size, dtype=np.int32),
         most,
         m,
+        None if chains is None else chains[0],
     )
 
 

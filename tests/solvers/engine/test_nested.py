@@ -1,0 +1,90 @@
+"""Rows of chains say what whole rows say: the relaxation has the same optimum, and its prices the same bound."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from optsum.solvers.engine.program import program_of
+from optsum.solvers.engine.reduction import DROPPED, FREE, TAKEN
+from optsum.solvers.engine.relaxation import LinearProgram, Session
+from optsum.solvers.engine.singles import nested, relaxation
+from optsum.solvers.engine.singles.bound import upper_bound
+from optsum.solvers.engine.singles.core import Core, core_of, reduced
+from optsum.solvers.engine.singles.relaxation import linear_program, priced
+
+from optsum.coverage.facility import Facility
+from optsum.system.deadline import NEVER
+
+
+def _core(seed: int) -> Core:
+    """Return a core of levels, from some seeds on with units that are taken and dropped."""
+    rng = np.random.default_rng(seed)
+    units, tokens = int(rng.integers(20, 60)), int(rng.integers(2, 30))
+    similar = rng.integers(0, int(rng.choice([4, 30, 10_000])), (tokens, units))
+    lengths = rng.integers(1, 20, units)
+    weights = rng.integers(1, 4, tokens)
+    most = int(rng.integers(20, 200))
+    instance = Facility.given(similar, weights, lengths, full=10_000 * int(weights.sum()), max_length=most)
+    kept = np.full(len(instance.similar), int(rng.choice([8, 15, 60])))
+    core, _ = core_of(program_of(instance.truncated(kept), (1, 0)))
+    if seed % 2:
+        state = np.full(core.size, np.int8(FREE))
+        for place in rng.choice(core.size, 6, replace=False):
+            changed = state.copy()
+            changed[place] = rng.choice([TAKEN, DROPPED])
+            if int(core.lengths[changed == TAKEN].sum()) <= core.high:
+                state = changed
+        core = reduced(core, state)
+    return core
+
+
+def _solved(program: LinearProgram, core: Core) -> tuple[float, int]:
+    """Return the optimum of a relaxation, and the bound that its prices give."""
+    session = Session()
+    session.load(program, core.scale, core)
+    found = session.multipliers(NEVER)
+    assert found is not None
+    bound = upper_bound(priced(core, found))
+    assert bound is not None
+    return session._highs.getInfo().objective_function_value, bound
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_the_relaxation_is_as_tight(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    core = _core(seed)
+    monkeypatch.setattr(nested, "_MANY", 2)
+    chained = linear_program(core)
+    monkeypatch.setattr(relaxation, "chains_of", lambda _: None)
+    whole = linear_program(core)
+    assert whole is not None
+    assert chained is not None
+    assert len(chained.value) <= len(whole.value)
+    value, bound = _solved(chained, core)
+    plain_value, plain_bound = _solved(whole, core)
+    assert value == pytest.approx(plain_value, rel=1e-7, abs=1e-5)
+    # Prices are rounded to 1 / scale, each times the copies there are; a bound may see that selections are whole.
+    slack = len(core.feature) + len(core.price) + 1e-6 * core.scale * plain_value
+    assert plain_bound <= core.scale * (plain_value + core.base) + slack
+    assert bound <= core.scale * (plain_value + core.base) + slack
+
+
+def test_chains_are_found_and_spare_entries() -> None:
+    sizes = []
+    for seed in range(0, 60, 2):
+        core = _core(seed)
+        found = nested.chains_of(core)
+        if found is None:
+            continue
+        holds, saved = found
+        held = [set() for _ in core.price]  # type: ignore[var-annotated]
+        entries = [
+            (unit, feature)
+            for unit in range(core.size)
+            for feature in core.feature[core.start[unit] : core.start[unit + 1]].tolist()
+        ]
+        for unit, feature in entries:
+            held[feature].add(unit)
+        assert holds.tolist() == [place > 0 and held[place - 1] <= held[place] for place in range(len(held))]
+        assert saved.tolist() == [bool(holds[feature]) and unit in held[feature - 1] for unit, feature in entries]
+        sizes.append((len(saved), int(saved.sum())))
+    assert sum(saved for _, saved in sizes) > sum(entries for entries, _ in sizes) / 2

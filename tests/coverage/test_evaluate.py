@@ -60,6 +60,8 @@ def test_a_cover_lacks_copies_until_every_feature_is_full() -> None:
         (Combination.SUM, (3, 1), Fraction(5, 8), 5 / 8),
         (Combination.PRODUCT, (1, 1), Fraction(1, 3), 3**-0.5),
         (Combination.PRODUCT, (2, 1), Fraction(2, 9), (2 / 9) ** (1 / 3)),
+        (Combination.HARMONIC, (1, 1), Fraction(4, 7), 4 / 7),
+        (Combination.HARMONIC, (3, 1), Fraction(8, 13), 8 / 13),
     ],
 )
 def test_ratios_are_combined(
@@ -71,6 +73,13 @@ def test_ratios_are_combined(
     key = key_of(instance, score(instance, (0,))[0], 1)
     assert key == expected
     assert value_of(instance, key) == pytest.approx(value, abs=1e-15)
+
+
+def test_a_harmonic_mean_with_nothing_in_one_ratio_is_zero() -> None:
+    instance = Coverage.of([], [], [], constants=(0, 3, 1, 2), weights=(1, 1), combination=Combination.HARMONIC)
+    assert key_of(instance, (0, 3, 1, 2), 0) == 0
+    assert key_of(instance, (1, 0, 1, 2), 0) == 0, "a ratio over nothing"
+    assert key_of(instance, (1, 3, 1, 2), 0) == Fraction(2, 5)
 
 
 def test_a_ratio_over_nothing_is_zero() -> None:

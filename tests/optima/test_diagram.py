@@ -1,0 +1,58 @@
+"""Decision diagrams: what a family holds, and what of an array of nodes is kept."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from optsum.optima import diagram as module
+from optsum.optima.diagram import EMPTY_FAMILY, EMPTY_SET, Diagram
+
+families = st.sets(st.frozensets(st.integers(0, 5), max_size=4), max_size=12)
+ENDS = [[-1, 0, 0], [-1, 1, 1]]
+
+
+@given(families)
+def test_a_family_holds_its_sets_and_no_other(family: set[frozenset[int]]) -> None:
+    diagram = Diagram.of_sets([tuple(chosen) for chosen in family])
+    for size in range(7):
+        for chosen in combinations(range(6), size):
+            assert diagram.holds(chosen) == (frozenset(chosen) in family), chosen
+    assert not diagram.holds([7])
+
+
+def test_the_two_ends() -> None:
+    nothing, empty = Diagram.of_sets([]), Diagram.of_sets([()])
+    assert (nothing.nodes.tolist(), nothing.root, nothing.count) == (ENDS, EMPTY_FAMILY, 0)
+    assert (empty.nodes.tolist(), empty.root, list(empty)) == (ENDS, EMPTY_SET, [()])
+    assert (empty.holds(()), nothing.holds(())) == (True, False)
+
+
+@pytest.mark.parametrize("block", [1, 2, 5, 100])
+def test_nodes_below_the_root_are_kept_and_no_other(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_BLOCK", block)
+    rng = np.random.default_rng(block)
+    nodes = np.array([*ENDS, *([x, rng.integers(x), rng.integers(x)] for x in range(2, 30))], np.int32)
+    left_out = 0
+    for root in range(30):
+        below, ahead = {EMPTY_FAMILY, EMPTY_SET}, [root]
+        while ahead:
+            below.add(x := ahead.pop())
+            ahead += [] if x <= EMPTY_SET else nodes[x, 1:].tolist()
+        kept = sorted(below)
+        found = Diagram.of_nodes(nodes, root)
+        expected = [[int(nodes[x, 0]), kept.index(nodes[x, 1]), kept.index(nodes[x, 2])] for x in kept]
+        assert (found.nodes.tolist(), found.root) == (expected, kept.index(root)), root
+        left_out += 30 - len(kept)
+    assert left_out > 100
+
+
+def test_equal_parts_are_shared() -> None:
+    every = [chosen for size in range(11) for chosen in combinations(range(10), size)]
+    diagram = Diagram.of_sets(every)
+    assert diagram.count == 2**10
+    assert len(diagram.nodes) == 2 + 10

@@ -26,6 +26,7 @@ from .engine.monitor import rehearsal
 from .engine.program import spread
 from .levels import all_by_levels, search_by_levels
 from .objectives.guards import servable
+from .objectives.minimum import with_minimum_row
 
 if TYPE_CHECKING:
     from .objectives.ratio import Findings
@@ -111,6 +112,8 @@ class BranchAndBound(Strategy):
         if is_cover(coverage):
             solve_cover(run)
             return
+        if self.bound != "knapsack":
+            coverage = with_minimum_row(coverage)
         if is_linear(coverage):
             self._search_linear(run, coverage)
             return
@@ -166,6 +169,8 @@ class BranchAndBound(Strategy):
             return all_by_levels(coverage, limits, should_stop, self.enumerate)
         if is_cover(coverage):
             return enumerate_covers(coverage, limits, should_stop=should_stop)
+        if self.bound != "knapsack":
+            coverage = with_minimum_row(coverage)
         deadline = Deadline(limits.time_s, should_stop)
         if is_linear(coverage):
             return (solve_knapsack_all if self.bound == "knapsack" else solve_all)(coverage, limits, deadline)
@@ -187,6 +192,7 @@ class BranchAndBound(Strategy):
             raise UnsupportedError("--bound knapsack enumerates optima, nothing near them: use --bound lagrangian.")
         if isinstance(coverage, Facility):
             return all_by_levels(coverage, limits, should_stop, partial(self._near, nearness))
+        coverage = with_minimum_row(coverage)
         deadline = Deadline(limits.time_s, should_stop)
         found = near_optima(coverage, nearness, limits, deadline, linear=is_linear(coverage))
         if found.bound != NO_LIMIT:

@@ -13,6 +13,7 @@ __all__ = ["count_feasible", "count_feasible_forest", "estimate_feasible", "reac
 
 _CHEAP: Final = 200_000
 _LARGEST_TABLE: Final = 20_000_000
+_MOST_BITS: Final = 1_000_000_000
 _MOST_FLOAT: Final = 1000
 _FEW: Final = 10
 
@@ -147,7 +148,7 @@ def reachable(lengths: Sequence[int], min_length: int, max_length: int) -> Calla
     def roughly(unit: int, length: int) -> bool:
         return length + rest[unit] >= min_length and length + least[unit] <= max_length
 
-    if n * (min(total, max_length) + 1) > _LARGEST_TABLE:
+    if n * (min(total, max_length) + 1) > _MOST_BITS:
         return roughly
     # Bit c: a set of these units, not the empty one, has the length c.
     sums = [0] * (n + 1)

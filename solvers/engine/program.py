@@ -23,11 +23,11 @@ from optsum.coverage.instance import Coverage, IntArray, Joint
 from optsum.coverage.row import Row
 from optsum.errors import UnsupportedError
 
-__all__ = ["Program", "program_of", "spread", "widths", "with_feature"]
+__all__ = ["LONGEST", "Program", "program_of", "sides_of", "spread", "widths", "with_feature"]
 
 _NO_FLOOR: Final = -(2**62)
 
-_LONGEST: Final = 100_000
+LONGEST: Final = 100_000
 """Entries of the gain table of a row."""
 
 
@@ -146,16 +146,16 @@ def _with_rows(program: Program, rows: Sequence[Row]) -> Program:
     UnsupportedError
         If a row needs too large a table.
     """
-    sides = list(_sides(rows))
+    sides = list(sides_of(rows))
     if not sides:
         return program
     least, largest = _extremes(program)
     penalty = 1 + largest - least
     program = replace(program, floor=least)
     for units, numbers, limit, above in sides:
-        if limit >= _LONGEST:
+        if limit >= LONGEST:
             raise UnsupportedError(
-                f"A side constraint counts up to {limit}, and branch-and-bound holds {_LONGEST - 1}: "
+                f"A side constraint counts up to {limit}, and branch-and-bound holds {LONGEST - 1}: "
                 "count words or sentences, or use the strategy milp."
             )
         mass, base = program.mass, program.base
@@ -173,10 +173,10 @@ def _with_rows(program: Program, rows: Sequence[Row]) -> Program:
 
 def spread(rows: Sequence[Row]) -> int:
     """Return by how much rows multiply the range of a program's values, at most."""
-    return 1 + sum(int(numbers.sum()) + limit for _, numbers, limit, _ in _sides(rows))
+    return 1 + sum(int(numbers.sum()) + limit for _, numbers, limit, _ in sides_of(rows))
 
 
-def _sides(rows: Sequence[Row]) -> Iterator[tuple[IntArray, IntArray, int, bool]]:
+def sides_of(rows: Sequence[Row]) -> Iterator[tuple[IntArray, IntArray, int, bool]]:
     """Yield units, ascending, their numbers, the limit, and whether more than that is forbidden, of all that bind."""
     for row in rows:
         order = np.argsort(np.array(row.units, np.int64))

@@ -28,8 +28,8 @@ def engine_of(program: Program, limits: Limits, deadline: Deadline | None = None
 
 
 def least(program: Program, engine: Engine, value: int) -> int:
-    """Return the target of an engine that stands for a value of its program."""
-    return -((program.base - value) // engine.divisor)
+    """Return the target of an engine that stands for a value of its program, and for keeping all rows."""
+    return -((program.base - max(value, program.floor)) // engine.divisor)
 
 
 class Meter(Monitor):

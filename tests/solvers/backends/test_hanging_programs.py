@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fake_solvers import fake_cbc, first_on_path
+from fake_solvers import fake_cbc, fake_glpsol, first_on_path
 from processes import living, wait_for
 
 import optsum
@@ -47,8 +47,11 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def install(monkeypatch: pytest.MonkeyPatch, folder: Path, does: str) -> None:
-    fake_cbc(folder, does.format(folder=str(folder)))
+FAKES = {"cbc": fake_cbc, "glpk": fake_glpsol}
+
+
+def install(monkeypatch: pytest.MonkeyPatch, folder: Path, does: str, backend: str = "cbc") -> None:
+    FAKES[backend](folder, does.format(folder=str(folder)))
     first_on_path(monkeypatch, folder)
 
 
@@ -57,38 +60,54 @@ def who(folder: Path) -> set[int]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("does", [HANGS, DEAF, FORKS], ids=["hangs", "ignores SIGTERM", "forks"])
+@pytest.mark.parametrize(
+    ("backend", "does"),
+    [("cbc", HANGS), ("cbc", DEAF), ("cbc", FORKS), ("glpk", HANGS), ("glpk", FORKS)],
+    ids=["cbc hangs", "cbc ignores SIGTERM", "cbc forks", "glpk hangs", "glpk forks"],
+)
 def test_a_program_that_hangs_is_killed_after_its_limit(
-    does: str, tmp_path: Path, temporary: Path, monkeypatch: pytest.MonkeyPatch
+    backend: str, does: str, tmp_path: Path, temporary: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    install(monkeypatch, tmp_path, does)
+    install(monkeypatch, tmp_path, does, backend)
+    monkeypatch.setattr("optsum.solvers.backends.pyomo.watch.GRACE_S", 0.25)
     search(PROBLEM, "greedy")  # compiled before the clock starts
     began = time.monotonic()
-    result = search(PROBLEM, "milp", Limits(time_s=2.0), backend="cbc")
+    result = search(PROBLEM, "milp", Limits(time_s=2.0), backend=backend)
     assert time.monotonic() - began < 15
     assert (result.status, result.termination, result.objective) == (Status.FEASIBLE, Termination.TIME_LIMIT, 2 / 3)
-    assert result.detail == "cbc went on 3 s after its time limit and was killed"
+    assert result.detail == f"{backend} went on 0.25 s after its time limit and was killed"
     wait_for(lambda: not who(tmp_path) & living(), 5)
     assert list(temporary.iterdir()) == []
 
 
+CRASHES = "os.kill(os.getpid(), signal.SIGSEGV)"
+BABBLES = "os.write(1, bytes(range(256)) * 100)"
+WRITES_NONSENSE = "open(written, 'wb').write(bytes(range(256)) * 100)"
+
+
 @pytest.mark.parametrize(
-    ("does", "match"),
+    ("backend", "does", "match"),
     [
-        ("os.kill(os.getpid(), signal.SIGSEGV)", r"cbc crashed \(SIGSEGV\)"),
-        ("sys.exit(3)", "cbc failed"),
-        ("os.write(1, bytes(range(256)) * 100)", "cbc ended with the status|cbc failed"),
-        ("open(written, 'wb').write(bytes(range(256)) * 100)", "cbc ended with the status|cbc failed"),
-        ("print('Result - Optimal solution found')", "cbc"),
+        ("cbc", CRASHES, r"cbc crashed \(SIGSEGV\)"),
+        ("cbc", "sys.exit(3)", "cbc failed"),
+        ("cbc", BABBLES, "cbc ended with the status|cbc failed"),
+        ("cbc", WRITES_NONSENSE, "cbc ended with the status|cbc failed"),
+        ("cbc", "print('Result - Optimal solution found')", "cbc"),
+        ("glpk", CRASHES, r"glpk crashed \(SIGSEGV\)"),
+        ("glpk", "answer(4, lambda value: value)\n" + CRASHES, r"glpk crashed \(SIGSEGV\)"),
+        ("glpk", "sys.exit(3)", "glpk failed"),
+        ("glpk", BABBLES, "glpk failed"),
+        ("glpk", WRITES_NONSENSE, "glpk failed"),
+        ("glpk", "print('INTEGER OPTIMAL SOLUTION FOUND')", "glpk failed"),
     ],
 )
 @pytest.mark.filterwarnings("ignore::ResourceWarning")  # Pyomo leaves a file open that it cannot read
 def test_a_program_that_breaks_is_one_sentence_and_no_file(
-    does: str, match: str, tmp_path: Path, temporary: Path, monkeypatch: pytest.MonkeyPatch
+    backend: str, does: str, match: str, tmp_path: Path, temporary: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    install(monkeypatch, tmp_path, does)
+    install(monkeypatch, tmp_path, does, backend)
     with pytest.raises(BackendError, match=match) as raised:
-        search(PROBLEM, "milp", Limits(time_s=20), backend="cbc")
+        search(PROBLEM, "milp", Limits(time_s=20), backend=backend)
     assert "\n" not in str(raised.value)
     assert list(temporary.iterdir()) == []
     del raised

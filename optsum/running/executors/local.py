@@ -52,8 +52,11 @@ class Local:
 
         if os.name == "posix" and self._executor is None:
             # Python 3.11 lets signals through again once it has started this one, which loky needs; so start it before.
-            with imports_from_here():
+            with imports_from_here(), _trackers_silent():
+                from loky.backend import resource_tracker as lokys
+
                 resource_tracker.ensure_running()
+                lokys.ensure_running()
         with _signals_held(), imports_from_here():
             self._executor = get_reusable_executor(
                 self.width,
@@ -100,6 +103,21 @@ def interrupt_processes(executor: Any) -> None:
         if os.name == "posix":
             with suppress(ProcessLookupError):
                 os.kill(process, signal.SIGINT)
+
+
+@contextmanager
+def _trackers_silent() -> Iterator[None]:
+    """Have what is started here not warn of semaphores that it removes where this process could not: it was killed."""
+    name = "PYTHONWARNINGS"
+    before = os.environ.get(name)
+    os.environ[name] = ",".join(filter(None, [before, "ignore:resource_tracker"]))
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[name]
+        else:
+            os.environ[name] = before
 
 
 @contextmanager

@@ -249,3 +249,18 @@ def test_a_signal_that_meets_the_end_of_an_object_is_heard_soon_after(hears: str
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=120)
     assert (done.stdout, done.stderr, done.returncode) == ("thrown away\n", "", 0)
+
+
+def test_nobody_warns_of_what_a_killed_process_leaves(tmp_path: Path) -> None:
+    code = (
+        "import optsum, os, signal\n"
+        "topics = [{'id': str(n), 'documents': [['a b', 'c']], 'references': [['a']]} for n in range(20)]\n"
+        "print(len(list(optsum.solve_all(topics, max_length=2, strategy='lead', workers=2))), flush=True)\n"
+        "os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path
+    )
+    said, warned = process.communicate(timeout=60)  # both end when what it has started has ended
+    assert (process.returncode, said) == (-9, "20\n")
+    assert warned == ""

@@ -10,6 +10,9 @@ import pytest
 from optsum.solvers import certificate
 
 import optsum
+from optsum.contracts.result import Termination
+from optsum.contracts.run import Stopped
+from optsum.coverage.instance import Combination, Coverage, Joint
 from optsum.errors import InputError, OptionError
 from optsum.options.options import resolve
 from optsum.problem.coverage_problem import CoverageProblem
@@ -19,7 +22,7 @@ from optsum.running.search import search
 from optsum.running.setup import setup_of
 from optsum.system.deadline import NEVER, Deadline
 from optsum.testing import brute_force, random_coverage, random_topic
-from optsum.testing.instances import KINDS
+from optsum.testing.instances import HARMONIC, KINDS
 
 OBJECTIVES: dict[str, dict[str, Any]] = {
     "recall": {"max_length": 9},
@@ -84,13 +87,83 @@ def test_no_selection_of_an_instance_is_above(few: bool) -> None:
     rng = np.random.default_rng(11)
     reached = 0
     for number in range(120):
-        problem = CoverageProblem.of(random_coverage(rng, kind=str(rng.choice(KINDS))))
+        problem = CoverageProblem.of(random_coverage(rng, kind=str(rng.choice([*KINDS, HARMONIC]))))
         best, bound = brute_force(problem).best, certificate.certify(problem, NEVER)
         assert bound is not None
         if best is not None:
             assert not problem.sense.better(best, bound), number
             reached += bound == best
     assert reached >= 60
+
+
+@pytest.mark.parametrize("nodes", [0, 1_000_000])
+def test_a_search_that_proves_nothing_is_no_bound(nodes: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither the best sum that was found by then, nor the best of one ratio."""
+    monkeypatch.setattr(certificate, "is_few", lambda _: False)
+    monkeypatch.setattr(certificate, "_NODES", nodes)
+    monkeypatch.setattr(certificate, "_NODES_OF_SUM", nodes)
+    asked = unproven = 0
+
+    def summed(*given: Any, **named: Any) -> Any:
+        nonlocal asked, unproven
+        found = solve_sum(*given, **named)
+        asked += 1
+        unproven += not found.proven
+        return found
+
+    solve_sum = certificate.solve_sum
+    monkeypatch.setattr(certificate, "solve_sum", summed)
+    reached = 0
+    for objective in ("mean f1", "f1", "set f1"):
+        for seed in range(12):
+            if (problem := problem_of(seed, OBJECTIVES[objective])) is None:
+                continue
+            best, bound = brute_force(problem).best, certificate.certify(problem, NEVER)
+            assert bound is not None
+            if best is not None:
+                assert bound >= best, (objective, seed)
+                reached += bound == best and objective == "mean f1"
+    assert asked > 4
+    if nodes:
+        assert reached >= asked, "what is proven is the certificate"
+    else:
+        assert unproven, "a limit of nodes that ends nothing"
+
+
+def test_ctrl_c_within_a_part_ends_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+    def stopped(*_: object) -> None:
+        raise Stopped(reason)
+
+    monkeypatch.setattr(certificate, "is_few", lambda _: False)
+    monkeypatch.setattr(certificate, "solve_one", stopped)
+    problem = problem_of(2, {"max_length": 9})
+    assert problem is not None
+    best = brute_force(problem).best
+    for reason in (Termination.INTERRUPTED, Termination.NODE_LIMIT):
+        deadline = Deadline(60.0)
+        bound = certificate.certify(problem, deadline)
+        assert deadline.passed == (reason is Termination.INTERRUPTED)
+        assert bound is None or best is None or bound >= best
+
+
+def test_a_denominator_is_whole_if_nothing_of_it_is_left_out() -> None:
+    """Features of slots 1 and 3 are of denominators; only tables of one step, without joint occurrences, are whole."""
+
+    def whole(gains: list[list[int]], joints: tuple[Joint, ...] = ()) -> list[bool]:
+        units = [{0: 1, 1: 1, 2: 1, 3: 1}, {1: 1, 3: 1}]
+        constants, weights = (0, 1, 0, 1), (1, 1)
+        instance = Coverage.of(
+            [1, 1], units, gains, slots=[0, 1, 2, 3], constants=constants, weights=weights, joints=joints,
+            combination=Combination.SUM,
+        )  # fmt: skip
+        return [certificate._is_whole(instance, h) for h in range(2)]
+
+    assert whole([[2, 1], [1], [2, 1], [1]]) == [True, True]
+    assert whole([[1], [2, 1], [1], [1]]) == [False, True]
+    assert whole([[1], [1], [1], [2, 1]]) == [True, False]
+    assert whole([[1]] * 4, (Joint(1, (0, 1)),)) == [False, True]
+    assert whole([[1]] * 4, (Joint(3, (0, 1)),)) == [True, False]
+    assert whole([[1]] * 4, (Joint(0, (0, 1)),)) == [True, True]
 
 
 def test_a_deadline_leaves_something_weaker() -> None:

@@ -107,13 +107,19 @@ def one_row(sense: Sense, value: int, side: float, objective: int = 3) -> Linear
         (-(2**20), -(2.0**30), 6),  # it presses on a side that does not exist
         (-(2**20), -1 / SCALE, 6),
         (0, 2.0**70, 6),
-        (0, inf, 6),
+        (1, inf, 6),
+        (1, -inf, 6),
         (-1, np.nan, 6),
     ],
 )
 def test_large_multipliers_on_one_row(value: int, dual: float, bound: int) -> None:
     model = one_row(Sense.MAXIMIZE, value, 0.0)
     assert dual_bound(model, np.array([dual])) == bound == by_the_formula(model, [dual])
+
+
+def test_what_is_not_worth_its_rows_adds_nothing() -> None:
+    """A 65536th below 3, which anything more would round up."""
+    assert dual_bound(one_row(Sense.MAXIMIZE, 2, 1.0), np.array([3 - 1 / SCALE])) == 2
 
 
 @pytest.mark.parametrize(("sense", "plain", "bad"), [(Sense.MAXIMIZE, 6, 9), (Sense.MINIMIZE, 0, -3)])

@@ -14,6 +14,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import lru_cache
 from math import inf
 from pathlib import Path
 from threading import get_ident
@@ -21,7 +22,7 @@ from time import thread_time
 from typing import Any, Final
 
 from numba import njit as numba_njit
-from numba.core import caching, event
+from numba.core import caching, event, serialize
 from numba.core.registry import CPUDispatcher
 
 from optsum._version import __version__
@@ -29,6 +30,11 @@ from optsum.system.clock import standing
 from optsum.system.plain import TooLongError, call_plainly, plain_of
 
 __all__ = ["Patience", "njit", "patience"]
+
+# A kernel asks Python for the class of each array that it returns, and crashes if Ctrl-C is raised there. A cache in C
+# answers without running Python, where no signal is heard; numba's own function is left for the first time.
+if hasattr(serialize, "_numba_unpickle"):
+    serialize._numba_unpickle = lru_cache(maxsize=None)(serialize._numba_unpickle)  # noqa: SLF001 - no other way
 
 _VARIABLE: Final = "OPTSUM_PATIENCE"
 _PATIENCE_S: Final = 1.5

@@ -1,0 +1,60 @@
+"""Calls kernels while Ctrl-C is pressed at random moments; prints what other than KeyboardInterrupt came of it."""
+
+from __future__ import annotations
+
+import random
+import signal
+import sys
+import time
+from types import FrameType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from optsum.system.compiled import njit
+
+
+class Pair(NamedTuple):
+    """What a kernel returns."""
+
+    first: int
+    second: int
+
+
+@njit(cache=False)
+def pair(n: Any) -> Any:
+    return Pair(n, n + 1)
+
+
+@njit(cache=False)
+def arrays(n: Any) -> Any:
+    return np.zeros(n), np.ones(n)
+
+
+def pressed(_: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+def main(seconds: float) -> None:
+    kernels = pair, arrays
+    for kernel in kernels:
+        kernel(3)  # is compiled; what it returns is known from now on
+    signal.signal(signal.SIGALRM, pressed)
+    heard, others = 0, set()
+    moments = random.Random(0)
+    for kernel in kernels:
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            try:
+                signal.setitimer(signal.ITIMER_REAL, moments.uniform(2e-5, 3e-4))
+                while True:
+                    kernel(3)
+            except KeyboardInterrupt:
+                heard += 1
+            except SystemError as error:
+                others.add(str(error))
+    print(heard > 100, sorted(others))
+
+
+if __name__ == "__main__":
+    main(float(sys.argv[1]))

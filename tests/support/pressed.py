@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import signal
 import sys
 import time
@@ -41,7 +40,7 @@ def main(seconds: float) -> None:
         kernel(3)  # is compiled; what it returns is known from now on
     signal.signal(signal.SIGALRM, pressed)
     heard, others = 0, set()
-    moments = random.Random(0)
+    moments = np.random.default_rng(0)
     for kernel in kernels:
         end = time.monotonic() + seconds
         while time.monotonic() < end:

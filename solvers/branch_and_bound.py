@@ -107,7 +107,13 @@ class BranchAndBound(Strategy):
         """Find one optimum and prove it."""
         coverage = run.problem.coverage
         if isinstance(coverage, Facility):
-            search_by_levels(run, coverage, self._search_level)
+            # Below parents bounds may be blind to lengths, which takes a search that merges.
+            if self.bound != "knapsack" and is_linear(coverage) and not len(coverage.parents):
+                from .refining import search_refining
+
+                search_refining(run, coverage)
+            else:
+                search_by_levels(run, coverage, self._search_level)
             return
         if is_cover(coverage):
             solve_cover(run)

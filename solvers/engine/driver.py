@@ -10,7 +10,7 @@ its first unit and each half gets prices of its own (`effort`).
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Generic
 
@@ -25,7 +25,7 @@ from optsum.system.deadline import Deadline
 
 from .effort import DEFAULT, Effort
 from .monitor import Monitor
-from .operations import C, Operations
+from .operations import C, Open, Operations
 from .program import Program
 from .reduction import DROPPED, FREE, TAKEN, States
 from .relaxation import Session
@@ -164,6 +164,60 @@ class Driver(Monitor, Generic[C]):
         """
         self.statistics.levels += 1
         return self._find(self._whole(self._ops.lean(self._root)), target, 0)
+
+    def rising(
+        self, target: int, judge: Callable[[tuple[int, ...]], int | None], undone: Sequence[States] = ()
+    ) -> list[States]:
+        """Find sets of value >= `target`, which rises with each, in one search that goes on until there is none.
+
+        Parameters
+        ----------
+        target : int
+        judge : callable
+            Gets a set that reaches the target, and returns the next target, which it does not reach; or None, which
+            ends the search.
+        undone : sequence of States
+            Subtrees that an earlier search left, of this program or of one that bounded this one; all if empty.
+
+        Returns
+        -------
+        list of States
+            What is left to be searched where `judge` ended it. No other set reaches the last target.
+
+        Raises
+        ------
+        Stopped
+        """
+        self.statistics.levels += 1
+        ops = self._ops
+        states = undone or [np.full(self._size, np.int8(FREE))]
+        left = [Open(self._core, 0, state, 0) for state in states]
+        root = not undone
+        while left:
+            now = left.pop()
+            core: C | None = (
+                self._root
+                if root
+                else self._child(_Node(now.relaxed, now.relaxed, now.rank, ()), now.state[now.relaxed.ids])
+            )
+            root, answer = False, FOUND
+            while answer == FOUND and core is not None:
+                core, taken = self._fixed(core, target)
+                if core is None:
+                    break
+                now.decided(core.ids, taken)
+                order, unit = ops.order(core)
+                search = ops.search(core, order, target, self.store, True)
+                answer = self._run(search, now.depth)
+                if answer == FOUND:
+                    following = judge((*np.flatnonzero(now.state == TAKEN).tolist(), *search.path()))
+                    if following is None:
+                        return [each.state for each in [*left, now]]
+                    target = following
+                elif answer != DONE:
+                    self.statistics.splits += 1
+                    left += now.halves(ops, core, unit, self._effort.shrink)
+        return []
 
     def guess(self) -> tuple[tuple[int, ...], int]:
         """Return a good set and its value."""

@@ -12,12 +12,12 @@ from optsum.coverage.instance import IntArray
 from optsum.system.deadline import Deadline
 
 from .program import Program
-from .reduction import States
+from .reduction import DROPPED, FREE, TAKEN, States
 from .relaxation import LinearProgram
 from .search import Search
 from .store import NodeStore
 
-__all__ = ["C", "Core", "Operations"]
+__all__ = ["C", "Core", "Open", "Operations"]
 
 
 class Core(Protocol):
@@ -109,3 +109,41 @@ class Operations(Generic[C]):
     above: Callable[[C, int], IntArray] = _alone
     below: Callable[[C, int], IntArray] = _alone
     finds_first: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Open(Generic[C]):
+    """A subtree that is to be searched.
+
+    Attributes
+    ----------
+    relaxed, rank : the core whose relaxation gives prices, and the number of that among the relaxations at hand
+    state : of all units of the program
+    depth : splits that led to it
+    """
+
+    relaxed: C
+    rank: int
+    state: States
+    depth: int
+
+    def decided(self, free: IntArray, taken: list[int]) -> None:
+        """Take note of the units that are still free, and of those taken; others that were free are dropped."""
+        gone = self.state == FREE
+        gone[free] = False
+        self.state[gone] = np.int8(DROPPED)
+        self.state[taken] = np.int8(TAKEN)
+
+    def halves(self, ops: Operations[C], core: C, unit: int, shrink: float) -> list[Open[C]]:
+        """Return both halves of what is left of it, a core: without a unit, and, unless that is too long, with it."""
+        again = shrink * core.size < self.relaxed.size
+        relaxed, rank = (core, self.rank + 1) if again else (self.relaxed, self.rank)
+        above, found = ops.above(core, unit), []
+        kinds = [(ops.below(core, unit), DROPPED)]
+        if int(core.lengths[above].sum()) <= core.high:
+            kinds.append((above, TAKEN))
+        for places, kind in kinds:
+            state = self.state.copy()
+            state[core.ids[places]] = np.int8(kind)
+            found.append(Open(relaxed, rank, state, self.depth + 1))
+        return found

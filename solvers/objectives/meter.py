@@ -17,6 +17,8 @@ from ..engine.monitor import Monitor
 from ..engine.program import Program
 from ..engine.singles.operations import SINGLES
 
+__all__ = ["Engine", "Leash", "Meter", "engine_of", "least"]
+
 Engine: TypeAlias = Driver[Any]
 
 

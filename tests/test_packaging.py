@@ -109,7 +109,8 @@ def test_every_import_is_declared() -> None:
 def test_what_is_installed_by_default_is_imported_and_documented() -> None:
     page = (ROOT / "docs" / "reference" / "packages.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| ([\w-]+) \| ([\d.]+) \| .* \| `(.*)` \|$", page, re.MULTILINE)
-    assert sorted(f"{name}=={bound}" for name, bound, _ in rows) == sorted(pins())
+    pinned = map(oldest, PROJECT["project"]["dependencies"])
+    assert sorted(f"{name}=={bound}" for name, bound, _ in rows) == sorted(pinned)
     assert [name for name, _, place in rows if name not in imported_below(ROOT / place)] == []
 
 
@@ -215,7 +216,9 @@ def test_workflows_and_hooks_call_what_there_is() -> None:
 
 
 def test_every_dependency_has_a_lower_bound() -> None:
-    assert len(pins()) == len(PROJECT["project"]["dependencies"])
+    pinned = pins()
+    assert {"numpy==1.26", "pyarrow==15", "dask==2024.5", "scipy==1.13"} <= set(pinned)
+    assert len({each.partition("==")[0] for each in pinned}) == len(pinned), "two bounds of one package"
     assert oldest("pyomo>=6.10,<6.11") == "pyomo==6.10"
     with pytest.raises(ValueError, match="no lower bound"):
         oldest("numpy")

@@ -7,6 +7,7 @@ import tomllib
 from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parent.parent.parent / "pyproject.toml"
+FOR_DEVELOPERS = {"dev", "docs"}
 
 
 def oldest(requirement: str) -> str:
@@ -24,9 +25,15 @@ def oldest(requirement: str) -> str:
 
 
 def pins() -> list[str]:
-    """Return the constraints for all that is installed by default."""
+    """Return the constraints for all that users install: by default, and with every extra but those for developers."""
     project = tomllib.loads(PROJECT.read_text(encoding="utf-8"))["project"]
-    return [oldest(requirement) for requirement in project["dependencies"]]
+    extras = [
+        requirement
+        for extra, requirements in project["optional-dependencies"].items()
+        if extra not in FOR_DEVELOPERS
+        for requirement in requirements
+    ]
+    return list(dict.fromkeys(oldest(requirement) for requirement in [*project["dependencies"], *extras]))
 
 
 if __name__ == "__main__":

@@ -6,9 +6,7 @@ Families are numbers of nodes, as in `optsum.optima.diagram`; results are rememb
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
@@ -16,24 +14,12 @@ import numpy as np
 from optsum.errors import UnsupportedError
 from optsum.optima.diagram import EMPTY_FAMILY, EMPTY_SET, Diagram
 from optsum.system.deadline import NEVER, Deadline
+from optsum.system.recursion import deep_recursion
 
-__all__ = ["Ordered", "deep_recursion", "minimal_sets", "union"]
+__all__ = ["Ordered", "minimal_sets", "union"]
 
 _BEYOND: Final = 2**31
 """Unit of the two ends: after every other."""
-
-_DEEP: Final = 100_000
-
-
-@contextmanager
-def deep_recursion() -> Iterator[None]:
-    """Allow recursion as deep as a diagram has units."""
-    before = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(before, _DEEP))
-    try:
-        yield
-    finally:
-        sys.setrecursionlimit(before)
 
 
 class Ordered:

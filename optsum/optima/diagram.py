@@ -18,6 +18,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from optsum.system.recursion import deep_recursion
+
 __all__ = ["EMPTY_FAMILY", "EMPTY_SET", "Diagram"]
 
 EMPTY_FAMILY: Final = 0
@@ -87,7 +89,8 @@ class Diagram:
                 node = known[key]
             return node
 
-        root = build(sorted({tuple(sorted(set(row))) for row in sets}), 0)
+        with deep_recursion():
+            root = build(sorted({tuple(sorted(set(row))) for row in sets}), 0)
         return Diagram(np.array(nodes, np.int32).reshape(-1, 3), root)
 
     @cached_property

@@ -17,9 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optsum.errors import InputError, UnsupportedError
-from optsum.optima.algebra import Ordered, deep_recursion
+from optsum.optima.algebra import Ordered
 from optsum.optima.diagram import EMPTY_FAMILY, EMPTY_SET, Diagram
 from optsum.system.deadline import NEVER, Deadline
+from optsum.system.recursion import deep_recursion
 
 __all__ = ["LISTED", "MAX_BYTES", "PAIRS", "Estimate", "mean_jaccard", "overlaps", "sampled_jaccard"]
 

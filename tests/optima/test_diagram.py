@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from optsum.optima import diagram as module
+from optsum.optima.algebra import union
 from optsum.optima.diagram import EMPTY_FAMILY, EMPTY_SET, Diagram
 
 families = st.sets(st.frozensets(st.integers(0, 5), max_size=4), max_size=12)
@@ -17,6 +19,7 @@ ENDS = [[-1, 0, 0], [-1, 1, 1]]
 
 
 @given(families)
+@settings(max_examples=40)
 def test_a_family_holds_its_sets_and_no_other(family: set[frozenset[int]]) -> None:
     diagram = Diagram.of_sets([tuple(chosen) for chosen in family])
     for size in range(7):
@@ -49,6 +52,22 @@ def test_nodes_below_the_root_are_kept_and_no_other(block: int, monkeypatch: pyt
         assert (found.nodes.tolist(), found.root) == (expected, kept.index(root)), root
         left_out += 30 - len(kept)
     assert left_out > 100
+
+
+@given(st.lists(families, min_size=1, max_size=4))
+@settings(max_examples=40)
+def test_a_union_holds_the_sets_of_all(given_families: list[set[frozenset[int]]]) -> None:
+    before = sys.getrecursionlimit()
+    found = union([Diagram.of_sets([tuple(chosen) for chosen in family]) for family in given_families])
+    assert sys.getrecursionlimit() == before
+    together = set().union(*given_families)
+    assert found.count == len(together)
+    assert set(map(frozenset, found)) == together
+
+
+def test_a_union_is_as_deep_as_there_are_units() -> None:
+    whole, rest = tuple(range(3_000)), tuple(range(1, 3_000))
+    assert set(union([Diagram.of_sets([whole]), Diagram.of_sets([rest])])) == {whole, rest}
 
 
 def test_equal_parts_are_shared() -> None:

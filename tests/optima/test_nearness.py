@@ -87,6 +87,7 @@ def test_thresholds(given: dict[str, Any], best: Any, sense: Sense, power: int, 
 def test_below_zero_a_power_turns_nothing_around() -> None:
     """The square of -1/2 is no threshold: every value is at least that."""
     assert Nearness(at_least=Fraction(-1, 2)).least(1, MOST, step=None, power=2) == 0
+    assert Nearness(at_least=Fraction(-1, 2)).least(1, MOST, step=None, power=1) == Fraction(-1, 2)
 
 
 def test_steps_need_steps_and_values_have_no_threshold() -> None:

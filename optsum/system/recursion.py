@@ -1,0 +1,23 @@
+"""Recursion that is as deep as a family of sets has units."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+__all__ = ["deep_recursion"]
+
+_DEEP: Final = 100_000
+
+
+@contextmanager
+def deep_recursion() -> Iterator[None]:
+    """Allow recursion as deep as a diagram has units."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, _DEEP))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)

@@ -1,0 +1,35 @@
+"""What the general engine asks of trees of units, by hand."""
+
+from __future__ import annotations
+
+from optsum.solvers.engine.joints.instance.reduction import above, below, effective, fillers
+from optsum.solvers.engine.joints.instance.root import core_of
+from optsum.solvers.engine.program import program_of
+
+from optsum.coverage.instance import Coverage, Joint
+
+
+def test_ancestors_and_descendants() -> None:
+    """0 with 1 (with 2) and 3; 4 with 5 and 6. Only 0 and 2 gain."""
+    instance = Coverage.of(
+        [1] * 7, [{0: 1}, {}, {1: 1}, *[{}] * 4], [[2], [1]], constants=(0, 3), parents=[-1, 0, 1, 0, -1, 4, 4],
+        max_length=7,
+    )  # fmt: skip
+    core, _ = core_of(program_of(instance, (1, 0)))
+    assert core.ids.tolist() == list(range(7))
+    assert [above(core, unit).tolist() for unit in range(7)] == [[0], [1, 0], [2, 1, 0], [3, 0], [4], [5, 4], [6, 4]]
+    assert [below(core, unit).tolist() for unit in (0, 1, 2, 4, 6)] == [[0, 1, 2, 3], [1, 2], [2], [4, 5, 6], [6]]
+    assert effective(core).tolist() == [True, True, True, False, False, False, False], "1 carries 2"
+    assert fillers(core).tolist() == [False, False, False, False, True, True, True], "3 needs 0, which gains"
+
+
+def test_units_that_joint_occurrences_ask_for_matter() -> None:
+    """1 and 2 make an occurrence together that 4 vetoes; 3 stands above 4; 5 does nothing."""
+    instance = Coverage.of(
+        [1] * 6, [{1: 1}, *[{}] * 5], [[3], [1]], constants=(0, 4), parents=[-1, -1, -1, -1, 3, -1],
+        joints=(Joint(0, (1, 2), (4,)),), max_length=6,
+    )  # fmt: skip
+    core, _ = core_of(program_of(instance, (1, 0)))
+    assert core.ids.tolist() == list(range(6))
+    assert effective(core).tolist() == [True] * 5 + [False]
+    assert fillers(core).tolist() == [False] * 5 + [True]

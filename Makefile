@@ -1,7 +1,8 @@
-# Everything from Python 3.11 or newer, its venv module, and make. Three environments are made here:
+# Everything from Python 3.11 or newer, its venv module, and make. Four environments are made here:
 #   .venv       the sources, editable    demo, dev, lint, docs, bench
 #   .venv-test  the wheel, as users get it    test, dist
 #   .venv-oldest  the wheel with the oldest packages that it allows    test-oldest
+#   .venv-empty  the wheel, then the sdist, with nothing else; gone afterwards    dist
 # PYTHON=... chooses the interpreter: make demo PYTHON=python3.12
 
 DEMO := examples/data/news.jsonl --strategies exhaustive,greedy,lead,random --exact milp --max-length 75
@@ -12,6 +13,7 @@ DATA ?= $(OPTSUM_DATA)
 DEV := .venv
 TEST := .venv-test
 OLDEST := .venv-oldest
+EMPTY := .venv-empty
 
 ifndef PYTHON
 PYTHON := $(shell for python in python3.11 python3 python3.12 python3.13 python3.14; do \
@@ -32,7 +34,7 @@ help:
 	@echo "make demo    install here, and compare strategies on a small corpus"
 	@echo "make test    build the wheel, install it in a fresh environment, run every check and test"
 	@echo "make test-oldest    the quick tests with the oldest packages that are allowed"
-	@echo "make dist    build what is uploaded to a package index into dist/, and check it"
+	@echo "make dist    build what is uploaded to a package index into dist/, install it elsewhere, and solve with it"
 	@echo "make dev     install the sources (editable) with the tools for developers"
 	@echo "make lint    style, types and layout"
 	@echo "make docs    build the documentation into site/"
@@ -47,6 +49,15 @@ define new_venv
 	@echo "Making $(1) with $$("$(PYTHON)" --version) and installing what optsum needs; the first time takes a minute or two."
 	@rm -rf $(1)
 	@"$(PYTHON)" -m venv $(1)
+endef
+
+# $(call try,FILE): install a file of dist/ in a fresh environment, and solve with the program that it brings
+define try
+	$(call new_venv,$(EMPTY))
+	$(EMPTY)/bin/pip install --quiet $(1)
+	cd $(EMPTY) && PYTHONSAFEPATH=1 bin/optsum solve "$(CURDIR)/examples/data/news.jsonl" --max-length 75 -o oracles.jsonl
+	@cd $(EMPTY) && test "$$(grep -c '"status": *"optimal"' oracles.jsonl)" = "$$(grep -c . "$(CURDIR)/examples/data/news.jsonl")"
+	@rm -rf $(EMPTY)
 endef
 
 # $(call lint,FOLDER): quick checks of the sources, with the tools in that environment
@@ -102,13 +113,14 @@ test-oldest: wheel
 		ortools pyscipopt python-sat scipy hypothesis pytest pytest-xdist
 	$(OLDEST)/bin/pytest -n auto -m "not slow"
 
-# The wheel is made from the sdist, which so proves to be whole; optsum is then loaded from that wheel alone.
+# The wheel is made from the sdist, which so proves to be whole; each is then installed where nothing else is, and solves.
 dist: $(TEST)/.created
 	@rm -rf build dist
 	@$(TEST)/bin/pip install --quiet --upgrade build twine
 	$(TEST)/bin/python -m build --outdir dist .
 	$(TEST)/bin/twine check --strict dist/*
-	@PYTHONSAFEPATH=1 PYTHONPATH="$$(echo dist/optsum-*.whl)" $(TEST)/bin/python -c "import optsum; print('dist holds optsum', optsum.__version__)"
+	$(call try,dist/optsum-*.whl)
+	$(call try,dist/optsum-*.tar.gz)
 
 demo: $(DEV)/.installed
 	$(DEV)/bin/optsum compare $(DEMO)
@@ -138,5 +150,5 @@ data:
 	@test -d "$(DATA)" || { echo "There is no folder '$(DATA)': make bench DATA=FOLDER, with a folder for each data set in it (benchmarks/README.md)." >&2; exit 1; }
 
 clean:
-	rm -rf $(DEV) $(TEST) $(OLDEST) build dist site demo-output optsum.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(DEV) $(TEST) $(OLDEST) $(EMPTY) build dist site demo-output optsum.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -23,7 +23,6 @@ from optsum.system.deadline import Deadline
 from .claims import RELATIVE, judge, slack_of
 from .levels import facility_of, search_by_levels
 from .milp_ratio import maximize_ratio, see_greedy
-from .milp_sum import maximize_sum
 from .verify import prepare as prepare_proof
 from .verify import verify
 
@@ -52,7 +51,7 @@ def backend_of(name: str, *, threads: int = 1, options: Mapping[str, Any] | None
 
 @dataclass(frozen=True)
 class Milp(Strategy):
-    """Integer linear programming; a sequence of programs for a ratio (precision, F1), or a sum of ratios.
+    """Integer linear programming; a short sequence of programs where the objective is one ratio (precision, F1).
 
     Parameters
     ----------
@@ -84,7 +83,7 @@ class Milp(Strategy):
 
     def accept(self, problem: Problem) -> None:
         """Refuse a problem without a linear model, and a solver that cannot be used."""
-        if not problem.capabilities & {Capability.RATIO, Capability.RATIOS}:
+        if Capability.RATIO not in problem.capabilities:
             require(problem, frozenset({Capability.LINEAR}), "The strategy milp")
         self.solver()
 
@@ -123,8 +122,7 @@ class Milp(Strategy):
             return
         run.check()
         if Capability.LINEAR not in problem.capabilities:
-            one = Capability.RATIO in problem.capabilities
-            (maximize_ratio if one else maximize_sum)(run, solver, self.backend)
+            maximize_ratio(run, solver, self.backend)
             return
         limited = limits.time_s is not None or limits.nodes is not None
         if limited and Capability.COVERAGE in problem.capabilities:

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from optsum.contracts.backend import Backend, RawOutcome
+from optsum.contracts.backend import Backend
 from optsum.contracts.result import Termination
 from optsum.contracts.run import Limits, Run, Stopped
 from optsum.coverage.climb import climb
@@ -19,9 +19,7 @@ from optsum.problem.problem import Capability, Selection
 from optsum.program.model import LinearModel, coverage_model
 from optsum.system.deadline import Deadline
 
-from .claims import Verdict, judge
-
-__all__ = ["checked_answer", "conclusive", "maximize_ratio", "see_greedy", "solve_round"]
+from .claims import judge
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,12 +55,18 @@ def maximize_ratio(run: Run, backend: Backend, name: str) -> None:
         held = run.evaluation
         ratio = Fraction(0) if held is None else Fraction(held.key)
         model = coverage_model(coverage, ratio) if held is not None else coverage_model(_only_tops(coverage))
+        limits = Limits(
+            time_s=None if run.limits.time_s is None else run.remaining_s,
+            nodes=None if run.limits.nodes is None else max(0, run.limits.nodes - run.nodes),
+        )
+        outcome = backend.solve(_Round(model), limits, run.seed)  # type: ignore[arg-type]
         rounds += 1
-        outcome = solve_round(run, backend, model, rounds)
-        surplus = None
-        if outcome.selection is not None:
-            top, bottom = checked_answer(coverage, outcome.selection, name)
-            surplus = ratio.denominator * top - ratio.numerator * bottom
+        if outcome.termination is Termination.INTERRUPTED:
+            run.deadline.interrupt()  # no other round begins, whatever this one has found
+        run.count(nodes=outcome.nodes or 0)
+        run.statistics.update({**outcome.statistics, "rounds": rounds, "native_status": outcome.native})
+        run.detail = outcome.detail or run.detail
+        surplus = None if outcome.selection is None else _surplus(coverage, ratio, outcome.selection, name)
         verdict = judge(
             outcome,
             name,
@@ -77,43 +81,14 @@ def maximize_ratio(run: Run, backend: Backend, name: str) -> None:
                 raise BackendError(f"{name} found no better ratio where its program has one: it would search forever.")
             run.check()
             continue
-        conclusive(verdict, outcome, name, proven=verdict.bound is None or verdict.bound + model.offset <= 0)
-        run.prove()
-        return
-
-
-def solve_round(run: Run, backend: Backend, model: LinearModel, number: int) -> RawOutcome:
-    """Solve one program of several, so many with it, in what is left of a run's limits."""
-    limits = Limits(
-        time_s=None if run.limits.time_s is None else run.remaining_s,
-        nodes=None if run.limits.nodes is None else max(0, run.limits.nodes - run.nodes),
-    )
-    outcome = backend.solve(_Round(model), limits, run.seed)  # type: ignore[arg-type]
-    if outcome.termination is Termination.INTERRUPTED:
-        run.deadline.interrupt()  # no other round begins, whatever this one has found
-    run.count(nodes=outcome.nodes or 0)
-    run.statistics.update({**outcome.statistics, "rounds": number, "native_status": outcome.native})
-    run.detail = outcome.detail or run.detail
-    return outcome
-
-
-def conclusive(verdict: Verdict, outcome: RawOutcome, name: str, *, proven: bool = True) -> None:
-    """Return where a round is proven, and it proves what it should.
-
-    Raises
-    ------
-    Stopped
-        At a limit.
-    BackendError
-        For an ending that is neither.
-    """
-    if verdict.proven and proven:
-        return
-    if outcome.termination is Termination.COMPLETED:
-        raise BackendError(f"{name} ended with {outcome.native!r} without an answer that can be used.")
-    if outcome.termination is Termination.FAILED:
-        raise BackendError(f"{name} ended with the status {outcome.native!r}, which proves nothing.")
-    raise Stopped(outcome.termination)
+        if verdict.proven and (verdict.bound is None or verdict.bound + model.offset <= 0):
+            run.prove()
+            return
+        if outcome.termination is Termination.COMPLETED:
+            raise BackendError(f"{name} ended with {outcome.native!r} without an answer that can be used.")
+        if outcome.termination is Termination.FAILED:
+            raise BackendError(f"{name} ended with the status {outcome.native!r}, which proves nothing.")
+        raise Stopped(outcome.termination)
 
 
 def _only_tops(coverage: Coverage) -> Coverage:
@@ -141,17 +116,11 @@ def _is_in_program(coverage: Coverage, selection: Selection | None) -> bool:
     return selection is not None and score(coverage, selection)[0][1] > 0
 
 
-def checked_answer(coverage: Coverage, selection: Selection, name: str) -> tuple[int, int]:
-    """Return the totals of an answer of one ratio, evaluated afresh.
-
-    Raises
-    ------
-    BackendError
-        For one that is not feasible.
-    """
+def _surplus(coverage: Coverage, ratio: Fraction, selection: Selection, name: str) -> int:
+    """Return ``q T - p D`` of an answer, evaluated afresh."""
     if not set(selection) <= set(range(coverage.size)):
         raise BackendError(f"The answer of {name} names units that do not exist: it is no result.")
     (top, bottom), _, violation = score(coverage, selection)
     if violation:
         raise BackendError(f"The answer of {name} breaks the limits by {violation}: it is no result.")
-    return top, bottom
+    return ratio.denominator * top - ratio.numerator * bottom

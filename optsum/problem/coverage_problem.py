@@ -18,7 +18,6 @@ from optsum.program import highs
 from optsum.program.choice import model_of
 from optsum.program.dual_bound import model_bound
 from optsum.program.model import LinearModel, affordable
-from optsum.program.surrogate import sums_ratios
 from optsum.system.deadline import NEVER, Deadline
 
 __all__ = ["CoverageProblem"]
@@ -89,23 +88,16 @@ class CoverageProblem(Problem):
                 found.add(Capability.COMBINATORIAL_BOUND)
         elif self.instance.single_ratio:
             found.add(Capability.RATIO)
-        elif sums_ratios(self.instance):
-            found.add(Capability.RATIOS)
         return frozenset(found)
 
     def explain(self, missing: frozenset[Capability]) -> str:
         """Say what stands in the way, and what serves instead."""
         bottoms = [int(bottom) for bottom in self.instance.constants[1::2] if bottom > 0]
         constant = not self.instance.mass[1::2].any() and not (self.instance.slot % 2 == 1).any()
-        if (
-            missing & {Capability.LINEAR, Capability.COMBINATORIAL_BOUND}
-            and constant
-            and lcm(*bottoms) * self.instance.ratios > 2**50
-        ):
-            instead = "branch-and-bound, greedy or exhaustive" if Capability.LINEAR in missing else "--bound lagrangian"
+        if missing & {Capability.LINEAR, Capability.COMBINATORIAL_BOUND} and constant and lcm(*bottoms) > 2**50:
             return (
                 f"the common denominator of its {self.instance.ratios} ratios is beyond 2^50; "
-                f"use {instead}, or --references pooled."
+                "use branch-and-bound, greedy or exhaustive, or --references pooled."
             )
         if Capability.LINEAR in missing:
             if self.instance.combination is Combination.PRODUCT:

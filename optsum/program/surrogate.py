@@ -30,7 +30,7 @@ from typing import TypeAlias
 import numpy as np
 
 from optsum.coverage.facility import Facility
-from optsum.coverage.instance import Combination, Coverage, Sense
+from optsum.coverage.instance import Combination, Coverage
 
 __all__ = [
     "Cell",
@@ -41,7 +41,6 @@ __all__ = [
     "excess",
     "programs",
     "reaches",
-    "sums_ratios",
     "varies_alike",
 ]
 
@@ -169,19 +168,6 @@ def cell_of(instance: Coverage, wish: Weighted) -> Cell:
     if len(constants) == 2 and parts:
         return _quotients(instance, wish, cell)
     return cell
-
-
-def sums_ratios(instance: Coverage) -> bool:
-    """Whether the value is a weighted mean of ratios, each with a D that is linear, or counts features once."""
-    feeds = instance.slot % 2 == 1
-    counted = instance.slot[feeds]
-    return (
-        instance.goal is Sense.MAXIMIZE
-        and instance.combination is Combination.SUM
-        and bool((np.diff(instance.level_start)[feeds] == 2).all())
-        and not (instance.constants[counted] < 0).any()
-        and not any(feeds[joint.feature] for joint in instance.joints)
-    )
 
 
 def varies_alike(instance: Coverage) -> bool:

@@ -94,7 +94,11 @@ class CoverageProblem(Problem):
         """Say what stands in the way, and what serves instead."""
         bottoms = [int(bottom) for bottom in self.instance.constants[1::2] if bottom > 0]
         constant = not self.instance.mass[1::2].any() and not (self.instance.slot % 2 == 1).any()
-        if missing & {Capability.LINEAR, Capability.COMBINATORIAL_BOUND} and constant and lcm(*bottoms) > 2**50:
+        if (
+            missing & {Capability.LINEAR, Capability.COMBINATORIAL_BOUND}
+            and constant
+            and lcm(*bottoms) * self.instance.ratios > 2**50
+        ):
             return (
                 f"the common denominator of its {self.instance.ratios} ratios is beyond 2^50; "
                 "use branch-and-bound, greedy or exhaustive, or --references pooled."

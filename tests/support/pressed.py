@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from optsum.system.compiled import njit
+from optsum.system.processes.postponed import is_postponed
 
 
 class Pair(NamedTuple):
@@ -22,7 +23,7 @@ class Pair(NamedTuple):
 
 @njit(cache=False)
 def pair(n: Any) -> Any:
-    return Pair(n, n + 1)
+    return Pair(n, n + 1), Pair(n, n)
 
 
 @njit(cache=False)
@@ -30,8 +31,9 @@ def arrays(n: Any) -> Any:
     return np.zeros(n), np.ones(n)
 
 
-def pressed(_: int, _frame: FrameType | None) -> None:
-    raise KeyboardInterrupt
+def pressed(number: int, frame: FrameType | None) -> None:
+    if not is_postponed(number, frame):
+        raise KeyboardInterrupt
 
 
 def main(seconds: float) -> None:

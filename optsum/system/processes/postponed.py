@@ -1,8 +1,8 @@
 """A signal that comes where what its handler raises would be lost, or worse.
 
 While Python throws an object away, or runs a function that C code calls through ctypes, an exception is printed and
-forgotten. Where a compiled kernel asks Python for a class of what it returns, numba takes no exception for an answer:
-the process crashes.
+forgotten. Where a compiled kernel asks Python for a class of what it returns, or for a named tuple, numba takes no
+exception for an answer: the process crashes.
 """
 
 from __future__ import annotations
@@ -28,6 +28,9 @@ _DEAF: Final = {
 }
 """Functions in which no exception may be raised, nor in what they call."""
 
+_NAMED_TUPLES: Final = "namedtuple_"
+"""How the globals of the constructors of named tuples are called: nobody's module."""
+
 
 def is_postponed(number: int, frame: FrameType | None) -> bool:
     """Say whether a signal must not raise anything where it came; it is sent once more then, soon.
@@ -38,13 +41,18 @@ def is_postponed(number: int, frame: FrameType | None) -> bool:
     frame : frame
         Both as a handler gets them.
     """
-    while frame is not None and frame.f_code.co_name not in _DEAF:
+    while frame is not None and not _is_deaf(frame):
         frame = frame.f_back
     if frame is None:
         return False
     # No thread of `threading`: what was interrupted may hold its locks.
     _thread.start_new_thread(_again, (number,))
     return True
+
+
+def _is_deaf(frame: FrameType) -> bool:
+    """Whether no exception may be raised in a frame; named tuples are made in one, by compiled kernels too."""
+    return frame.f_code.co_name in _DEAF or str(frame.f_globals.get("__name__")).startswith(_NAMED_TUPLES)
 
 
 @contextmanager

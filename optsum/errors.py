@@ -13,11 +13,11 @@ import logging
 import os
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from typing import Final
 
 __all__ = [
+    "SPEAKS_OF_FLAGS",
     "BackendError",
     "ExecutorError",
     "InputError",
@@ -27,7 +27,6 @@ __all__ = [
     "UnsupportedError",
     "describe",
     "show_tracebacks",
-    "speaking_of_flags",
     "tracebacks_are_shown",
     "unknown_name",
     "visible",
@@ -37,6 +36,10 @@ _log = logging.getLogger("optsum")
 
 
 _SPEAKS: Final = "OPTSUM_SPEAKS"
+SPEAKS_OF_FLAGS: Final = {_SPEAKS: "flags"}
+"""Environment in which errors name options as the command line does (``--max-length N``), not as Python does
+(``max_length=N``); of a process and all that it starts: their rows say the same."""
+
 _FLAG: Final = re.compile(r"(?<![\w-])--([a-z][a-z0-9]*(?:-[a-z0-9]+)*)(?: ([A-Z]+)\b)?")
 _PLURAL: Final = {"strategy_option", "backend_option", "formulation_option"}
 
@@ -53,23 +56,6 @@ def _keyword(flag: re.Match[str]) -> str:
     name = flag[1].replace("-", "_")
     name += "s" if name in _PLURAL else ""
     return f"{name}={flag[2]}" if flag[2] else name
-
-
-@contextmanager
-def speaking_of_flags() -> Iterator[None]:
-    """Let errors name options as the command line does (``--max-length N``), not as Python does (``max_length=N``).
-
-    For this process and all that it starts: their rows say the same.
-    """
-    before = os.environ.get(_SPEAKS)
-    os.environ[_SPEAKS] = "flags"
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ[_SPEAKS]
-        else:
-            os.environ[_SPEAKS] = before
 
 
 class InputError(OptsumError, ValueError):

@@ -15,8 +15,9 @@ from optsum.cli.exits import DONE, FAILED, INTERRUPTED, UNUSABLE, tell
 from optsum.cli.flags import Debug, command
 from optsum.cli.help import GroupedCommand, WholeSummaries
 from optsum.cli.signals import Signals
-from optsum.errors import describe, speaking_of_flags
+from optsum.errors import SPEAKS_OF_FLAGS, describe
 from optsum.options.values.other_names import our_name
+from optsum.system.environment import environment
 from optsum.system.processes.apart import leave
 
 _COMMANDS: Final = {
@@ -149,7 +150,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="replace")  # a console that lacks a character shows another
-    with speaking_of_flags(), Signals(last=arguments is None) as signals:
+    with environment(SPEAKS_OF_FLAGS), Signals(last=arguments is None) as signals:
         try:
             status = _run(arguments)
         except KeyboardInterrupt:  # between two commands' work

@@ -12,7 +12,8 @@ from typing import Any, Final
 from optsum._version import __version__
 from optsum.errors import ExecutorError, OptionError, show_tracebacks, tracebacks_are_shown
 from optsum.running.executors.work import KEEPS_MEMORY, interrupt_here
-from optsum.system.processes.children import imports_from_here
+from optsum.system.environment import environment
+from optsum.system.processes.children import SAFE_PATH
 
 __all__ = ["Dask"]
 
@@ -100,7 +101,7 @@ class Dask:
             logger.setLevel(logging.CRITICAL)
         try:
             if scheduler is None:
-                with dask.config.set(_QUIET), imports_from_here():
+                with dask.config.set(_QUIET), environment(SAFE_PATH):
                     cluster = distributed.LocalCluster(
                         n_workers=width,
                         threads_per_worker=1,

@@ -15,7 +15,8 @@ from typing import Any
 from optsum.errors import tracebacks_are_shown
 from optsum.running.executors.pipes import mend_pipes
 from optsum.running.executors.work import KEEPS_MEMORY, STOP, start_process
-from optsum.system.processes.children import SAFE_PATH, imports_from_here
+from optsum.system.environment import environment
+from optsum.system.processes.children import SAFE_PATH
 
 __all__ = ["Local", "interrupt_processes"]
 
@@ -52,12 +53,12 @@ class Local:
 
         if os.name == "posix" and self._executor is None:
             # Python 3.11 lets signals through again once it has started this one, which loky needs; so start it before.
-            with imports_from_here(), _trackers_silent():
+            with environment({**SAFE_PATH, **_silent_trackers()}):
                 from loky.backend import resource_tracker as lokys
 
                 resource_tracker.ensure_running()
                 lokys.ensure_running()
-        with _signals_held(), imports_from_here():
+        with _signals_held(), environment(SAFE_PATH):
             self._executor = get_reusable_executor(
                 self.width,
                 timeout=_IDLE_S,
@@ -105,19 +106,10 @@ def interrupt_processes(executor: Any) -> None:
                 os.kill(process, signal.SIGINT)
 
 
-@contextmanager
-def _trackers_silent() -> Iterator[None]:
+def _silent_trackers() -> dict[str, str]:
     """Have what is started here not warn of semaphores that it removes where this process could not: it was killed."""
     name = "PYTHONWARNINGS"
-    before = os.environ.get(name)
-    os.environ[name] = ",".join(filter(None, [before, "ignore:resource_tracker"]))
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ[name]
-        else:
-            os.environ[name] = before
+    return {name: ",".join(filter(None, [os.environ.get(name), "ignore:resource_tracker"]))}
 
 
 @contextmanager

@@ -6,13 +6,11 @@ import ctypes
 import os
 import signal
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from threading import Thread
 from time import sleep
 from typing import Final
 
-__all__ = ["SAFE_PATH", "end_with", "imports_from_here", "python"]
+__all__ = ["SAFE_PATH", "end_with", "python"]
 
 SAFE_PATH: Final = {"PYTHONSAFEPATH": "1"}
 """Environment in which Python does not look for modules in the current folder."""
@@ -28,21 +26,6 @@ def python(module: str, function: str) -> list[str]:
     """
     lines = f"import sys; sys.path[:] = {sys.path!r}; from {module} import {function}; {function}({os.getpid()})"
     return [sys.executable, "-P", "-c", lines]
-
-
-@contextmanager
-def imports_from_here() -> Iterator[None]:
-    """Have Python processes that others start meanwhile not look for modules in the current folder."""
-    ((name, value),) = SAFE_PATH.items()
-    before = os.environ.get(name)
-    os.environ[name] = value
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ[name]
-        else:
-            os.environ[name] = before
 
 
 def end_with(parent: int, *, natively: bool = False) -> None:

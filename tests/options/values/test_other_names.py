@@ -9,9 +9,10 @@ from typing import Any, ClassVar
 import pytest
 
 import optsum
-from optsum.errors import OptionError, UnknownNameError, speaking_of_flags
+from optsum.errors import SPEAKS_OF_FLAGS, OptionError, UnknownNameError
 from optsum.metrics.names import official_name
 from optsum.options.options import resolve, resolve_score
+from optsum.system.environment import environment
 
 ROOT = Path(__file__).resolve().parents[3]
 TOPIC: dict[str, Any] = {"id": "t", "documents": [["a b c", "d e", "a e"]], "references": [["a b e"]]}
@@ -73,7 +74,7 @@ def test_errors_speak_to_who_asked() -> None:
     with pytest.raises(OptionError) as caught:
         resolve({})
     assert str(caught.value).endswith("give max_length=N, or a preset.")
-    with speaking_of_flags():
+    with environment(SPEAKS_OF_FLAGS):
         assert str(caught.value).endswith("give --max-length N, or a --preset.")
     assert "--" not in str(caught.value)
     assert str(OptionError("a--b, ---, -- and --strategy-option")) == "a--b, ---, -- and strategy_options"

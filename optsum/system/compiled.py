@@ -31,8 +31,8 @@ from optsum.system.plain import TooLongError, call_plainly, plain_of
 
 __all__ = ["Patience", "njit", "patience"]
 
-# A kernel asks Python for the class of each array that it returns, and crashes if Ctrl-C is raised there. A cache in C
-# answers without running Python, where no signal is heard; numba's own function is left for the first time.
+# A kernel asks Python for the class of each array and tuple that it returns; Ctrl-C raised there becomes another
+# error, or a crash. A cache in C answers without running Python, where no signal is heard, but for the first time.
 if hasattr(serialize, "_numba_unpickle"):
     serialize._numba_unpickle = lru_cache(maxsize=None)(serialize._numba_unpickle)  # noqa: SLF001 - no other way
 

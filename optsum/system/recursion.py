@@ -1,4 +1,4 @@
-"""Recursion that is as deep as a family of sets has units."""
+"""Recursion that is as deep as a set has units; Python's own limit is made for what never ends."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _DEEP: Final = 100_000
 
 @contextmanager
 def deep_recursion() -> Iterator[None]:
-    """Allow recursion as deep as a diagram has units."""
+    """Allow nested calls for each unit of a set."""
     before = sys.getrecursionlimit()
     sys.setrecursionlimit(max(before, _DEEP))
     try:

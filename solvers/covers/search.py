@@ -18,8 +18,7 @@ are all minimum covers, and nothing longer was ever looked at.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from optsum.contracts.result import Termination
@@ -38,6 +37,7 @@ from optsum.coverage.clauses import (
 from optsum.coverage.instance import Coverage
 from optsum.optima.diagram import EMPTY_FAMILY, EMPTY_SET, Diagram
 from optsum.system.deadline import NEVER, Deadline
+from optsum.system.recursion import deep_recursion
 
 from .bound import Relaxer, Shares
 from .families import Families
@@ -45,8 +45,6 @@ from .reduction import parts, reduced, take
 
 _SHARES_KEPT = 1000
 """Shares are asked for twice, soon after one another."""
-_DEPTH = 50_000
-"""Nested calls allowed; Python's own limit is made for runaway recursion, and each choice of a unit nests three."""
 
 
 @dataclass(frozen=True)
@@ -167,7 +165,7 @@ class CoverSearch:
         """Return the minimum and the family of covers of clauses that each have an alternative."""
         everything = (1 << len(self._lengths)) - 1
         allowed = 0
-        with _nesting(_DEPTH):
+        with deep_recursion():  # each choice of a unit nests three calls
             while True:
                 length, family = self._within(state, allowed, everything)
                 if family != EMPTY_FAMILY:
@@ -290,14 +288,3 @@ def _branching_unit(group: Clauses, shares: Shares) -> int:
             count[unit] = count.get(unit, 0) + 1
     parted = [unit for unit in count if 0.001 < shares.chosen.get(unit, 0.0) < 0.999]
     return max(parted or count, key=lambda unit: (count[unit], -unit))
-
-
-@contextmanager
-def _nesting(depth: int) -> Iterator[None]:
-    """Allow nested calls of a depth."""
-    before = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(before, depth))
-    try:
-        yield
-    finally:
-        sys.setrecursionlimit(before)

@@ -29,9 +29,8 @@ Refuses: TypeAlias = Callable[[tuple[int, ...]], bool]
 _NARROW: Final = 64
 """Up to this distance between bound and a good set the targets of an enumeration are tried one by one."""
 
-
 _NEAR: Final = 500
-"""A gap is small that is at most such a part of the bound."""
+"""A gap is small that is less than one such part of the bound."""
 
 
 @dataclass(frozen=True)

@@ -14,13 +14,14 @@ from optsum.corpus.systems import BadSystem, System, as_system, read_systems
 from optsum.corpus.topic import BadTopic, Flat, Topic, as_topic
 from optsum.corpus.topics import read_topics
 from optsum.corpus.vectors.arrays import Embed, embedded
-from optsum.errors import InputError
+from optsum.errors import InputError, describe
 
 __all__ = [
     "AnyTopic",
     "AnyTopics",
     "checked_systems",
     "checked_topics",
+    "each_with_vectors",
     "systems_of",
     "topic_given",
     "topics_of",
@@ -85,6 +86,26 @@ def with_vectors(topic: Topic | Mapping[str, Any], embed: Embed) -> Topic:
         return replace(made, vectors=embedded(embed, made.sentences, made.references))
     except InputError as error:
         raise InputError(f"topic {made.id!r}: {error}") from None
+
+
+def each_with_vectors(given: AnyTopics, embed: Embed, flat: Flat | None = None) -> Iterator[Topic | BadTopic]:
+    """Return topics with the vectors that a model gives them, one after another; what it fails on is told of its topic.
+
+    Raises
+    ------
+    InputError
+        At once, for what are no topics (`topics_of`).
+    """
+    return (_embedded(topic, embed) for topic in checked_topics(topics_of(given, flat), flat))
+
+
+def _embedded(topic: Topic | BadTopic, embed: Embed) -> Topic | BadTopic:
+    if isinstance(topic, BadTopic):
+        return topic
+    try:
+        return with_vectors(topic, embed)
+    except Exception as error:  # noqa: BLE001 - a model may raise anything; it costs the other topics nothing
+        return BadTopic(topic.id, "", describe(error))
 
 
 def topics_of(given: Any, flat: Flat | None = None) -> Iterator[AnyTopic]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal, Unpack
 
 from optsum.contracts.result import Result
-from optsum.corpus.given import AnyTopics, topic_given, with_vectors
+from optsum.corpus.given import AnyTopics, each_with_vectors, topic_given, with_vectors
 from optsum.corpus.topic import Topic, as_topic
 from optsum.corpus.vectors.arrays import Embed
 from optsum.options.keywords import Keywords, SolveKeywords
@@ -84,6 +84,7 @@ def solve(
 def solve_all(
     topics: AnyTopics,
     *,
+    embed: Embed | None = None,
     config: str | Path | None = None,
     executor: Literal["local", "dask"] | AnyExecutor | None = None,
     **options: Unpack[SolveKeywords],
@@ -94,6 +95,8 @@ def solve_all(
     ----------
     topics : iterable
         Topics, their JSON form, or what `optsum.read_topics` yields; or the path of a file of them, or a data frame.
+    embed : callable, optional
+        As in `solve`; it is called in this process, topic by topic.
     config, **options
         As in `solve`; ``workers=2`` uses two processes.
     executor : {"local", "dask"}, `concurrent.futures.Executor`, or a function that makes one
@@ -114,7 +117,8 @@ def solve_all(
     own = None if executor is None or isinstance(executor, str) else executor
     named = {"executor": executor} if own is None else {}
     setup = setup_of(resolve({**options, **named}, config=config))
-    batches = each_topic(topics, [setup], partial(_search_shown, setup=setup), own)
+    given = topics if embed is None else each_with_vectors(topics, embed, setup.options.flat)
+    batches = each_topic(given, [setup], partial(_search_shown, setup=setup), own)
     return (result for batch in batches for result in batch)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -235,3 +237,25 @@ def test_embed_gives_vectors_of_sentences_or_of_tokens() -> None:
     assert optsum.solve(tokens, **options).status.value == "optimal"
     with pytest.raises(InputError, match="returns 1 results for 2 texts"):
         optsum.solve(topic, embed=lambda texts: [[1.0]] * (len(texts) - 1 or 1), **options)
+
+
+def test_embed_gives_each_of_many_topics_vectors_and_a_failure_is_the_row_of_its_topic(tmp_path: Path) -> None:
+    def embed(texts: list[str]) -> Any:
+        if "z" in texts[0]:
+            raise RuntimeError("out of memory")
+        return np.array([[text.count("a") + text.count("x"), 1.0] for text in texts])
+
+    topic = {name: value for name, value in _GOOD.items() if name != "vectors"}
+    topics = [topic, {**topic, "id": "none", "documents": 3}, {**topic, "id": "z", "documents": [["z a"]]}, topic]
+    options: Any = {"metric": "similarity", "max_length": 2, "embed": embed}
+    first, bad, failed, last = optsum.solve_all(topics, **options)
+    assert first.selection == last.selection == (0,)
+    assert first.source
+    assert bad.status.value == failed.status.value == "error"
+    assert "documents" in str(bad.error)
+    assert (failed.id, "out of memory" in str(failed.error)) == ("z", True)
+    file = tmp_path / "topics.jsonl"
+    file.write_text(json.dumps(topic) + "\n", encoding="utf-8")
+    assert [result.selection for result in optsum.solve_all(file, workers=2, **options)] == [(0,)]
+    with pytest.raises(InputError, match="a topic by itself"):
+        optsum.solve_all(topic, **options)

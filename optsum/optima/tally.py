@@ -40,7 +40,7 @@ def _walk(arrays, state, nodes, root, longest, found):
     """Write down the totals and the length of each set."""
     way = np.empty(longest + 1, np.int64)
     stage = np.zeros(longest + 1, np.int8)
-    depth = 0
+    depth = np.int64(0)  # no literal, which would be a type of its own for what is called with it
     way[0] = root
     row = 0
     while depth >= 0:
@@ -114,7 +114,7 @@ def _weigh(nodes, root, longest, weights, held):
     """Add the weight of each set to its units."""
     way = np.empty(longest + 1, np.int64)
     stage = np.zeros(longest + 1, np.int8)
-    depth = 0
+    depth = np.int64(0)  # no literal, which would be a type of its own for what is called with it
     way[0] = root
     row = 0
     while depth >= 0:

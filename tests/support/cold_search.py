@@ -2,7 +2,8 @@
 
 ``cold_search.py '[["vns", {"max_length": 9}], ...]'`` prints a JSON list: for each strategy and its options the kernels
 that only the search reached, each in a process of its own, because a kernel that one search has loaded is there for the
-next. The environment says where numba's cache is.
+next. The environment says where numba's cache is. ``cold_search.py --held '[...]'`` prints those that are there when it
+is over, whoever reached them.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import json
 import os
 import pkgutil
 import sys
+from collections.abc import Callable
 from typing import Any
 
 from every_formulation import topic
@@ -51,6 +53,12 @@ def reached(strategy: str, options: dict[str, Any]) -> list[str]:
     return sorted(kernels() - before)
 
 
+def held(strategy: str, options: dict[str, Any]) -> list[str]:
+    """Return what is compiled or loaded when a search is over."""
+    optsum.solve(TOPIC, **{"time_limit": 1.0, **options, "strategy": strategy})
+    return sorted(kernels())
+
+
 def import_all() -> None:
     """Import what every search shares, and start numba: no kernel of the project, so that each cell still shows its."""
     for module in pkgutil.walk_packages(optsum.__path__, "optsum."):
@@ -60,13 +68,13 @@ def import_all() -> None:
     assert not kernels()
 
 
-def apart(strategy: str, options: dict[str, Any]) -> list[str]:
-    """Return what `reached` does, in a process of its own."""
+def apart(tell: Callable[..., list[str]], strategy: str, options: dict[str, Any]) -> list[str]:
+    """Return what is told of a search, in a process of its own."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
         try:
-            answer = json.dumps(reached(strategy, options))
+            answer = json.dumps(tell(strategy, options))
         except BaseException as error:  # noqa: BLE001 - whatever it is, the parent shows it
             answer = json.dumps([repr(error)])
         with os.fdopen(writing, "w") as pipe:
@@ -82,4 +90,5 @@ def apart(strategy: str, options: dict[str, Any]) -> list[str]:
 
 if __name__ == "__main__":
     import_all()
-    print(json.dumps([apart(strategy, options) for strategy, options in json.loads(sys.argv[1])]))
+    told = held if "--held" in sys.argv else reached
+    print(json.dumps([apart(told, strategy, options) for strategy, options in json.loads(sys.argv[-1])]))

@@ -121,7 +121,7 @@ def _fill(at, high):
             used += _move(u, at, one)[1]
             at.state[u] = 1
     while True:
-        best = -1
+        best = np.int64(-1)
         best_gain = 0
         best_length = 1
         for u in range(n):

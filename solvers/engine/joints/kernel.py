@@ -202,12 +202,13 @@ def run_search(
                     stage[sp] = 0
                     continue
                 result = -2  # not taken
-        if stage[sp] == 1:
+        took = stage[sp] == 1  # no literals below: each would make `undo_unit` one kernel more
+        if took:
             opened = frame[sp, 3]
             if result == -2:
                 result = 0
             elif opened == 0:
-                undo_unit(items, joints, units, have, left, und, killed, alive, on, d, True)
+                undo_unit(items, joints, units, have, left, und, killed, alive, on, d, took)
             frame[sp, 4] = result
             room = frame[sp, 0]
             past = skip[d]
@@ -229,7 +230,7 @@ def run_search(
             result = 0
         elif frame[sp, 3] == 0:
             for j in range(skip[d] - 1, d - 1, -1):
-                undo_unit(items, joints, units, have, left, und, killed, alive, on, j, False)
+                undo_unit(items, joints, units, have, left, und, killed, alive, on, j, took)
         # Both branches known.
         if frame[sp, 4] != 0:
             result = make_node(nodes, node_slots, counters, ids[d], result, frame[sp, 4])

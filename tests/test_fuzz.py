@@ -27,6 +27,13 @@ def seeds(block: int, most: int = BLOCK) -> range:
     return range(block * BLOCK, block * BLOCK + most)
 
 
+@pytest.fixture(autouse=True)
+def _half_of_the_work_is_left_out(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nearly every case has options of its own; only quick ones search the tiny topic that makes options ready."""
+    if request.node.get_closest_marker("slow"):
+        monkeypatch.setattr("optsum.running.warm._made_ready", lambda *_: 0.0)
+
+
 @pytest.mark.parametrize("block", blocks)
 def test_extracts(block: int, tmp_path: Path) -> None:
     for seed in seeds(block):

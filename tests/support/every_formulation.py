@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from optsum.registry import STRATEGIES
+
 OBJECTIVES: dict[str, dict[str, Any]] = {
     "recall": {"max_length": 20},
     "window": {"max_length": 20, "min_length": 15},
@@ -22,6 +24,14 @@ BUDGETS: dict[str, dict[str, Any]] = {
     "vns-paper": {"strategy_options": ["iterations=60"]},
     "vns-paper+greedy": {"strategy_options": ["iterations=60"]},
 }
+
+_ALL_OF = {"recall", "joined"}
+
+
+def strategies_for(objective: str) -> list[str]:
+    """Return the strategies to try on an objective; of two joined by +, which are tried themselves, on two only."""
+    names = STRATEGIES.names()
+    return [name for name in names if objective in _ALL_OF or "+" not in name or not set(name.split("+")) <= {*names}]
 
 
 def topic(

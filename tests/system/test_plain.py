@@ -11,12 +11,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from every_formulation import BUDGETS
+from every_formulation import BUDGETS, strategies_for
 from every_formulation import OBJECTIVES as COMMON
 from optsum.solvers.engine.reduction import mix
 from optsum.solvers.exhaustive.two_halves.bits import field_bits
 
-from optsum.registry import STRATEGIES
 from optsum.system.clock import clock, standing
 from optsum.system.compiled import njit, patience
 from optsum.system.plain import TooLongError, call_plainly, plain_of
@@ -74,7 +73,7 @@ def test_a_search_goes_on_when_its_kernels_are_compiled_on_the_way() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("objective", OBJECTIVES)
 def test_every_search_says_the_same_with_plain_kernels(objective: str) -> None:
-    assert_alike([(strategy, objective) for strategy in STRATEGIES.names()], "0", FOREVER)
+    assert_alike([(strategy, objective) for strategy in strategies_for(objective)], "0", FOREVER)
 
 
 @njit(cache=False)

@@ -45,14 +45,13 @@ def count_feasible(lengths: Iterable[int], min_length: int, max_length: int) -> 
     low = max(int(min_length), 0)
     if high < low:
         return 0
-    width = len(units) + 1
+    width = len(units) + 2
     cut = (1 << (width * (high + 1))) - 1
     totals = 1
     for length in units:
         totals = (totals + (totals << (width * length))) & cut
-    field = (1 << width) - 1
-    count = sum((totals >> (width * c)) & field for c in range(low, high + 1))
-    return count - (1 if low == 0 else 0)
+    # A number is congruent to the sum of its digits: of fields that are all of them together less than one can hold.
+    return (totals >> (width * low)) % ((1 << width) - 1) - (low == 0)
 
 
 def count_feasible_forest(lengths: Sequence[int], parents: Sequence[int], min_length: int, max_length: int) -> int:
@@ -75,7 +74,7 @@ def count_feasible_forest(lengths: Sequence[int], parents: Sequence[int], min_le
     high, low = min(int(max_length), sum(lengths)), max(int(min_length), 0)
     if high < low:
         return 0
-    width = len(lengths) + 1
+    width = len(lengths) + 2
     cut = (1 << (width * (high + 1))) - 1
     children: list[list[int]] = [[] for _ in lengths]
     order = [unit for unit, parent in enumerate(parents) if parent < 0]
@@ -92,9 +91,8 @@ def count_feasible_forest(lengths: Sequence[int], parents: Sequence[int], min_le
             below[parents[unit]] = (below[parents[unit]] * (1 + chosen)) & cut
         else:
             totals = (totals * (1 + chosen)) & cut
-    field = (1 << width) - 1
-    count = sum((totals >> (width * c)) & field for c in range(low, high + 1))
-    return count - (1 if low == 0 else 0)
+    # A number is congruent to the sum of its digits: of fields that are all of them together less than one can hold.
+    return (totals >> (width * low)) % ((1 << width) - 1) - (low == 0)
 
 
 def estimate_feasible(lengths: Iterable[int], min_length: int, max_length: int, enough: float = inf) -> float:

@@ -117,9 +117,16 @@ def _run_kernels() -> None:
 
 
 def _pairs(coverage: Coverage, rows: int) -> Pairs | None:
-    """Return the quick walk, if every total fits into 64 bits, and every value into a float."""
+    """Return the quick walk, if it serves."""
+    if (halves := _halves(coverage)) is None:
+        return None
     from optsum.coverage.state import arrays_of
 
+    return Pairs(coverage, halves, coverage.constant_denominator or arrays_of(coverage) is not None, rows)
+
+
+def _halves(coverage: Coverage) -> Halves | None:
+    """Return what the quick walk goes through, if every total fits into 64 bits, and every value into a float."""
     from .two_halves.halves import halves_of
 
     if coverage.goal is not Sense.MAXIMIZE or not coverage.singletons or coverage.rows:
@@ -135,10 +142,7 @@ def _pairs(coverage: Coverage, rows: int) -> Pairs | None:
         powers = np.maximum(1.0, reach).reshape(-1, 2) ** np.array(coverage.weights)[:, None]
         if not float(np.prod(powers)) < _POWERS:
             return None
-    halves = halves_of(coverage)
-    if halves is None:
-        return None
-    return Pairs(coverage, halves, coverage.constant_denominator or arrays_of(coverage) is not None, rows)
+    return halves_of(coverage)
 
 
 class Pairs(Walker):
@@ -310,8 +314,16 @@ def seconds_of(problem: Problem, worth: float) -> float:
     visits = visits_of(problem if coverage is None else coverage, worth * quickest)
     if visits <= worth * slowest or visits > worth * quickest:
         return visits / quickest
-    walker = walker_of(problem, coverage, problem.evaluate, rows=0)
-    return walker.expected / walker.rate
+    return visits / _kind_of(coverage).rate
+
+
+def _kind_of(coverage: Coverage | None) -> type[Walker]:
+    """Return which walk `walker_of` makes."""
+    from optsum.coverage.state import arrays_of
+
+    if coverage is None:
+        return OneByOne
+    return Pairs if _halves(coverage) is not None else Flips if arrays_of(coverage) is not None else OneByOne
 
 
 def visits_of(instance: Problem | Coverage, enough: float = inf) -> float:

@@ -29,6 +29,9 @@ _DEAF: Final = 500_000
 _HEARS_S: Final = 0.5
 """How long HiGHS may take to hear that the deadline has passed."""
 
+_EARLY_S: Final = 0.5
+"""What must be left of a deadline where HiGHS says that it is over, before its clock is believed to have been set."""
+
 
 def load() -> None:
     """Import the solver, which takes too long to be part of a time limit."""
@@ -104,10 +107,31 @@ def run(highs: Any, deadline: Deadline = NEVER, *, apart: bool = True, keeps: bo
         After Ctrl-C, if it is not kept.
     """
     highs.setOptionValue("time_limit", inf if deadline.left_s == inf else highs.getRunTime() + deadline.left_s)
-    if not apart:
-        highs.run()
-        return True
-    return run_heard(highs, deadline, keeps=keeps)
+    ended = run_heard(highs, deadline, keeps=keeps) if apart else _run_here(highs, deadline)
+    if ended and _ended_too_early(highs, deadline):
+        highs.setOptionValue("time_limit", inf)
+        return run_heard(highs, deadline, keeps=keeps)
+    return ended
+
+
+def _run_here(highs: Any, deadline: Deadline) -> bool:
+    """Run it in this thread; a search looks at the deadline, as its own clock may have been set back."""
+
+    def hear(asked: Any) -> None:
+        if deadline.left_s <= 0.0:
+            asked.interrupt()
+
+    if deadline.left_s < inf:
+        highs.cbMipInterrupt.subscribe(hear)
+    highs.run()
+    if deadline.left_s < inf:
+        highs.cbMipInterrupt.unsubscribe(hear)
+    return True
+
+
+def _ended_too_early(highs: Any, deadline: Deadline) -> bool:
+    """Whether a limit of time ended it that is not over: HiGHS reads a clock that can be set forward."""
+    return deadline.left_s > _EARLY_S and highs.getModelStatus().name == "kTimeLimit"
 
 
 def run_heard(highs: Any, deadline: Deadline = NEVER, *, keeps: bool = False) -> bool:

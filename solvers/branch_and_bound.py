@@ -30,7 +30,6 @@ from .objectives.minimum import with_minimum_row
 
 if TYPE_CHECKING:
     from .objectives.ratio import Findings
-    from .objectives.recall import Refuses
 
 _LARGE: Final = 2**54
 """Numerators beyond it are searched as sums of ratios are: by rounded programs, and evaluated exactly."""
@@ -107,13 +106,12 @@ class BranchAndBound(Strategy):
         """Find one optimum and prove it."""
         coverage = run.problem.coverage
         if isinstance(coverage, Facility):
-            # Below parents bounds may be blind to lengths, which takes a search that merges.
-            if self.bound != "knapsack" and is_linear(coverage) and not len(coverage.parents):
+            if self.bound != "knapsack" and is_linear(coverage):
                 from .refining import search_refining
 
                 search_refining(run, coverage)
             else:
-                search_by_levels(run, coverage, self._search_level)
+                search_by_levels(run, coverage, self.search)
             return
         if is_cover(coverage):
             solve_cover(run)
@@ -136,13 +134,7 @@ class BranchAndBound(Strategy):
             raise Stopped(found.reason)
         run.prove()
 
-    def _search_level(self, run: Run, refuses: Refuses) -> None:
-        if is_linear(coverage := run.problem.coverage):
-            self._search_linear(run, coverage, refuses)
-        else:
-            self.search(run)
-
-    def _search_linear(self, run: Run, coverage: Coverage, refuses: Refuses | None = None) -> None:
+    def _search_linear(self, run: Run, coverage: Coverage) -> None:
         from .objectives.paper_knapsack import solve_knapsack_one
         from .objectives.recall import solve_one
 
@@ -150,7 +142,7 @@ class BranchAndBound(Strategy):
             answer = solve_knapsack_one(coverage, run.limits, run.deadline)
         else:
             known = None if run.root_bound is None else Fraction(run.root_bound)
-            answer = solve_one(coverage, run.limits, run.deadline, known, start=run.selection, refuses=refuses)
+            answer = solve_one(coverage, run.limits, run.deadline, known, start=run.selection)
         run.count(nodes=answer.statistics.nodes)
         run.statistics.update(answer.statistics.as_dict())
         if answer.selection is not None:

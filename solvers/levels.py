@@ -10,14 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from optsum.contracts.result import Termination
-from optsum.contracts.run import Limits, Run, Stopped
+from optsum.contracts.run import Limits, Run
 from optsum.coverage.evaluate import key_of, score
 from optsum.coverage.facility import Facility
 from optsum.coverage.instance import IntArray
@@ -26,9 +23,6 @@ from optsum.optima.optima import Optima
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.problem import Capability, Problem
 from optsum.system.deadline import Deadline
-
-if TYPE_CHECKING:
-    from .objectives.recall import Refuses
 
 __all__ = ["all_by_levels", "facility_of", "search_by_levels"]
 
@@ -39,7 +33,7 @@ def facility_of(problem: Problem) -> Facility | None:
     return coverage if isinstance(coverage, Facility) else None
 
 
-def search_by_levels(run: Run, facility: Facility, search: Callable[[Run, Refuses], None]) -> None:
+def search_by_levels(run: Run, facility: Facility, search: Callable[[Run], None]) -> None:
     """Search an instance of best similarities by `search`, which is given truncated ones.
 
     Parameters
@@ -49,8 +43,7 @@ def search_by_levels(run: Run, facility: Facility, search: Callable[[Run, Refuse
     facility : Facility
         Its instance.
     search : callable
-        Finds one optimum of a run's problem and proves it; or ends (``TARGET_REACHED``) at a set that misses floors, of
-        which it is told: then more levels must be kept anyway.
+        Finds one optimum of a run's problem and proves it.
     """
     kept, rounds = facility.first_kept(), 0
     while True:
@@ -69,13 +62,8 @@ def search_by_levels(run: Run, facility: Facility, search: Callable[[Run, Refuse
         inner = Run(problem, left, run.rng, run.seed, lambda _: run.deadline.reason != "interrupted", bound)
         if run.selection is not None:
             inner.see(run.selection)
-        misses, ended = partial(facility.misses, facility.floors(kept)), False
         try:
-            search(inner, misses)
-        except Stopped as stopped:
-            if stopped.termination is not Termination.TARGET_REACHED:
-                raise
-            ended = True
+            search(inner)
         finally:
             run.count(evaluations=inner.evaluations, nodes=inner.nodes)
             run.statistics.update({**inner.statistics, "rounds": rounds})
@@ -84,11 +72,9 @@ def search_by_levels(run: Run, facility: Facility, search: Callable[[Run, Refuse
                 run.see(inner.selection)
             if inner.bound is not None:
                 run.raise_bound(inner.bound)
-        if not (inner.proven or ended):
+        if not inner.proven:
             return
-        if not ended and (
-            inner.evaluation is None or (run.evaluation is not None and run.evaluation.key == inner.evaluation.key)
-        ):
+        if inner.evaluation is None or (run.evaluation is not None and run.evaluation.key == inner.evaluation.key):
             run.prove()
             return
         run.check()

@@ -101,7 +101,7 @@ class Milp(Strategy):
     def search(self, run: Run) -> None:
         """Solve, re-score, prove; and prove again, if that is asked for."""
         if (facility := facility_of(run.problem)) is not None:
-            search_by_levels(run, facility, lambda inner, _: self.search(inner))
+            search_by_levels(run, facility, self.search)
             return
         self._search(run)
         if self.verify and run.proven and Capability.COVERAGE in run.problem.capabilities:

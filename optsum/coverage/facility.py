@@ -168,11 +168,6 @@ class Facility(Coverage):
         _, _, floors = self._kept_levels(kept)
         return floors
 
-    def misses(self, floors: IntArray, selection: Sequence[int]) -> bool:
-        """Return whether a selection, not an empty one, reaches less than the floor of some token."""
-        chosen = list(selection)
-        return bool(chosen) and bool((self.similar[:, chosen].max(axis=1) < floors).any())
-
     @property
     def relaxed(self) -> Coverage:
         """An instance that is worth no less, and smaller."""

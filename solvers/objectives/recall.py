@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from math import floor
-from typing import Final, TypeAlias
+from typing import Final
 
 from optsum.contracts.result import Termination
 from optsum.contracts.run import Limits, Stopped
@@ -22,9 +21,7 @@ from ..engine.monitor import Statistics
 from ..engine.program import Program, program_of
 from .meter import Engine, engine_of, least
 
-__all__ = ["Answer", "Refuses", "closed_in", "optimum_of", "recall_program", "solve_all", "solve_one"]
-
-Refuses: TypeAlias = Callable[[tuple[int, ...]], bool]
+__all__ = ["Answer", "closed_in", "optimum_of", "recall_program", "solve_all", "solve_one"]
 
 _NARROW: Final = 64
 """Up to this distance between bound and a good set the targets of an enumeration are tried one by one."""
@@ -73,28 +70,25 @@ def recall_program(coverage: Coverage) -> Program:
 
 
 def optimum_of(
-    engine: Engine, floor: int, start: tuple[int, ...] | None = None, refuses: Refuses | None = None
+    engine: Engine, floor: int, start: tuple[int, ...] | None = None
 ) -> tuple[tuple[int, ...] | None, int, int, Termination]:
     """Close the gap between a good set and the bound: set, value, bound, termination.
 
     What is worth less than `floor` keeps not all rows: without a set, nothing does, or nothing was found. `start` is a
-    set that is known already; for `refuses` see `closed_in`.
+    set that is known already.
     """
     guess, value = engine.guess()
     if start is not None and (known := engine.value_of(start)) >= value:
         guess, value = start, known
-    elif refuses is not None and value >= floor and refuses(guess):
-        return guess, value, engine.upper, Termination.TARGET_REACHED
-    return closed_in(engine, guess, value, refuses) if value >= floor else closed_in(engine, None, floor - 1, refuses)
+    return closed_in(engine, guess, value) if value >= floor else closed_in(engine, None, floor - 1)
 
 
 def closed_in(
-    engine: Engine, selection: tuple[int, ...] | None, value: int, refuses: Refuses | None = None
+    engine: Engine, selection: tuple[int, ...] | None, value: int
 ) -> tuple[tuple[int, ...] | None, int, int, Termination]:
     """Close the gap between a set's value, or what stands for none, and the bound: set, value, bound, termination.
 
-    Bounds are near optima more often than greedy sets are: steps from above are small and grow as they fail. A set that
-    `refuses` ends the search (``TARGET_REACHED``): there is no use in better ones.
+    Bounds are near optima more often than greedy sets are: steps from above are small and grow as they fail.
     """
     upper = engine.upper
     step = max(1, (upper - value) // 16)
@@ -110,8 +104,6 @@ def closed_in(
             else:
                 selection, value = found, engine.value_of(found)
                 step = min(step, max(1, (upper - value) // 2))
-                if refuses is not None and refuses(found):
-                    return found, value, upper, Termination.TARGET_REACHED
     except Stopped as stopped:
         return selection, value, upper, stopped.termination
     return selection, value, value, Termination.COMPLETED
@@ -124,7 +116,6 @@ def solve_one(
     at_most: Fraction | None = None,
     *,
     start: tuple[int, ...] | None = None,
-    refuses: Refuses | None = None,
     effort: Effort = DEFAULT,
 ) -> Answer:
     """Find one optimum of a coverage instance and prove it.
@@ -141,8 +132,6 @@ def solve_one(
         A proven bound of the recall.
     start : tuple of int, optional
         A feasible set, which is known to be good.
-    refuses : callable, optional
-        Says of a set that was found whether to search no more: the answer then has it, and ``TARGET_REACHED``.
     effort : Effort
         How long subtrees are searched.
 
@@ -160,7 +149,7 @@ def solve_one(
     if at_most is not None:
         most = floor(at_most * int(coverage.constants[1])) - program.base
         engine.upper = min(engine.upper, most // engine.divisor)
-    selection, value, upper, termination = optimum_of(engine, least(program, engine, program.floor), start, refuses)
+    selection, value, upper, termination = optimum_of(engine, least(program, engine, program.floor), start)
     if selection is None and termination is Termination.COMPLETED:
         return Answer(None, 0, 0, termination, engine.finish())
     return Answer(

@@ -8,9 +8,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 from optsum.solvers.branch_and_bound import BranchAndBound
-from optsum.solvers.objectives.recall import solve_one
 
-from optsum.contracts.result import Termination
 from optsum.contracts.run import Limits
 from optsum.coverage.evaluate import score
 from optsum.coverage.facility import Facility
@@ -87,25 +85,3 @@ def test_a_value_that_is_good_enough_is_that_of_all_levels() -> None:
     best = Fraction(max(values.values()), full)
     found = search(problem, "branch-and-bound", Limits(target=float(best)))
     assert found.objective == float(best)
-
-
-def test_a_round_ends_at_the_first_set_that_misses_floors() -> None:
-    problem, values, _ = _problem(3)
-    facility = problem.coverage
-    assert isinstance(facility, Facility)
-    asked: list[tuple[int, ...]] = []
-
-    def refuses(found: tuple[int, ...]) -> bool:
-        asked.append(found)
-        return True
-
-    answer = solve_one(facility.truncated(facility.first_kept()), refuses=refuses)
-    assert answer.termination is Termination.TARGET_REACHED
-    assert [tuple(sorted(found)) for found in asked] == [answer.selection]
-    assert answer.bound >= max(values.values())
-    floors = facility.floors(facility.first_kept())
-    for chosen in values:
-        below = bool(chosen) and any(
-            max(row[list(chosen)]) < b for row, b in zip(facility.similar, floors, strict=True)
-        )
-        assert facility.misses(floors, chosen) == below

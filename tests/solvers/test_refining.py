@@ -25,17 +25,21 @@ def _facility(seed: int) -> Facility:
     similar, weights = rng.integers(0, top + 1, (tokens, units)), rng.integers(1, 4, tokens)
     most = int(rng.integers(3, 15))
     limits = {"max_length": most, "min_length": int(rng.integers(0, most)) if seed % 3 == 0 else 0}
-    return Facility.given(similar, weights, rng.integers(1, 6, units), full=int(weights.sum()) * top, **limits)
+    lengths = rng.integers(1, 6, units)
+    parents = np.array([rng.integers(-1, unit) for unit in range(units)], np.int64) if seed % 5 < 2 else None
+    return Facility.given(similar, weights, lengths, full=int(weights.sum()) * top, parents=parents, **limits)
 
 
 def _best(facility: Facility, rows: tuple[Row, ...]) -> int | None:
     """Return the largest numerator of a selection that keeps all limits."""
+    above = facility.parents.tolist() or [-1] * facility.size
     values = [
         int((facility.similar[:, list(chosen)].max(axis=1) * facility.importance).sum()) if chosen else 0
         for size in range(facility.size + 1)
         for chosen in combinations(range(facility.size), size)
         if max(facility.min_length, 0) <= facility.lengths[list(chosen)].sum() <= facility.max_length
         and not any(row.excess(set(chosen)) for row in rows)
+        and all(above[unit] < 0 or above[unit] in chosen for unit in chosen)
     ]
     return max(values, default=None)
 

@@ -46,7 +46,7 @@ REFERENCES = 4
 
 def with_parses(topic: Topic, folder: Path) -> Topic:
     """Return a topic that carries its parses, so that it can be joined with others."""
-    text = read_text(folder / "conllu" / Path(str(topic.meta["conllu"])).name)
+    text = read_text(folder / "conllu" / Path(str(topic.meta["conllu"])).name, "")
     return as_topic(
         {
             "id": topic.id,

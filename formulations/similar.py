@@ -23,12 +23,12 @@ from optsum.metrics.metric import Metric
 from optsum.metrics.rouge import Score
 from optsum.metrics.similarity import FloatArray, Greedy, Similarity, greedy_matching
 from optsum.problem.coverage_problem import CoverageProblem
-from optsum.problem.formulation import Extract
+from optsum.problem.formulation import Extract, Task
 from optsum.problem.problem import Selection
 from optsum.problem.serves import Rule
 from optsum.problem.spec import Spec
 
-__all__ = ["OF_SIMILARITY", "Likeness", "SimilarExtract", "matched", "needed_vectors", "similar_extract"]
+__all__ = ["OF_SIMILARITY", "Likeness", "SimilarExtract", "SimilarTask", "needed_vectors", "similar_extract"]
 
 OF_SIMILARITY: Final = (
     Rule(
@@ -53,10 +53,11 @@ _WEIGHTS: Final = 10_000
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class SimilarExtract(Extract):
-    """An extract that is also scored by its vectors, afresh and without rounding."""
+class SimilarTask(Task):
+    """A task that is also scored by its vectors, afresh and without rounding; `unit_of` is each token's unit, or -1."""
 
     vectors: Vectors = field(repr=False)
+    unit_of: IntArray = field(repr=False)
     similarity: Similarity
     mean: bool = False
 
@@ -65,12 +66,17 @@ class SimilarExtract(Extract):
         found = super().scores(selection, [metric for metric in metrics if metric != self.similarity])
         if found is None or self.similarity not in metrics:
             return found
-        chosen = np.isin(self.vectors.sentence_of, [self.units[unit] for unit in selection])
-        own = matched(self.vectors, chosen, len(self.references), self.similarity, mean=self.mean)
+        chosen = np.isin(self.unit_of, selection)
+        own = _matched(self.vectors, chosen, len(self.references), self.similarity, mean=self.mean)
         return {self.similarity.name: own, **found}
 
 
-def matched(vectors: Vectors, chosen: Any, references: int, metric: Similarity, *, mean: bool) -> Greedy:
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class SimilarExtract(SimilarTask, Extract):
+    """An extract that is also scored by its vectors."""
+
+
+def _matched(vectors: Vectors, chosen: Any, references: int, metric: Similarity, *, mean: bool) -> Greedy:
     """Match greedily the tokens that are chosen, a mask, with all references together, or each by itself."""
     groups = [vectors.reference_of == number for number in range(references)]
     alone = [
@@ -140,6 +146,8 @@ def similar_extract(topic: Topic, spec: Spec, metric: Similarity, candidates: Se
         kept = np.flatnonzero(found.adds).tolist()
     instance = found.instance(kept, [candidates[place][1] for place in kept], spec)
     units = [candidates[place][0] for place in kept]
+    unit_of = np.full(len(topic.sentences), -1, np.int64)
+    unit_of[units] = np.arange(len(units))
     return SimilarExtract(
         id=topic.id,
         problem=CoverageProblem.of(instance, reference_units=topic.reference_sentences),
@@ -148,6 +156,7 @@ def similar_extract(topic: Topic, spec: Spec, metric: Similarity, candidates: Se
         analyzer=spec.analyzer,
         sentences=topic.sentences,
         vectors=vectors,
+        unit_of=unit_of[vectors.sentence_of],
         similarity=metric,
         mean=spec.references == "mean",
     )

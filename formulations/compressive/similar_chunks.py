@@ -5,22 +5,17 @@ The vectors of the words are those of the whole sentence, as the source has it: 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from optsum.corpus.topic import Topic
-from optsum.corpus.vectors.arrays import Vectors
-from optsum.coverage.instance import IntArray
 from optsum.errors import InputError
-from optsum.metrics.metric import Metric
-from optsum.metrics.rouge import Score
-from optsum.metrics.similarity import Greedy, Similarity
-from optsum.problem.problem import Selection
+from optsum.metrics.similarity import Similarity
 from optsum.problem.spec import Spec
 
-from ..similar import Likeness, matched, needed_vectors
+from ..similar import Likeness, SimilarTask, needed_vectors
 from .compression import Compression, CompressiveProblem, named
 from .trimming import TrimmableSentence
 
@@ -28,22 +23,8 @@ __all__ = ["similar_compression"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class SimilarCompression(Compression):
-    """A compression that is also scored by its vectors; `unit_of` is the unit of each of their tokens, or -1."""
-
-    vectors: Vectors = field(repr=False)
-    unit_of: IntArray = field(repr=False)
-    similarity: Similarity
-    mean: bool = False
-
-    def scores(self, selection: Selection, metrics: Sequence[Metric]) -> Mapping[str, Score | Greedy] | None:
-        """Return the official scores of the text, and that of the vectors."""
-        found = super().scores(selection, [metric for metric in metrics if metric != self.similarity])
-        if found is None or self.similarity not in metrics:
-            return found
-        chosen = np.isin(self.unit_of, selection)
-        own = matched(self.vectors, chosen, len(self.references), self.similarity, mean=self.mean)
-        return {self.similarity.name: own, **found}
+class SimilarCompression(SimilarTask, Compression):
+    """A compression that is also scored by its vectors."""
 
 
 def similar_compression(

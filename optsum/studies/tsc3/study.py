@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import chain, zip_longest
-from typing import Annotated, ClassVar, Final, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
@@ -26,9 +26,6 @@ from optsum.studies.submitted import Submitted, refused
 from optsum.studies.tsc3.measures import answers, score_extract
 from optsum.studies.tsc3.tables import BEST, LEAD, all_tables, extraction_figure
 from optsum.system.clock import clock
-
-HUMAN: Final = "HUMAN"
-"""The paper's name of summaries by people other than those of the models: a system like all others."""
 
 
 @dataclass(kw_only=True)

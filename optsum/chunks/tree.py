@@ -6,6 +6,7 @@ Compressive Summarization"). The rules that cut are data (`optsum.chunks.rules.r
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 import networkx as nx
@@ -13,7 +14,8 @@ import networkx as nx
 from optsum.chunks.parse import Parse
 from optsum.chunks.punctuation import owners
 from optsum.chunks.rules.files import rules_for
-from optsum.chunks.rules.rules import Action, Rules
+from optsum.chunks.rules.rules import Action, Rule, Rules
+from optsum.chunks.working import WorkingTree
 from optsum.errors import unknown_name
 
 __all__ = ["PROFILES", "chunk_tree"]
@@ -67,14 +69,7 @@ def chunk_tree(parse: Parse, profile: str = "strict", rules: Rules | None = None
     rules = rules or rules_for(parse)
     tree = rules.prepare(parse)
     decided = {word: rules.decide(tree, word) for word in tree.words if word != tree.root}
-    top: dict[int, int] = {}  # word -> the word that its chunk hangs by
-    for word in tree.words:
-        way, here = [word], word
-        while here not in top and here in decided and decided[here].action is Action.MERGE:
-            here = tree.head[here]
-            way.append(here)
-        for each in way:
-            top[each] = top.get(here, here)
+    top = _tops(tree, decided)
     number = {head: n for n, head in enumerate(dict.fromkeys(top[word] for word in tree.words), start=1)}
     tokens: dict[int, list[int]] = {n: [] for n in number.values()}
     for token, word in enumerate(owners(parse, tree.words)):
@@ -93,3 +88,16 @@ def chunk_tree(parse: Parse, profile: str = "strict", rules: Rules | None = None
                 note=rule.note,
             )
     return graph
+
+
+def _tops(tree: WorkingTree, decided: Mapping[int, Rule]) -> dict[int, int]:
+    """Return for each word the one that its chunk hangs by."""
+    top: dict[int, int] = {}
+    for word in tree.words:
+        way, here = [word], word
+        while here not in top and here in decided and decided[here].action is Action.MERGE:
+            here = tree.head[here]
+            way.append(here)
+        for each in way:
+            top[each] = top.get(here, here)
+    return top

@@ -90,13 +90,9 @@ def search(
     get_ready(problem, chosen, bound)
     limits = limits or Limits.named(named)
     bounded = Capability.BOUND in problem.capabilities and bound != "none"
-    certify: Callable[[Deadline], Key | None] | None = None
-    if bound == "none":
-        if limits.gap is not None and not chosen.exact:
-            raise OptionError("A gap is measured by a bound: leave --gap, or --bound none.")
-        certify = _no_bound
-    elif bounded and not chosen.exact and root_bound is None:
-        certify = partial(import_module(CERTIFICATE).certify, problem)
+    certify = _certify(problem, chosen, bounded=bounded and root_bound is None, asked=bound != "none")
+    if bound == "none" and limits.gap is not None and not chosen.exact:
+        raise OptionError("A gap is measured by a bound: leave --gap, or --bound none.")
     run = Run(
         problem if chosen.exact else problem.lighter,
         limits,
@@ -118,18 +114,31 @@ def search(
         termination = Termination.INTERRUPTED
     searched, bound_s = run.elapsed, None
     if bounded and not run.proven:
-        interrupted = termination is Termination.INTERRUPTED
-        deadline = Deadline(INTERRUPTED_S if interrupted else max(run.remaining_s, CERTIFICATE_S))
-        try:
-            run.raise_root_bound(deadline)
-        except Stopped:
-            pass  # good enough by now, but the search has ended already
-        except KeyboardInterrupt:
-            deadline.interrupt()
-        if deadline.reason == "interrupted":
+        if _bound_late(run, interrupted=termination is Termination.INTERRUPTED):
             termination = Termination.INTERRUPTED
         bound_s = run.elapsed - searched
     return _result(run, chosen, termination, detail, Timing(search_s=run.elapsed, bound_s=bound_s))
+
+
+def _certify(
+    problem: Problem, strategy: Strategy, *, bounded: bool, asked: bool
+) -> Callable[[Deadline], Key | None] | None:
+    """Return what a run asks for a bound; None if that is the problem itself, or nothing need be asked."""
+    if not asked:
+        return _no_bound
+    return partial(import_module(CERTIFICATE).certify, problem) if bounded and not strategy.exact else None
+
+
+def _bound_late(run: Run, *, interrupted: bool) -> bool:
+    """Bound what a search that has ended did not prove; return whether it, or this, was interrupted."""
+    deadline = Deadline(INTERRUPTED_S if interrupted else max(run.remaining_s, CERTIFICATE_S))
+    try:
+        run.raise_root_bound(deadline)
+    except Stopped:
+        pass  # good enough by now, but the search has ended already
+    except KeyboardInterrupt:
+        deadline.interrupt()
+    return interrupted or deadline.reason == "interrupted"
 
 
 def _no_bound(_: Deadline) -> None:

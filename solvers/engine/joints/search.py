@@ -66,6 +66,47 @@ def _lists(owner: IntArray, owned: IntArray, owners: int) -> tuple[IntArray, Int
     return start, owned[order]
 
 
+def _entries(start: IntArray, items: IntArray) -> tuple[IntArray, IntArray]:
+    """Return where the entries of items begin if they stand in this order, and the number of each entry."""
+    width = widths(start)[items]
+    begin = np.zeros(len(items) + 1, np.int64)
+    width.cumsum(out=begin[1:])
+    return begin, (start[items] - begin[:-1]).repeat(width) + np.arange(begin[-1])
+
+
+def _never_less(core: Core, mass: IntArray, n: int) -> IntArray:
+    """Return what sets lose at most from each of n places on; `mass` is of items in order."""
+    least = np.zeros(n + 1, np.int64)
+    least[:n] = np.minimum(mass[:n], 0)[::-1].cumsum()[::-1]
+    least[:n] += int(np.minimum(mass[n:], 0).sum()) - int((core.fees.weight * core.fees.step).sum())
+    return least
+
+
+def _units(core: Core, place: IntArray, n: int) -> Units:
+    """Return the joints and rows of each place."""
+    tied_row = np.flatnonzero(core.rows.unit >= 0)
+    return Units(
+        *_lists(place[core.need_unit], core.need_joint, n),
+        *_lists(place[core.veto_unit], core.veto_joint, n),
+        *_lists(place[core.rows.unit[tied_row]], tied_row, n),
+        np.where(core.rows.sign == NEED, 0, 1),
+    )
+
+
+def _state(core: Core) -> State:
+    """Return the state before the first decision."""
+    rows, joints, left = core.rows, core.joints, core.at.left
+    und = np.bincount(core.need_joint, minlength=joints) + np.bincount(core.veto_joint, minlength=joints)
+    return State(
+        np.zeros(len(left), np.int64),
+        left.copy(),
+        und.astype(np.int64),
+        np.zeros(joints, np.int64),
+        np.bincount(rows.row, minlength=len(rows.unit)).astype(np.int64),
+        np.where(rows.unit >= 0, 0, 1).astype(np.int64),
+    )
+
+
 class JointSearch(Search):
     """One resumable search.
 
@@ -99,10 +140,7 @@ class JointSearch(Search):
         place = np.full(core.size, -1, np.int64)
         place[order] = np.arange(n)
         items_in_order = np.concatenate([order, core.size + np.arange(joints)])
-        width = widths(at.start)[items_in_order]
-        start = np.zeros(n + joints + 1, np.int64)
-        width.cumsum(out=start[1:])
-        entries = (at.start[items_in_order] - start[:-1]).repeat(width) + np.arange(start[-1])
+        start, entries = _entries(at.start, items_in_order)
         mass = core.mass[items_in_order]
         lengths = core.lengths[order]
         skip = np.arange(n) + (core.skip[order] - order)  # subtrees keep their sizes
@@ -114,25 +152,13 @@ class JointSearch(Search):
         K = precedence_table(lengths, skip, at.profit[order], last, grain)
         merges = grain == 1 and core.low <= 0
         reach = _reach(lengths, skip, reach_last) if merges else np.zeros((0, 0), np.int32)
-        never_less = np.zeros(n + 1, np.int64)
-        never_less[:n] = np.minimum(mass[:n], 0)[::-1].cumsum()[::-1]
-        never_less[:n] += int(np.minimum(mass[n:], 0).sum()) - int((core.fees.weight * core.fees.step).sum())
-
+        never_less = _never_less(core, mass, n)
         rows = core.rows
-        tied = rows.unit >= 0
-        tied_row = np.flatnonzero(tied)
         words, ends = random_words(len(at.table), 1), segment_ends(at.table_start, at.table)
         joint_words = _words(joints)
         tables = Tables(at.table_start, at.table, at.price, at.best, words, ends, core.scale, at.rising)
         items = Items(start, at.feature[entries], at.copies[entries], at.alone[items_in_order], n)
         ties = Joints(at.surplus, joint_words, *_lists(rows.joint, rows.row, joints), rows.price)
-        units = Units(
-            *_lists(place[core.need_unit], core.need_joint, n),
-            *_lists(place[core.veto_unit], core.veto_joint, n),
-            *_lists(place[rows.unit[tied_row]], tied_row, n),
-            np.where(rows.sign == NEED, 0, 1),
-        )
-        und = np.bincount(core.need_joint, minlength=joints) + np.bincount(core.veto_joint, minlength=joints)
         ids = core.ids[order]
         self._place_of = np.zeros(n + 2, np.int64)
         frame = np.zeros((n + 2, 6), np.int64)
@@ -141,14 +167,6 @@ class JointSearch(Search):
         keys[0, :2] = _first_key(words, ends, at.table_start, at.left, joint_words)
         stage = np.zeros(n + 2, np.int8)
         self._leaf = np.full(core.high + 1, -1, np.int64) if self._fillers else np.zeros(0, np.int64)
-        state = State(
-            np.zeros(len(at.left), np.int64),
-            at.left.copy(),
-            und.astype(np.int64),
-            np.zeros(joints, np.int64),
-            np.bincount(rows.row, minlength=len(rows.unit)).astype(np.int64),
-            np.where(tied, 0, 1).astype(np.int64),
-        )
         decisions = Order(ids, lengths, skip, at.profit[order], never_less, K, reach, self._leaf)
         limits = (core.low, core.high, grain)
         fixed = (
@@ -157,8 +175,8 @@ class JointSearch(Search):
             tables,
             items,
             ties,
-            units,
-            state,
+            _units(core, place, n),
+            _state(core),
             limits,
             target,
             first_only,

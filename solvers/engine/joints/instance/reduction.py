@@ -99,6 +99,21 @@ def _kept_rows(rows: Rows, state: States, alive: NDArray[np.bool_], unit_of: Int
     )
 
 
+def _into_units(core: Core, lone: NDArray[np.bool_]) -> tuple[IntArray, IntArray, IntArray, IntArray, Fees]:
+    """Return entries, mass and fees of all items where joints are parts of a unit; `lone` marks those needs."""
+    if not lone.any():
+        return core.start, core.feature, core.count, core.mass, core.fees
+    n, fees = core.size, core.fees
+    joint, unit = core.need_joint[lone], core.need_unit[lone]
+    item_of = np.arange(n + core.joints)
+    item_of[n + joint] = unit
+    mass = core.mass.copy()
+    np.add.at(mass, unit, mass[n + joint])
+    if len(fees.fee):
+        fees = Fees(*_merged(item_of, fees.start, fees.fee, fees.count), fees.weight, fees.step)
+    return *_merged(item_of, core.start, core.feature, core.count), mass, fees
+
+
 def reduced(core: Core, state: States) -> Core:
     """Return the core that remains once units are taken (`TAKEN`) or dropped (`DROPPED`).
 
@@ -119,16 +134,7 @@ def reduced(core: Core, state: States) -> Core:
     item_state[:n] = state
     item_state[n:][dead | single] = DROPPED
     item_state[n:][active] = TAKEN
-    start, feature, count, mass, fees = core.start, core.feature, core.count, core.mass, core.fees
-    if single.any():
-        item_of = np.arange(n + joints)
-        lone = needed & single[core.need_joint]
-        item_of[n + core.need_joint[lone]] = core.need_unit[lone]
-        start, feature, count = _merged(item_of, start, feature, count)
-        mass = mass.copy()
-        np.add.at(mass, core.need_unit[lone], mass[n + core.need_joint[lone]])
-        if len(fees.fee):
-            fees = Fees(*_merged(item_of, fees.start, fees.fee, fees.count), fees.weight, fees.step)
+    start, feature, count, mass, fees = _into_units(core, needed & single[core.need_joint])
     entries = start, feature, count, core.table_start, core.table, core.price
     paid = fees.start, fees.fee, fees.count, np.zeros(len(fees.fee), np.int64), fees.weight, fees.step
     keep, mass, entries, gained, paid = reduce_core(item_state, mass, entries, core.scale, paid)

@@ -16,7 +16,7 @@ from optsum.system.deadline import NEVER, Deadline, TimeOver
 
 from ...monitor import stop_at
 from ...program import Program, widths
-from ...reduction import DROPPED, FREE
+from ...reduction import DROPPED, FREE, States
 from .core import NEED, VETO, Core, Fees, Rows
 from .reduction import reduced
 
@@ -225,11 +225,7 @@ def core_of(program: Program, deadline: Deadline = NEVER) -> tuple[Core, int]:
     Stopped
         When the deadline passes.
     """
-    vetoes = sum(len(joint.vetoes) for joint in program.joints)
-    if vetoes < _MANY:
-        deadline = NEVER  # it does not take long, and gives something to answer
-    elif vetoes * _VETO_S > deadline.left_s:
-        raise Stopped(Termination.TIME_LIMIT)
+    deadline = _patience(program, deadline)
     divisor = _divisor(program)
     order = _preorder(program.parents)
     number = np.empty(len(order), np.int64)
@@ -244,14 +240,8 @@ def core_of(program: Program, deadline: Deadline = NEVER) -> tuple[Core, int]:
     except TimeOver:
         raise Stopped(Termination(deadline.reason or "time_limit")) from None
 
-    # Entries of all items, units first.
     n, items = len(order), len(order) + len(joints)
-    unit_item = number[np.repeat(np.arange(n), widths(program.unit_start))]
-    gives = [(n + o, feature, count) for o, joint in enumerate(joints) for feature, count in joint.gives.items()]
-    extra = np.array(gives, np.int64).reshape(-1, 3)
-    item = np.concatenate([unit_item, extra[:, 0]])
-    feature = np.concatenate([program.unit_feature, extra[:, 1]])
-    count = np.concatenate([program.unit_count, extra[:, 2]])
+    item, feature, count = _gained(program, number, joints)
     by_item = np.argsort(item, kind="stable")
     start = np.zeros(items + 1, np.int64)
     np.cumsum(np.bincount(item, minlength=items), out=start[1:])
@@ -260,14 +250,7 @@ def core_of(program: Program, deadline: Deadline = NEVER) -> tuple[Core, int]:
     mass = np.concatenate([program.mass[order] // divisor, np.zeros(len(joints), np.int64)])
     rows = _rows_of(joints, n, deadline)
     stop_at(deadline)
-    total = _magnitude(table_start, table, item, feature, count, mass, rows)
-    if total > _MAX_VALUE:
-        raise UnsupportedError(
-            f"The gains add up to {total:.3g}, beyond the exact engine's integers; use the strategy milp or exhaustive."
-        )
-    scale = 1 << 16
-    while scale > 1 and total * scale > _MAX_VALUE:
-        scale //= 2
+    scale = _scale(_magnitude(table_start, table, item, feature, count, mass, rows))
     stop_at(deadline)
     need_joint, need_unit = _entries(joint.needs for joint in joints)
     veto_joint, veto_unit = _entries(joint.vetoes for joint in joints)
@@ -296,11 +279,50 @@ def core_of(program: Program, deadline: Deadline = NEVER) -> tuple[Core, int]:
         scale=scale,
     )
     stop_at(deadline)
-    state = np.where(lengths <= program.max_length, np.int8(FREE), np.int8(DROPPED))
-    for unit in np.flatnonzero(parent >= 0):
-        if state[parent[unit]] == DROPPED:
+    return reduced(whole, _fitting(whole)), divisor
+
+
+def _patience(program: Program, deadline: Deadline) -> Deadline:
+    """Return the deadline to ask while the instance is made; raise `Stopped` where that is known to take longer."""
+    vetoes = sum(len(joint.vetoes) for joint in program.joints)
+    if vetoes < _MANY:
+        return NEVER  # it does not take long, and gives something to answer
+    if vetoes * _VETO_S > deadline.left_s:
+        raise Stopped(Termination.TIME_LIMIT)
+    return deadline
+
+
+def _gained(program: Program, number: IntArray, joints: Sequence[_Occurrence]) -> tuple[IntArray, IntArray, IntArray]:
+    """Return item, feature and copies of all that items give: units by their numbers, and behind them joints."""
+    n = len(number)
+    gives = [(n + o, feature, count) for o, joint in enumerate(joints) for feature, count in joint.gives.items()]
+    extra = np.array(gives, np.int64).reshape(-1, 3)
+    return (
+        np.concatenate([number[np.repeat(np.arange(n), widths(program.unit_start))], extra[:, 0]]),
+        np.concatenate([program.unit_feature, extra[:, 1]]),
+        np.concatenate([program.unit_count, extra[:, 2]]),
+    )
+
+
+def _scale(total: float) -> int:
+    """Return how far values that add up to a total are scaled, so that prices have fractions."""
+    if total > _MAX_VALUE:
+        raise UnsupportedError(
+            f"The gains add up to {total:.3g}, beyond the exact engine's integers; use the strategy milp or exhaustive."
+        )
+    scale = 1 << 16
+    while scale > 1 and total * scale > _MAX_VALUE:
+        scale //= 2
+    return scale
+
+
+def _fitting(core: Core) -> States:
+    """Drop units that are longer than the maximum, and those below them."""
+    state = np.where(core.lengths <= core.high, np.int8(FREE), np.int8(DROPPED))
+    for unit in np.flatnonzero(core.parent >= 0):
+        if state[core.parent[unit]] == DROPPED:
             state[unit] = DROPPED
-    return reduced(whole, state), divisor
+    return state
 
 
 def _magnitude(

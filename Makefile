@@ -1,5 +1,5 @@
 # Everything from Python 3.11 or newer, its venv module, and make. Four environments are made here:
-#   .venv       the sources, editable    demo, dev, lint, docs, bench
+#   .venv       the sources, editable    demo, dev, lint, coverage, docs, bench
 #   .venv-test  the wheel, as users get it    test, dist
 #   .venv-oldest  the wheel with the oldest packages that it allows    test-oldest
 #   .venv-empty  the wheel, then the sdist, with nothing else; gone afterwards    dist
@@ -28,12 +28,13 @@ unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-oldest dist dev lint docs bench data wheel clean
+.PHONY: help demo test test-oldest coverage dist dev lint docs bench data wheel clean
 
 help:
 	@echo "make demo    install here, and compare strategies on a small corpus"
 	@echo "make test    build the wheel, install it in a fresh environment, run every check and test"
 	@echo "make test-oldest    the quick tests with the oldest packages that are allowed"
+	@echo "make coverage    the lines that the quick tests reach, with kernels and without"
 	@echo "make dist    build what is uploaded to a package index into dist/, install it elsewhere, and solve with it"
 	@echo "make dev     install the sources (editable) with the tools for developers"
 	@echo "make lint    style, types and layout"
@@ -102,7 +103,8 @@ test: $(TEST)/.installed
 	$(TEST)/bin/pytest -n auto -m slow
 
 # What a test needs beside optsum is listed here, not in an extra: the tools of `dev` ask for newer packages than optsum does.
-# Of `solvers` all but Gurobi, whose oldest package brings a licence that has expired.
+# Of `solvers` all but Gurobi, whose oldest package brings a licence that has expired. The oldest matplotlib calls what pyparsing
+# 3.3 deprecates, and a warning is an error in tests.
 test-oldest: export OPTSUM_WHEEL := 1
 test-oldest: export PYTHONSAFEPATH := 1
 test-oldest: wheel
@@ -110,8 +112,14 @@ test-oldest: wheel
 	@mkdir -p build
 	"$(PYTHON)" tests/support/oldest.py > build/oldest.txt
 	$(OLDEST)/bin/pip install --quiet --constraint build/oldest.txt "$$(echo dist/optsum-*.whl)[cluster,hf,plots,report]" \
-		ortools pyscipopt python-sat scipy hypothesis pytest pytest-xdist
+		ortools pyscipopt python-sat scipy hypothesis pytest pytest-xdist 'pyparsing<3.3'
 	$(OLDEST)/bin/pytest -n auto -m "not slow"
+
+# Compiled kernels are not seen, only what tests run of them as plain Python: hence twice.
+coverage: $(DEV)/.developer
+	$(DEV)/bin/pytest -q -n auto -m "not slow" --cov --cov-report=
+	$(DEV)/bin/coverage report --skip-covered
+	EXCLUDED='^@njit' $(DEV)/bin/coverage report --format=total
 
 # The wheel is made from the sdist, which so proves to be whole; each is then installed where nothing else is, and solves.
 dist: $(TEST)/.created
@@ -150,5 +158,5 @@ data:
 	@test -d "$(DATA)" || { echo "There is no folder '$(DATA)': make bench DATA=FOLDER, with a folder for each data set in it (benchmarks/README.md)." >&2; exit 1; }
 
 clean:
-	rm -rf $(DEV) $(TEST) $(OLDEST) $(EMPTY) build dist site demo-output optsum.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(DEV) $(TEST) $(OLDEST) $(EMPTY) build dist site demo-output optsum.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage*
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

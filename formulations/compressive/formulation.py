@@ -30,6 +30,7 @@ from optsum.metrics.names import parse_metric
 from optsum.metrics.similarity import Similarity
 from optsum.problem.counted import Counted
 from optsum.problem.formulation import Formulation
+from optsum.problem.objective import Component
 from optsum.problem.serves import Rule, Serves
 from optsum.problem.spec import Spec
 
@@ -158,23 +159,8 @@ class Compressive(Formulation):
         ]
         places = tuple((sentence, group) for sentence, found in enumerate(trimmed) for group in found.kept)
         unit_of = {place: unit for unit, place in enumerate(places)}
-        components = []
-        for number, part in enumerate(metric.components):
-            joints = [
-                joint
-                for sentence, found in enumerate(trimmed)
-                for joint in found.joints(number, {group: unit_of[sentence, group] for group in found.kept})
-            ]
-            components.append(
-                counted.component(
-                    number,
-                    [trimmed[sentence].single[number][group] for sentence, group in places],
-                    _masses(topic, trimmed, part) if spec.measure != "recall" and not counted.distinct else (),
-                    joints=joints,
-                )
-            )
         instance = counted.coverage(
-            components,
+            _components(counted, topic, trimmed, unit_of, spec),
             [lengths[sentence][group] for sentence, group in places],
             parents=np.array([unit_of.get((s, sentences[s].parents[g]), -1) for s, g in places], np.int64),
         )
@@ -194,6 +180,28 @@ class Compressive(Formulation):
         )
         problem = CompressiveProblem.of(instance, reference_model=model)
         return Compression(**named(topic, spec, problem, sentences, places))
+
+
+def _components(
+    counted: Counted, topic: Topic, trimmed: Sequence[TrimmedCounts], unit_of: Mapping[tuple[int, int], int], spec: Spec
+) -> list[Component]:
+    """Return what units and joints hold of each component of a metric; a unit is a group of a sentence."""
+    components = []
+    for number, part in enumerate(counted.metric.components):
+        joints = [
+            joint
+            for sentence, found in enumerate(trimmed)
+            for joint in found.joints(number, {group: unit_of[sentence, group] for group in found.kept})
+        ]
+        components.append(
+            counted.component(
+                number,
+                [trimmed[sentence].single[number][group] for sentence, group in unit_of],
+                _masses(topic, trimmed, part) if spec.measure != "recall" and not counted.distinct else (),
+                joints=joints,
+            )
+        )
+    return components
 
 
 def _alive(sentence: TrimmableSentence, lengths: Sequence[int], spec: Spec) -> int:

@@ -9,9 +9,7 @@ its first unit and each half gets prices of its own (`effort`).
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final, Generic
 
 import numpy as np
@@ -25,44 +23,20 @@ from optsum.system.deadline import Deadline
 
 from .effort import DEFAULT, Effort
 from .monitor import Monitor
-from .operations import C, Open, Operations
+from .operations import C, Node, Open, Operations
 from .program import Program
 from .reduction import DROPPED, FREE, TAKEN, States
-from .relaxation import Session
+from .relaxation import POOL, Session
 from .search import DONE, FOUND, PAUSED, Search
 from .store import NodeStore
 
 __all__ = ["Driver"]
 
+_SHORT: Final = 7
+"""Splits up to which a search is too short to look for good sets as well."""
+
 _NODE_BYTES: Final = 400
 """Memory of a diagram node while everything is done with it that can be done."""
-
-
-class _Pool(threading.local):
-    """A thread's relaxations, one for each depth at which they are made anew."""
-
-    def __init__(self) -> None:
-        self.sessions: list[Session] = []
-
-
-_POOL: Final = _Pool()
-
-
-@dataclass(frozen=True, slots=True)
-class _Node(Generic[C]):
-    """A subtree.
-
-    Attributes
-    ----------
-    core : what is undecided, with prices
-    relaxed : the ancestor whose relaxation gives prices; it is number `rank` of the relaxations at hand
-    taken : units taken since that ancestor
-    """
-
-    core: C
-    relaxed: C
-    rank: int
-    taken: tuple[int, ...]
 
 
 class Driver(Monitor, Generic[C]):
@@ -90,6 +64,8 @@ class Driver(Monitor, Generic[C]):
         Whether any set meets the length limits.
     upper : int
         Bound of the root; the caller lowers it as targets fail.
+    met : units and value, or None
+        The best set that was met where a search was split often, whatever the target was.
 
     Raises
     ------
@@ -114,6 +90,7 @@ class Driver(Monitor, Generic[C]):
         self.store = NodeStore()
         self._ops = ops
         self._stopped: Stopped | None = None
+        self.met: tuple[tuple[int, ...], int] | None = None
         self._size = program.size
         self._core, self.divisor = ops.root(program, self.deadline) if root is None else root
         if self._core.low > 0 and self._core.high >= 0 and ops.grain(self._core) > 1:
@@ -162,8 +139,17 @@ class Driver(Monitor, Generic[C]):
         ------
         Stopped
         """
+        if self.rises:
+            found: list[tuple[int, ...]] = []
+            self.rising(target, found.append)
+            return found[0] if found else None
         self.statistics.levels += 1
         return self._find(self._whole(self._ops.lean(self._root)), target, 0)
+
+    @property
+    def rises(self) -> bool:
+        """Whether `rising` does all that searches for one set do: there are no blind bounds."""
+        return self._ops.merging_order is None
 
     def rising(
         self, target: int, judge: Callable[[tuple[int, ...]], int | None], undone: Sequence[States] = ()
@@ -198,19 +184,24 @@ class Driver(Monitor, Generic[C]):
             core: C | None = (
                 self._root
                 if root
-                else self._child(_Node(now.relaxed, now.relaxed, now.rank, ()), now.state[now.relaxed.ids])
+                else self._child(Node(now.relaxed, now.relaxed, now.rank, ()), now.state[now.relaxed.ids])
             )
             root, answer = False, FOUND
             while answer == FOUND and core is not None:
                 core, taken = self._fixed(core, target)
                 if core is None:
                     break
+                if now.depth == 0:
+                    self.statistics.core = core.size
                 now.decided(core.ids, taken)
-                order, unit = ops.order(core)
-                search = ops.search(core, order, target, self.store, True)
-                answer = self._run(search, now.depth)
-                if answer == FOUND:
-                    following = judge((*np.flatnonzero(now.state == TAKEN).tolist(), *search.path()))
+                chosen = tuple(np.flatnonzero(now.state == TAKEN).tolist())
+                found = self._meet(core, chosen, target) if self.statistics.splits > _SHORT else None
+                if found is None:
+                    order, unit = ops.order(core)
+                    answer = self._run(search := ops.search(core, order, target, self.store, True), now.depth)
+                    found = search.path() if answer == FOUND else None
+                if found is not None:
+                    following = judge((*chosen, *found))
                     if following is None:
                         return [each.state for each in [*left, now]]
                     target = following
@@ -218,6 +209,14 @@ class Driver(Monitor, Generic[C]):
                     self.statistics.splits += 1
                     left += now.halves(ops, core, unit, self._effort.shrink)
         return []
+
+    def _meet(self, core: C, chosen: tuple[int, ...], target: int) -> Sequence[int] | None:
+        """Units of a core where a search was split, whose prices are near the optimum's, if they reach the target."""
+        with self.phase("search"):
+            found = self._ops.polished(core)
+        if found is not None and (self.met is None or found[1] > self.met[1]):
+            self.met = (*chosen, *found[0]), found[1]
+        return found[0] if found is not None and found[1] >= target else None
 
     def guess(self) -> tuple[tuple[int, ...], int]:
         """Return a good set and its value."""
@@ -227,15 +226,15 @@ class Driver(Monitor, Generic[C]):
         """Value of a set of units."""
         return self._ops.reduced(self._core, np.isin(self._core.ids, units).astype(np.int8)).base
 
-    def _whole(self, core: C) -> _Node[C]:
-        return _Node(core, self._core if core is self._root else core, 0, ())
+    def _whole(self, core: C) -> Node[C]:
+        return Node(core, self._core if core is self._root else core, 0, ())
 
     def _check(self) -> None:
         self.check(self.store.used * _NODE_BYTES)
 
     def _session(self, core: C, rank: int) -> Session | None:
         """Relaxation number `rank`, with the model of a core; None if the core has no use for prices."""
-        sessions = _POOL.sessions
+        sessions = POOL.sessions
         if rank < len(sessions) and sessions[rank].owner is core:
             return sessions[rank]
         program = self._ops.relaxation(core)
@@ -271,7 +270,7 @@ class Driver(Monitor, Generic[C]):
             taken += core.ids[state == TAKEN].tolist()
             core = self._ops.reduced(core, state)
 
-    def _squeezed(self, node: _Node[C], core: C, target: int) -> tuple[C | None, list[int]]:
+    def _squeezed(self, node: Node[C], core: C, target: int) -> tuple[C | None, list[int]]:
         """Decide what the bound decides with prices that see the length (`Session.squeezed`)."""
         with self.phase("relaxation"):
             session = self._session(core, node.rank + 1)
@@ -281,13 +280,13 @@ class Driver(Monitor, Generic[C]):
             found = session.squeezed(target - core.base, max(0, core.low), self.deadline)
         return self._fixed(core if found is None else self._ops.priced(core, found), target)
 
-    def _children(self, node: _Node[C], core: C, taken: list[int], unit: int) -> Iterator[tuple[list[int], _Node[C]]]:
+    def _children(self, node: Node[C], core: C, taken: list[int], unit: int) -> Iterator[tuple[list[int], Node[C]]]:
         """Both halves of a core, the one with the unit first, each with prices of its own, and the units it takes.
 
         The relaxation is warm: it is the one of an ancestor, with bounds changed, until the core is much smaller.
         """
         if self._effort.shrink * core.size < node.relaxed.size:
-            node = _Node(core, core, node.rank + 1, ())
+            node = Node(core, core, node.rank + 1, ())
             own: tuple[int, ...] = ()
         else:
             own = (*node.taken, *taken)
@@ -300,9 +299,9 @@ class Driver(Monitor, Generic[C]):
             mark[core.ids] = FREE
             mark[core.ids[gone]] = DROPPED
             mark[list(now)] = TAKEN
-            yield took, _Node(self._child(node, mark[node.relaxed.ids]), node.relaxed, node.rank, now)
+            yield took, Node(self._child(node, mark[node.relaxed.ids]), node.relaxed, node.rank, now)
 
-    def _child(self, node: _Node[C], state: States) -> C:
+    def _child(self, node: Node[C], state: States) -> C:
         """Return what is left of the relaxed core, with prices of its own."""
         core = node.relaxed
         with self.phase("relaxation"):
@@ -325,7 +324,7 @@ class Driver(Monitor, Generic[C]):
             self.statistics.nodes += search.frames - frames
             self.statistics.merged += search.hits - merged
 
-    def _explore(self, whole: _Node[C], target: int, depth: int) -> int:
+    def _explore(self, whole: Node[C], target: int, depth: int) -> int:
         """Node of all sets of a core that reach the target."""
         ops = self._ops
         core, taken = self._fixed(whole.core, target)
@@ -365,7 +364,7 @@ class Driver(Monitor, Generic[C]):
         node = self.store.node(int(core.ids[unit]), nodes[0], nodes[1])
         return self.store.add_all(taken, node)
 
-    def _find(self, whole: _Node[C], target: int, depth: int) -> tuple[int, ...] | None:
+    def _find(self, whole: Node[C], target: int, depth: int) -> tuple[int, ...] | None:
         """One set of a core that reaches the target."""
         ops = self._ops
         core, taken = self._fixed(ops.lean(whole.core), target)

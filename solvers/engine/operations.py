@@ -17,7 +17,7 @@ from .relaxation import LinearProgram
 from .search import Search
 from .store import NodeStore
 
-__all__ = ["C", "Core", "Open", "Operations"]
+__all__ = ["C", "Core", "Node", "Open", "Operations"]
 
 
 class Core(Protocol):
@@ -63,6 +63,10 @@ def _sees(_: Core) -> bool:
     return False
 
 
+def _nothing(_: Core) -> None:
+    return None
+
+
 def _alone(_: Core, unit: int) -> IntArray:
     return np.array([unit])
 
@@ -86,6 +90,7 @@ class Operations(Generic[C]):
     order : the order of decision, and the unit to branch on if the core is split
     search : a depth-first search in an order, for the sets that reach a target, or for the first of them
     guess : a good set and its value, where some set is feasible
+    polished : a good set of a core that a search has come to, and its value; None if none is looked for
     lean : the core without units that a search for one set does not need
     blind : whether the bound is the same for every length (`joints.flat`)
     merging_order : the order in which the most states are equal, for cores that are `blind`
@@ -109,6 +114,24 @@ class Operations(Generic[C]):
     above: Callable[[C, int], IntArray] = _alone
     below: Callable[[C, int], IntArray] = _alone
     finds_first: bool = False
+    polished: Callable[[C], tuple[tuple[int, ...], int] | None] = _nothing
+
+
+@dataclass(frozen=True, slots=True)
+class Node(Generic[C]):
+    """A subtree.
+
+    Attributes
+    ----------
+    core : what is undecided, with prices
+    relaxed : the ancestor whose relaxation gives prices; it is number `rank` of the relaxations at hand
+    taken : units taken since that ancestor
+    """
+
+    core: C
+    relaxed: C
+    rank: int
+    taken: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ infeasibility that it reports is not used to prune.
 
 from __future__ import annotations
 
+import threading
 from math import inf
 from typing import Any, Final, NamedTuple
 
@@ -19,7 +20,7 @@ from optsum.system.deadline import Deadline
 
 from .reduction import DROPPED, TAKEN, States
 
-__all__ = ["BY_COLUMN", "BY_ROW", "HUGE", "LinearProgram", "Session"]
+__all__ = ["BY_COLUMN", "BY_ROW", "HUGE", "POOL", "LinearProgram", "Session"]
 
 BY_COLUMN: Final = 1
 BY_ROW: Final = 2
@@ -186,6 +187,16 @@ class Session:
                 first, found = middle + 1, multipliers
         self._highs.changeRowBounds(row, low, high)
         return found
+
+
+class _Pool(threading.local):
+    """A thread's relaxations, one for each depth at which they are made anew."""
+
+    def __init__(self) -> None:
+        self.sessions: list[Session] = []
+
+
+POOL: Final = _Pool()
 
 
 def _unchained(multipliers: IntArray, holds: NDArray[np.bool_]) -> IntArray:

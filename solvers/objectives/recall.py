@@ -92,19 +92,34 @@ def closed_in(
     """
     upper = engine.upper
     step = max(1, (upper - value) // 16)
+
+    def judge(units: tuple[int, ...]) -> int | None:
+        nonlocal selection, value
+        selection, value = units, engine.value_of(units)
+        return None if value >= upper or not engine.rises else value + 1
+
     try:
         while value < upper:
             # Near the optimum one target takes as long as another.
             quarter = (upper - value) // 4 if (upper - value) * _NEAR < upper else 0
-            target = max(value + 1, upper - max(step, quarter) + 1)
-            found = engine.one_of(target)
-            if found is None:
+            most = (upper - value) // 2 + 1 if engine.met is not None else upper - value
+            target = max(value + 1, upper - min(max(step, quarter), most) + 1)
+            if engine.rises:
+                engine.rising(target, judge)
+            elif (units := engine.one_of(target)) is not None:
+                judge(units)
+            if value < target:
                 upper = target - 1
                 step *= 2
+            elif engine.rises:
+                upper = value
             else:
-                selection, value = found, engine.value_of(found)
                 step = min(step, max(1, (upper - value) // 2))
+            if engine.met is not None and engine.met[1] > value:
+                judge(engine.met[0])
     except Stopped as stopped:
+        if engine.met is not None and engine.met[1] > value:
+            selection, value = engine.met
         return selection, value, upper, stopped.termination
     return selection, value, value, Termination.COMPLETED
 

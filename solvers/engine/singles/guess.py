@@ -29,7 +29,7 @@ def _knapsack_set(lengths, profit, low, high, grain, state):
 
 
 @njit(cache=True)
-def _fill_greedily(core, state):
+def fill_greedily(core, state):
     """Add the unit of most gain a length, as long as one fits and gains."""
     _ids, lengths, mass, start, feature, count, table_start, table, _price, fees, _base, _low, high, _scale = core
     fee_start, fee, fee_count, _fee_share, fee_weight, fee_step = fees
@@ -87,7 +87,7 @@ def good_set(core: Core) -> tuple[tuple[int, ...], int]:
             _knapsack_set(core.lengths, profit, core.low, core.high, grain_of(core), state)
         elif core.low > 0:
             break
-        _fill_greedily(core.plain, state)
+        fill_greedily(core.plain, state)
         value = core.base + int(total_of(state == TAKEN, core.plain))
         units = tuple(sorted(core.ids[state == TAKEN].tolist()))
         if from_knapsack or value > best[1]:

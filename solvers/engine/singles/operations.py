@@ -9,6 +9,7 @@ from .bound import decide, grain_of, upper_bound
 from .core import Core, core_of, reduced
 from .guess import good_set
 from .order import branching_order
+from .polish import polished
 from .relaxation import linear_program, priced
 from .search import search_of
 
@@ -25,5 +26,6 @@ SINGLES: Final = Operations[Core](
     order=branching_order,
     search=search_of,
     guess=good_set,
+    polished=polished,
 )
 """Programs whose occurrences are decided by single units."""

@@ -88,7 +88,7 @@ def _optimum(instance: Coverage, deadline: Deadline) -> Key | None:
     plain = CoverageProblem.of(instance)  # whatever a subclass does when it evaluates
     if is_few(plain):
         limits = Limits(time_s=deadline.left_s if deadline.limited else None)
-        run = Run(plain, limits, np.random.default_rng(0))
+        run = Run(plain, limits)
         Exhaustive().search(run)
         return Fraction(0) if run.bound is None else run.bound
     if instance.combination is Combination.SUM and varies_alike(instance) and not servable(instance):

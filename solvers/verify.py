@@ -46,7 +46,7 @@ def verify(run: Run, name: str) -> None:
     except UnsupportedError as error:
         _leave(run, name, str(error))
         return
-    own = Run(run.problem, Limits(time_s=seconds), run.rng, run.seed)
+    own = Run(run.problem, Limits(time_s=seconds), seed=run.seed)
     try:
         strategy.search(own)
     except Stopped as stop:

@@ -105,8 +105,8 @@ class Run:
     ----------
     problem : Problem
     limits : Limits
-    rng : numpy.random.Generator
-        The only source of randomness a strategy may use.
+    rng : numpy.random.Generator, optional
+        The only source of randomness a strategy may use; made of the seed, where one asks for it, if it is not given.
     seed : int
         For solvers that want a number.
     on_progress : callable, optional
@@ -130,7 +130,7 @@ class Run:
         self,
         problem: Problem,
         limits: Limits,
-        rng: np.random.Generator,
+        rng: np.random.Generator | None = None,
         seed: int = 0,
         on_progress: Callable[[Run], bool | None] | None = None,
         root_bound: Key | None = None,
@@ -138,7 +138,7 @@ class Run:
     ) -> None:
         self.problem = problem
         self.limits = limits
-        self.rng = rng
+        self._rng = rng
         self.seed = seed
         self.selection: Selection | None = None
         self.evaluation: Evaluation | None = None
@@ -157,6 +157,13 @@ class Run:
         self.root_bound = root_bound
         self._asked = root_bound is not None
         self._certify = certify or problem.root_bound
+
+    @property
+    def rng(self) -> np.random.Generator:
+        """The only source of randomness a strategy may use."""
+        if self._rng is None:  # most strategies use none, and making it takes longer than many a search
+            self._rng = np.random.default_rng(self.seed)
+        return self._rng
 
     @property
     def elapsed(self) -> float:

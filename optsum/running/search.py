@@ -10,8 +10,6 @@ from importlib import import_module
 from numbers import Rational
 from typing import Any
 
-import numpy as np
-
 from optsum._version import __version__
 from optsum.contracts.enumeration import Enumeration
 from optsum.contracts.result import Result, Status, Termination, Timing
@@ -96,7 +94,7 @@ def search(
     run = Run(
         problem if chosen.exact else problem.lighter,
         limits,
-        np.random.default_rng(seed),
+        None,
         seed,
         on_progress,
         root_bound,
@@ -155,7 +153,7 @@ def get_ready(problem: Problem, strategy: Strategy, bound: str = "root") -> None
 
 def result_of_sets(problem: Problem, strategy: Strategy, optima: Optima, seconds: float) -> Result:
     """Return the first of the optima that a strategy enumerated as one result, scored afresh."""
-    run = Run(problem, Limits(), np.random.default_rng(0))
+    run = Run(problem, Limits())
     run.statistics.update(optima.statistics)
     run.count(nodes=optima.nodes)
     first = next(iter(optima), None) if optima.best is None else optima.best

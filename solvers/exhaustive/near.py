@@ -7,8 +7,6 @@ from fractions import Fraction
 from itertools import chain
 from typing import Final
 
-import numpy as np
-
 from optsum.contracts.run import CERTIFICATE_S, INTERRUPTED_S, Limits, Run, Stopped
 from optsum.coverage.instance import NO_LIMIT
 from optsum.optima.nearness import Nearness
@@ -36,7 +34,6 @@ def evaluated_near(
     run = Run(
         problem,
         limits,
-        np.random.default_rng(0),
         on_progress=lambda _: None if should_stop is None else not should_stop(),
     )
     near = _Near(problem, nearness)

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, Final
 
-import numpy as np
-
 from optsum.contracts.run import CERTIFICATE_S, INTERRUPTED_S, Limits, Run, Stopped
 from optsum.contracts.strategy import Strategy
 from optsum.coverage.instance import NO_LIMIT
@@ -63,7 +61,6 @@ class Exhaustive(Strategy):
         run = Run(
             problem,
             limits,
-            np.random.default_rng(0),
             on_progress=lambda _: None if should_stop is None else not should_stop(),
         )
         reason, sets, with_empty = "completed", [], False

@@ -6,8 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-import numpy as np
-
 from optsum.contracts.frontier import Reached, Step
 from optsum.contracts.result import Result, Status, Termination
 from optsum.contracts.run import CERTIFICATE_S, Run, Stopped
@@ -98,7 +96,7 @@ class Walk:
         for length in reversed(self._lengths):
             if self._deadline.passed:
                 return
-            run = Run(self._problem.within(length).lighter, self._setup.limits, np.random.default_rng(0))
+            run = Run(self._problem.within(length).lighter, self._setup.limits)
             try:
                 strategy.search(run)
             except Stopped:

@@ -12,13 +12,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from heapq import heappop, heappush
-
-import networkx as nx
+from typing import TYPE_CHECKING
 
 from optsum.chunks.parse import Parse
 from optsum.text.analyzer import Analyzer
 from optsum.text.lengths import character_count, word_starts
 from optsum.text.tokenizers import Sentence
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from itertools import groupby
-
-import networkx as nx
+from typing import TYPE_CHECKING
 
 from optsum.chunks.parse import Parse
 from optsum.chunks.rules.files import rules_for
 from optsum.chunks.rules.rules import Rules
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 __all__ = ["bracketed", "explained", "indented"]
 

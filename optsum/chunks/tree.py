@@ -7,9 +7,7 @@ Compressive Summarization"). The rules that cut are data (`optsum.chunks.rules.r
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
-
-import networkx as nx
+from typing import TYPE_CHECKING, Final
 
 from optsum.chunks.parse import Parse
 from optsum.chunks.punctuation import owners
@@ -17,6 +15,9 @@ from optsum.chunks.rules.files import rules_for
 from optsum.chunks.rules.rules import Action, Rule, Rules
 from optsum.chunks.working import WorkingTree
 from optsum.errors import unknown_name
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 __all__ = ["PROFILES", "chunk_tree"]
 
@@ -64,6 +65,8 @@ def chunk_tree(parse: Parse, profile: str = "strict", rules: Rules | None = None
     >>> sorted(tree.nodes(data="tokens")), sorted(tree.edges(data="required"))
     ([(1, (0, 1)), (2, (2,)), (3, (3,))], [(2, 1, True), (2, 3, False)])
     """
+    import networkx as nx
+
     if profile not in PROFILES:
         raise unknown_name("chunk profile", profile, PROFILES)
     rules = rules or rules_for(parse)

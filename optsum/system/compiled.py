@@ -24,6 +24,7 @@ from typing import Any, Final
 from numba import njit as numba_njit
 from numba.core import caching, event, serialize
 from numba.core.registry import CPUDispatcher
+from numba.core.runtime.nrt import rtsys
 
 from optsum._version import __version__
 from optsum.system.clock import standing
@@ -37,8 +38,8 @@ if hasattr(serialize, "_numba_unpickle"):
     serialize._numba_unpickle = lru_cache(maxsize=None)(serialize._numba_unpickle)  # noqa: SLF001 - no other way
 
 _VARIABLE: Final = "OPTSUM_PATIENCE"
-_PATIENCE_S: Final = 1.5
-"""A kernel takes .3 to 5 s to be compiled, and a strategy has five to forty of them."""
+_PATIENCE_S: Final = 3.0
+"""A kernel takes .3 to 5 s to be compiled, and a search that lasts needs a dozen to forty of them: 10 to 30 s."""
 
 _SHORT_S: Final = 0.1
 """What a kernel may be interpreted for whatever the others take: it may never need more."""
@@ -154,6 +155,21 @@ class _Herald(event.Listener):  # type: ignore[misc]
         del event
 
 
+class _Kept(caching.FunctionCache):  # type: ignore[misc]
+    """What is kept of a kernel, loaded without all that numba can compile: machine code needs none of it.
+
+    numba itself imports those modules (scipy's among them, where it is installed) before it looks for a file: half a
+    second of each process, whether or not something is kept.
+    """
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        if not Path(self._cache_file._index_path).exists():  # noqa: SLF001
+            return None
+        rtsys.initialize(target_context)  # what arrays are allocated by
+        with self._guard_against_spurious_io_errors():
+            return self._load_overload(sig, target_context)
+
+
 class _Kernel(CPUDispatcher):  # type: ignore[misc]
     """A kernel that is interpreted while it is not compiled; then it is one of numba's, which costs a call less."""
 
@@ -204,6 +220,8 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
         kernel = numba_njit(**options)(function)
         if isinstance(kernel, CPUDispatcher):  # a function where numba is switched off
             kernel.__class__ = _Kernel
+            if isinstance(kernel._cache, caching.FunctionCache):  # noqa: SLF001
+                kernel._cache.__class__ = _Kept  # noqa: SLF001
         return kernel
 
     return decorate

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +45,7 @@ def rows(folder: str = "run") -> list[dict[str, Any]]:
 
 def without(folder: str, condition: str) -> None:
     """Lose rows, as a run that was killed does."""
-    with sqlite3.connect(Path(folder) / "rows.sqlite") as database:
+    with closing(sqlite3.connect(Path(folder) / "rows.sqlite")) as database, database:
         database.execute(f"DELETE FROM rows WHERE {condition}")  # noqa: S608 - of this test
 
 

@@ -53,6 +53,8 @@ import optsum
 topic = json.loads(open(sys.argv[1], encoding="utf-8").readline())
 for strategy in sys.argv[2:]:
     print(strategy, optsum.solve(topic, strategy=strategy, max_length=40).objective)
+needless = {"numba.np.arraymath", "numba.typed.typeddict", "networkx"}.intersection(sys.modules)
+print("needless:", *sorted(needless), file=sys.stderr)
 """
 
 
@@ -70,3 +72,15 @@ def test_a_small_first_job_compiles_nothing(tmp_path: Path) -> None:
     assert len(done.stdout.splitlines()) == len(strategies)
     assert "Compiling" not in done.stderr
     assert not list(tmp_path.rglob("*.nbc"))
+    assert "needless:" in done.stderr.splitlines()
+
+
+@pytest.mark.skipif(not (ROOT / "examples").is_dir(), reason="the source tree is not beside the tests")
+def test_kernels_that_are_kept_are_loaded_without_what_numba_compiles_with() -> None:
+    command = [sys.executable, "-c", FIRST, str(ROOT / "examples" / "data" / "news.jsonl"), "greedy"]
+    environment = {**os.environ, "OPTSUM_PATIENCE": "0"}
+    first, second = (
+        subprocess.run(command, env=environment, capture_output=True, text=True, check=True) for _ in range(2)
+    )
+    assert first.stdout == second.stdout
+    assert "needless:" in second.stderr.splitlines()

@@ -24,7 +24,9 @@ __all__ = ["STORE", "Answer", "RowStore", "is_run", "stored_rows"]
 STORE: Final = "rows.sqlite"
 """Its name in the folder of a run."""
 
-_SCHEMA: Final = """
+_WRITING: Final = """
+PRAGMA journal_mode = WAL;
+PRAGMA synchronous = FULL;  -- committed is on the disk
 CREATE TABLE IF NOT EXISTS rows (
     topic INTEGER NOT NULL, cell INTEGER NOT NULL, part INTEGER NOT NULL,
     status TEXT NOT NULL, at REAL NOT NULL, row TEXT NOT NULL, UNIQUE (topic, cell, part));
@@ -72,26 +74,17 @@ class RowStore:
     def __init__(self, path: PathLike, *, write: bool = False) -> None:
         self._path = Path(path)
         with self._told():
-            if write:
-                self._database = sqlite3.connect(self._path, isolation_level=None)
-                self._database.execute("PRAGMA journal_mode = WAL")
-                self._database.execute("PRAGMA synchronous = FULL")  # committed is on the disk
-                self._database.executescript(_SCHEMA)
-            else:
-                self._database = self._reader()
+            self._database = _connected(self._path, _WRITING, isolation_level=None) if write else self._reader()
 
     def _reader(self) -> sqlite3.Connection:
         uri, first = self._path.resolve().as_uri(), "SELECT 1 FROM rows LIMIT 1"
         try:
-            database = sqlite3.connect(f"{uri}?mode=ro", uri=True, timeout=30)
-            database.execute(first).fetchall()
+            return _connected(f"{uri}?mode=ro", first, uri=True, timeout=30)
         except sqlite3.OperationalError:
             if self._path.with_name(f"{STORE}-wal").exists():
                 raise
             # In a folder where nothing may be written there is nobody who writes, and no place for a reader's marks.
-            database = sqlite3.connect(f"{uri}?immutable=1", uri=True)
-            database.execute(first).fetchall()
-        return database
+            return _connected(f"{uri}?immutable=1", first, uri=True)
 
     @contextmanager
     def _told(self) -> Iterator[None]:
@@ -223,6 +216,17 @@ class RowStore:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _connected(where: PathLike, first: str, **options: Any) -> sqlite3.Connection:
+    """Return a connection over which the first statements could be done; none stays open over which they could not."""
+    database: sqlite3.Connection = sqlite3.connect(where, **options)
+    try:
+        database.executescript(first)
+    except BaseException:
+        database.close()
+        raise
+    return database
 
 
 def is_run(path: PathLike) -> bool:

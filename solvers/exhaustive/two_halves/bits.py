@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numba import types
 from numba.extending import intrinsic
 
+from optsum.coverage.instance import IntArray
 from optsum.system.compiled import njit
 from optsum.system.plain import stands_for
 
 _LOW, _FIRST, _WIDTH, _BITS = 1, 2, 3, 4
 _ALL = 2**64 - 1
+_ONES_OF_16: Final = np.array([number.bit_count() for number in range(1 << 16)], np.uint8)
 
 
 @intrinsic
@@ -30,6 +32,13 @@ def ones(typing_context: Any, word: Any) -> Any:
 @stands_for(ones)
 def _ones(word: int) -> int:
     return (int(word) & _ALL).bit_count()
+
+
+def many_ones(words: IntArray) -> IntArray:
+    """Return how many bits are set in each word."""
+    if hasattr(np, "bitwise_count"):  # since numpy 2.0; of signed integers it would count those of their magnitude
+        return np.asarray(np.bitwise_count(words.view(np.uint64)), np.int64)
+    return np.asarray(_ONES_OF_16[words.view(np.uint16)].reshape(-1, 4).sum(axis=1), np.int64)
 
 
 @njit(cache=True)

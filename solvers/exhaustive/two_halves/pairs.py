@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from optsum.coverage.instance import Coverage, IntArray
 from optsum.coverage.state import kernel_array
 from optsum.system.compiled import njit
+from optsum.system.plain import stands_for
 
-from .bits import ones
+from .bits import many_ones, ones
 from .halves import Halves
 from .shorts import push
 from .values import INTEGER, pair_at, value_at
@@ -174,6 +175,18 @@ def _integers(row: Any, base: int, own: Any, mine: Any, depth: int, others: Any,
     for place in range(size):
         largest = max(largest, sums[place])
     return largest
+
+
+@stands_for(_integers)
+def _integers_at_once(row: Any, base: int, own: Any, mine: Any, depth: int, others: Any, shift: Any, words: int,
+                      first: int, size: int) -> Any:  # fmt: skip
+    """Evaluate the same by numpy: millions of selections are soon visited so, before anything is compiled."""
+    here = slice(first, first + size)
+    sums = row[0, :size]
+    np.add(own[0, here], base, out=sums)
+    for number in range(words):
+        sums -= many_ones(others[number, here] & mine[depth, number]) << shift[number]
+    return sums.max()
 
 
 @njit(cache=True)

@@ -58,8 +58,7 @@ class Auto(Strategy):
 
     def prepare(self, problem: Problem | None = None) -> None:
         """Compile the kernels of all that may be chosen for such problems."""
-        quick = Exhaustive()
-        for strategy in dict.fromkeys((quick, *self._cleverer(problem, []))):
+        for strategy in (Exhaustive(), BranchAndBound(), self._milp()):
             strategy.prepare(problem)
 
     def search(self, run: Run) -> None:
@@ -130,13 +129,14 @@ class Auto(Strategy):
             )
         yield Exhaustive()
 
-    def _cleverer(self, problem: Problem | None, refusals: list[str]) -> Iterator[Strategy]:
+    def _milp(self) -> Milp:
+        return Milp(self.backend, self.threads, self.backend_options, self.verify)
+
+    def _cleverer(self, problem: Problem, refusals: list[str]) -> Iterator[Strategy]:
         """Yield the strategies that accept a problem and need not visit all selections."""
-        milp = Milp(self.backend, self.threads, self.backend_options, self.verify)
-        for strategy in (BranchAndBound(), milp):
+        for strategy in (BranchAndBound(), self._milp()):
             try:
-                if problem is not None:
-                    strategy.accept(problem)
+                strategy.accept(problem)
                 yield strategy
             except UnsupportedError as error:
                 refusals.append(str(error))

@@ -106,7 +106,7 @@ def estimate_feasible(lengths: Iterable[int], min_length: int, max_length: int, 
     low = max(int(min_length), 0)
     if high < low:
         return 0.0
-    if low == 0 and _at_least(units, high) > enough:
+    if low == 0 and _at_least(units, high, enough) > enough:
         return inf
     if len(units) > _MOST_FLOAT:
         return inf
@@ -122,13 +122,21 @@ def estimate_feasible(lengths: Iterable[int], min_length: int, max_length: int, 
     return float(totals[int(low / scale) :].sum() - (low == 0))
 
 
-def _at_least(lengths: list[int], max_length: int) -> float:
-    """Return a lower limit of how many sets fit: all of the shortest units, and all of so few that any of them fit."""
-    units = sorted(lengths)
-    shortest = sum(total <= max_length for total in accumulate(units))
-    few = sum(total <= max_length for total in accumulate(reversed(units)))
-    size = min(few, len(units) // 2, _FEW)
-    return max(2.0 ** min(shortest, 1000) - 1, float(comb(len(units), size) if size else 0))
+def _at_least(lengths: list[int], max_length: int, enough: float) -> float:
+    """Return a lower limit of how many sets fit, looked for until there are enough.
+
+    These fit: any so few of the shortest units that they would if each were as long as the longest of those; and all
+    sets of units that fit together.
+    """
+    units, found = sorted(lengths), 0.0
+    for many in (len(units), len(units) // 2, len(units) // 4):
+        longest = units[many - 1] if many else 0
+        size = min(max_length // longest if longest else _FEW, many // 2, _FEW)
+        found = max(found, float(comb(many, size) if size else 0))
+        if found > enough:
+            return found
+    together = sum(total <= max_length for total in accumulate(units))
+    return max(found, 2.0 ** min(together, 1000) - 1)
 
 
 def reachable(lengths: Sequence[int], min_length: int, max_length: int) -> Callable[[int, int], bool]:

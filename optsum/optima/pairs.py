@@ -153,8 +153,6 @@ class _Pairs:
         self._bytes_left, self._deadline = max_bytes, deadline
 
     def of(self, root: int) -> dict[tuple[int, int], int]:
-        if root == EMPTY_FAMILY:
-            return {}
         found = self._table(root, root)
         return {(int(i), int(j)): int(found[i, j]) for i, j in np.argwhere(found)}
 

@@ -24,7 +24,6 @@ _KEPT: Final = 2_000_000
 """Selections that are kept at most."""
 _FEWEST: Final = 10_000
 """Selections between two looks at what need not be kept any more."""
-_OFTEN: Final = 256
 
 
 def evaluated_near(
@@ -40,9 +39,8 @@ def evaluated_near(
     coverage = problem.coverage if Capability.COVERAGE in problem.capabilities else None
     reason = "completed"
     try:
-        for number, selection in enumerate(chain([()], within_limits(problem, coverage))):
-            if number % _OFTEN == 0:
-                run.check()
+        for selection in chain([()], within_limits(problem, coverage)):
+            run.check()  # a user's own metric may take seconds each time
             evaluation = run.see(selection)
             if evaluation.feasible and not near.keep(selection, Fraction(evaluation.key)):
                 reason = "memory_limit"

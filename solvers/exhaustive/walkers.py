@@ -328,8 +328,10 @@ def _kind_of(coverage: Coverage | None) -> type[Walker]:
 
 def visits_of(instance: Problem | Coverage, enough: float = inf) -> float:
     """Return about how many selections a walk visits, as far as they are not `enough`."""
-    visits = estimate_feasible(instance.lengths, instance.min_length, instance.max_length, enough)
-    return min(visits, _closed(instance)) if isinstance(instance, Coverage) else visits
+    if not isinstance(instance, Coverage):
+        return estimate_feasible(instance.lengths, instance.min_length, instance.max_length, enough)
+    visits = estimate_feasible(instance.lengths.tolist(), instance.min_length, instance.max_length, enough)
+    return min(visits, _closed(instance)) if len(instance.parents) else visits
 
 
 def within_limits(problem: Problem, coverage: Coverage | None) -> Iterator[Selection]:

@@ -6,6 +6,8 @@ import random
 import tracemalloc
 from collections import Counter
 from itertools import combinations
+from math import sqrt
+from statistics import fmean, stdev
 
 import pytest
 from hypothesis import given
@@ -14,7 +16,7 @@ from hypothesis import strategies as st
 from optsum.errors import InputError, UnsupportedError
 from optsum.optima.diagram import Diagram
 from optsum.optima.optima import Optima
-from optsum.optima.pairs import mean_jaccard, overlaps, sampled_jaccard
+from optsum.optima.pairs import Estimate, mean_jaccard, overlaps, sampled_jaccard
 from optsum.system.deadline import Deadline
 
 families = st.sets(st.frozensets(st.integers(0, 8), max_size=6), min_size=1, max_size=25)
@@ -58,6 +60,20 @@ def test_an_estimate_never_compares_a_set_with_itself() -> None:
     assert (estimate.mean, estimate.standard_error, estimate.pairs) == (0.0, 0.0, 50)
     with pytest.raises(InputError, match="two different sets"):
         Optima.of_sets([(1, 2)], 1).sampled_jaccard()
+
+
+@pytest.mark.parametrize("pairs", [2, 3, 50])
+def test_an_estimate_is_of_as_many_pairs_as_were_asked_for(pairs: int) -> None:
+    diagram, rng = scattered(24, 300), random.Random(7)  # noqa: S311
+    drawn = [(set(diagram.sample(rng)), set(diagram.sample(rng))) for _ in range(pairs + 10)]
+    indexes = [len(one & other) / len(one | other) for one, other in drawn if one != other][:pairs]
+    estimate = sampled_jaccard(diagram, pairs, 7)
+    assert estimate == Estimate(fmean(indexes), stdev(indexes) / sqrt(pairs), pairs)
+
+
+def test_a_single_pair_has_no_standard_error() -> None:
+    with pytest.raises(InputError, match="two pairs"):
+        sampled_jaccard(scattered(24, 300), 1)
 
 
 @pytest.mark.parametrize("listed", [0, 10_000])

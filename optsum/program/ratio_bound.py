@@ -143,13 +143,15 @@ def harmonic_bound(instance: Coverage, alone: Sequence[Fraction], deadline: Dead
     if not trivial or not positive or not affordable(instance, deadline):
         return trivial
     which = varying(instance)
+    if any(constant == 0 for h, constant in enumerate(instance.constants[1::2].tolist()) if h != which):
+        return trivial  # nothing is a share of nothing
     if which is None:
         return min(trivial, _tangent_bound(instance, alone, None, deadline))
     most = most_of(instance, which)
     windows = [(trivial, least_of(instance, which), most)]
     for _ in range(_WINDOWS):
         bound, low, high = windows[-1]
-        if low == high or deadline.passed:
+        if low >= high or deadline.passed:  # high is 0 where no unit of the denominator fits
             break
         windows.pop()
         for first, last in ((low, (low + high) // 2), ((low + high) // 2 + 1, high)):

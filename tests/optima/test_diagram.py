@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from optsum.errors import UnsupportedError
 from optsum.optima import diagram as module
-from optsum.optima.algebra import union
+from optsum.optima.algebra import Ordered, union
 from optsum.optima.diagram import EMPTY_FAMILY, EMPTY_SET, Diagram
 
 families = st.sets(st.frozensets(st.integers(0, 5), max_size=4), max_size=12)
@@ -75,3 +76,12 @@ def test_equal_parts_are_shared() -> None:
     diagram = Diagram.of_sets(every)
     assert diagram.count == 2**10
     assert len(diagram.nodes) == 2 + 10
+
+
+def test_nodes_and_what_is_remembered_count_against_the_limit() -> None:
+    family = Diagram.of_sets([(0, 1, 4), (0, 3), (1, 2, 3), (2, 4), (0, 2, 3, 4)])
+    ordered = Ordered(10_000)
+    ordered.minimal(ordered.of(family))
+    again = Ordered(len(ordered.nodes))  # enough, were it for the nodes alone
+    with pytest.raises(UnsupportedError, match="more than"):
+        again.minimal(again.of(family))

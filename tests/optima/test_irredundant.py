@@ -1,0 +1,54 @@
+"""Which selections could do without a unit: by kernels, and by trying."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from optsum.coverage.evaluate import key_of, score
+from optsum.coverage.instance import Coverage, Sense
+from optsum.optima.diagram import Diagram
+from optsum.optima.irredundant import drawn, irredundant_share, is_irredundant
+from optsum.testing import random_coverage
+from optsum.testing.instances import HARMONIC, KINDS
+
+
+def by_trying(instance: Coverage, chosen: tuple[int, ...]) -> bool:
+    better = (lambda one, other: one <= other) if instance.goal is Sense.MINIMIZE else (lambda one, other: one >= other)
+
+    def value(units: tuple[int, ...]) -> tuple[object, bool]:
+        totals, length, violation = score(instance, units)
+        return key_of(instance, totals, length), not violation
+
+    key, _ = value(chosen)
+    left = (value(tuple(other for other in chosen if other != unit)) for unit in chosen)
+    return not any(feasible and better(less, key) for less, feasible in left)
+
+
+@pytest.mark.parametrize("kind", [*KINDS, HARMONIC])
+def test_a_selection_is_irredundant_if_no_unit_can_go(kind: str) -> None:
+    rng = np.random.default_rng(3)
+    some = 0
+    for number in range(25):
+        instance = random_coverage(rng, kind=kind)
+        every = (units for size in range(instance.size + 1) for units in combinations(range(instance.size), size))
+        feasible = [units for units in every if not score(instance, units)[2]]
+        if not feasible:
+            continue
+        expected = [by_trying(instance, units) for units in feasible]
+        assert is_irredundant(instance, feasible).tolist() == expected, number
+        some += 0 < sum(expected) < len(expected)
+        share = irredundant_share(instance, Diagram.of_sets(feasible))
+        assert share.share == pytest.approx(sum(expected) / len(expected))
+        assert share.standard_error == 0.0
+    assert some > 5
+
+
+def test_sets_are_drawn_alike() -> None:
+    sets = [(0, 1), (0, 2, 3), (1,), (4, 5), ()]
+    found = [tuple(sorted(units)) for units in drawn(Diagram.of_sets(sets), 5000, 1)]
+    counts = [found.count(units) for units in sets]
+    assert sum(counts) == 5000
+    assert all(850 < count < 1150 for count in counts), counts

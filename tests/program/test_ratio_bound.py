@@ -1,0 +1,59 @@
+"""Bounds of ratios by linear programs: never below the optimum, and near it."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from optsum.coverage.instance import Combination, Sense
+from optsum.problem.coverage_problem import CoverageProblem
+from optsum.program import ratio_bound as module
+from optsum.system.deadline import NEVER, Deadline
+from optsum.testing import brute_force, random_coverage
+from optsum.testing.instances import HARMONIC
+
+TRIALS = 60
+STEP = Fraction(1, 10**6)
+# How often the bound is the optimum at least, and its mean excess, a share of the optimum, at most.
+EXPECTED = {
+    "precision": (22, 0.39),
+    "f1": (22, 0.07),
+    "set": (23, 0.41),
+    "sum": (13, 0.35),
+    "product": (14, 0.6),
+    HARMONIC: (29, 0.13),
+}
+
+
+@pytest.mark.parametrize("kind", EXPECTED)
+def test_no_selection_is_above_and_most_bounds_are_near(kind: str) -> None:
+    rng, reached, excess, tried = np.random.default_rng(5), 0, 0.0, 0
+    while tried < TRIALS:
+        instance = random_coverage(rng, kind=kind).relaxed
+        best = brute_force(CoverageProblem.of(instance)).best
+        if instance.goal is Sense.MINIMIZE or best is None:
+            continue
+        tried += 1
+        bound = module.value_bound(instance)
+        assert bound >= best, tried
+        reached += bound == best
+        excess += min(1.0, float((bound - best) / max(best, STEP)))
+        if instance.combination is Combination.RATIO and instance.ratios == 1 and not instance.constant_denominator:
+            assert best <= module.single_bound(instance, Fraction(best)) <= max(bound, Fraction(best)) + STEP
+    least, most = EXPECTED[kind]
+    assert reached >= least
+    assert excess / tried <= most
+
+
+@pytest.mark.parametrize("kind", EXPECTED)
+def test_without_time_a_bound_is_one_still(kind: str) -> None:
+    rng = np.random.default_rng(6)
+    for number in range(20):
+        instance = random_coverage(rng, kind=kind).relaxed
+        best = brute_force(CoverageProblem.of(instance)).best
+        if instance.goal is Sense.MINIMIZE or best is None:
+            continue
+        assert best <= module.value_bound(instance, Deadline(0.0)), number
+        assert best <= module.value_bound(instance, NEVER), number

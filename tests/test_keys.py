@@ -14,26 +14,31 @@ pytestmark = pytest.mark.skipif(
 
 
 def key_faults(path: str, source: str) -> list[str]:
-    """Return where statistics or extras are read by a key that the module does not write itself."""
+    """Return where statistics or extras are read by a key that the module does not write into them itself."""
     nodes = list(ast.walk(ast.parse(source)))
-    written = {key for node in nodes for key, stored in _keys(node) if stored}
+    written = {(holder, key) for node in nodes for holder, key, stored in _keys(node) if stored}
     return [
         f"{path}:{node.lineno}: [{key!r}] is somebody else's: make it a field or property of what has them"
         for node in nodes
-        for key, stored in _keys(node)
-        if not stored and key not in written and isinstance(node, ast.expr)
+        for holder, key, stored in _keys(node)
+        if not stored and (holder, key) not in written and isinstance(node, ast.expr)
     ]
 
 
-def _keys(node: ast.AST) -> Iterator[tuple[str, bool]]:
-    """Yield a key of some statistics, and whether it is written; what a function has under that name is its own."""
+def _keys(node: ast.AST) -> Iterator[tuple[str, str, bool]]:
+    """Yield what holds a key, the key, and whether it is written; local names are a function's own."""
     if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
         if _named(node.value) and not isinstance(node.ctx, ast.Load):
-            yield str(node.slice.value), True
+            yield ast.unparse(node.value), str(node.slice.value), True
         elif isinstance(node.value, ast.Attribute) and _named(node.value):
-            yield str(node.slice.value), False
+            yield ast.unparse(node.value), str(node.slice.value), False
     elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith((".statistics.get", ".extra.get")):
-        yield from ((key.value, False) for key in node.args[:1] if isinstance(key, ast.Constant))
+        holder = ast.unparse(node.func).removesuffix(".get")
+        yield from ((holder, key.value, False) for key in node.args[:1] if isinstance(key, ast.Constant))
+    elif isinstance(node, ast.Compare) and isinstance(node.left, ast.Constant):
+        for asked in node.comparators:
+            if isinstance(asked, ast.Attribute) and _named(asked):
+                yield ast.unparse(asked), str(node.left.value), False
 
 
 def _named(value: ast.AST) -> bool:
@@ -59,6 +64,8 @@ def test_statistics_and_extras_are_no_contract() -> None:
         ("run.statistics.update(found.statistics)", False),
         ("steps = result.extra['frontier']['steps']", True),
         ("steps = result.extra.get('frontier')", True),
+        ("statistics['estimate_s'] = sum(one.statistics.get('estimate_s', 0) for one in results)", True),
+        ("statistics['nodes'] = 1\nlong = 'nodes' in result.statistics", True),
     ],
 )
 def test_a_key_of_others_is_found(source: str, fault: bool) -> None:

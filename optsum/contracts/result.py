@@ -275,6 +275,11 @@ class Result(Shown):
         """How many selections are within the limits, where the strategy looked at them one and all."""
         return self.extra.get("feasible")
 
+    @property
+    def estimate_s(self) -> float | None:
+        """How many seconds a visit of all selections takes, where the strategy has estimated that."""
+        return self.statistics.get("estimate_s")
+
     def labels(self) -> tuple[int, ...] | None:
         """Return 1 for each sentence of the topic that is selected and 0 for each that is not, in document order.
 

@@ -118,8 +118,8 @@ def best_result(results: Sequence[tuple[int, Result]]) -> Result:
         result.status is Status.INFEASIBLE or (top is not None and reaches(top, result)) for result in others
     )
     statistics: dict[str, Any] = dict(best.statistics)
-    if any("estimate_s" in result.statistics for _, result in results):
-        statistics["estimate_s"] = fsum(result.statistics.get("estimate_s", 0.0) for _, result in results)
+    if estimates := [result.estimate_s for _, result in results if result.estimate_s is not None]:
+        statistics["estimate_s"] = fsum(estimates)
     statistics["reference_objectives"] = {str(number): result.objective for number, result in results}
     status, termination = best.status, best.termination
     if proven and not any(result.termination is Termination.INTERRUPTED for result in others):

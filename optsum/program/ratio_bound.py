@@ -12,13 +12,14 @@ from math import ceil, floor, prod, sqrt
 
 import numpy as np
 
+from optsum.coverage.cell import Cell
 from optsum.coverage.climb import climb
 from optsum.coverage.evaluate import score
 from optsum.coverage.instance import Combination, Coverage
 from optsum.program.dual_bound import model_bound, relaxed_bound
 from optsum.program.highs import relax
 from optsum.program.model import affordable, coverage_model
-from optsum.program.surrogate import Cell, Weighted, cell_of, collapsed, excess, programs, reaches
+from optsum.program.surrogate import Weighted, cell_of, collapsed, excess, programs, reaches
 from optsum.program.tangent import (
     anchored,
     least_of,

@@ -23,18 +23,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import product
-from math import ceil, floor, log, sqrt
-from typing import TypeAlias
+from math import ceil, floor
+from typing import Final
 
 import numpy as np
 
+from optsum.coverage.cell import Cell, Corner, Curve
 from optsum.coverage.facility import Facility
-from optsum.coverage.instance import Combination, Coverage
+from optsum.coverage.instance import NO_LIMIT, Combination, Coverage
 
 __all__ = [
-    "Cell",
-    "Corner",
     "Weighted",
     "cell_of",
     "collapsed",
@@ -42,10 +40,11 @@ __all__ = [
     "programs",
     "reaches",
     "varies_alike",
+    "within",
 ]
 
-Corner: TypeAlias = tuple[Fraction, ...]
-"""A direction of the denominators, one positive number a ratio."""
+_CELLS: Final = 10**6
+"""Units by lengths: tables that keep a minimum may be so large."""
 
 
 @dataclass(frozen=True)
@@ -65,67 +64,6 @@ class Weighted:
     weights: tuple[Fraction, ...]
     value: Fraction
     typical: tuple[float, ...]
-
-
-@dataclass(frozen=True)
-class Cell:
-    """Denominators ``constants[h] + (the coordinate of part[h], or nothing)``, or with a given quotient.
-
-    Attributes
-    ----------
-    constants : one integer a ratio
-    part : one number a ratio
-        Which coordinate varies it; -1 for none.
-    low, high : one number a coordinate
-    quotient : bool
-        There are two ratios, and the only coordinate is the second denominator divided by the first.
-    """
-
-    constants: tuple[int, ...]
-    part: tuple[int, ...]
-    low: tuple[float, ...]
-    high: tuple[float, ...]
-    quotient: bool = False
-
-    def _at(self, point: Sequence[float]) -> Corner:
-        if self.quotient:
-            return Fraction(1), Fraction(point[0])
-        return tuple(
-            Fraction(constant) + (Fraction(point[part]) if part >= 0 else 0)
-            for constant, part in zip(self.constants, self.part, strict=True)
-        )
-
-    def corners(self) -> Iterator[Corner]:
-        """Yield directions whose cone holds all denominators of the cell."""
-        for point in product(*({low, high} for low, high in zip(self.low, self.high, strict=True))):
-            yield self._at(point)
-
-    def _between(self, coordinate: int) -> float:
-        """Return the geometric middle of a coordinate, constants included."""
-        low, high = self.low[coordinate], self.high[coordinate]
-        shift = 0.0 if self.quotient else float(min(c for c, p in self._held() if p == coordinate))
-        return min(high, max(low, sqrt((low + shift) * (high + shift)) - shift))
-
-    def _held(self) -> Iterator[tuple[int, int]]:
-        return zip(self.constants, self.part, strict=True)
-
-    def middle(self) -> Corner:
-        """Return a direction inside."""
-        return self._at([self._between(coordinate) for coordinate in range(len(self.low))])
-
-    def halves(self) -> tuple[Cell, Cell] | None:
-        """Split the widest coordinate; None if none can be split."""
-        best, widest = -1, 1e-9
-        for coordinate, (low, high) in enumerate(zip(self.low, self.high, strict=True)):
-            shift = 0.0 if self.quotient else float(min(c for c, p in self._held() if p == coordinate))
-            width = log((high + shift) / (low + shift))
-            if width > widest:
-                best, widest = coordinate, width
-        if best < 0:
-            return None
-        at = self._between(best)
-        below = replace(self, high=(*self.high[:best], at, *self.high[best + 1 :]))
-        return below, replace(self, low=(*self.low[:best], at, *self.low[best + 1 :]))
 
 
 def reaches(instance: Coverage) -> list[int]:
@@ -167,7 +105,7 @@ def cell_of(instance: Coverage, wish: Weighted) -> Cell:
     cell = Cell(constants, tuple(part), tuple(low), tuple(high))
     if len(constants) == 2 and parts:
         return _quotients(instance, wish, cell)
-    return cell
+    return _along(instance, wish, cell) if len(parts) > 1 and min(constants) > 0 else cell
 
 
 def varies_alike(instance: Coverage) -> bool:
@@ -230,6 +168,55 @@ def _quotients(instance: Coverage, wish: Weighted, cell: Cell) -> Cell:
     found = [second / first for first, second in extremes]
     low, high = min(found) * (1 - 1e-12), max(found) * (1 + 1e-12)
     return Cell((0, 0), (-1, 0), (low,), (high,), quotient=True)
+
+
+def within(instance: Coverage, cell: Cell, wish: Weighted, *, least: bool) -> Coverage | None:
+    """Return an instance with all selections of a cell and fewer others, where lengths can tell; None if it has none.
+
+    Parameters
+    ----------
+    instance : Coverage
+    cell : Cell
+    wish : Weighted
+        Whose ratios the cell is of.
+    least : bool
+        Whether to leave out shorter selections, too: that is better to bound with, and worse to search with.
+    """
+    if not cell.outlines:
+        return instance
+    lengths = instance.mass[2 * wish.ratios[cell.part.index(0)] + 1]
+    shortest, longest = instance.min_length, instance.max_length
+    if shortest <= 0 and longest >= int(instance.lengths.sum()):  # lengths do not bind
+        shortest, longest = 0, NO_LIMIT
+    elif not np.array_equal(lengths, instance.lengths):
+        return instance
+    longest = min(longest, floor(cell.high[0]))
+    if longest < max(shortest, ceil(cell.low[0])):
+        return None
+    if least and instance.size * longest <= _CELLS:
+        shortest = max(shortest, ceil(cell.low[0]))
+    return replace(instance, lengths=lengths, min_length=shortest, max_length=longest)
+
+
+def _along(instance: Coverage, wish: Weighted, cell: Cell) -> Cell:
+    """Return a cell of the first coordinate and the others' quotients by it, if all are sums over the units.
+
+    Words and bigrams are nearly proportional, and a box of both has mostly pairs that no selection has.
+    """
+    totals = [2 * wish.ratios[cell.part.index(number)] + 1 for number in range(len(cell.low))]
+    held = instance.mass[totals]
+    if np.isin(instance.slot, totals).any() or held[:, held[0] == 0].any():
+        return cell
+    held = held[:, held[0] > 0].astype(np.float64)
+    outlines = []
+    for other in held[1:]:
+        order = np.argsort(other / held[0], kind="stable")
+        under, over = (
+            Curve(*(np.append(0.0, np.cumsum(mass[way])) for mass in (held[0], other))) for way in (order, order[::-1])
+        )
+        outlines.append((under, over))
+    low, high = (0.0,) * len(cell.low), (cell.high[0], *(over.slope(0.0) * 2 for _, over in outlines))
+    return replace(cell, low=low, high=high, outlines=tuple(outlines)).sloped()
 
 
 def _extremes(instance: Coverage, ratios: Sequence[int]) -> list[tuple[float, float]] | None:

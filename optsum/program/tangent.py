@@ -19,12 +19,13 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from optsum.coverage.cell import Cell
 from optsum.coverage.facility import Facility
 from optsum.coverage.instance import Combination, Coverage
 from optsum.coverage.row import Row
 from optsum.program.highs import relax
 from optsum.program.model import affordable, coverage_model
-from optsum.program.surrogate import Cell, Weighted, collapsed, reaches
+from optsum.program.surrogate import Weighted, collapsed, reaches
 from optsum.system.deadline import NEVER, Deadline
 
 __all__ = [

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from optsum.contracts.result import Termination
 from optsum.contracts.run import Limits, Stopped
+from optsum.coverage.cell import Cell
 from optsum.coverage.evaluate import key_of
 from optsum.coverage.instance import Combination, Coverage, IntArray
 from optsum.coverage.state import arrays_of
@@ -26,7 +27,7 @@ from optsum.optima.algebra import union
 from optsum.optima.counting import count_feasible
 from optsum.optima.diagram import EMPTY_FAMILY, Diagram
 from optsum.optima.tally import chosen_sets, totals_of_sets, worth_of_sets
-from optsum.program.surrogate import Cell, Weighted, cell_of, excess, programs, reaches
+from optsum.program.surrogate import Weighted, cell_of, excess, programs, reaches, within
 from optsum.program.tangent import anchored, relaxed_anchor
 from optsum.system.deadline import Deadline
 
@@ -234,8 +235,13 @@ class Search:
             cell = cells.pop()
             wish = self._wish(ratios)
             halves = cell.halves() if excess(cell, wish) > _TOLERANCE else None
-            for program in self._programs(cell, wish):
+            inside = within(self.instance, cell, wish, least=halves is not None)
+            if inside is None:
+                continue
+            for program in self._programs(cell, wish, inside):
                 with self.meter.engine(program) as engine:
+                    if not engine.feasible:
+                        break
                     target = least(program, engine, 0 if self.every else 1)
                     if engine.upper < target:
                         continue

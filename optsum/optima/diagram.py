@@ -198,7 +198,6 @@ class Diagram:
                 table[1:] += tables[with_][:-1]
             tables[x] = table
             for child in dropped[x]:
-                if child != self.root:
-                    del tables[child]
+                del tables[child]
         found = tables[self.root]
         return {(int(m), int(o)): int(found[m, o]) for m, o in np.argwhere(found)}

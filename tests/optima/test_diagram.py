@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
+import tracemalloc
 from itertools import combinations
+from math import comb
 
 import numpy as np
 import pytest
@@ -14,6 +16,7 @@ from optsum.errors import UnsupportedError
 from optsum.optima import diagram as module
 from optsum.optima.algebra import Ordered, union
 from optsum.optima.diagram import EMPTY_FAMILY, EMPTY_SET, Diagram
+from optsum.system.deadline import Deadline
 
 families = st.sets(st.frozensets(st.integers(0, 5), max_size=4), max_size=12)
 ENDS = [[-1, 0, 0], [-1, 1, 1]]
@@ -78,10 +81,45 @@ def test_equal_parts_are_shared() -> None:
     assert len(diagram.nodes) == 2 + 10
 
 
-def test_nodes_and_what_is_remembered_count_against_the_limit() -> None:
-    family = Diagram.of_sets([(0, 1, 4), (0, 3), (1, 2, 3), (2, 4), (0, 2, 3, 4)])
-    ordered = Ordered(10_000)
-    ordered.minimal(ordered.of(family))
-    again = Ordered(len(ordered.nodes))  # enough, were it for the nodes alone
-    with pytest.raises(UnsupportedError, match="more than"):
-        again.minimal(again.of(family))
+@pytest.mark.parametrize("marked", [0, 150])
+def test_tables_of_sizes_are_freed(marked: int) -> None:
+    """All of them together, or with a column for each unit that is not marked, would take many times as much."""
+    units = 150
+    diagram = Diagram(np.array([*ENDS, *([x, x + 1, x + 1] for x in range(units))], np.int32), units + 1)
+    assert diagram.count == 2**units
+    tracemalloc.start()
+    try:
+        found = diagram.sizes(range(marked))
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert found == {(size, size if marked else 0): comb(units, size) for size in range(units + 1)}
+    assert peak < 2**17 + 5 * 8 * (units + 1) * (marked + 1)
+
+
+def test_the_ends_of_a_union_are_those_of_every_diagram() -> None:
+    found = union([Diagram.of_sets([(1, 2)]), Diagram.of_sets([(2,)])])
+    assert found.nodes[:2].tolist() == ENDS
+
+
+@pytest.mark.parametrize(("most", "enough"), [(6, False), (7, True)])
+def test_what_is_remembered_counts_as_nodes(most: int, enough: bool) -> None:
+    ordered = Ordered(most)
+    one, other = (ordered.node(unit, EMPTY_FAMILY, EMPTY_SET) for unit in (1, 2))
+    assert ordered.union(one, other) == 4
+    assert ordered.union(other, one) == 4  # so there are five nodes, and one answer
+    if enough:
+        assert ordered.node(3, EMPTY_FAMILY, EMPTY_SET) == 5
+    else:
+        with pytest.raises(UnsupportedError, match="more than 6 nodes"):
+            ordered.node(3, EMPTY_FAMILY, EMPTY_SET)
+
+
+def test_the_clock_is_looked_at_now_and_then() -> None:
+    """Not at the first thousands of nodes, which take no time worth a look, but soon after."""
+    none_left, plenty = Ordered(1_000_000, Deadline(0.0)), Ordered(1_000_000, Deadline(3_600.0))
+    for unit in range(2_000):
+        none_left.node(unit, EMPTY_FAMILY, EMPTY_SET)
+    with pytest.raises(UnsupportedError, match="takes longer than it may"):
+        [none_left.node(unit, EMPTY_FAMILY, EMPTY_SET) for unit in range(10_000)]
+    assert [plenty.node(unit, EMPTY_FAMILY, EMPTY_SET) for unit in range(10_000)][-1] == 10_001

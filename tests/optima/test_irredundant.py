@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from itertools import combinations
+from math import sqrt
 
 import numpy as np
 import pytest
 
 from optsum.coverage.evaluate import key_of, score
 from optsum.coverage.instance import Coverage, Sense
+from optsum.coverage.row import Row
+from optsum.optima import irredundant
 from optsum.optima.diagram import Diagram
-from optsum.optima.irredundant import drawn, irredundant_share, is_irredundant
+from optsum.optima.irredundant import Share, drawn, irredundant_share, is_irredundant
 from optsum.testing import random_coverage
 from optsum.testing.instances import HARMONIC, KINDS
 
@@ -52,3 +55,25 @@ def test_sets_are_drawn_alike() -> None:
     counts = [found.count(units) for units in sets]
     assert sum(counts) == 5000
     assert all(850 < count < 1150 for count in counts), counts
+
+
+def test_what_a_row_asks_for_cannot_be_left_out() -> None:
+    instance = Coverage.of([1] * 3, [{0: 1}, {0: 1}, {1: 1}], [[1], [1]], max_length=3)
+    both = instance.with_rows((Row((0, 1), (1, 1), 2, None, "both"),))
+    assert is_irredundant(instance, [(0, 1), (0, 1, 2), (0, 2)]).tolist() == [False, False, True]
+    assert is_irredundant(both, [(0, 1), (0, 1, 2)]).tolist() == [True, True]
+
+
+def test_a_share_is_estimated_where_sets_are_more_than_are_listed(monkeypatch: pytest.MonkeyPatch) -> None:
+    instance = Coverage.of([1] * 4, [{0: 1}, {0: 1}, {1: 1}, {2: 1}], [[1], [1], [1]], max_length=4)
+    sets = [units for size in range(1, 5) for units in combinations(range(4), size)]
+    diagram = Diagram.of_sets(sets)
+    exact = float(np.mean([not {0, 1} <= set(each) for each in sets]))  # 11 of 15
+    for listed in (15, 14):
+        monkeypatch.setattr(irredundant, "LISTED", listed)
+        found = irredundant_share(instance, diagram, seed=3)
+        if listed == 15:
+            assert found == Share(pytest.approx(exact), 0.0)
+        else:
+            assert found.standard_error == pytest.approx(sqrt(found.share * (1 - found.share) / 1_000))
+            assert 0 < abs(found.share - exact) < 4 * found.standard_error

@@ -6,9 +6,10 @@ import random
 import tracemalloc
 from collections import Counter
 from itertools import combinations
-from math import sqrt
+from math import comb, sqrt
 from statistics import fmean, stdev
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -104,3 +105,25 @@ def test_one_order_of_the_units_is_bounded_too() -> None:
 def test_time_is_bounded(listed: int) -> None:
     with pytest.raises(UnsupportedError, match="draw a sample"):
         overlaps(scattered(40, 1_000), max_bytes=2**40, deadline=Deadline(0.0), listed=listed)
+
+
+def test_what_is_listed_takes_neither_tables_nor_time() -> None:
+    diagram = scattered(40, 100)
+    none_left = Deadline(0.0)
+    assert overlaps(diagram, max_bytes=0, deadline=none_left, listed=diagram.count) == overlaps(diagram)
+    with pytest.raises(UnsupportedError, match="draw a sample"):
+        overlaps(diagram, max_bytes=0, deadline=none_left, listed=diagram.count - 1)
+
+
+@pytest.mark.parametrize("number", [2**31, 2**40])
+def test_pairs_beyond_64_bits_are_counted(number: int) -> None:
+    """All sets of so many units that the pairs number 2^62 or more: each unit is in both, in one of two, or in none."""
+    units = number.bit_length() - 1
+    diagram = Diagram(np.array([[-1, 0, 0], [-1, 1, 1], *([units - x, x + 1, x + 1] for x in range(units))]), units + 1)
+    assert diagram.count == number
+    expected = {
+        (both, either): comb(units, either) * comb(either, both) * 2 ** (either - both)
+        for either in range(units + 1)
+        for both in range(either + 1)
+    }
+    assert overlaps(diagram) == expected

@@ -147,6 +147,43 @@ def test_ctrl_c_within_a_part_ends_the_rest(monkeypatch: pytest.MonkeyPatch) -> 
         assert bound is None or best is None or bound >= best
 
 
+def test_ctrl_c_within_the_whole_ends_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = problem_of(2, {"max_length": 9})
+    assert problem is not None
+    best = brute_force(problem).best
+    for reason in (Termination.INTERRUPTED, Termination.NODE_LIMIT):
+
+        def stopped(*_: object, reason: Termination = reason) -> None:
+            raise Stopped(reason)
+
+        monkeypatch.setattr(certificate, "_optimum", stopped)
+        deadline = Deadline(60.0)
+        bound = certificate.certify(problem, deadline)
+        assert deadline.passed == (reason is Termination.INTERRUPTED)
+        assert bound is None or best is None or bound >= best
+
+
+@pytest.mark.parametrize("seconds", [60.0, None])
+def test_a_visit_has_the_time_that_is_left(seconds: float | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = problem_of(2, {"max_length": 9})
+    assert problem is not None
+    limits: list[float | None] = []
+    monkeypatch.setattr(certificate.Exhaustive, "search", lambda _, run: limits.append(run.limits.time_s))
+    certificate.certify(problem, NEVER if seconds is None else Deadline(seconds))
+    assert limits == [None if seconds is None else pytest.approx(seconds, rel=0.1)]
+
+
+def test_a_product_of_bounds_has_nothing_else_in_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = problem_of(2, {"metric": "ngram-1-2", "max_length": 9})
+    assert problem is not None
+    instance = problem.coverage
+    assert (instance.combination, instance.ratios) == (Combination.PRODUCT, 2)
+    monkeypatch.setattr(certificate, "_optimum", lambda *_: None)
+    monkeypatch.setattr(certificate, "_alone", lambda _, h, __: Fraction(1, 2 + h))
+    first, second = instance.weights
+    assert certificate.certify(problem, NEVER) == Fraction(1, 2) ** first * Fraction(1, 3) ** second
+
+
 def test_a_denominator_is_whole_if_nothing_of_it_is_left_out() -> None:
     """Features of slots 1 and 3 are of denominators; only tables of one step, without joint occurrences, are whole."""
 

@@ -79,11 +79,11 @@ def test_what_is_missing_is_done_and_nothing_else() -> None:
     run()
     whole = rows()
     without("run", "topic IN (1, 3) OR (topic = 4 AND cell = 1)")
-    with sqlite3.connect("run/rows.sqlite") as database:
+    with closing(sqlite3.connect("run/rows.sqlite")) as database, database:
         kept = database.execute("SELECT topic, cell, at FROM rows").fetchall()
     assert run(resume=True).complete
     assert timeless(rows()) == timeless(whole)
-    with sqlite3.connect("run/rows.sqlite") as database:
+    with closing(sqlite3.connect("run/rows.sqlite")) as database, database:
         assert set(kept) <= set(database.execute("SELECT topic, cell, at FROM rows"))
 
 
@@ -256,7 +256,7 @@ def test_shards_are_shares_of_the_first_topics() -> None:
 
 def test_a_run_of_an_earlier_version_is_of_all_topics() -> None:
     run()
-    with sqlite3.connect("run/rows.sqlite") as database:
+    with closing(sqlite3.connect("run/rows.sqlite")) as database, database:
         database.execute("DELETE FROM facts WHERE name = 'limit'")
     assert run(resume=True).complete
     with pytest.raises(optsum.OptionError, match="limit none, not 3"):

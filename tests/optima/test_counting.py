@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from math import comb, inf
 
 import numpy as np
@@ -9,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from optsum.optima.counting import count_feasible, estimate_feasible
+from optsum.optima import counting
+from optsum.optima.counting import count_feasible, count_feasible_forest, estimate_feasible, reachable
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.testing import brute_force, random_coverage
 
@@ -47,3 +49,50 @@ def test_hundreds_of_units_are_not_counted() -> None:
     assert estimate_feasible(lengths, 0, 100, 1e6) == inf
     assert estimate_feasible([1] * 40, 0, 100, 1e6) == inf  # all of them together
     assert estimate_feasible([60] * 300, 0, 100, 1e6) == 300
+
+
+@given(st.lists(st.integers(0, 12), min_size=1, max_size=10), st.integers(0, 30), st.integers(0, 40))
+def test_by_a_table_of_lengths(lengths: list[int], least: int, most: int) -> None:
+    exact = count_feasible(lengths, least, most)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(counting, "_CHEAP", 0)
+        assert estimate_feasible(lengths, least, most) == exact
+
+
+def test_by_rounded_lengths(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(2)
+    monkeypatch.setattr(counting, "_CHEAP", 0)
+    for least in (0, 3000):
+        lengths = rng.integers(200, 900, 30).tolist()
+        exact = count_feasible(lengths, least, 6000)
+        monkeypatch.setattr(counting, "_LARGEST_TABLE", 30 * 1500)  # four of a length are one
+        assert estimate_feasible(lengths, least, 6000) == pytest.approx(exact, rel=0.02)
+
+
+@given(st.lists(st.integers(0, 9), min_size=1, max_size=7), st.integers(0, 25), st.integers(0, 25))
+def test_what_can_be_reached(lengths: list[int], least: int, most: int) -> None:
+    exactly = reachable(lengths, least, most)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(counting, "_MOST_BITS", 0)
+        roughly = reachable(lengths, least, most)
+    for unit in range(len(lengths) + 1):
+        later = lengths[unit:]
+        sums = {sum(units) for size in range(1, len(later) + 1) for units in combinations(later, size)}
+        for length in range(most + 2):
+            there = any(least <= length + more <= most for more in sums)
+            assert exactly(unit, length) == there
+            within = bool(later) and length + sum(later) >= least and length + min(later) <= most
+            assert roughly(unit, length) == within
+
+
+@given(st.lists(st.tuples(st.integers(0, 6), st.integers(-1, 5)), max_size=7), st.integers(0, 20), st.integers(0, 20))
+def test_forests(units: list[tuple[int, int]], least: int, most: int) -> None:
+    lengths = [length for length, _ in units]
+    parents = [parent if parent < unit else -1 for unit, (_, parent) in enumerate(units)]
+    by_hand = sum(
+        least <= sum(lengths[unit] for unit in chosen) <= most
+        and all(parents[unit] < 0 or parents[unit] in chosen for unit in chosen)
+        for size in range(1, len(units) + 1)
+        for chosen in combinations(range(len(units)), size)
+    )
+    assert count_feasible_forest(lengths, parents, least, most) == by_hand

@@ -13,7 +13,7 @@ from optsum.coverage.instance import Coverage, Sense
 from optsum.coverage.row import Row
 from optsum.optima import irredundant
 from optsum.optima.diagram import Diagram
-from optsum.optima.irredundant import Share, drawn, irredundant_share, is_irredundant
+from optsum.optima.irredundant import Share, irredundant_share, is_irredundant
 from optsum.testing import random_coverage
 from optsum.testing.instances import HARMONIC, KINDS
 
@@ -47,14 +47,6 @@ def test_a_selection_is_irredundant_if_no_unit_can_go(kind: str) -> None:
         assert share.share == pytest.approx(sum(expected) / len(expected))
         assert share.standard_error == 0.0
     assert some > 5
-
-
-def test_sets_are_drawn_alike() -> None:
-    sets = [(0, 1), (0, 2, 3), (1,), (4, 5), ()]
-    found = [tuple(sorted(units)) for units in drawn(Diagram.of_sets(sets), 5000, 1)]
-    counts = [found.count(units) for units in sets]
-    assert sum(counts) == 5000
-    assert all(850 < count < 1150 for count in counts), counts
 
 
 def test_what_a_row_asks_for_cannot_be_left_out() -> None:

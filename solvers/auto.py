@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Final
 
+import numpy as np
+
 from optsum.contracts.run import Limits, Run
 from optsum.contracts.strategy import Strategy
 from optsum.coverage.climb import climb
@@ -149,5 +151,7 @@ def _takes_many(problem: Problem, limits: Limits) -> bool:
     instance = problem.coverage
     if instance.ratios > 1 or instance.constant_denominator or instance.combination is not Combination.RATIO:
         return False
+    if int((np.cumsum(np.sort(instance.lengths)) <= instance.max_length).sum()) <= _MANY:
+        return False  # not even of the shortest units so many fit
     climbed = climb(instance, Deadline(limits.time_s))
     return climbed is not None and len(climbed.units) > _MANY

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import combinations
 
 import numpy as np
 import pytest
 
+from optsum.coverage.evaluate import score
 from optsum.coverage.instance import Combination, Sense
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.program import ratio_bound as module
@@ -57,3 +59,20 @@ def test_without_time_a_bound_is_one_still(kind: str) -> None:
             continue
         assert best <= module.value_bound(instance, Deadline(0.0)), number
         assert best <= module.value_bound(instance, NEVER), number
+
+
+@pytest.mark.parametrize("kind", EXPECTED)
+def test_each_ratio_has_a_bound_that_takes_no_time(kind: str) -> None:
+    rng, tight = np.random.default_rng(7), 0
+    for number in range(60):
+        instance = random_coverage(rng, kind=kind, units=6).relaxed
+        if instance.goal is Sense.MINIMIZE:
+            continue
+        every = (units for size in range(instance.size + 1) for units in combinations(range(instance.size), size))
+        found = [totals for totals, _, violation in (score(instance, units) for units in every) if not violation]
+        for h in range(instance.ratios):
+            ratios = [Fraction(t[2 * h], t[2 * h + 1]) for t in found if t[2 * h + 1] > 0]
+            bound = module.trivial_bound(instance, h)
+            assert bound >= max(ratios, default=Fraction(0)), (number, h)
+            tight += bool(ratios) and bound == max(ratios)
+    assert tight >= 5

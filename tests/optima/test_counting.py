@@ -49,6 +49,7 @@ def test_hundreds_of_units_are_not_counted() -> None:
     assert estimate_feasible(lengths, 0, 100, 1e6) == inf
     assert estimate_feasible([1] * 40, 0, 100, 1e6) == inf  # all of them together
     assert estimate_feasible([60] * 300, 0, 100, 1e6) == 300
+    assert estimate_feasible([1] * 12, 0, 100, 2**12) == 2**12 - 1  # one fewer than enough
 
 
 @given(st.lists(st.integers(0, 12), min_size=1, max_size=10), st.integers(0, 30), st.integers(0, 40))

@@ -36,7 +36,7 @@ _LONGEST_S: Final = 600.0
 
 @dataclass(frozen=True)
 class Auto(Strategy):
-    """`exhaustive` where selections are few, otherwise `branch-and-bound`; `milp` where that one does not serve.
+    """`branch-and-bound`, but for `exhaustive` where selections are few and it takes long; `milp` where neither serves.
 
     Selections are counted, not visited, to know how many there are: the same problem is always searched in the same
     way. The row says which strategy it was (``ran``).
@@ -66,11 +66,15 @@ class Auto(Strategy):
     def search(self, run: Run) -> None:
         """Search by the first choice that does not refuse, at a second look, what it accepted."""
         run.check()
+        if Capability.COVERAGE in run.problem.capabilities:
+            run.ran = BranchAndBound.name
+            if BranchAndBound.search_small(run):
+                return
         refusals: list[str] = []
         for chosen in self.choices(run.problem, run.limits, refusals):
             run.ran, run.backend = chosen.name, chosen.backend_name
             try:
-                chosen.search(run)
+                (chosen.search_further if isinstance(chosen, BranchAndBound) else chosen.search)(run)
             except UnsupportedError as error:
                 refusals.append(str(error))
             else:

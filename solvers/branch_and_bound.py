@@ -22,7 +22,7 @@ from optsum.program.surrogate import reaches
 from optsum.system.deadline import Deadline
 
 from .covers.solve import enumerate_covers, solve_cover
-from .engine.monitor import rehearsal
+from .engine.monitor import rehearsal, stop_at
 from .engine.program import spread
 from .levels import all_by_levels, search_by_levels
 from .objectives.guards import servable
@@ -96,6 +96,7 @@ class BranchAndBound(Strategy):
         if self.bound == "knapsack":
             compiles(_run_knapsack)()
             return
+        compiles(_run_small)()
         compiles(_run_recall)()
         if problem is None or not is_linear(problem.coverage):
             compiles(_run_sums)()
@@ -104,6 +105,30 @@ class BranchAndBound(Strategy):
 
     def search(self, run: Run) -> None:
         """Find one optimum and prove it."""
+        if self.bound == "knapsack" or not self.search_small(run):
+            self.search_further(run)
+
+    @staticmethod
+    def search_small(run: Run) -> bool:
+        """Search for a while where selections have few units (`small`); return whether the optimum is proven."""
+        from .small.search import search_small
+
+        found = search_small(run.problem.coverage, run.check, run.limits.nodes)
+        if found is None:
+            return False
+        run.count(nodes=found.nodes)
+        if found.selection is not None:
+            seen = run.see(found.selection)
+            if not seen.feasible or Fraction(seen.key) != found.key:
+                raise _wrong(found.key, seen.key)
+        if found.done:
+            run.prove()
+        else:
+            run.check()
+        return found.done
+
+    def search_further(self, run: Run) -> None:
+        """Find one optimum and prove it, where `search_small` has not."""
         coverage = run.problem.coverage
         if isinstance(coverage, Facility):
             if self.bound != "knapsack" and is_linear(coverage):
@@ -121,15 +146,13 @@ class BranchAndBound(Strategy):
         if is_linear(coverage):
             self._search_linear(run, coverage)
             return
-        found = _solve_ratios(coverage, run.limits, run.deadline, every=False)
+        found = _solve_ratios(coverage, _left(run), run.deadline, every=False)
         run.count(nodes=found.nodes)
         run.statistics.update(found.statistics)
         if found.selection is not None:
             seen = run.see(found.selection)
             if not seen.feasible or Fraction(seen.key) != found.key:
-                raise BackendError(
-                    f"branch-and-bound claims {found.key} for a selection worth {seen.key}: it is no result."
-                )
+                raise _wrong(found.key, seen.key)
         if found.reason is not None:
             raise Stopped(found.reason)
         run.prove()
@@ -142,15 +165,13 @@ class BranchAndBound(Strategy):
             answer = solve_knapsack_one(coverage, run.limits, run.deadline)
         else:
             known = None if run.root_bound is None else Fraction(run.root_bound)
-            answer = solve_one(coverage, run.limits, run.deadline, known, start=run.selection)
+            answer = solve_one(coverage, _left(run), run.deadline, known, start=run.selection)
         run.count(nodes=answer.statistics.nodes)
         run.statistics.update(answer.statistics.as_dict())
         if answer.selection is not None:
             found = run.see(answer.selection)
             if not found.feasible or Fraction(found.key) != _value(coverage, answer.value):
-                raise BackendError(
-                    f"branch-and-bound claims {answer.value} for a selection worth {found.value}: it is no result."
-                )
+                raise _wrong(_value(coverage, answer.value), found.key)
             run.raise_bound(_value(coverage, answer.bound))
         if answer.termination is not Termination.COMPLETED:
             raise Stopped(answer.termination)
@@ -216,6 +237,16 @@ class BranchAndBound(Strategy):
         return self.near(problem, nearness, limits, should_stop)
 
 
+def _wrong(claimed: Fraction, seen: object) -> BackendError:
+    return BackendError(f"branch-and-bound claims {claimed} for a selection worth {seen}: it is no result.")
+
+
+def _left(run: Run) -> Limits:
+    """Return the limits of a run for what is left to do."""
+    nodes = run.limits.nodes
+    return run.limits if nodes is None else replace(run.limits, nodes=nodes - run.nodes)
+
+
 def _unproven(problem: Problem, selection: Selection | None, key: Fraction, deadline: Deadline) -> Fraction:
     """Return a bound where the search has proven none, by its deadline."""
     # With nothing found, a bound must not look like the proof that there is nothing.
@@ -239,6 +270,13 @@ def _solve_ratios(coverage: Coverage, limits: Limits, deadline: Deadline, *, eve
 
     one = coverage.ratios == 1 and coverage.combination is not Combination.PRODUCT
     return (solve_ratio if one and fits(coverage) else solve_sum)(coverage, limits, deadline, every=every)
+
+
+def _run_small() -> None:
+    from .small.search import search_small
+
+    with rehearsal() as deadline:
+        search_small(_two_ratios(), lambda: stop_at(deadline))
 
 
 def _run_recall() -> None:

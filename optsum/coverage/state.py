@@ -35,6 +35,7 @@ __all__ = [
     "arrays_of",
     "empty_state",
     "feed",
+    "fits",
     "flip",
     "kernel_array",
     "value_pair",
@@ -124,7 +125,7 @@ def arrays_of(instance: Coverage, *, totals_only: bool = False) -> Arrays | None
 
     With `totals_only` nothing is compared (`value_pair` is not asked), so that there always are arrays, without rows.
     """
-    if not totals_only and not _fits(instance):
+    if not totals_only and not fits(instance):
         return None
     needs: list[list[int]] = [[] for _ in range(instance.size)]
     vetoes: list[list[int]] = [[] for _ in range(instance.size)]
@@ -194,7 +195,7 @@ def _seams(instance: Coverage) -> tuple[IntArray, IntArray, IntArray, IntArray]:
     return kernel_array(start), table[:, 1].copy(), table[:, 2].copy(), table[:, 3].copy()
 
 
-def _fits(instance: Coverage) -> bool:
+def fits(instance: Coverage) -> bool:
     """Whether the largest cross product of two values stays below 2^62."""
     full = instance.level[instance.level_start[1:] - 1].astype(np.float64)
     reach = instance.constants + instance.mass.sum(axis=1, dtype=np.float64)

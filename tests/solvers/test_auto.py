@@ -78,10 +78,11 @@ def test_every_choice_is_exact(every: bool, monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.parametrize(
     ("options", "chosen"),
     [
-        ({"max_length": 10}, "exhaustive"),
+        ({"max_length": 10}, "branch-and-bound"),
+        ({"max_length": 10, "metric": "ngram-1-2"}, "exhaustive"),
         ({"max_length": 60}, "branch-and-bound"),
         ({"measure": "f1"}, "branch-and-bound"),
-        ({"preset": "presumm"}, "exhaustive"),
+        ({"preset": "presumm"}, "branch-and-bound"),
         ({"metric": "rouge-1+rouge-2", "measure": "f1", "max_length": 60}, "branch-and-bound"),
         ({"metric": "rouge-l", "max_length": 60}, "milp"),
     ],
@@ -136,7 +137,8 @@ def test_what_refuses_late_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         raise optsum.UnsupportedError("Not this one.")
 
-    monkeypatch.setattr(BranchAndBound, "search", refuse)
+    monkeypatch.setattr(BranchAndBound, "search_small", lambda _: False)
+    monkeypatch.setattr(BranchAndBound, "search_further", refuse)
     assert ran({"max_length": 60}) == "milp"
 
 

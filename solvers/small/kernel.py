@@ -1,0 +1,121 @@
+"""Depth-first search over the units of an instance whose selections have few: the first of a node's units first."""
+
+# mypy: disable-error-code="no-untyped-def"
+# (numba infers the types of the kernels.)
+
+from __future__ import annotations
+
+from typing import Any
+
+from optsum.system.compiled import njit
+
+from ..exhaustive.two_halves.values import pair_at
+from .bound import bound, least_of
+from .walk import AGE, BOTTOM, BOUNDED, COUNT, DEPTH, DONE, HELD, LENGTH, NEXT, NODES, TOP, WORK
+
+
+@njit(cache=True)
+def _hold(kind, weights, walk, depth):
+    """Hold the node against the incumbent, exactly."""
+    scalars = walk.scalars
+    top, bottom = pair_at(kind, weights, walk.totals, depth)
+    if scalars[HELD] and top * scalars[BOTTOM] - scalars[TOP] * bottom <= 0:
+        return
+    scalars[HELD], scalars[TOP], scalars[BOTTOM] = 1, top, bottom
+    scalars[AGE] += 1
+    walk.best[0] = depth
+    for number in range(depth):
+        walk.best[number + 1] = walk.path[number]
+    for total in range(len(walk.totals)):
+        walk.held[total, 0] = walk.totals[total, depth]
+
+
+@njit(cache=True)
+def _descend(fixed, walk, depth, number):
+    """Let a unit join a node: make the node below, with the units after it that still fit."""
+    unit = walk.units[depth, number]
+    below = depth + 1
+    length = walk.place[LENGTH, depth] + fixed.lengths[unit]
+    walk.path[depth] = unit
+    walk.place[LENGTH, below], walk.place[NEXT, below] = length, 0
+    totals = len(walk.totals)
+    for total in range(totals):
+        walk.totals[total, below] = walk.totals[total, depth] + walk.gains[depth, total, unit]
+    kept = 0
+    for later in range(number + 1, walk.place[COUNT, depth]):
+        other = walk.units[depth, later]
+        if length + fixed.lengths[other] <= fixed.rules[1]:
+            walk.units[below, kept] = other
+            kept += 1
+            for total in range(totals):
+                walk.gains[below, total, other] = walk.gains[depth, total, other]
+    walk.place[COUNT, below] = kept
+    for entry in range(fixed.start[unit], fixed.start[unit + 1]):
+        one = fixed.feature[entry]
+        first, last = fixed.level_start[one], fixed.level_start[one + 1] - 1
+        before = walk.copies[one]
+        after = before + fixed.copies[entry]
+        walk.copies[one] = after
+        was, now = min(first + before, last), min(first + after, last)
+        if was < last and kept:
+            total = fixed.slot[one]
+            for place in range(fixed.column_start[one], fixed.column_start[one + 1]):
+                more = fixed.column_count[place]
+                gained = fixed.level[min(first + after + more, last)] - fixed.level[now]
+                walk.gains[below, total, fixed.column_unit[place]] += (
+                    gained - fixed.level[min(first + before + more, last)] + fixed.level[was]
+                )
+    walk.scalars[WORK] += kept * totals + fixed.start[unit + 1] - fixed.start[unit]
+
+
+@njit(cache=True)
+def begin(fixed: Any, walk: Any, constants: Any) -> None:
+    """Make the node without units."""
+    kept = 0
+    for unit in range(len(fixed.lengths)):
+        if fixed.lengths[unit] <= fixed.rules[1]:
+            walk.units[0, kept] = unit
+            kept += 1
+    walk.place[COUNT, 0], walk.place[BOUNDED, 0] = kept, -1
+    for total in range(len(walk.totals)):
+        walk.totals[total, 0] = constants[total]
+    if fixed.rules[0] <= 0:
+        _hold(fixed.rules[2], fixed.weights, walk, 0)
+
+
+@njit(cache=True)
+def advance(fixed: Any, walk: Any, nodes: int, work: int) -> None:
+    """Go on until so many more nodes are made, or so much work is done in all, or everything is searched."""
+    low, kind = fixed.rules[0], fixed.rules[2]
+    scalars, place, base = walk.scalars, walk.place, walk.base
+    depth, until = scalars[DEPTH], scalars[NODES] + nodes
+    while scalars[NODES] < until and scalars[WORK] < work:
+        number, count = place[NEXT, depth], place[COUNT, depth]
+        if number < count and place[BOUNDED, depth] != scalars[AGE]:
+            bound(fixed, walk, depth)
+        least = least_of(fixed, walk) - base[depth, 2]
+        promising, more = False, False
+        if number < count:
+            for end in range(walk.rest.shape[1]):
+                others = base[depth, end] + walk.rest[depth, end, number + 1]
+                promising = promising or others + walk.reduced[depth, end, number] >= least
+                more = more or others >= least
+            more = more or promising
+        if not more:
+            if depth == 0:
+                scalars[DONE] = 1
+                break
+            depth -= 1
+            unit = walk.path[depth]
+            for entry in range(fixed.start[unit], fixed.start[unit + 1]):
+                walk.copies[fixed.feature[entry]] -= fixed.copies[entry]
+            continue
+        place[NEXT, depth] = number + 1
+        if promising:
+            _descend(fixed, walk, depth, number)
+            depth += 1
+            place[BOUNDED, depth] = -1
+            scalars[NODES] += 1
+            if place[LENGTH, depth] >= low:
+                _hold(kind, fixed.weights, walk, depth)
+    scalars[DEPTH] = depth

@@ -1,0 +1,130 @@
+"""One optimum of an instance of which selections have few units, if that is soon found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from optsum.coverage.facility import Facility
+from optsum.coverage.instance import Combination, Coverage, IntArray, Sense
+from optsum.coverage.state import fits, kernel_array
+
+from ..exhaustive.two_halves.values import INTEGER, RATIO, SUM
+from .kernel import advance, begin
+from .walk import BOTTOM, DONE, HELD, NODES, TOP, WORK, Fixed, Walk, columns_of, first_gains
+
+__all__ = ["Found", "search_small"]
+
+_ROOM: Final = 1_000_000
+"""Numbers that the nodes on the way may hold together."""
+
+_STRIDE: Final = 2_000
+
+
+_WORK: Final = {INTEGER: 60_000, RATIO: 250_000, SUM: 3_000_000}
+_LINEAR_WORK: Final = 500_000
+"""Steps of some nanoseconds after which other searches are the better ones; the latter for sums of recalls."""
+
+_DEEPEST: Final = 30
+"""So many units are too many for recall, whose other search is quick."""
+
+
+class Found(NamedTuple):
+    """What a search found.
+
+    Attributes
+    ----------
+    selection : sorted units, or None
+    key : Fraction
+        Its value, as values are compared.
+    done : bool
+        Whether nothing is better.
+    nodes : int
+    """
+
+    selection: tuple[int, ...] | None
+    key: Fraction
+    done: bool
+    nodes: int
+
+
+def search_small(
+    instance: Coverage, check: Callable[[], object], node_limit: int | None = None, *, work: int | None = None
+) -> Found | None:
+    """Search an instance; None if it is not served here.
+
+    Parameters
+    ----------
+    instance : Coverage
+    check : callable
+        Called now and then; it may raise.
+    node_limit : int, optional
+        Nodes to be made at most.
+    work : int, optional
+        Steps to be made, more or less; as many as are worth it if not given.
+    """
+    if not _serves(instance):
+        return None
+    integer, units = instance.constant_denominator, instance.size
+    totals = 1 if integer else len(instance.constants)
+    kind = INTEGER if integer else RATIO if totals == 2 else SUM
+    varies = not integer and bool(instance.mass[1::2].any() or (instance.slot & 1).any())
+    lengths = kernel_array(instance.lengths)
+    depths = 2 + int((np.sort(lengths).cumsum() <= instance.max_length).sum())  # of the shortest units so many fit
+    if (varies and totals > 4) or depths * units * (totals + 5) > _ROOM or (integer and depths > _DEEPEST):
+        return None
+    if not fits(instance):
+        return None
+    entries = kernel_array(instance.unit_start), kernel_array(instance.unit_feature), kernel_array(instance.unit_count)
+    tables = kernel_array(instance.level_start), kernel_array(instance.level), kernel_array(instance.slot)
+    column_start, column_unit, column_copies = columns_of(*entries, len(instance.slot))
+    gains, least = np.empty((depths, totals, units), np.int64), np.empty((totals, units), np.int64)
+    first_gains(*entries, *tables, kernel_array(instance.mass), column_start, gains[0], least)
+    rules = np.array([instance.min_length, instance.max_length, kind, not varies], np.int64)
+    columns, weights = (column_start, column_unit, column_copies), kernel_array(instance.weights)
+    fixed = Fixed(rules, lengths, *entries, *tables, weights, *columns, least)
+    walk = _start(depths, gains, len(instance.slot), 2 if varies and totals == 4 else 1)
+    begin(fixed, walk, kernel_array(instance.constants))
+    scalars, nodes = walk.scalars, 0
+    if work is None:
+        work = _LINEAR_WORK if kind == SUM and not varies else _WORK[kind]
+    while not scalars[DONE] and scalars[WORK] < work and nodes != node_limit:
+        check()
+        advance(fixed, walk, _STRIDE if node_limit is None else min(_STRIDE, node_limit - nodes), work)
+        nodes = int(scalars[NODES])
+    selection = tuple(sorted(walk.best[1 : walk.best[0] + 1].tolist())) if scalars[HELD] else None
+    bottom = int(instance.constants[1]) if integer else int(scalars[BOTTOM]) * sum(instance.weights)
+    return Found(selection, Fraction(int(scalars[TOP]), max(1, bottom)), bool(scalars[DONE]), nodes)
+
+
+def _serves(instance: Coverage) -> bool:
+    """Whether the bound holds for an instance: its value, and what decides it."""
+    return (
+        instance.goal is Sense.MAXIMIZE
+        and instance.combination in {Combination.RATIO, Combination.SUM}
+        and instance.singletons
+        and not instance.rows
+        and not isinstance(instance, Facility)
+    )
+
+
+def _start(depths: int, gains: IntArray, features: int, ends: int) -> Walk:
+    """Return a walk of which nothing is filled in but what each unit adds to the first node."""
+    _, totals, units = gains.shape
+    return Walk(
+        units=np.empty((depths, units), np.int64),
+        place=np.zeros((4, depths), np.int64),
+        totals=np.zeros((totals, depths), np.int64),
+        gains=gains,
+        copies=np.zeros(features, np.int64),
+        rest=np.empty((depths, ends, units + 1)),
+        reduced=np.empty((depths, ends, units)),
+        base=np.zeros((depths, 3)),
+        best=np.zeros(depths + 1, np.int64),
+        path=np.zeros(depths, np.int64),
+        held=np.zeros((totals, 1), np.int64),
+        scalars=np.zeros(8, np.int64),
+    )

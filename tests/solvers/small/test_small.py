@@ -1,0 +1,139 @@
+"""The search of selections of few units against brute force, under limits, and where it is not for."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from itertools import count, islice
+
+import numpy as np
+import pytest
+from optsum.solvers.small.search import Found, search_small
+
+from optsum import search
+from optsum.contracts.result import Status, Termination
+from optsum.contracts.run import Limits
+from optsum.coverage.instance import Combination, Coverage
+from optsum.problem.coverage_problem import CoverageProblem
+from optsum.testing import brute_force, random_coverage
+
+
+def searched(instance: Coverage, **options: int) -> Found | None:
+    return search_small(instance, lambda: None, **options)
+
+
+def assert_same_as_brute_force(instance: Coverage, name: object) -> bool:
+    """Compare, and return whether the instance is one that is searched here."""
+    found = searched(instance)
+    if found is None:
+        return False
+    truth = brute_force(CoverageProblem.of(instance))
+    assert found.done, name
+    if truth.best is None:
+        assert found.selection is None, name
+    else:
+        assert found.selection in truth.optima, name
+        assert found.key == truth.best, name
+    return True
+
+
+@pytest.mark.parametrize("kind", ["recall", "window", "precision", "f1", "set", "sum"])
+@pytest.mark.parametrize("seed", range(4))
+def test_equals_brute_force(kind: str, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    served = sum(
+        assert_same_as_brute_force(random_coverage(rng, kind=kind, units=9), (seed, number)) for number in range(100)
+    )
+    assert served > (20 if kind == "sum" else 90)
+
+
+def two_of_f1(rng: np.random.Generator, *, distinct: bool) -> Coverage:
+    """Return a sum of two F1s of which both denominators vary, as of ROUGE-1 + ROUGE-2."""
+    units, features = range(10), 8
+    copies: list[dict[int, int]] = [{} for _ in units]
+    for row in copies:
+        for feature in rng.permutation(2 * features)[: int(rng.integers(2, 8))].tolist():
+            row[feature] = 1 if distinct else int(rng.integers(1, 3))
+    gains = [[2] * int(rng.integers(1, 4)) for _ in range(2 * features)]
+    slots = [0] * features + [2] * features
+    mass = rng.integers(0, 6, (4, len(units)))
+    mass[0::2] = 0
+    if distinct:  # denominators count features once, those of the references among them
+        copies = [{**row, **{2 * features + f: 1 for f in row}, 4 * features + u: 1} for u, row in enumerate(copies)]
+        gains += [[1]] * (2 * features) + [[1]] * len(units)
+        slots += [1] * features + [3] * features + [1 + 2 * (u % 2) for u in units]
+        mass[:] = 0
+    return Coverage.of(
+        rng.integers(1, 9, len(units)).tolist(), copies, gains, slots=slots, mass=mass.tolist(),
+        constants=(0, int(rng.integers(5, 20)), 0, int(rng.integers(5, 20))), weights=(1, int(rng.integers(1, 3))),
+        combination=Combination.SUM, max_length=int(rng.integers(4, 40)), min_length=int(rng.integers(0, 4)),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("distinct", [False, True])
+@pytest.mark.parametrize("seed", range(3))
+def test_two_denominators_that_vary(distinct: bool, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    assert all(assert_same_as_brute_force(two_of_f1(rng, distinct=distinct), (seed, n)) for n in range(100))
+
+
+def hard(units: int = 40) -> Coverage:
+    """Return an instance of recall with a loose bound."""
+    copies = [{(7 * unit + 11 * step) % 30: 1 + unit % 2 for step in range(5)} for unit in range(units)]
+    lengths = [5 + unit * unit % 7 for unit in range(units)]
+    return Coverage.of(lengths, copies, [[3, 2, 1]] * 30, constants=(0, 180), max_length=60)
+
+
+def test_what_is_left_is_not_proven() -> None:
+    found = searched(hard(), work=2_000)
+    assert found is not None
+    assert found.selection is not None
+    assert not found.done
+    result = search(CoverageProblem.of(hard()), "branch-and-bound")  # which goes on in another way
+    assert result.status is Status.OPTIMAL
+    assert result.objective is not None
+    assert Fraction(result.objective_exact) >= found.key
+
+
+def test_the_answer_does_not_depend_on_the_strides() -> None:
+    whole = searched(hard(20), work=10**9)
+    assert whole is not None
+    assert whole.done
+    nodes = [found.nodes for limit in (1, 7, 100) if (found := searched(hard(20), node_limit=limit, work=10**9))]
+    assert nodes == [1, 7, 100]
+    again = searched(hard(20), node_limit=whole.nodes + 1, work=10**9)
+    assert again is not None
+    assert (again.selection, again.done) == (whole.selection, True)
+
+
+def test_a_limit_of_nodes_ends_the_run() -> None:
+    result = search(CoverageProblem.of(hard()), "branch-and-bound", Limits(nodes=5))
+    assert (result.status, result.termination, result.nodes) == (Status.FEASIBLE, Termination.NODE_LIMIT, 5)
+
+
+def test_it_asks_whether_to_go_on() -> None:
+    asked = count()
+    assert search_small(hard(), lambda: next(asked), work=10**7) is not None
+    assert next(asked) > 2
+
+
+def test_another_bound_is_needed_for_some() -> None:
+    plain = hard(8)
+    assert searched(plain) is not None
+    assert searched(replace(plain, combination=Combination.PRODUCT)) is None
+    assert searched(replace(plain, parents=np.array([-1, 0, 0, 0, 0, 0, 0, 0]))) is None
+    long = replace(hard(), max_length=10**6)
+    assert searched(long) is None  # recall of many units has a better search
+    rng = np.random.default_rng(5)
+    assert all(searched(random_coverage(rng, kind=kind)) is None for kind in ("cover", "product") for _ in range(5))
+
+
+def test_lengths_are_kept_exactly() -> None:
+    rng = np.random.default_rng(11)
+    windows = (random_coverage(rng, kind="window", units=8) for _ in count())
+    for instance in islice((one for one in windows if one.size == 8), 60):
+        found = searched(instance)
+        assert found is not None
+        if found.selection is not None:
+            length = int(instance.lengths[list(found.selection)].sum())
+            assert instance.min_length <= length <= instance.max_length

@@ -66,9 +66,9 @@ def _counted(instance: Coverage, chosen: set[int], copies: dict[int, int]) -> li
     for total, row in enumerate(instance.mass[:, list(chosen)].tolist()):
         totals[total] += sum(row)
     features = np.fromiter(copies, np.int64, len(copies))  # looked up all at once; added up one by one
-    starts, stops = instance.level_start[features].tolist(), instance.level_start[features + 1].tolist()
-    places = [min(start + count, stop - 1) for start, stop, count in zip(starts, stops, copies.values(), strict=True)]
-    gains = instance.level[np.array(places, np.int64)].tolist()
+    counts = np.fromiter(copies.values(), np.int64, len(copies))  # which refuses what overflows
+    starts, lasts = instance.level_start[features], instance.level_start[features + 1] - 1
+    gains = instance.level[starts + np.minimum(counts, lasts - starts)].tolist()
     for slot, gain in zip(instance.slot[features].tolist(), gains, strict=True):
         totals[slot] += gain
     return totals

@@ -1,5 +1,8 @@
 """From counted rows to features and their gains."""
 
+# mypy: disable-error-code="no-untyped-def"
+# (numba infers the types of the kernels.)
+
 from __future__ import annotations
 
 from typing import Any
@@ -8,75 +11,119 @@ import numpy as np
 
 from optsum.system.compiled import njit
 
+FIRST_ROW, DIFFERENT, ONCE, FIRST_HELD = range(4)
+"""Columns of what describes a cover."""
+
 
 @njit(cache=True)
-def features_of(
-    begin: Any, found: Any, copies: Any, different: int, held: Any, weights: Any, once: int, units: Any
-) -> Any:
-    """Let n-grams be features, numbered in the order in which the units have them.
+def features_of(begin: Any, found: Any, copies: Any, covers: Any, held: Any, weights: Any, units: Any) -> Any:
+    """Let n-grams be features, numbered cover by cover in the order in which the units have them.
 
     Parameters
     ----------
-    begin, found, copies, different
-        As `optsum.metrics.gram_kernels.count_rows` returns them, and how many n-grams there are.
-    held, weights : rows of references, and what a hit in each is worth
+    begin, found, copies
+        As `optsum.metrics.gram_kernels.count_rows` returns them, of one metric after another: rows end where the next
+        ones begin, and after the last of a metric comes its end.
+    covers : (covers + 1, 4)
+        Of each cover the first row of its metric, how many n-grams there are, what each n-gram gains, once, if that is
+        positive, and where its references begin in `held`; in the last row, where they end.
+    held, weights : rows of references, as their metric numbers them, and what a hit in each is worth
         The gain of a copy is the summed weights of the references that hold the n-gram at least that often.
-    once : int
-        If positive, every n-gram gains so much, once; references do not matter.
-    units : rows of units
+    units : rows of the units, as each metric numbers them
 
     Returns
     -------
     unit_start, unit_feature, unit_count, level_start, level
         As `optsum.coverage.instance.Coverage` has them; without steps beyond all copies that the units have.
+    features : (covers,)
+        How many each has.
     """
-    most = np.zeros(different, np.int64)
-    for row in held:
-        for entry in range(begin[row], begin[row + 1]):
-            most[found[entry]] = max(most[found[entry]], copies[entry])
-    if once > 0:
-        for gram in range(different):
-            most[gram] = 1
-    base = np.zeros(different + 1, np.int64)
-    for gram in range(different):
-        base[gram + 1] = base[gram] + most[gram]
-    gain = np.full(base[different], once, np.int64)
-    for number in range(len(held)):
-        for entry in range(begin[held[number]], begin[held[number] + 1]):
-            for copy in range(base[found[entry]], base[found[entry]] + copies[entry]):
-                gain[copy] += weights[number]
-
-    entries = 0
-    for row in units:
-        entries += begin[row + 1] - begin[row]
+    many = len(covers) - 1
+    entries, grams = 0, 0
+    for cover in range(many):
+        first = covers[cover, FIRST_ROW]
+        grams += covers[cover, DIFFERENT]
+        for row in units:
+            entries += begin[first + row + 1] - begin[first + row]
     unit_start = np.zeros(len(units) + 1, np.int64)
     unit_feature = np.empty(entries, np.int64)
     unit_count = np.empty(entries, np.int64)
-    feature = np.full(different, -1, np.int64)
-    gram_of = np.empty(different, np.int64)
-    available = np.zeros(different, np.int64)
-    features, filled = 0, 0
+    level_start = np.zeros(grams + 1, np.int64)
+    features = np.zeros(many, np.int64)
+    number = np.full(grams, -1, np.int64)  # the feature of each n-gram of each cover
+    available = np.zeros(grams, np.int64)
+    most = np.zeros(grams, np.int64)  # copies of an n-gram that gain something
+    done, offset = 0, 0
+    gram_of = np.empty(grams, np.int64)
+    for cover in range(many):
+        first, different = covers[cover, FIRST_ROW], covers[cover, DIFFERENT]
+        _count_copies(begin, found, copies, covers, cover, held, most[offset : offset + different])
+        for unit in range(len(units)):
+            row = first + units[unit]
+            for entry in range(begin[row], begin[row + 1]):
+                gram = offset + found[entry]
+                if most[gram] == 0:
+                    continue
+                if number[gram] < 0:
+                    number[gram] = done
+                    gram_of[done] = gram
+                    done += 1
+                    features[cover] += 1
+                available[gram] += copies[entry]
+                unit_start[unit + 1] += 1
+        offset += different
     for unit in range(len(units)):
-        for entry in range(begin[units[unit]], begin[units[unit] + 1]):
-            gram = found[entry]
-            if most[gram] == 0:
-                continue
-            if feature[gram] < 0:
-                feature[gram] = features
-                gram_of[features] = gram
-                features += 1
-            available[gram] += copies[entry]
-            unit_feature[filled] = feature[gram]
-            unit_count[filled] = copies[entry]
-            filled += 1
-        unit_start[unit + 1] = filled
-    level_start = np.zeros(features + 1, np.int64)
-    for number in range(features):
-        gram = gram_of[number]
-        level_start[number + 1] = level_start[number] + 1 + min(most[gram], available[gram])
-    level = np.zeros(level_start[features], np.int64)
-    for number in range(features):
-        first = base[gram_of[number]] - level_start[number] - 1
-        for place in range(level_start[number] + 1, level_start[number + 1]):
-            level[place] = level[place - 1] + gain[first + place]
-    return unit_start, unit_feature[:filled], unit_count[:filled], level_start, level
+        unit_start[unit + 1] += unit_start[unit]
+    filled = 0
+    for unit in range(len(units)):
+        offset = 0
+        for cover in range(many):
+            row = covers[cover, FIRST_ROW] + units[unit]
+            for entry in range(begin[row], begin[row + 1]):
+                gram = offset + found[entry]
+                if most[gram]:
+                    unit_feature[filled], unit_count[filled] = number[gram], copies[entry]
+                    filled += 1
+            offset += covers[cover, DIFFERENT]
+    for one in range(done):
+        level_start[one + 1] = level_start[one] + 1 + min(most[gram_of[one]], available[gram_of[one]])
+    level = _levels(begin, found, copies, covers, held, weights, number, level_start[: done + 1])
+    return unit_start, unit_feature[:filled], unit_count[:filled], level_start[: done + 1], level, features
+
+
+@njit(cache=True)
+def _count_copies(begin, found, copies, covers, cover, held, most):
+    """Write down how many copies of each n-gram gain something."""
+    if covers[cover, ONCE] > 0:
+        for gram in range(len(most)):
+            most[gram] = 1
+        return
+    for place in range(covers[cover, FIRST_HELD], covers[cover + 1, FIRST_HELD]):
+        row = covers[cover, FIRST_ROW] + held[place]
+        for entry in range(begin[row], begin[row + 1]):
+            most[found[entry]] = max(most[found[entry]], copies[entry])
+
+
+@njit(cache=True)
+def _levels(begin, found, copies, covers, held, weights, number, level_start):
+    """Return the gain tables: first what each copy gains, then what all up to it do."""
+    level = np.zeros(level_start[-1], np.int64)
+    offset = 0
+    for cover in range(len(covers) - 1):
+        once = covers[cover, ONCE]
+        for gram in range(offset, offset + covers[cover, DIFFERENT]):
+            if once > 0 and number[gram] >= 0:
+                level[level_start[number[gram]] + 1] = once
+        for place in range(covers[cover, FIRST_HELD], covers[cover + 1, FIRST_HELD]):
+            row = covers[cover, FIRST_ROW] + held[place]
+            for entry in range(begin[row], begin[row + 1]):
+                one = number[offset + found[entry]]
+                if one >= 0:
+                    last = min(level_start[one] + copies[entry], level_start[one + 1] - 1)
+                    for copy in range(level_start[one] + 1, last + 1):
+                        level[copy] += weights[place]
+        offset += covers[cover, DIFFERENT]
+    for one in range(len(level_start) - 1):
+        for copy in range(level_start[one] + 2, level_start[one + 1]):
+            level[copy] += level[copy - 1]
+    return level

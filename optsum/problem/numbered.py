@@ -62,50 +62,58 @@ class Rows:
         return self.totals[self.units]
 
 
+_ENTRIES = ("found", "copies")
+
+
 class RowRatios(Ratios):
     """Ratios of components that are `Rows`."""
 
     def __init__(self, units: int, ratios: int) -> None:
         super().__init__(units, ratios)
-        self._covers: list[tuple[IntArray, ...]] = []
+        self._components: list[Rows] = []
         self._slots: list[int] = []
+        self._covers: list[tuple[int, int, int, int]] = []
+        self._held: list[int] = []
+        self._weights: list[int] = []
 
     def cover(self, slot: int, part: int, references: Sequence[int], weights: Sequence[int], component: Rows) -> None:
         """Let the n-grams of some references feed a total."""
         del part
-        self._add(slot, component, references, weights, 0)
+        self._add(slot, component, 0)
+        self._held += references
+        self._weights += weights
 
     def cover_all(self, slot: int, part: int, gain: int, component: Rows) -> None:
         """Let every n-gram of the units feed a total, once."""
         del part
-        self._add(slot, component, (), (), gain)
+        self._add(slot, component, gain)
 
-    def _add(self, slot: int, rows: Rows, references: Sequence[int], weights: Sequence[int], once: int) -> None:
-        from optsum.problem.cover_kernel import features_of
-
-        held, worth = np.array(references, np.int64), np.array(weights, np.int64)
-        made = features_of(rows.begin, rows.found, rows.copies, rows.different, held, worth, once, rows.units)
-        self._covers.append(made)
+    def _add(self, slot: int, rows: Rows, once: int) -> None:
+        if rows not in self._components:
+            self._components.append(rows)
+        first = sum(len(before.begin) for before in self._components[: self._components.index(rows)])
+        self._covers.append((first, rows.different, once, len(self._held)))
         self._slots.append(slot)
 
     def coverage(self, lengths: Sequence[int] | IntArray, weights: tuple[int, ...], **others: Any) -> Coverage:
         """Return the instance."""
-        start, feature, count, level_start, level = self._covers[0]
-        slots = [
-            np.full(len(cover[3]) - 1, slot, np.int64) for cover, slot in zip(self._covers, self._slots, strict=True)
-        ]
-        if len(self._covers) > 1:
-            starts, features, counts, level_starts, levels = zip(*self._covers, strict=True)
-            shifts = [0, *accumulate(map(len, slots))]
-            steps = [0, *accumulate(map(len, levels))]
-            units = np.concatenate([np.repeat(np.arange(len(one) - 1), np.diff(one)) for one in starts])
-            order = np.argsort(units, kind="stable")
-            start = np.sum(starts, axis=0)
-            feature = np.concatenate([one + shift for one, shift in zip(features, shifts, strict=False)])[order]
-            count = np.concatenate(counts)[order]
-            level = np.concatenate(levels)
-            ends = [one[1:] + step for one, step in zip(level_starts, steps, strict=False)]
-            level_start = np.concatenate([level_starts[0][:1], *ends])
+        from optsum.problem.cover_kernel import features_of
+
+        first, *more = self._components
+        begin, found, copies = first.begin, first.found, first.copies
+        if more:
+            ends = accumulate(len(rows.found) for rows in self._components)
+            begin = np.concatenate([begin, *(rows.begin + end for rows, end in zip(more, ends, strict=False))])
+            found, copies = (np.concatenate([getattr(rows, name) for rows in self._components]) for name in _ENTRIES)
+        start, feature, count, level_start, level, features = features_of(
+            begin,
+            found,
+            copies,
+            np.array([*self._covers, (0, 0, 0, len(self._held))], np.int64),
+            np.array(self._held, np.int64),
+            np.array(self._weights, np.int64),
+            first.units,
+        )
         return Coverage.trusted(
             lengths=np.asarray(lengths, np.int64),
             unit_start=start,
@@ -113,7 +121,7 @@ class RowRatios(Ratios):
             unit_count=count,
             level_start=level_start,
             level=level,
-            slot=np.concatenate(slots),
+            slot=np.repeat(np.array(self._slots, np.int64), features),
             **self.given(weights),
             **others,
         )

@@ -12,7 +12,7 @@ from optsum.errors import OptionError
 from optsum.problem.formulation import Task
 from optsum.running.best_reference import best_of_references, shares
 from optsum.running.results import count_sentences, finished, unsolved
-from optsum.running.search import search
+from optsum.running.search import searched
 from optsum.running.setup import Setup
 from optsum.system.clock import clock
 from optsum.system.deadline import NEVER, Deadline, TimeOver
@@ -32,6 +32,10 @@ def build(topic: Topic, setup: Setup, deadline: Deadline = NEVER) -> Task:
     OptsumError
         If the topic cannot be a problem, or the formulation does not serve the options.
     """
+    return _built(topic, setup, deadline)
+
+
+def _built(topic: Topic, setup: Setup, deadline: Deadline) -> Task:
     if setup.best_of_references and len(topic.references) > 1:
         raise OptionError('A topic with several references is several problems with references="best": give one.')
     spec, warning = setup.spec_for(topic), setup.warning_of(topic)
@@ -39,6 +43,7 @@ def build(topic: Topic, setup: Setup, deadline: Deadline = NEVER) -> Task:
     return task if warning is None else replace(task, notes={**task.notes, "warning": warning})
 
 
+@postponing()
 def answer(topic: Topic, setup: Setup, *, began: float) -> Result:
     """Search a topic as one problem, or as one for each reference where the best of them is wanted.
 
@@ -59,7 +64,7 @@ def answer(topic: Topic, setup: Setup, *, began: float) -> Result:
 
 def _built_and_run(topic: Topic, setup: Setup, began: float) -> Result:
     try:
-        task = build(topic, setup, Deadline(setup.limits.time_s))
+        task = _built(topic, setup, Deadline(setup.limits.time_s))
     except TimeOver:
         late = unsolved(topic.id, setup, Termination.TIME_LIMIT, seconds=clock() - began)
         return replace(late, sentence_count=count_sentences(topic))
@@ -74,7 +79,7 @@ def run_task(
     root_bound: Key | None = None,
     sentence_count: int | None = None,
 ) -> Result:
-    """Search a task and turn the answer back into text.
+    """Search a task and turn the answer back into text; whoever calls it postpones Ctrl-C where it must be.
 
     Parameters
     ----------
@@ -91,5 +96,5 @@ def run_task(
     began = built if began is None else began
     limits = setup.limits.after(built - began)
     bound = "none" if setup.options.bound == "none" else "root"
-    result = search(task.problem, setup.strategy, limits, seed, root_bound=root_bound, bound=bound)
+    result = searched(task.problem, setup.strategy, limits, seed, root_bound=root_bound, bound=bound)
     return finished(task, setup, result, began=began, built=built, sentence_count=sentence_count)

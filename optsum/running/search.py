@@ -23,7 +23,7 @@ from optsum.registry import CERTIFICATE, CERTIFIED, CHOOSER, STRATEGIES
 from optsum.system.deadline import Deadline
 from optsum.system.processes.postponed import postponing
 
-__all__ = ["exact", "get_ready", "result_of_sets", "search"]
+__all__ = ["exact", "get_ready", "result_of_sets", "search", "searched"]
 
 _PROOF_MAY_STAND = {Termination.COMPLETED, Termination.TARGET_REACHED, Termination.GAP_REACHED}
 
@@ -73,6 +73,23 @@ def search(
     BackendError
         If a solver is missing, or its answer does not survive re-scoring.
     """
+    return searched(
+        problem, strategy, limits, seed, on_progress=on_progress, root_bound=root_bound, bound=bound, **options
+    )
+
+
+def searched(
+    problem: Problem,
+    strategy: str | Strategy,
+    limits: Limits | None,
+    seed: int,
+    *,
+    on_progress: Callable[[Run], bool | None] | None = None,
+    root_bound: Key | None = None,
+    bound: str = "root",
+    **options: Any,
+) -> Result:
+    """Do what `search` does, for callers who postpone Ctrl-C where it must be (`postponing`), as it takes time."""
     named = {name: options.pop(name) for name in LIMIT_OPTIONS if name in options}
     if named and limits is not None:
         raise OptionError(f"Limits are given as limits= or by their names ({', '.join(named)}): leave one of the two.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from math import prod
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -76,13 +77,13 @@ def search_small(
     depths = 2 + int((np.sort(lengths).cumsum() <= instance.max_length).sum())  # of the shortest units so many fit
     if (varies and totals > 4) or depths * units * (totals + 5) > _ROOM or (integer and depths > _DEEPEST):
         return None
-    if not fits(instance):
-        return None
     entries = kernel_array(instance.unit_start), kernel_array(instance.unit_feature), kernel_array(instance.unit_count)
     tables = kernel_array(instance.level_start), kernel_array(instance.level), kernel_array(instance.slot)
     column_start, column_unit, column_copies = columns_of(*entries, len(instance.slot))
     gains, least = np.empty((depths, totals, units), np.int64), np.empty((totals, units), np.int64)
     first_gains(*entries, *tables, kernel_array(instance.mass), column_start, gains[0], least)
+    if not _fit(instance, gains[0]) and not fits(instance):
+        return None
     rules = np.array([instance.min_length, instance.max_length, kind, not varies], np.int64)
     columns, weights = (column_start, column_unit, column_copies), kernel_array(instance.weights)
     fixed = Fixed(rules, lengths, *entries, *tables, weights, *columns, least)
@@ -109,6 +110,13 @@ def _serves(instance: Coverage) -> bool:
         and not instance.rows
         and not isinstance(instance, Facility)
     )
+
+
+def _fit(instance: Coverage, gains: IntArray) -> bool:
+    """Whether 64 bits hold the products of two values, even if each unit added what it is worth by itself."""
+    reach = (1.0 + np.abs(instance.constants[: len(gains)]) + gains.sum(axis=1, dtype=np.float64)).tolist()
+    bottoms = prod(reach[1::2])
+    return bool(sum(instance.weights) * max(reach[0::2]) * bottoms * bottoms < 2**61)
 
 
 def _start(depths: int, gains: IntArray, features: int, ends: int) -> Walk:

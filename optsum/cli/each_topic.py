@@ -27,8 +27,6 @@ from optsum.running.each_topic import charged
 from optsum.running.setup import setup_of
 from optsum.running.warm import warm_up
 
-__all__ = ["EachTopic"]
-
 _SHOWN = 50
 """Lines of the table; a file may have any number of topics."""
 

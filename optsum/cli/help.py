@@ -6,8 +6,6 @@ from typing import Any, Final
 
 from typer.core import TyperCommand, TyperGroup
 
-__all__ = ["GroupedCommand", "WholeSummaries"]
-
 _GROUPS: Final = {
     "Problem": (
         *(

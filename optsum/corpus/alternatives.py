@@ -16,15 +16,7 @@ from optsum.corpus.topic import Topic
 from optsum.errors import InputError
 from optsum.text.tokenizers import Sentence
 
-__all__ = [
-    "Alternatives",
-    "SentenceId",
-    "alternatives_of",
-    "check_extract",
-    "in_order",
-    "sentences_of",
-    "texts_of",
-]
+__all__ = ["SentenceId", "alternatives_of", "check_extract", "in_order", "sentences_of", "texts_of"]
 
 SentenceId: TypeAlias = int | str
 """What the input calls a source sentence: a unit number, or a name of any kind."""

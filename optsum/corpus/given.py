@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, TypeAlias, TypeVar
 
-from optsum.corpus.formats.cells import topic_record
 from optsum.corpus.formats.columns import recognised
+from optsum.corpus.formats.tables import topic_record
 from optsum.corpus.sentences import json_type
 from optsum.corpus.systems import BadSystem, System, as_system, read_systems
 from optsum.corpus.topic import BadTopic, Flat, Topic, as_topic

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
+from optsum.chunks import format_conllu, parses_of_spacy
 from optsum.chunks.conllu_text import Block, conllu_blocks
 from optsum.chunks.parse import Parse, Token
 from optsum.corpus.topic import Topic
-from optsum.errors import InputError
+from optsum.errors import InputError, OptionError
 from optsum.system.files import read_text
-from optsum.text.tokenizers import Sentence
+from optsum.text.tokenizers import Sentence, raw_text
 
-__all__ = ["parse_files", "parses_of", "rebased"]
-
-_FOLDER = "conllu"
+__all__ = ["load_model", "parse_files", "parsed_topic", "parses_of", "rebased"]
 
 
 def parses_of(topic: Topic) -> tuple[Parse, ...]:
@@ -40,7 +41,9 @@ def parses_of(topic: Topic) -> tuple[Parse, ...]:
     """
     try:
         return tuple(
-            _fitted(block.parse(), sentence, unit) if block else _empty(sentence)
+            _fitted(block.parse(), sentence, unit)
+            if block
+            else Parse((Token("", deprel="root"),), raw_text(sentence))  # of a sentence without a word
             for unit, (block, sentence) in enumerate(zip(_blocks(topic), topic.sentences, strict=True))
         )
     except InputError as error:
@@ -49,7 +52,7 @@ def parses_of(topic: Topic) -> tuple[Parse, ...]:
 
 def _blocks(topic: Topic) -> list[Block | None]:
     """Return the CoNLL-U of each sentence; None for one that has no word, and no parse."""
-    has_words = [bool(_text(sentence).strip()) for sentence in topic.sentences]
+    has_words = [bool(raw_text(sentence).strip()) for sentence in topic.sentences]
     found = _found(topic, has_words)
     if len(found) == sum(has_words) < len(has_words):
         parses = iter(found)
@@ -86,7 +89,7 @@ def parse_files(topic: Topic) -> list[Path]:
     """Return the files that the parses of a topic are read from, as far as they exist."""
     if topic.parses is not None or topic.meta.get("conllu") is None:
         return []
-    return [path for name in _names(topic) if (path := _existing(_places(name, topic.source))) is not None]
+    return [path for name in _names(topic) if (path := _existing(name, topic.source)) is not None]
 
 
 def _names(topic: Topic) -> list[str]:
@@ -108,7 +111,7 @@ def rebased(topic: Topic, folder: Path) -> Topic:
 
 def _seen_from(folder: Path, name: object, source: str) -> object:
     """Return the name of a file as seen from another folder; one that does not exist stays as it is."""
-    if not isinstance(name, str) or Path(name).is_absolute() or (path := _existing(_places(name, source))) is None:
+    if not isinstance(name, str) or Path(name).is_absolute() or (path := _existing(name, source)) is None:
         return name
     try:
         return Path(os.path.relpath(path.resolve(), folder.resolve())).as_posix()
@@ -123,33 +126,24 @@ def _folder_of(source: str) -> Path:
 
 def _places(name: str, source: str) -> list[Path]:
     beside = _folder_of(source)
-    return [beside / name, beside / _FOLDER / name]
+    return [beside / name, beside / "conllu" / name]
 
 
-def _existing(places: list[Path]) -> Path | None:
-    return next((place for place in places if place.is_file()), None)
+def _existing(name: str, source: str) -> Path | None:
+    return next((place for place in _places(name, source) if place.is_file()), None)
 
 
 def _read(name: str, source: str) -> list[Block]:
-    places = _places(name, source)
-    path = _existing(places)
+    path = _existing(name, source)
     if path is None:
+        places = _places(name, source)
         raise InputError(f"meta.conllu names {name!r}, but neither {places[0]} nor {places[1]} exists; mend the name")
     return conllu_blocks(read_text(path, ""), str(path))
 
 
-def _text(sentence: Sentence) -> str:
-    return sentence if isinstance(sentence, str) else " ".join(sentence)
-
-
-def _empty(sentence: Sentence) -> Parse:
-    """Return the parse of a sentence without a word."""
-    return Parse((Token("", deprel="root"),), _text(sentence))
-
-
 def _fitted(parse: Parse, sentence: Sentence, unit: int) -> Parse:
     """Return the parse with the sentence as its text, whatever white space either has."""
-    text = _text(sentence)
+    text = raw_text(sentence)
     if text == parse.text:
         return parse
     places = [place for place, sign in enumerate(text) if not sign.isspace()]
@@ -167,3 +161,57 @@ def _fitted(parse: Parse, sentence: Sentence, unit: int) -> Parse:
         end = places[last - 1] + 1 if last else 0
         tokens.append(replace(token, start=places[first] if last > first else end, end=end))
     return Parse(tuple(tokens), text, parse.source)
+
+
+def load_model(name: str) -> Any:
+    """Return a pipeline of spaCy.
+
+    Parameters
+    ----------
+    name : str
+        Of an installed package, such as "en_core_web_sm", or the path of a folder.
+
+    Raises
+    ------
+    OptionError
+        If spaCy, or the pipeline, is not there, or it has no parser.
+    """
+    try:
+        spacy = import_module("spacy")
+    except ImportError:
+        raise OptionError("Parsing needs spaCy: pip install 'optsum[spacy]'.") from None
+    try:
+        return spacy.load(name)
+    except (OSError, ValueError) as error:
+        raise OptionError(
+            f"spaCy has no pipeline {name!r}: python -m spacy download {name}, or give the folder of one."
+        ) from error
+
+
+def parsed_topic(topic: Topic, pipeline: Any) -> Topic:
+    """Return a topic with the parse of each of its sentences; those that there were are replaced.
+
+    Sentences stay as they are: what the topic calls one is one for the parser, and tokens of a topic that comes as
+    tokens are its words.
+
+    Raises
+    ------
+    InputError
+        If the pipeline has no parser, or the topic has no text.
+    """
+    if not topic.sentences:
+        raise InputError(f"topic {topic.id!r} has no documents, so there is nothing to parse")
+    found = []
+    for number, sentence in enumerate(topic.sentences):
+        if isinstance(sentence, str):
+            document = pipeline.make_doc(sentence)
+        else:
+            document = import_module("spacy.tokens").Doc(pipeline.vocab, words=list(sentence))
+        for token in document:
+            token.is_sent_start = not token.i
+        for _, component in pipeline.pipeline:
+            document = component(document)
+        parses = parses_of_spacy(document, f"topic {topic.id!r}, sentence {number}") if len(document) else ()
+        found.append("\n\n".join(map(format_conllu, parses)))
+    meta = {name: value for name, value in topic.meta.items() if name != "conllu"}
+    return replace(topic, parses=tuple(found), meta=meta)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,12 +11,14 @@ from typing import Any
 from optsum.corpus.formats.lines import Line
 from optsum.corpus.formats.records import read_records
 from optsum.corpus.sentences import as_sentences, check_language, json_type
-from optsum.corpus.topic import Text, as_id
+from optsum.corpus.topic import Text, Topic, as_id
 from optsum.corpus.unique import unique
 from optsum.errors import InputError
 from optsum.system.files import PathLike
+from optsum.text.lengths import joined
+from optsum.text.tokenizers import Sentence, raw_text
 
-__all__ = ["BadSystem", "System", "as_system", "read_systems"]
+__all__ = ["BadSystem", "Extract", "System", "as_system", "extract_of", "read_systems"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,3 +194,53 @@ def _name_of(read: System | BadSystem) -> tuple[str, ...]:
 def _again(read: System | BadSystem) -> System | BadSystem:
     topic_id, system = _name_of(read)
     return BadSystem(read.source, f"a second summary of system {system!r} for topic {topic_id!r}; give one")
+
+
+@dataclass(frozen=True)
+class Extract:
+    """The sentences of a summary, as far as the source has them.
+
+    Attributes
+    ----------
+    units : tuple of int
+        Sentences of the source, in order.
+    others : int
+        Sentences of the summary that are none of the source.
+    """
+
+    units: tuple[int, ...]
+    others: int
+
+    @property
+    def names(self) -> set[int | str]:
+        """What an oracle is compared with: sentences of the source, and for each other one a name that none has."""
+        return {*self.units, *(f"other {number}" for number in range(self.others))}
+
+
+def extract_of(topic: Topic, system: System) -> Extract | None:
+    """Return which sentences of the source a summary consists of; None if its text is not known.
+
+    A sentence is one of the source if their letters and digits are the same, whatever their case and what stands
+    between. The first that is still free is meant where the source has a sentence several times.
+    """
+    if system.selection is not None:
+        units = {unit for unit in system.selection if isinstance(unit, int)}
+        if len(units) == len(system.selection):
+            return Extract(tuple(sorted(units)), 0)
+    if system.summary is None:
+        return None
+    places: defaultdict[str, deque[int]] = defaultdict(deque)
+    for unit, sentence in enumerate(topic.sentences):
+        places[_letters(sentence)].append(unit)
+    found: list[int] = []
+    others = 0
+    for letters in filter(None, map(_letters, system.summary)):
+        if places[letters]:
+            found.append(places[letters].popleft())
+        else:
+            others += 1
+    return Extract(tuple(sorted(found)), others)
+
+
+def _letters(sentence: Sentence) -> str:
+    return "".join(filter(str.isalnum, raw_text(joined([sentence])).casefold()))

@@ -10,8 +10,6 @@ from typing import Final, TypeVar
 
 from optsum.corpus.topic import BadTopic, Topic
 
-__all__ = ["Names", "unique", "unique_topics"]
-
 T = TypeVar("T")
 
 _HALVES: Final = Struct("=QQ")

@@ -34,10 +34,6 @@ _OWN: Final = re.compile(rb'\s*\{\s*"id"\s*:\s*' + _PLAIN + rb'\s*,\s*"(?:docume
 """How a line of optsum's own begins, as most are written."""
 
 
-def _say_nothing(columns: Columns) -> None:
-    del columns
-
-
 class Unread(NamedTuple):
     """The one topic of a line.
 
@@ -60,7 +56,7 @@ class Unread(NamedTuple):
     mapped: Columns | None
     texts: Texts
 
-    def read(self, say: Callable[[Columns], None] = _say_nothing) -> Topic | BadTopic:
+    def read(self, say: Callable[[Columns], None] = lambda _: None) -> Topic | BadTopic:
         """Return the topic, or what is wrong with it; `say` as for `optsum.corpus.topics.topics_of_line`."""
         (topic,) = topics_of_line(decode(self.raw, self.source), self.number, self.mapped, self.texts, say)
         return topic
@@ -105,16 +101,13 @@ def unread_topics(
     mapped = None if columns is None else parse_columns(columns)
     texts, say = (language, flat), Say(name_of(path), told)
     source = open_source(path, language=language, columns=mapped.names if mapped is not None else ())
+    several = mapped is not None and any("[]" in place for place in mapped.paths.values())
     first = next(source, None)
-    if first is None or not isinstance(first, RawLine) or not Path(path).is_file() or _several(mapped):
+    if first is None or not isinstance(first, RawLine) or not Path(path).is_file() or several:
         rest: Any = source if first is None else chain([first], source)
         return unique_topics(topics_of_source(rest, mapped, texts, say))
     lines = cast("Iterator[Line | RawLine]", chain([first], source))
     return _unread(lines, mapped, texts, say, lambda: read_topics(path, language=language, flat=flat, columns=columns))
-
-
-def _several(mapped: Columns | None) -> bool:
-    return mapped is not None and any("[]" in place for place in mapped.paths.values())
 
 
 def _unread(

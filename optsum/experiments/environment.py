@@ -15,8 +15,6 @@ from optsum.errors import OptsumError
 from optsum.options.options import Options
 from optsum.registry import BACKENDS, STRATEGIES
 
-__all__ = ["environment"]
-
 _PACKAGES: Final = ("numpy", "numba", "highspy", "pyomo", "deap", "loky", "distributed")
 
 

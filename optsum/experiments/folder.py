@@ -15,8 +15,6 @@ from optsum.corpus.rows.store import STORE, RowStore
 from optsum.errors import InputError, OptionError
 from optsum.system.files import PathLike, describe_os_error
 
-__all__ = ["CONFIG", "ENVIRONMENT", "RunFolder", "is_locked"]
-
 CONFIG: Final = "config.toml"
 ENVIRONMENT: Final = "environment.json"
 _LOCK: Final = "lock"

@@ -16,8 +16,6 @@ from optsum.errors import InputError
 from optsum.problem.formulation import Formulation
 from optsum.system.files import describe_os_error
 
-__all__ = ["absolute", "files_beside", "fingerprint"]
-
 _BLOCK: Final = 1 << 20
 
 

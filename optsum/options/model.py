@@ -12,8 +12,6 @@ from optsum.options.values.other_names import our_value
 if TYPE_CHECKING:
     from optsum.text.analyzer import Analyzer
 
-__all__ = ["Counts", "FlatLists", "Model", "ModelUnits", "Stem", "Stemmer", "Stopwords", "Tokenizer", "analyzer_of"]
-
 
 class Model(BaseModel):
     """Options that cannot be changed, refuse others, and take no true or false for a number."""

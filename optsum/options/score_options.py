@@ -21,8 +21,6 @@ from optsum.options.model import (
 if TYPE_CHECKING:
     from optsum.text.analyzer import Analyzer
 
-__all__ = ["ScoreOptions"]
-
 
 class ScoreOptions(Model):
     """Every option of scoring."""

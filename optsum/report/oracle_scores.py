@@ -7,8 +7,7 @@ from itertools import product
 from typing import Any, Final
 
 from optsum.contracts.result import Termination
-from optsum.corpus.extracts import extract_of
-from optsum.corpus.systems import System
+from optsum.corpus.systems import System, extract_of
 from optsum.corpus.topic import Topic
 from optsum.metrics.names import parse_metric
 from optsum.optima.optima import Optima
@@ -19,8 +18,6 @@ from optsum.running.each_topic import single_problem
 from optsum.running.setup import Setup, setup_of
 from optsum.running.warm import refused, warm_up
 from optsum.system.clock import clock
-
-__all__ = ["OracleScores", "against"]
 
 _SHARED: Final = (
     *("references", "tokenizer", "stem", "stemmer", "stopwords", "counts", "model_units", "max_length", "time_limit"),
@@ -115,7 +112,7 @@ class OracleScores:
 def against(topic: Topic, system: System, oracles: Mapping[str, Optima | None]) -> dict[str, dict[str, Any] | None]:
     """Return precision, recall, F-measure and number of oracles of a summary, by metric.
 
-    A sentence of the summary that is none of the source is in no oracle (`optsum.corpus.extracts.extract_of`).
+    A sentence of the summary that is none of the source is in no oracle (`optsum.corpus.systems.extract_of`).
     """
     extract = extract_of(topic, system)
     scores: dict[str, dict[str, Any] | None] = {}

@@ -17,8 +17,6 @@ from optsum.program.dual_bound import model_bound
 from optsum.system.deadline import NEVER, Deadline
 from optsum.text.tokenizers import Sentence
 
-__all__ = ["TextLimit", "any_text_limit"]
-
 
 @dataclass(frozen=True, slots=True)
 class TextLimit:

@@ -37,8 +37,6 @@ from optsum.studies.submitted import Submitted, refused, summary_of
 from optsum.system.deadline import Deadline
 from optsum.text.lengths import cut_sentences
 
-__all__ = ["GapStudy"]
-
 ANY_TEXT: Final = "any text"
 COMPRESSIVE: Final = "compressive oracle"
 EXTRACTIVE: Final = "extractive oracle"

@@ -10,8 +10,8 @@ import pytest
 
 import optsum
 from optsum.cli import main
-from optsum.corpus import parsing
-from optsum.corpus.parsing import load_model, parsed_topic
+from optsum.corpus import parses
+from optsum.corpus.parses import load_model, parsed_topic
 from optsum.errors import InputError, OptionError
 
 TOPIC = {
@@ -71,7 +71,7 @@ def test_what_is_missing_is_said(model: Path, monkeypatch: pytest.MonkeyPatch) -
     def missing(name: str) -> Any:
         raise ImportError(name)
 
-    monkeypatch.setattr(parsing, "import_module", missing)
+    monkeypatch.setattr(parses, "import_module", missing)
     with pytest.raises(OptionError, match=r"pip install 'optsum\[spacy\]'"):
         load_model("any")
 

@@ -32,7 +32,7 @@ def run(
 ) -> int:
     """Parse all topics of a file."""
     from optsum.cli.stopping import Stopping
-    from optsum.corpus.parsing import load_model, parsed_topic
+    from optsum.corpus.parses import load_model, parsed_topic
     from optsum.corpus.rows.writer import RowWriter
     from optsum.report.tables.table import counted
 

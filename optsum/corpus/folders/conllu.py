@@ -12,9 +12,9 @@ from optsum.corpus.topic import BadTopic, Text, Topic, as_id
 from optsum.errors import InputError
 from optsum.system.files import PathLike, describe_os_error, read_text
 
-__all__ = ["read_conllu_folder"]
+__all__ = ["CONLLU_ENDINGS", "read_conllu_folder"]
 
-_ENDINGS = (".conllu", ".conllu.gz")
+CONLLU_ENDINGS = (".conllu", ".conllu.gz")
 _REFERENCE = re.compile(r"(?:meta::)?(?:summary|reference)_?\d*")
 _AUTHOR = re.compile(r"\(([^()]*)\)\s*")
 
@@ -43,16 +43,16 @@ def read_conllu_folder(folder: PathLike, *, language: str = "en") -> Iterator[To
         At once, if the folder cannot be read, or no file there ends in ``.conllu`` or ``.conllu.gz``.
     """
     try:
-        files = sorted(file for file in Path(folder).iterdir() if _is_topic(file))
+        files = sorted(
+            file
+            for file in Path(folder).iterdir()
+            if file.name.endswith(CONLLU_ENDINGS) and not file.name.startswith(".") and file.is_file()
+        )
     except OSError as error:
         raise InputError(f"the folder {folder} cannot be read: {describe_os_error(error)}") from error
     if not files:
         raise InputError(f"{folder} cannot be read: it is a folder; give a file, or a folder of files named *.conllu")
     return (_topic(file, language) for file in files)
-
-
-def _is_topic(file: Path) -> bool:
-    return file.name.endswith(_ENDINGS) and not file.name.startswith(".") and file.is_file()
 
 
 def _topic(file: Path, language: str) -> Topic | BadTopic:

@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
 
-from optsum.corpus.formats.lines import Line
+from optsum.corpus.formats.lines import Line, bad_topic
 from optsum.corpus.formats.sgml import (
     Document,
     Summary,
@@ -58,12 +58,11 @@ def duc_topics(files: Sequence[Path], language: str = "en") -> Iterator[Line]:
     language : str
         By whose rules texts without marked sentences are split.
     """
-    empty = True
+    line = None
     for line in _topics(files, language):
-        empty = False
         yield line
-    if empty:
-        yield Line(well_formed(str(files[0])), None, "there is no whole <DOC> and no whole <SUM> here", ended=True)
+    if line is None:
+        yield Line(well_formed(str(files[0])), None, "there is no whole <DOC> and no whole <SUM> here")
 
 
 def _topics(files: Sequence[Path], language: str) -> Iterator[Line]:
@@ -76,16 +75,16 @@ def _topics(files: Sequence[Path], language: str) -> Iterator[Line]:
         try:
             text = read_text(file, "")
         except InputError as error:
-            yield Line(source, None, str(error), ended=True)
+            yield Line(source, None, str(error))
             continue
         summary = summary_of_name(file.name, text, language)
         summaries += parse_summaries(text, language) if summary is None else [summary]
         for document in parse_documents(text, language):
             if not document.name:
-                yield Line(source, None, "a document has no number; give <DOCNO>", ended=True)
+                yield Line(source, None, "a document has no number; give <DOCNO>")
             elif document.name in documents:
                 if document != documents[document.name]:
-                    yield Line(source, None, f"document {document.name!r} is there twice, and differs", ended=True)
+                    yield Line(source, None, f"document {document.name!r} is there twice, and differs")
             else:
                 documents[document.name] = document
                 origin[document.name] = source
@@ -105,12 +104,12 @@ def _of_documents(
     for name, own in by_document.items():
         if name not in documents:
             of = f"document {name!r}" if name else f"a document of {own[0].docset!r}"
-            yield Line(name or own[0].docset, None, f"there is a summary of {of}, but no such document", ended=True)
+            yield Line(name or own[0].docset, None, f"there is a summary of {of}, but no such document")
     for name, document in documents.items():
         if own := by_document.get(name, []):
             yield _line(name, origin[name], [document], own)
         elif not any(summary.multi for summary in summaries):
-            yield Line(origin[name], {"id": name, "status": "error", "error": _NONE}, None, ended=True)
+            yield bad_topic(origin[name], name, _NONE)
 
 
 _NONE = "there is no summary of the document; put files with <SUM DOCREF=...>, or pages of SEE, beside it"
@@ -131,7 +130,7 @@ def _of_sets(
                 yield _line(name, docset, [documents[each] for each in chosen], own)
             else:
                 error = f"there are summaries of the document set {docset!r}, but no folder of that name with documents"
-                yield Line(docset, {"id": name, "status": "error", "error": error}, None, ended=True)
+                yield bad_topic(docset, name, error)
 
 
 def _documents_of(summary: Summary, documents: dict[str, Document], sets: dict[str, list[str]]) -> list[str]:
@@ -158,4 +157,4 @@ def _line(name: str, source: str, documents: Sequence[Document], summaries: Sequ
             "authors": [summary.author for summary in ordered],
         },
     }
-    return Line(source, topic, None, ended=True)
+    return Line(source, topic)

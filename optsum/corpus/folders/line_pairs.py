@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from optsum.corpus.formats.columns import Columns
-from optsum.corpus.formats.lines import Line, broken_off
+from optsum.corpus.formats.lines import Line, bad_topic, broken_off
 from optsum.errors import InputError
 from optsum.system.files import READ_ERRORS, PathLike, describe_os_error, open_bytes
 
@@ -99,15 +99,11 @@ def _line(pair: tuple[Path, Path], number: int, source: bytes | None, target: by
     for name, path, other, raw in (("source", *pair, source), ("target", *pair[::-1], target)):
         where = f"{path}:{number + 1}"
         if raw is None:
-            return _bad(number, where, f"there is no line {number + 1} here, but one in {other}")
+            return bad_topic(where, str(number), f"there is no line {number + 1} here, but one in {other}")
         try:
             texts[name] = raw.decode("utf-8-sig" if number == 0 else "utf-8").strip()
         except UnicodeDecodeError as error:
             reason = f"byte {error.start + 1} (0x{raw[error.start]:02x}) is not UTF-8; save the file as UTF-8"
-            return _bad(number, where, reason)
+            return bad_topic(where, str(number), reason)
     (topic,) = _COLUMNS.topics(texts, number, language)
-    return Line(f"{pair[0]}:{number + 1}", topic, None, ended=True)
-
-
-def _bad(number: int, source: str, error: str) -> Line:
-    return Line(source, {"id": str(number), "status": "error", "error": error}, None, ended=True)
+    return Line(f"{pair[0]}:{number + 1}", topic)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from optsum.corpus.formats.lines import Line
+from optsum.corpus.formats.lines import Line, bad_topic
 from optsum.corpus.formats.marks import between_marks
 from optsum.corpus.sentences import split_sentences, well_formed
 from optsum.errors import InputError
@@ -17,30 +17,12 @@ from optsum.system.files import read_text
 __all__ = ["parallel_folders", "parallel_topics", "stories_in", "story_topics"]
 
 _DOCUMENTS: Final = (
-    "documents",
-    "document",
-    "articles",
-    "article",
-    "source",
-    "sources",
-    "src",
-    "texts",
-    "text",
-    "docs",
+    *("documents", "document", "articles", "article"),
+    *("source", "sources", "src", "texts", "text", "docs"),
 )
 _REFERENCES: Final = (
-    *(
-        "references",
-        "reference",
-        "summaries",
-        "summary",
-        "highlights",
-        "target",
-        "targets",
-        "tgt",
-        "abstracts",
-        "models",
-    ),
+    *("references", "reference", "summaries", "summary", "highlights"),
+    *("target", "targets", "tgt", "abstracts", "models"),
 )
 _HIGHLIGHT: Final = re.compile(r"^[ \t]*@highlight[ \t]*$", re.MULTILINE)
 
@@ -119,8 +101,7 @@ def _prefixes(entry: Path) -> list[str]:
     """Return the names that a file of references may belong to: a.b.txt to "a.b" and "a"."""
     if entry.is_dir():
         return [entry.name]
-    stem = entry.stem
-    return [stem, stem.rpartition(".")[0]] if stem.rpartition(".")[0] else [stem]
+    return list(filter(None, (entry.stem, entry.stem.rpartition(".")[0])))
 
 
 def _sentences(text: str, language: str) -> list[str]:
@@ -140,11 +121,9 @@ def _text(file: Path) -> str | Line:
 
 def _line(file: Path, documents: list[list[str]], references: list[list[str]]) -> Line:
     name = file.name if file.is_dir() else file.stem
-    return Line(
-        well_formed(str(file)), {"id": name, "documents": documents, "references": references}, None, ended=True
-    )
+    return Line(well_formed(str(file)), {"id": name, "documents": documents, "references": references})
 
 
 def _bad(file: Path, error: str) -> Line:
     name = file.name if file.is_dir() else file.stem
-    return Line(well_formed(str(file)), {"id": name, "status": "error", "error": error}, None, ended=True)
+    return bad_topic(well_formed(str(file)), name, error)

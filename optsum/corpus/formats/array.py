@@ -33,7 +33,7 @@ def array_records(lines: Iterator[tuple[int, bytes]], name: str) -> Iterator[Lin
         else:
             while True:
                 number += 1
-                yield Line(f"{name}:{number}", pieces.value(), None, ended=True)
+                yield Line(f"{name}:{number}", pieces.value())
                 if pieces.next_sign() == "]":
                     pieces.skip("]")
                     break
@@ -53,7 +53,7 @@ def array_records(lines: Iterator[tuple[int, bytes]], name: str) -> Iterator[Lin
 
 
 def _bad(name: str, number: int, reason: str) -> Line:
-    return Line(f"{name}:{number}", None, reason, ended=True)
+    return Line(f"{name}:{number}", None, reason)
 
 
 class _Pieces:

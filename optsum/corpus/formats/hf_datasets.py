@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Final
 
@@ -62,7 +62,7 @@ def hub_records(name: str) -> Iterator[Line]:
         splits = list(datasets.get_dataset_split_names(dataset, config)) if split is None else [split]
         found = datasets.load_dataset(dataset, config, split=splits[0], streaming=True)
         rows = iter(found)
-        first = list(_some(rows))
+        first = list(islice(rows, 1))  # only reading it shows whether the data are there
     except Exception as error:
         raise InputError(f"the dataset {name} cannot be loaded: {_said(error)}") from error
     if len(splits) != 1:
@@ -71,13 +71,6 @@ def hub_records(name: str) -> Iterator[Line]:
             f"{PREFIX}{dataset}:{config or ''}:{splits[0]}"
         )
     return _records(chain(first, rows), name)
-
-
-def _some(rows: Iterator[Any]) -> Iterator[Any]:
-    """Yield the first row, if there is one: only reading it shows whether the data are there."""
-    for row in rows:
-        yield row
-        return
 
 
 def _parts(name: str) -> tuple[str, str | None, str | None]:
@@ -103,7 +96,7 @@ def _records(rows: Any, name: str) -> Iterator[Line]:
     number = 0
     try:
         for number, row in enumerate(rows, start=1):
-            yield Line(f"{name}:{number}", dict(row), None, ended=True)
+            yield Line(f"{name}:{number}", dict(row))
     except Exception as error:  # noqa: BLE001 - a network, a disk, a decoder of the package
         yield broken_off(OSError(_said(error)), name, number + 1)
 

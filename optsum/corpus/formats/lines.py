@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from optsum.system.files import READ_ERRORS, describe_os_error
 
-__all__ = ["DECODER", "Line", "NotJSONError", "RawLine", "broken_off", "decode", "decoded", "is_blank", "raw_lines"]
+__all__ = ["Line", "RawLine", "bad_topic", "broken_off", "decode", "decoded"]
 
 
 class Line(NamedTuple):
@@ -21,9 +21,9 @@ class Line(NamedTuple):
     """``file:line``, lines counted from 1; the standard input is ``<stdin>``."""
     value: Any
     """The decoded JSON; None if there is an error."""
-    error: str | None
+    error: str | None = None
     """Why the line cannot be used."""
-    ended: bool
+    ended: bool = True
     """Whether a line break follows; a row that was not written to its end has none."""
 
 
@@ -60,7 +60,12 @@ def raw_lines(lines: Iterator[tuple[int, bytes]], name: str) -> Iterator[Line | 
 
 def broken_off(error: Exception, name: str, number: int) -> Line:
     """Return the last line of a file that cannot be read to its end."""
-    return Line(f"{name}:{number}", None, f"the file breaks off here: {describe_os_error(error)}", ended=True)
+    return Line(f"{name}:{number}", None, f"the file breaks off here: {describe_os_error(error)}")
+
+
+def bad_topic(source: str, name: str, error: str) -> Line:
+    """Return the line of a topic that cannot be used, whose name is known."""
+    return Line(source, {"id": name, "status": "error", "error": error})
 
 
 # One line.

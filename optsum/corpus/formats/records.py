@@ -16,11 +16,10 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from optsum.corpus.formats.array import array_records
-from optsum.corpus.formats.cells import topic_record
 from optsum.corpus.formats.columns import recognised
 from optsum.corpus.formats.cover_table import is_cover_table, parse_cover_table
 from optsum.corpus.formats.lines import Line, RawLine, decode, decoded, is_blank, raw_lines
-from optsum.corpus.formats.tables import OfCells, csv_records, heading_of, parquet_records
+from optsum.corpus.formats.tables import OfCells, csv_records, heading_of, parquet_records, topic_record
 from optsum.errors import InputError, visible
 from optsum.system.files import READ_ERRORS, PathLike, describe_os_error, name_of, open_bytes
 
@@ -28,7 +27,7 @@ __all__ = ["raw_records", "read_records"]
 
 Reader: TypeAlias = Callable[[Iterator[tuple[int, bytes]], str], Iterator[Line | RawLine]]
 
-_MARK = Line("", None, None, ended=True)
+_MARK = Line("", None)
 _PARQUET = b"PAR1"
 
 _LISTED: Final = 8
@@ -120,8 +119,8 @@ def _recognised(
         return parquet_records(stream, name, of_cells, partial(_check_columns, name, what, columns))
     numbered = enumerate(stream, start=1)
     for number, raw in numbered:
-        if number == 1:
-            _check_encoding(raw, name)
+        if number == 1 and (raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or b"\0" in raw[:4]):
+            raise InputError(f"{name} is not UTF-8 but looks like UTF-16 or UTF-32; save it as UTF-8")
         if not is_blank(raw):
             reader = _reader(raw, stream, path, what, of_cells, columns)
             return reader(chain([(number, raw)], numbered), name)
@@ -137,11 +136,6 @@ def _check_columns(name: str, what: str, columns: Collection[str], names: Collec
         f"{name} is a table without topics: it has no column documents, but {visible(listed)}; "
         "--map documents=COLUMN,references=COLUMN says which is what"
     )
-
-
-def _check_encoding(first: bytes, name: str) -> None:
-    if first.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or b"\0" in first[:4]:
-        raise InputError(f"{name} is not UTF-8 but looks like UTF-16 or UTF-32; save it as UTF-8")
 
 
 def _reader(
@@ -182,4 +176,4 @@ def _cover_table(lines: Iterator[tuple[int, bytes]], path: PathLike) -> Iterator
     except UnicodeDecodeError as error:
         raise InputError(f"the table {source} is not UTF-8 ({error.reason}); save it as UTF-8") from error
     topic_id = "stdin" if path == "-" else Path(path).stem
-    yield Line(source, parse_cover_table(decoded, topic_id=topic_id, source=source), None, ended=True)
+    yield Line(source, parse_cover_table(decoded, topic_id=topic_id, source=source))

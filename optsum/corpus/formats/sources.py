@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
-from optsum.corpus.folders.conllu import read_conllu_folder
+from optsum.corpus.folders.conllu import CONLLU_ENDINGS, read_conllu_folder
 from optsum.corpus.folders.duc import duc_files, duc_topics, is_duc_file
 from optsum.corpus.folders.line_pairs import line_pair, pair_topics
 from optsum.corpus.folders.texts import parallel_folders, parallel_topics, stories_in, story_topics
@@ -17,8 +17,6 @@ from optsum.errors import InputError
 from optsum.system.files import PathLike, describe_os_error
 
 __all__ = ["open_source"]
-
-_CONLLU = (".conllu", ".conllu.gz")
 
 
 def open_source(
@@ -73,7 +71,7 @@ def _made(path: Path, language: str) -> Iterator[Line] | Iterator[Topic | BadTop
 
 def _of_folder(folder: Path, language: str) -> Iterator[Line] | Iterator[Topic | BadTopic]:
     try:
-        if any(file.name.endswith(_CONLLU) for file in folder.iterdir()):
+        if any(file.name.endswith(CONLLU_ENDINGS) for file in folder.iterdir()):
             return read_conllu_folder(folder, language=language)
         if stories := stories_in(folder):
             return story_topics(stories, language)

@@ -9,11 +9,11 @@ from io import BufferedReader
 from typing import Any, Final, TypeAlias
 
 from optsum.corpus.formats.columns import recognised
-from optsum.corpus.formats.lines import Line, broken_off
+from optsum.corpus.formats.lines import Line, broken_off, decode
 from optsum.errors import InputError
 from optsum.system.files import READ_ERRORS
 
-__all__ = ["JSON_COLUMNS", "OfCells", "csv_records", "heading_of", "parquet_records"]
+__all__ = ["JSON_COLUMNS", "row_record", "topic_record"]
 
 JSON_COLUMNS: Final = b"optsum.json"
 """Key of a Parquet file's metadata: the names of the columns that hold JSON text, as a JSON list."""
@@ -111,13 +111,13 @@ def csv_records(
 def _record(cells: dict[str, str], surplus: int, number: int, source: str, of_cells: OfCells) -> Line:
     if surplus:
         width = len(cells) + max(0, surplus)
-        return Line(source, None, f"the row has {width} cells and the heading {width - surplus} names", ended=True)
+        return Line(source, None, f"the row has {width} cells and the heading {width - surplus} names")
     if any("\udc80" <= sign <= "\udcff" for cell in cells.values() if not cell.isascii() for sign in cell):
-        return Line(source, None, "this is not UTF-8; save the file as UTF-8", ended=True)
+        return Line(source, None, "this is not UTF-8; save the file as UTF-8")
     try:
-        return Line(source, of_cells(dict(cells), number, False), None, ended=True)
+        return Line(source, of_cells(dict(cells), number, False))
     except InputError as error:
-        return Line(source, None, str(error), ended=True)
+        return Line(source, None, str(error))
 
 
 def parquet_records(
@@ -153,9 +153,66 @@ def _parquet_rows(file: Any, name: str, json_columns: set[str], of_cells: OfCell
                 try:
                     for column in json_columns & cells.keys():
                         cells[column] = None if cells[column] is None else json.loads(cells[column])
-                    yield Line(source, of_cells(cells, number, True), None, ended=True)
+                    yield Line(source, of_cells(cells, number, True))
                 except (ValueError, RecursionError) as error:
-                    yield Line(source, None, str(error), ended=True)
+                    yield Line(source, None, str(error))
                 number += 1
     except (OSError, ValueError) as error:  # Arrow's own are of these
         yield broken_off(error, name, number + 1)
+
+
+_TEXTS = ("documents", "references", "summary")
+_NAMES = {"id", "topic_id", "system"}
+_WORDS = {
+    *("id", "topic_id", "system", "formulation", "strategy", "backend", "metric", "status", "termination", "detail"),
+    *("objective_exact", "bound_exact", "version", "config_hash", "signature", "error", "system", "study", "kind"),
+}
+"""Columns of rows that hold words, whatever these look like."""
+
+
+def topic_record(cells: dict[str, Any], number: int, typed: bool) -> dict[str, Any]:
+    """Return a topic or a system's summary.
+
+    A text in the columns of texts is JSON if it begins as a list of JSON does, or else one raw text. A row without an
+    id, where there is no such column or nothing in it, is called by its number.
+
+    Raises
+    ------
+    InputError
+        For a cell that begins as a list and is no JSON.
+    """
+    del typed  # a column of text may hold JSON in a typed table too
+    found = {name: value if name in _NAMES else json_cell(name, value) for name, value in cells.items()}
+    found = {name: value for name, value in found.items() if value is not None and value != ""}
+    for name in _TEXTS[:2]:
+        if isinstance(found.get(name), str):
+            found[name] = [found[name]]
+    return found if "topic_id" in found else {"id": str(number), **found}
+
+
+def row_record(cells: dict[str, Any], number: int, typed: bool) -> dict[str, Any]:
+    """Return a row as it was written, without what it says nothing of."""
+    del number
+    if not typed:
+        cells = {name: value if name in _WORDS else _any_json(value) for name, value in cells.items()}
+    return {name: value for name, value in cells.items() if value is not None and (typed or value != "")}
+
+
+def _any_json(text: str) -> Any:
+    found = decode(text.encode("utf-8", "replace"), "")
+    return text or None if found.error is not None else found.value
+
+
+def json_cell(name: str, value: Any) -> Any:
+    """Return what a cell means; text that begins as a list or an object is JSON."""
+    if not isinstance(value, str):
+        return value
+    begin = "".join(value[:64].split())[:2]
+    if begin[:1] not in {"[", "{"}:
+        return value
+    found = decode(value.encode("utf-8", "replace"), "")
+    if found.error is None:
+        return found.value
+    if begin in {"['", '["', "[[", "[]"} or begin[0] == "{":
+        raise InputError(f"the cell {name} begins as a list and is {found.error}; write lists as JSON")
+    return value  # a text such as [Laughter]

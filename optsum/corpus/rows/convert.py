@@ -5,17 +5,16 @@ from __future__ import annotations
 import csv
 import gzip
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from io import TextIOWrapper
 from itertools import islice
 from pathlib import Path
 from shutil import copyfileobj
+from tempfile import TemporaryDirectory
 from typing import IO, Any, TypeAlias, cast
 
 from optsum.corpus.formats.tables import JSON_COLUMNS
-from optsum.corpus.rows.bertsum import to_bertsum
-from optsum.corpus.rows.datasets_folder import to_datasets_folder
 from optsum.corpus.rows.formats import RowFormat
 
 _BATCH = 256
@@ -42,7 +41,7 @@ def convert(rows: Path, output: Path, form: RowFormat) -> None:
     OSError
         If the output cannot be written.
     """
-    to_file = {"parquet": _to_parquet, "bertsum": to_bertsum, "datasets": _to_datasets}.get(form.kind)
+    to_file = {"parquet": _to_parquet, "bertsum": _to_bertsum, "datasets": _to_datasets}.get(form.kind)
     if to_file is not None:
         to_file(rows, output)
         return
@@ -52,10 +51,6 @@ def convert(rows: Path, output: Path, form: RowFormat) -> None:
             copyfileobj(stack.enter_context(rows.open("rb")), stream)
         else:
             _to_csv(rows, stream)
-
-
-def _to_datasets(rows: Path, output: Path) -> None:
-    to_datasets_folder(rows, output, _to_parquet)
 
 
 def _packed(output: Path, packing: str, stack: ExitStack) -> IO[bytes]:
@@ -181,3 +176,54 @@ def _clean(value: Any) -> Any:
     if isinstance(value, str):
         return value if value.isascii() else value.encode("utf-8", "replace").decode()
     return [_clean(item) for item in value] if isinstance(value, list) else value
+
+
+# Labels as the JSON that the preprocessing of BertSum and PreSumm reads.
+
+
+def bertsum_record(row: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the record of a row of labels, None for one without any.
+
+    Liu & Lapata 2019 (Text Summarization with Pretrained Encoders): ``format_to_bert`` reads a list of ``{"src":
+    [[token, ...], ...], "tgt": [[token, ...], ...]}`` and labels it by greedy search; here stand ``"labels"`` beside
+    them, for which that search need not be run. Tokens are the blank-separated words of the sentences; BERT's tokenizer
+    goes on from there. The summary is the first reference.
+
+    Examples
+    --------
+    >>> row = {"id": "t", "sentences": ["A cat .", "Rain"], "labels": [1, 0], "references": [["Cats ."]], "status": "x"}
+    >>> bertsum_record(row)
+    {'id': 't', 'src': [['A', 'cat', '.'], ['Rain']], 'tgt': [['Cats', '.']], 'labels': [1, 0]}
+    """
+    if row.get("labels") is None or not row.get("references"):
+        return None
+    return {
+        "id": row.get("id"),
+        "src": [sentence.split() for sentence in row["sentences"]],
+        "tgt": [sentence.split() for sentence in row["references"][0]],
+        "labels": row["labels"],
+    }
+
+
+def _to_bertsum(rows: Path, output: Path) -> None:
+    """Write a list, a record in memory at a time; rows without labels are left out."""
+    with output.open("w", encoding="utf-8", errors="replace") as file:
+        before = "["
+        for record in filter(None, map(bertsum_record, _read(rows))):
+            file.write(f"{before}\n{json.dumps(record, ensure_ascii=False)}")
+            before = ","
+        file.write("\n]\n" if before == "," else "[]\n")
+
+
+# A folder of Hugging Face `datasets`, which ``datasets.load_from_disk`` reads.
+
+
+def _to_datasets(rows: Path, output: Path) -> None:
+    import datasets
+
+    datasets.disable_progress_bars()
+    # Beside the output: there is room for the result, so there is for this.
+    with TemporaryDirectory(dir=output.parent, prefix=f".{output.name}-") as folder:
+        table = Path(folder) / "rows.parquet"
+        _to_parquet(rows, table)
+        datasets.Dataset.from_parquet(str(table), cache_dir=folder).save_to_disk(str(output))

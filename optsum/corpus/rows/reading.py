@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from optsum.corpus.formats.cells import row_record
 from optsum.corpus.formats.hf_datasets import folder_records, is_dataset_folder
 from optsum.corpus.formats.records import read_records
+from optsum.corpus.formats.tables import row_record
 from optsum.corpus.rows.store import is_run, stored_rows
 from optsum.errors import InputError
 from optsum.system.files import PathLike

@@ -13,7 +13,6 @@ from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from time import time
-from types import TracebackType
 from typing import Any, Final, NamedTuple, Self
 
 from optsum.errors import InputError, OptionError
@@ -212,9 +211,7 @@ class RowStore:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 

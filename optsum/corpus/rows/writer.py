@@ -11,7 +11,6 @@ from enum import StrEnum
 from io import FileIO
 from pathlib import Path
 from shutil import rmtree
-from types import TracebackType
 from typing import Any, Self, TypeAlias
 
 from optsum.corpus.formats.hf_datasets import is_dataset_folder
@@ -154,7 +153,7 @@ class RowWriter:
 
     def _resume(self, source: Path, keep: Keeper | None) -> None:
         """Leave in the journal the rows that stay, each whole."""
-        stays = (keep or _all)(read_rows(source))
+        stays = keep(read_rows(source)) if keep is not None else lambda _: True
         if source == self._journal and _ends_line(source) and all(stays(row) for row in read_rows(source)):
             return
         new = self._journal.with_name(f"{self._journal.name}.new")
@@ -269,9 +268,7 @@ class RowWriter:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is None or not self._empty:
             self.close()
         else:
@@ -309,11 +306,6 @@ def _ends_line(path: Path) -> bool:
     with path.open("rb") as file:
         file.seek(-1, os.SEEK_END)
         return file.read() == b"\n"
-
-
-def _all(rows: Iterator[Row]) -> Callable[[Row], bool]:
-    del rows
-    return lambda _: True
 
 
 def _same(path: PathLike, other: PathLike) -> bool:

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from optsum.errors import InputError
 from optsum.metrics.similarity import FloatArray, cosines
-from optsum.text.tokenizers import Sentence
+from optsum.text.tokenizers import Sentence, raw_text
 
 __all__ = ["NAMES", "Embed", "Vectors", "embedded", "vectors_of"]
 
@@ -205,7 +205,7 @@ def embedded(embed: Embed, sentences: Sequence[Sentence], references: Sequence[S
     InputError
         If what it returns does not fit.
     """
-    first, *others = [_embedded(embed, [_text(one) for one in part]) for part in (sentences, *references)]
+    first, *others = [_embedded(embed, list(map(raw_text, part))) for part in (sentences, *references)]
     held = [row for part in others for row in part]
     width = next((row.shape[1:] for row in (*first, *held) if len(row)), (1,))
     arrays = {
@@ -224,7 +224,3 @@ def _embedded(embed: Embed, texts: list[str]) -> list[FloatArray]:
         raise InputError(f"embed returns {len(made)} results for {len(texts)} texts; return one for each")
     found = [_numbers(one, "the result of embed") for one in made]
     return [one.reshape(1, -1) if one.ndim == 1 else one for one in found]
-
-
-def _text(sentence: Sentence) -> str:
-    return sentence if isinstance(sentence, str) else " ".join(sentence)

@@ -12,17 +12,7 @@ from typing import Any, Final, Literal, Protocol, TypeAlias, get_args
 
 from optsum.errors import OptsumError, unknown_name, visible
 
-__all__ = [
-    "TableFormat",
-    "as_csv",
-    "as_html",
-    "as_latex",
-    "as_markdown",
-    "as_pandas",
-    "data_frame",
-    "in_format",
-    "table_format",
-]
+__all__ = ["TableFormat", "data_frame", "table_format"]
 
 TableFormat: TypeAlias = Literal["text", "markdown", "csv", "latex"]
 """What ``--format`` takes."""

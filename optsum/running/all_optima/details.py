@@ -17,8 +17,6 @@ from optsum.options.options import OF_WORKERS
 from optsum.running.one_problem import build
 from optsum.running.setup import Setup
 
-__all__ = ["carrying", "details_of"]
-
 _NO_MATTER: Final = {"preset", "seed", *OF_WORKERS}
 
 

@@ -16,8 +16,6 @@ from optsum.program.dual_bound import dual_bound
 from optsum.program.highs import relax
 from optsum.system.deadline import Deadline
 
-__all__ = ["bounds_of"]
-
 
 def bounds_of(problem: Problem, lengths: Sequence[int], deadline: Deadline) -> dict[int, Key]:
     """Return proven bounds of the objective at some of the maximum lengths; a bound at one holds for all below it.

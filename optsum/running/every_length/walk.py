@@ -23,8 +23,6 @@ from optsum.running.search import exact, search
 from optsum.running.setup import Setup
 from optsum.system.deadline import Deadline
 
-__all__ = ["Piece", "Walk"]
-
 _BAND: Final = 16
 """Lengths whose bound is computed where a limit came first; those between have the bound of the next larger one."""
 

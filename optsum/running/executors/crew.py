@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from typing import Any, Protocol
 
-__all__ = ["Crew"]
-
 
 class Crew(Protocol):
     """Processes (or threads) that work, wherever they are."""

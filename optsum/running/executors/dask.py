@@ -15,8 +15,6 @@ from optsum.running.executors.work import KEEPS_MEMORY, interrupt_here
 from optsum.system.environment import environment
 from optsum.system.processes.children import SAFE_PATH
 
-__all__ = ["Dask"]
-
 _LOG = logging.getLogger("optsum")
 
 _CONNECT_S: Final = 15.0

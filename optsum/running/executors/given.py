@@ -10,8 +10,6 @@ from optsum.errors import ExecutorError
 from optsum.running.executors.local import interrupt_processes
 from optsum.running.executors.work import interrupt_here
 
-__all__ = ["Given"]
-
 
 class Given:
     """An executor of the caller's, who starts and ends it; or a function that makes one, and a new one after a crash.

@@ -18,8 +18,6 @@ from optsum.running.executors.work import KEEPS_MEMORY, STOP, start_process
 from optsum.system.environment import environment
 from optsum.system.processes.children import SAFE_PATH
 
-__all__ = ["Local", "interrupt_processes"]
-
 _IDLE_S = 60
 """How long processes wait for more work, so that a next call need not start new ones."""
 

@@ -13,8 +13,6 @@ from contextlib import suppress
 from multiprocessing.connection import Connection, wait
 from typing import Any, Final
 
-__all__ = ["mend_pipes"]
-
 _WIDTH: Final = 1 << 20
 """Bytes that a pipe holds, as many as Linux lets everybody have. With 64 kB whoever sends a batch waits for the reader,
 which in turn waits for Python's lock, again and again."""

@@ -22,17 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import FrameType
 
-__all__ = [
-    "KEEPS_MEMORY",
-    "STOP",
-    "Done",
-    "Job",
-    "interrupt_here",
-    "is_interrupted",
-    "start_process",
-    "work_on",
-    "worth_keeping",
-]
+__all__ = ["is_interrupted"]
 
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")

@@ -22,8 +22,6 @@ from optsum.report.statistics import (
 from optsum.report.tables.table import Cell, Table, number
 from optsum.studies.base import Row, Study
 
-__all__ = ["all_tables", "figure_3"]
-
 _METRICS: Final = {"rouge-1": "R-1", "rouge-2": "R-2"}
 _BOUNDS: Final = ("Genetic_Greedy", "Optimum")
 """Methods that Table 3 holds systems against."""

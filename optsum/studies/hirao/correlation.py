@@ -17,8 +17,6 @@ from optsum.report.tables.table import Table, counted, number
 from optsum.studies.base import Row
 from optsum.studies.hirao.options import HiraoOptions
 
-__all__ = ["DRAWS", "Judged", "correlations", "f_of_draws", "judged_of"]
-
 DRAWS: Final = 100
 """Oracles that are drawn at random of each problem, with replacement, as the paper did."""
 

@@ -11,8 +11,6 @@ from optsum.report.tables.table import counted
 from optsum.studies.base import TIME_LIMIT, Row, Seconds, Study, Workers
 from optsum.studies.seeds import ExactSeconds, Seeds
 
-__all__ = ["METRICS", "SETTINGS", "HiraoOptions"]
-
 METRICS: Final = {"rouge-1": "hirao-r1", "rouge-2": "hirao-r2"}
 """Metrics, and the presets that have the paper's analysis of each."""
 SETTINGS: Final = ("multi", "single")

@@ -11,8 +11,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from optsum.contracts.result import Result, Status
-from optsum.corpus.extracts import extract_of
-from optsum.corpus.systems import System
+from optsum.corpus.systems import System, extract_of
 from optsum.corpus.topic import Topic
 from optsum.errors import InputError, UnsupportedError
 from optsum.optima.pairs import Estimate

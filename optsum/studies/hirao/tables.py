@@ -17,8 +17,6 @@ from optsum.running.plan import seeds_of
 from optsum.studies.base import Row
 from optsum.studies.hirao.options import HiraoOptions
 
-__all__ = ["all_tables", "large", "scores_figure"]
-
 _METRICS: Final = ("rouge-1", "rouge-2")
 _TEST: Final = "p: Wilcoxon's signed-rank test over topics, two-sided; - where fewer than six differ."
 

@@ -10,8 +10,6 @@ import numpy as np
 from optsum.report.figures.figure import Figure, Series
 from optsum.studies.base import Row
 
-__all__ = ["all_figures", "compression_ratio", "linear_trend"]
-
 _RANK: Final = "documents by decreasing MaxH"
 _SCORE: Final = "unigram co-occurrence"
 _HUMANS: Final = ("MaxH", "AvgH", "MedH", "MinH")

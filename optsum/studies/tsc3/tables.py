@@ -11,18 +11,6 @@ from optsum.report.figures.figure import Figure
 from optsum.report.tables.table import Cell, Table, number
 from optsum.studies.base import Row, Study
 
-__all__ = [
-    "BEST",
-    "LEAD",
-    "all_tables",
-    "conditions",
-    "extraction",
-    "extraction_figure",
-    "mean",
-    "question_answering",
-    "systems",
-]
-
 LEAD: Final = "LEAD"
 """The baseline: as many sentences as the minimum cover has, from the beginnings of the documents."""
 BEST: Final = "minimum cover"

@@ -15,8 +15,7 @@ import pytest
 from scipy.stats import spearmanr
 
 import optsum
-from optsum.corpus.extracts import Extract, extract_of
-from optsum.corpus.systems import as_system
+from optsum.corpus.systems import Extract, as_system, extract_of
 from optsum.corpus.topic import BadTopic, as_topic
 from optsum.studies.hirao.correlation import DRAWS, correlations, judged_of
 from optsum.studies.hirao.study import HiraoStudy

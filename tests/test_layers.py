@@ -9,7 +9,7 @@ import ast
 import graphlib
 
 import pytest
-from sources import FOLDERS, ROOT, all_sources, home_of, imports_of, name_of, package_of
+from sources import FOLDERS, ROOT, all_sources, imports_of, name_of, package_of
 
 LAYERS = (
     {"_version", "errors"},
@@ -53,7 +53,7 @@ def all_faults(sources: dict[str, str]) -> list[str]:
         name
         for path, source in sources.items()
         for _, name in imports_of(path, source, modules)
-        if name.rpartition(".")[0] != home_of(path)
+        if package_of(name) != package_of(name_of(path))
     }
     return [
         f"{path}: other packages import it, and it has no __all__"

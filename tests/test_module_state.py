@@ -22,7 +22,7 @@ FACTS = {
     "optsum/system/compiling.py: _run": "kernels are made ready once a process",
     "optsum/problem/formulation.py: _served": "what was found to be served is not looked at again",
     "optsum/report/messages/progress.py: _shown": "the terminal has one bar",
-    "optsum/report/messages/verbosity.py: _now": "how much the process says on its terminal",
+    "optsum/report/messages/progress.py: _now": "how much the process says on its terminal",
     "optsum/running/executors/work.py: _interrupts": "a signal is the process's, and ends what it works on",
     "optsum/running/warm.py: _ready": "what the process has compiled and loaded",
     "solvers/backends/cpsat.py: _CHILD": "the process that is started for a solver, and ends with this one",

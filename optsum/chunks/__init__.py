@@ -1,7 +1,6 @@
 """Parsed sentences and the trees of their chunks: what a compression keeps or drops as a whole."""
 
-from optsum.chunks.conllu_format import format_conllu
-from optsum.chunks.conllu_text import parse_conllu, read_conllu
+from optsum.chunks.conllu_text import format_conllu, parse_conllu, read_conllu
 from optsum.chunks.display import bracketed, indented
 from optsum.chunks.parse import Parse, Token
 from optsum.chunks.rules.files import load_rules, rules_for

@@ -17,8 +17,8 @@ from optsum.cli.help import GroupedCommand, WholeSummaries
 from optsum.cli.signals import Signals
 from optsum.errors import SPEAKS_OF_FLAGS, describe
 from optsum.options.values.other_names import our_name
-from optsum.system.environment import environment
 from optsum.system.processes.apart import leave
+from optsum.system.processes.children import environment
 
 _COMMANDS: Final = {
     "solve": "Find the best summary of each topic, and prove it.",

@@ -6,13 +6,12 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from itertools import groupby
 from time import perf_counter
 from typing import Any
 
 from optsum.cli.exits import DONE, FAILED, INTERRUPTED, put, tell
 from optsum.cli.finished import Finished
-from optsum.cli.interrupts import Interrupts
+from optsum.cli.signals import Interrupts
 from optsum.cli.topics import count_topics, open_topics
 from optsum.contracts.result import Result, Status
 from optsum.corpus.rows.formats import RowFormat
@@ -24,6 +23,7 @@ from optsum.report.messages.progress import bar
 from optsum.report.tables.results import headline
 from optsum.report.tables.table import Table, counted, number, seconds
 from optsum.running.each_topic import charged
+from optsum.running.plan import by_problem
 from optsum.running.setup import setup_of
 from optsum.running.warm import warm_up
 
@@ -103,7 +103,7 @@ class EachTopic:
                     self._output, inputs=self._inputs, existing=self._existing, keep=self._finished, form=self._form
                 )
                 stack.enter_context(rows)
-                for results in _by_id(map(self._result_of, rows.kept())):
+                for results in by_problem(map(self._result_of, rows.kept())):
                     self._kept += len(results)
                     for result in results:
                         self._note(result)
@@ -188,9 +188,3 @@ class EachTopic:
         if self._output not in {None, "-"}:
             parts.append(f"rows in {self._output}")
         return "; ".join(parts)
-
-
-def _by_id(results: Iterable[Result]) -> Iterator[list[Result]]:
-    """Yield the results of each problem together, as they stand beside one another."""
-    for _, group in groupby(results, key=lambda result: result.id):
-        yield list(group)

@@ -11,9 +11,7 @@ from typing import Final
 
 from optsum.errors import OptsumError, describe, visible
 from optsum.report.messages.logs import note
-from optsum.report.messages.verbosity import is_quiet
-
-__all__ = ["DONE", "FAILED", "INTERRUPTED", "put", "tell"]
+from optsum.report.messages.progress import is_quiet
 
 DONE: Final = 0
 FAILED: Final = 1

@@ -13,8 +13,6 @@ from optsum.options.options import Options
 if TYPE_CHECKING:
     from optsum.cli.each_topic import EachTopic
 
-__all__ = ["Files"]
-
 
 @dataclass(frozen=True)
 class Files:

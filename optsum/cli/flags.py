@@ -12,19 +12,18 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias, get
 import typer
 
 from optsum.cli.exits import guarded
+from optsum.cli.topics import columns_of
 from optsum.errors import OptionError, show_tracebacks
-from optsum.options.files.columns import columns_of
 from optsum.options.values.own import OwnOptions
 from optsum.report.messages.logs import telling
-from optsum.report.messages.verbosity import Verbosity
+from optsum.report.messages.progress import Verbosity
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
     from pydantic.fields import FieldInfo
 
     from optsum.corpus.rows.writer import Existing
-
-__all__ = ["OF_SEARCHES", "Config", "Flags", "Output", "Overwrite", "Resume", "command", "existing", "output_or_pipe"]
+    from optsum.optima.nearness import Nearness
 
 OF_SEARCHES: Final = {
     *("strategy", "strategy_options", "bound", "backend", "backend_options", "threads", "seed"),
@@ -209,3 +208,34 @@ def command(run: Callable[..., int], flags: Flags | None) -> Callable[..., int]:
         ]
     )
     return function
+
+
+@dataclass(frozen=True)
+class Near:
+    """Selections that are nearly as good as the best; each field is a flag, and one at most is given."""
+
+    within: Annotated[
+        str | None, typer.Option(metavar="SHARE", help="all that lose at most this share of the best value, such as 1%")
+    ] = None
+    at_least: Annotated[
+        str | None, typer.Option("--at-least", metavar="VALUE", help="all whose objective is at least that")
+    ] = None
+    within_steps: Annotated[
+        int | None,
+        typer.Option("--within-steps", metavar="K", min=0, help="all at most so many integer steps below the best"),
+    ] = None
+    best: Annotated[
+        int | None, typer.Option(metavar="K", min=1, help="all of so many different values, the best among them")
+    ] = None
+
+    def nearness(self) -> Nearness | None:
+        """Return what is near; None if only the best is asked for.
+
+        Raises
+        ------
+        OptionError
+            If several are given, or a value cannot be.
+        """
+        from optsum.optima.nearness import Nearness
+
+        return Nearness.given(self.within, self.at_least, self.within_steps, self.best)

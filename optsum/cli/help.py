@@ -8,34 +8,11 @@ from typer.core import TyperCommand, TyperGroup
 
 _GROUPS: Final = {
     "Problem": (
-        *(
-            "formulation",
-            "formulation_options",
-            "metric",
-            "vectors",
-            "similarity_unit",
-            "measure",
-            "references",
-            "model_units",
-            "counts",
-            "boundaries",
-        ),
+        *("formulation", "formulation_options", "metric", "vectors", "similarity_unit", "measure", "references"),
+        *("model_units", "counts", "boundaries"),
         *("max_length", "min_length", "length_unit", "keep_unmatched", "weights", "uncoverable", "chunk_profile"),
-        *(
-            "chunk_rules",
-            "at_least",
-            "within",
-            "within_steps",
-            "best",
-            "best_by",
-            "max_words",
-            "oracles",
-            "preset",
-            "max_sentences",
-            "max_characters",
-            "per_document",
-        ),
-        *("require", "forbid", "exclusive"),
+        *("chunk_rules", "at_least", "within", "within_steps", "best", "best_by", "max_words", "oracles", "preset"),
+        *("max_sentences", "max_characters", "per_document", "require", "forbid", "exclusive"),
     ),
     "Text": ("columns", "limit", "flat", "tokenizer", "stem", "stemmer", "stopwords"),
     "Search": (
@@ -45,19 +22,8 @@ _GROUPS: Final = {
     ),
     "Output": (
         *("output", "format", "format_", "resume", "overwrite", "details", "plot", "figures", "max_solutions"),
-        *(
-            "count_only",
-            "quiet",
-            "verbose",
-            "log_file",
-            "minimal",
-            "soft",
-            "all_",
-            "diverse",
-            "weighted",
-            "sample",
-            "table",
-        ),
+        *("count_only", "quiet", "verbose", "log_file", "minimal", "soft", "all_", "diverse", "weighted", "sample"),
+        "table",
     ),
 }
 """Names of parameters, in the order of the help; what is in none of them comes last."""

@@ -1,13 +1,15 @@
-"""Ctrl-C and SIGTERM, which both say: end, with what there is."""
+"""Ctrl-C and SIGTERM, which both say: end, with what there is; between two rows, or while topics are read."""
 
 from __future__ import annotations
 
 import signal
 import threading
-from types import FrameType, TracebackType
-from typing import Any, Final, Self
+from collections.abc import Callable, Generator, Iterable, Iterator
+from types import FrameType
+from typing import Any, Final, Self, TypeVar
 
 from optsum.cli.exits import INTERRUPTED
+from optsum.report.messages.progress import say
 from optsum.system.processes.postponed import is_postponed
 
 _HEARD: Final = (signal.SIGINT, signal.SIGTERM)
@@ -40,9 +42,7 @@ class Signals:
             self._before = {number: signal.signal(number, self._handle) for number in _HEARD}
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         before, self._before = self._before, {}
         for number, handler in before.items():
             signal.signal(number, signal.SIG_IGN if self._last else handler)
@@ -60,3 +60,86 @@ class Signals:
     def status(self, status: int) -> int:
         """Return an exit status, told apart by the signal: 130 after Ctrl-C, 143 after SIGTERM."""
         return status if status != INTERRUPTED or self.number is None else 128 + self.number
+
+
+T = TypeVar("T")
+
+
+class Interrupts(Signals):
+    """While this is entered, Ctrl-C ends the work that `pull` waits for; what is done with it is finished first."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._seen = self._raised = self._pulling = False
+
+    def hear(self) -> None:
+        """Interrupt `pull`, and nothing else."""
+        self._seen = True
+        if self._pulling:
+            self._raised = True
+            raise KeyboardInterrupt
+
+    def pull(self, source: Generator[T, None, None], *, parallel: bool) -> Iterator[T]:
+        """Yield from a generator, and let KeyboardInterrupt out of it after Ctrl-C.
+
+        Parameters
+        ----------
+        source : generator
+        parallel : bool
+            Whether it gathers what is done elsewhere after Ctrl-C. One that works here may not even notice: a solver
+            that is just ending can swallow it.
+        """
+        while True:
+            try:
+                self._pulling = True
+                if self._seen and not (parallel and self._raised):
+                    self._raised = True
+                    item = source.throw(KeyboardInterrupt())
+                else:
+                    item = next(source)
+            except StopIteration:
+                return
+            finally:
+                self._pulling = False
+            yield item
+
+
+class Stopping(Signals):
+    """While this is entered, Ctrl-C ends `until` after the item under way; a second one interrupts that too.
+
+    Attributes
+    ----------
+    stopped : bool
+        Whether Ctrl-C was heard.
+    done : int
+        Items that were finished: the next one, or the end, was asked for.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.stopped = False
+        self.done = 0
+        self._reading = False
+
+    def hear(self) -> None:
+        """Let `until` end after this item; interrupt the reading of the next one, and what was asked to end before."""
+        if self.stopped or self._reading:
+            self.stopped = True
+            raise KeyboardInterrupt
+        self.stopped = True
+        say("Stopping after this topic; Ctrl-C again interrupts it.")
+
+    def until(self, items: Iterable[T], advance: Callable[[], None]) -> Iterator[T]:
+        """Yield the items, and call `advance` after each, until Ctrl-C."""
+        source = iter(items)
+        while not self.stopped:
+            try:
+                self._reading = True  # nothing would be lost: an input that says nothing more is not waited for
+                item = next(source)
+            except (StopIteration, KeyboardInterrupt):
+                return
+            finally:
+                self._reading = False
+            yield item
+            self.done += 1
+            advance()

@@ -15,8 +15,11 @@ from optsum.report.messages.progress import count_lines
 
 if TYPE_CHECKING:
     from optsum.corpus.topic import BadTopic, Flat, Topic
+from collections.abc import Iterable
+from pathlib import Path
 
-__all__ = ["FlatLists", "Limit", "Map", "Topics", "checked_flat", "count_topics", "open_topics"]
+from optsum.errors import OptionError
+from optsum.options.options import read_config
 
 Topics: TypeAlias = Annotated[
     str,
@@ -74,3 +77,21 @@ def count_topics(path: str, limit: int | None) -> int | None:
     """Return how many topics there will be; None where only reading them would tell."""
     lines = count_lines(path)
     return limit if lines is None else lines if limit is None else min(lines, limit)
+
+
+def columns_of(config: str | Path, also: Iterable[str] = ()) -> str | Mapping[str, str] | None:
+    """Return which columns of the topics are what, as a file of options says it: ``map``, a text or a table.
+
+    `also` are options of the command that reads it.
+
+    Raises
+    ------
+    OptionError
+        As `read_config`, or if it is neither.
+    """
+    said = read_config(config, also=also).get("map")
+    if isinstance(said, Mapping) and all(isinstance(path, str) for path in said.values()):
+        return dict(said)
+    if said is not None and not isinstance(said, str):
+        raise OptionError(f'{config}: map is no text and no table of texts: write map = "documents=COLUMN,..."')
+    return said

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Enumeration", "Near"]
+__all__ = ["Enumeration", "Near", "listed"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +49,7 @@ class Near:
             "value_counts": None if self.value_counts is None else [list(pair) for pair in self.value_counts],
             "unit_shares": None
             if self.unit_shares is None
-            else [[_listed(unit), share] for unit, share in self.unit_shares],
+            else [[listed(unit), share] for unit, share in self.unit_shares],
         }
 
 
@@ -115,10 +115,11 @@ class Enumeration:
 
 
 def _row_of(units: Sequence[Any] | None) -> list[Any] | None:
-    return None if units is None else [_listed(unit) for unit in units]
+    return None if units is None else list(map(listed, units))
 
 
-def _listed(unit: Any) -> Any:
+def listed(unit: Any) -> Any:
+    """Return a unit as JSON has it: a part of a sentence, a tuple, as a list."""
     return list(unit) if isinstance(unit, tuple) else unit
 
 

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from optsum.contracts.enumeration import listed
+
 __all__ = ["Frontier", "Reached", "Step"]
 
 
@@ -57,7 +59,7 @@ class Step(Reached):
         """Return the object of a row."""
         row = Reached.to_row(self)
         if self.selection is not None:
-            row["selection"] = [list(unit) if isinstance(unit, tuple) else unit for unit in self.selection]
+            row["selection"] = list(map(listed, self.selection))
         if self.complete is None:
             del row["count"], row["complete"]
         return row

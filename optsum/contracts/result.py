@@ -15,7 +15,7 @@ from math import fsum
 from sys import float_info
 from typing import Any
 
-from optsum.contracts.enumeration import Enumeration
+from optsum.contracts.enumeration import Enumeration, listed
 from optsum.contracts.frontier import Frontier
 from optsum.contracts.row_values import check_row
 from optsum.contracts.shown import Shown
@@ -297,10 +297,11 @@ class Result(Shown):
         row: dict[str, Any] = {name: getattr(self, name) for name in _ROW_ORDER}
         row["status"] = self.status.value
         row["termination"] = self.termination.value
-        row["selection"] = None if self.selection is None else [_listed(unit) for unit in self.selection]
+        row["selection"] = None if self.selection is None else list(map(listed, self.selection))
         row["summary"] = None if self.summary is None else list(self.summary)
         row["rouge"] = None if self.rouge is None else {name: dict(values) for name, values in self.rouge.items()}
-        row["statistics"] = {**self.statistics, **_measured(self.timing)}
+        times = {name: seconds for name in _TIMES if (seconds := getattr(self.timing, name)) is not None}
+        row["statistics"] = {**self.statistics, **times}
         row["trace"] = [[point.seconds, point.evaluations, point.objective] for point in self.trace]
         return {**row, **({} if self.enumeration is None else self.enumeration.to_row()), **self.extra}
 
@@ -330,14 +331,6 @@ class Result(Shown):
         values["timing"] = Timing(**{name: statistics.pop(name) for name in _TIMES if name in statistics})
         values["statistics"], values["extra"] = statistics, others
         return cls(**values)
-
-
-def _listed(unit: Any) -> Any:
-    return list(unit) if isinstance(unit, tuple) else unit
-
-
-def _measured(timing: Timing) -> dict[str, float]:
-    return {name: value for name in _TIMES if (value := getattr(timing, name)) is not None}
 
 
 _NO_COLUMN = {"timing", "enumeration", "extra", "source"}

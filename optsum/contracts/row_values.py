@@ -67,11 +67,6 @@ def _pair_of(first: Test, second: Test) -> Test:
     return lambda value: isinstance(value, list | tuple) and len(value) == 2 and first(value[0]) and second(value[1])
 
 
-def _any(value: Any) -> bool:
-    del value
-    return True
-
-
 _TEXT: Final = (_text, "text")
 _WHOLE: Final = (_whole, "a whole number")
 _AMOUNT: Final = (_amount, "a whole number from 0")
@@ -95,7 +90,7 @@ _FIELDS: Final[dict[str, tuple[Test, str]]] = {
     "summary": (_list_of(_text), "a list of sentences"),
     "rouge": (_object_of(_object_of(_number)), "an object of metrics, each with numbers by name"),
     "trace": (_list_of(_point), "a list of [seconds, evaluations, objective]"),
-    "statistics": (_object_of(_any), "an object"),
+    "statistics": (_object_of(lambda _: True), "an object"),
     **dict.fromkeys(("count", "minimal_count"), (_count, "a whole number from 0")),
     "complete": (lambda value: isinstance(value, bool), "true or false"),
 }

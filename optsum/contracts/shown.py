@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 from optsum.errors import visible
 from optsum.system.notebook import Words, facts, kept_words, marked_text
 
+__all__ = ["Shown", "unit_text"]
+
 _UNITS = 20
 """Units of a selection that a line shows."""
 
@@ -75,7 +77,7 @@ class Shown:
             found.append(("bound", f"{self.bound:.4g}{gap}"))
         if self.selection is not None:
             more = len(self.selection) - _UNITS
-            units = " ".join(map(_unit, self.selection[:_UNITS])) or "none"
+            units = " ".join(map(unit_text, self.selection[:_UNITS])) or "none"
             found.append(("units", visible(units + (f" and {more} more" if more > 0 else ""))))
         if self.length is not None:
             found.append(("length", str(self.length)))
@@ -97,5 +99,6 @@ class Shown:
         return {number: kept_words(sentences[number], text) for number, text in zip(numbers, summary, strict=True)}
 
 
-def _unit(unit: Any) -> str:
+def unit_text(unit: Any) -> str:
+    """Return what people read of a unit: 3, or 3.1 for a part of a sentence."""
     return ".".join(map(str, unit)) if isinstance(unit, tuple) else str(unit)

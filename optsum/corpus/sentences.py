@@ -9,8 +9,6 @@ from functools import cache
 from optsum.errors import InputError, OptionError
 from optsum.text.tokenizers import Sentence
 
-__all__ = ["as_sentences", "check_language", "json_type", "split_sentences", "well_formed"]
-
 _LANGUAGE = re.compile(r"[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8})*")
 
 

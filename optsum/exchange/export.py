@@ -86,32 +86,21 @@ def _program(task: Task, write: Callable[..., str]) -> str:
     return write(model, unit_labels(task), [*_comments(task), value])
 
 
-def _json(task: Task) -> str:
-    _needs_coverage(task, "json")
-    about = {"id": task.id, "units": [list(each) for each in map(task.name_units, _each(task))]}
-    return json_of_coverage(task.problem.coverage, about=about)
-
-
-def _wcnf(task: Task) -> str:
-    _needs_coverage(task, "wcnf")
-    names = [" ".join(map(str, task.name_units(unit))) for unit in _each(task)]
-    return wcnf_text(task.problem.coverage, names, title=f"problem {task.id}")
-
-
-def _each(task: Task) -> Iterator[tuple[int]]:
-    return ((unit,) for unit in range(task.problem.size))
-
-
-def _needs_coverage(task: Task, kind: str) -> None:
+def _normal_form(task: Task, kind: str) -> str:
     if Capability.COVERAGE not in task.problem.capabilities:
         raise UnsupportedError(f"The problem {task.id} is none of coverage, so it cannot be written as {kind}.")
+    units = [task.name_units((unit,)) for unit in range(task.problem.size)]
+    if kind == "json":
+        return json_of_coverage(task.problem.coverage, about={"id": task.id, "units": list(map(list, units))})
+    names = [" ".join(map(str, unit)) for unit in units]
+    return wcnf_text(task.problem.coverage, names, title=f"problem {task.id}")
 
 
 FORMATS: Final[Mapping[str, Callable[[Task], str]]] = {
     "lp": lambda task: _program(task, lp_text),
     "mps": lambda task: _program(task, mps_text),
-    "wcnf": _wcnf,
-    "json": _json,
+    "wcnf": lambda task: _normal_form(task, "wcnf"),
+    "json": lambda task: _normal_form(task, "json"),
 }
 
 

@@ -23,6 +23,7 @@ from optsum.running.each_topic import attempt, each_topic
 from optsum.running.one_problem import answer
 from optsum.running.setup import Setup, setup_of
 from optsum.system.clock import clock
+from optsum.text.tokenizers import raw_text
 
 __all__ = ["Wanted", "label_result", "label_row", "label_topics", "labels", "resolve_labels"]
 
@@ -213,11 +214,7 @@ _OWN: Final = {"shares", *_OF_OPTIMA, "all_labels", "references"}
 def _label_part(part: Topic, setup: Setup, wanted: Wanted) -> list[Result]:
     began = clock()
     result = attempt(part, setup, lambda: _labelled(part, setup, wanted, began))
-    return [replace(result, extra={**result.extra, "sentences": [_text(sentence) for sentence in part.sentences]})]
-
-
-def _text(sentence: str | tuple[str, ...]) -> str:
-    return sentence if isinstance(sentence, str) else " ".join(sentence)
+    return [replace(result, extra={**result.extra, "sentences": list(map(raw_text, part.sentences))})]
 
 
 def _labelled(part: Topic, setup: Setup, wanted: Wanted, began: float) -> Result:
@@ -233,7 +230,7 @@ def _labelled(part: Topic, setup: Setup, wanted: Wanted, began: float) -> Result
     if wanted.references:
         best = result.reference  # where the best of several was wanted
         references = part.references if best is None else part.references[best : best + 1]
-        extra["references"] = [[_text(sentence) for sentence in reference] for reference in references]
+        extra["references"] = [list(map(raw_text, reference)) for reference in references]
     return replace(result, extra={**result.extra, **extra})
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from optsum.corpus.formats.columns import parse_columns
 from optsum.errors import OptionError, OptsumError, unknown_name
@@ -18,7 +19,7 @@ from optsum.options.options import OF_WORKERS, Options, resolve
 from optsum.registry import STRATEGIES
 from optsum.system.files import PathLike
 
-__all__ = ["Experiment", "experiment_of"]
+__all__ = ["Experiment", "Shard", "experiment_of"]
 
 _OWN: Final = ("topics", "map", "grid")
 """What an experiment's file has beside options."""
@@ -62,7 +63,9 @@ class Experiment:
         """Return what must be the same for a run to be resumed, but for the topics' content."""
         return {
             "map": None if self.columns is None else dict(self.columns),
-            "cells": [{"hash": cell.config_hash, **_own(cell)} for cell in self.cells],
+            "cells": [
+                {"hash": cell.config_hash, **cell.model_dump(exclude={*OF_WORKERS, "preset"})} for cell in self.cells
+            ],
         }
 
     def to_toml(self) -> str:
@@ -81,10 +84,6 @@ class Experiment:
         for cell in self.cells:
             text += "\n[[grid]]\n" + toml_of({name: _in_file(cell, name) for name in self.varied})
         return text
-
-
-def _own(cell: Options) -> dict[str, Any]:
-    return {name: value for name, value in cell.model_dump().items() if name not in {*OF_WORKERS, "preset"}}
 
 
 def _in_file(cell: Options, name: str) -> Any:
@@ -175,3 +174,42 @@ def _single_backend(cell: Options) -> Options:
     if "backend" in STRATEGIES.load(cell.strategy).flags:
         return cell
     return cell.model_copy(update={"backend": Options.model_fields["backend"].default, "backend_options": ()})
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """Shard `number` of `of`, from 1; by turns, so that neighbours, which are often alike, are shared out."""
+
+    number: int = 1
+    of: int = 1
+
+    @classmethod
+    def parse(cls, text: str | None) -> Self:
+        """Return the shard that ``i/n`` names.
+
+        Raises
+        ------
+        OptionError
+
+        Examples
+        --------
+        >>> Shard.parse("2/3").holds(4), str(Shard.parse("2/3"))
+        (True, '2/3')
+        """
+        if text is None:
+            return cls()
+        match = re.fullmatch(r"(\d{1,9})/(\d{1,9})", text.strip(), re.ASCII)
+        if match is None or not 1 <= int(match[1]) <= int(match[2]):
+            raise OptionError(f"The shard {text!r:.80} is none: give I/N with I from 1 to N, such as 1/16.")
+        return cls(int(match[1]), int(match[2]))
+
+    def holds(self, topic: int) -> bool:
+        """Return whether a topic, by its number from 0, is in the shard."""
+        return topic % self.of == self.number - 1
+
+    def count(self, topics: int) -> int:
+        """Return how many of so many topics are in the shard."""
+        return len(range(self.number - 1, topics, self.of))
+
+    def __str__(self) -> str:
+        return f"{self.number}/{self.of}"

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from time import monotonic, sleep
-from types import TracebackType
 from typing import Any, Final, Self
 
 from optsum.corpus.rows.lock import lock
@@ -134,9 +133,7 @@ class RunFolder:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._stack.close()
 
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from optsum.corpus.rows.store import STORE, RowStore, is_run
 from optsum.errors import InputError, OptionError
+from optsum.experiments.experiment import Shard
 from optsum.experiments.folder import CONFIG, RunFolder, sessions_of
-from optsum.experiments.shards import Shard
 from optsum.experiments.status import RunStatus, status
 from optsum.system.files import PathLike, read_text
 

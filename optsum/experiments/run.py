@@ -19,13 +19,11 @@ from optsum.corpus.topic import BadTopic, Topic
 from optsum.corpus.topics import read_topics
 from optsum.corpus.unread import Unread, unread_topics
 from optsum.errors import OptionError
-from optsum.experiments.environment import environment
-from optsum.experiments.experiment import Experiment, experiment_of
+from optsum.experiments.experiment import Experiment, Shard, experiment_of
 from optsum.experiments.folder import RunFolder, sessions_of
-from optsum.experiments.inputs import files_beside, fingerprint
-from optsum.experiments.shards import Shard
+from optsum.experiments.inputs import environment, files_beside, fingerprint
 from optsum.experiments.status import RunStatus, status
-from optsum.report.messages.progress import bar, count_lines
+from optsum.report.messages.progress import Advance, bar, count_lines
 from optsum.running.all_optima.detailed import detailed
 from optsum.running.each_topic import lost_topic, search_topic
 from optsum.running.executors.choice import AnyExecutor, crew_of
@@ -114,7 +112,9 @@ def run(
         details=details,
     )
     with work, ExitStack() as stack:
-        advance = stack.enter_context(bar(work.unit, lambda: work.total, in_logs=True)) if progress else _nothing
+        advance: Advance = (
+            stack.enter_context(bar(work.unit, lambda: work.total, in_logs=True)) if progress else lambda _: None
+        )
         advance(work.kept)
         missing = None if work.total is None else work.total - work.kept
         for _ in tracked(_one_by_one(work.rounds(own), advance), missing if progress else None, work.unit):
@@ -126,10 +126,6 @@ def _one_by_one(rounds: Generator[int, None, None], advance: Callable[[int], Non
     for done in rounds:
         advance(done)
         yield from repeat(None, done)
-
-
-def _nothing(done: int) -> None:
-    del done
 
 
 class Item(NamedTuple):

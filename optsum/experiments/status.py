@@ -9,8 +9,8 @@ from typing import Any
 
 from optsum.corpus.rows.store import STORE, RowStore, is_run
 from optsum.errors import InputError
+from optsum.experiments.experiment import Shard
 from optsum.experiments.folder import is_locked
-from optsum.experiments.shards import Shard
 from optsum.system.files import PathLike
 
 __all__ = ["RunStatus", "status"]

@@ -14,7 +14,35 @@ from optsum.options.values.own import Scalar
 __all__ = ["Keywords", "ScoreKeywords", "SolveKeywords"]
 
 
-class SolveKeywords(TypedDict, total=False):
+class TextKeywords(TypedDict, total=False):
+    """Those of searches and scores, which read texts alike."""
+
+    model_units: Literal["whole", "sentences"] | None
+    """A reference is one text, or each of its sentences is clipped by itself [whole]."""
+
+    tokenizer: str | None
+    """Rouge (default), blank, unicode, or tokens (default for pre-tokenized topics)."""
+
+    stem: bool | None
+    """Porter stemming as ROUGE-1.5.5 -m does, or as the stemmer named [False]."""
+
+    stemmer: Literal["rouge155", "rouge-score"] | None
+    """Stem as ROUGE-1.5.5 -m, or as the package rouge-score; to name one is to stem [rouge155]."""
+
+    stopwords: str | None
+    """Keep, drop (SMART list), or a file with one word a line [keep]."""
+
+    counts: Literal["clipped", "set"] | None
+    """Count each n-gram as often as it occurs, or once [clipped]."""
+
+    flat: Literal["sentences", "texts"] | None
+    """A flat list of strings as documents or references: one text's sentences, or raw texts."""
+
+    preset: str | None
+    """A set of options from a paper (optsum list presets)."""
+
+
+class SolveKeywords(TextKeywords, total=False):
     """Those of a search that takes an executor of the caller's own."""
 
     formulation: str | None
@@ -63,9 +91,6 @@ class SolveKeywords(TypedDict, total=False):
     which another agrees best [pooled].
     """
 
-    model_units: Literal["whole", "sentences"] | None
-    """A reference is one text, or each of its sentences is clipped by itself [whole]."""
-
     max_length: int | None
     """Longest summary, in the length unit."""
 
@@ -95,21 +120,6 @@ class SolveKeywords(TypedDict, total=False):
     id and exclusive.
     """
 
-    tokenizer: str | None
-    """Rouge (default), blank, unicode, or tokens (default for pre-tokenized topics)."""
-
-    stem: bool | None
-    """Porter stemming as ROUGE-1.5.5 -m does, or as the stemmer named [False]."""
-
-    stemmer: Literal["rouge155", "rouge-score"] | None
-    """Stem as ROUGE-1.5.5 -m, or as the package rouge-score; to name one is to stem [rouge155]."""
-
-    stopwords: str | None
-    """Keep, drop (SMART list), or a file with one word a line [keep]."""
-
-    counts: Literal["clipped", "set"] | None
-    """Count each n-gram as often as it occurs, or once [clipped]."""
-
     boundaries: Literal["sentence", "joined"] | None
     """N-grams of the summary within sentences, or across their ends [sentence]."""
 
@@ -127,12 +137,6 @@ class SolveKeywords(TypedDict, total=False):
 
     chunk_rules: str | None
     """Compressive: rules by which chunks are made: ud, clearnlp, or a file [by the parse's labels]."""
-
-    flat: Literal["sentences", "texts"] | None
-    """A flat list of strings as documents or references: one text's sentences, or raw texts."""
-
-    preset: str | None
-    """A set of options from a paper (optsum list presets)."""
 
     time_limit: float | None
     """Seconds of search per problem."""
@@ -169,7 +173,7 @@ class Keywords(SolveKeywords, total=False):
     """Whose processes: of this machine, or a cluster's [local]."""
 
 
-class ScoreKeywords(TypedDict, total=False):
+class ScoreKeywords(TextKeywords, total=False):
     """Those of scoring."""
 
     metric: str | Metric | type[Metric] | None
@@ -183,24 +187,6 @@ class ScoreKeywords(TypedDict, total=False):
     best_by: Literal["recall", "precision", "f1"] | None
     """What the best reference is best in; recall as ROUGE-1.5.5, f1 as rouge-score [recall]."""
 
-    tokenizer: str | None
-    """Rouge (default), blank, unicode, or tokens (default for pre-tokenized topics)."""
-
-    stem: bool | None
-    """Porter stemming as ROUGE-1.5.5 -m does, or as the stemmer named [False]."""
-
-    stemmer: Literal["rouge155", "rouge-score"] | None
-    """Stem as ROUGE-1.5.5 -m, or as the package rouge-score; to name one is to stem [rouge155]."""
-
-    stopwords: str | None
-    """Keep, drop (SMART list), or a file with one word a line [keep]."""
-
-    counts: Literal["clipped", "set"] | None
-    """Count each n-gram as often as it occurs, or once [clipped]."""
-
-    model_units: Literal["whole", "sentences"] | None
-    """A reference is one text, or each of its sentences is clipped by itself [whole]."""
-
     max_words: int | None
     """Cut summaries and references after so many words."""
 
@@ -212,9 +198,3 @@ class ScoreKeywords(TypedDict, total=False):
 
     time_limit: float | None
     """Seconds to find all oracles of a topic and metric."""
-
-    flat: Literal["sentences", "texts"] | None
-    """A flat list of strings as documents or references: one text's sentences, or raw texts."""
-
-    preset: str | None
-    """A set of options from a paper (optsum list presets)."""

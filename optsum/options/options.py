@@ -32,17 +32,16 @@ from optsum.options.model import (
     FlatLists,
     Model,
     ModelUnits,
+    ScoreOptions,
     Stem,
     Stemmer,
     Stopwords,
     Tokenizer,
     analyzer_of,
 )
-from optsum.options.of_commands import ONLY_IN
 from optsum.options.of_strategies import shared_out, solving
 from optsum.options.presets import PRESETS
-from optsum.options.score_options import ScoreOptions
-from optsum.options.values.other_names import in_our_names, our_name
+from optsum.options.values.other_names import ONLY_IN, in_our_names, our_name
 from optsum.options.values.own import OWN_OPTIONS_SCHEMA, OwnOptions, own_options
 from optsum.options.values.sides import exclusive_of, listed_numbers, sides_of
 from optsum.options.values.sizes import LEAST_MEMORY, parse_size

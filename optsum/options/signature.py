@@ -9,8 +9,8 @@ from typing import Final
 from optsum._version import __version__
 from optsum.corpus.vectors.npz import digest_of_vectors
 from optsum.metrics.names import parse_metric
+from optsum.options.model import ScoreOptions
 from optsum.options.options import Options
-from optsum.options.score_options import ScoreOptions
 
 __all__ = ["score_signature", "signature"]
 
@@ -32,7 +32,11 @@ def signature(options: Options, tokenizer: str) -> str:
     if formulation.has_metric:
         parts |= {"metric": options.metric, "of": options.measure, "refs": options.references} | _models(options)
         parts["len"] = f"{options.min_length}-{longest} {options.length_unit}"
-        parts |= _meaning(options) if _is_of_meaning(options) else _words(options, tokenizer)
+        if any(part.of_texts for part in parse_metric(options.metric).components):
+            parts |= {**_analysis(options, tokenizer), "in": options.boundaries}
+        else:  # vectors that come with the topics, or from a model, are not known here
+            vectors = "own" if options.vectors is None else _digest(options.vectors)
+            parts |= {"unit": str(options.similarity_unit), "vectors": vectors}
     own = {name: getattr(options, name) for name in (*_SIDES, *formulation.flags)} | dict(options.formulation_options)
     return _line({**parts, **{name: str(value) for name, value in own.items() if value is not None}})
 
@@ -52,23 +56,9 @@ def score_signature(options: ScoreOptions, tokenizer: str) -> str:
     return _line({**parts, **_analysis(options, tokenizer)})
 
 
-def _is_of_meaning(options: Options) -> bool:
-    return not any(part.of_texts for part in parse_metric(options.metric).components)
-
-
-def _meaning(options: Options) -> dict[str, str]:
-    """Return what similarities depend on: vectors that come with the topics, or from a model, are not known here."""
-    vectors = "own" if options.vectors is None else _digest(options.vectors)
-    return {"unit": str(options.similarity_unit), "vectors": vectors}
-
-
 @lru_cache(maxsize=8)
 def _digest(path: str) -> str:
     return digest_of_vectors(path)[:12]  # reads every file of a folder: once, not for each result
-
-
-def _words(options: Options, tokenizer: str) -> dict[str, str]:
-    return {**_analysis(options, tokenizer), "in": options.boundaries}
 
 
 def _models(options: Options | ScoreOptions) -> dict[str, str]:

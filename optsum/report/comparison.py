@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from math import fsum
 from pathlib import Path
@@ -19,7 +19,7 @@ from optsum.report.ratios import claims, ratio_to_best
 from optsum.report.statistics import OVER_SEEDS, seeds_deviation
 from optsum.report.tables.formats import data_frame
 from optsum.report.tables.results import headline
-from optsum.report.tables.table import Cell, Column, Table, Tabular, counted, number, seconds
+from optsum.report.tables.table import Cell, Table, Tabular, counted, number, seconds
 from optsum.running.plan import Plan, by_problem, compare_topics
 
 __all__ = ["Comparison", "ComparisonRow", "compare"]
@@ -297,35 +297,22 @@ def _table(comparison: Comparison) -> Table:
     mark = "≥ " if guaranteed else ""
     solvers = bool(comparison.plan.backends)
     seeds = len(comparison.plan.seeds) > 1
-    headings = [
-        "objective",
-        *(["± seeds"] if seeds else []),
-        f"{mark}ratio",
-        f"{mark}lowest",
-        "optimal",
-        "mean time",
-        "median",
-        "solved",
-        "failed",
-    ]
-    headings += ["bound", "nodes"] if solvers else []
-    table = Table([Column("strategy"), *(Column(heading, numeric=True) for heading in headings)])
+    columns: dict[str, Callable[[ComparisonRow], Cell]] = {
+        "objective": lambda row: number(row.mean_objective),
+        **({"± seeds": lambda row: number(row.std_over_seeds)} if seeds else {}),
+        f"{mark}ratio": lambda row: number(row.mean_ratio),
+        f"{mark}lowest": lambda row: number(row.min_ratio),
+        "optimal": lambda row: Cell(f"{row.reached}/{row.optima}", row.reached) if row.optima else number(None),
+        "mean time": lambda row: seconds(row.mean_seconds),
+        "median": lambda row: seconds(row.median_seconds),
+        "solved": lambda row: number(row.solved, 0),
+        "failed": lambda row: number(row.failed, 0),
+    }
+    if solvers:
+        columns |= {"bound": lambda row: number(row.mean_bound), "nodes": lambda row: number(row.mean_nodes, 1)}
+    table = Table.of(["strategy"], list(columns))
     for row in rows:
-        table.rows.append(
-            [
-                row.strategy,
-                number(row.mean_objective),
-                *([number(row.std_over_seeds)] if seeds else []),
-                number(row.mean_ratio),
-                number(row.min_ratio),
-                Cell(f"{row.reached}/{row.optima}" if row.optima else "-", row.reached if row.optima else None),
-                seconds(row.mean_seconds),
-                seconds(row.median_seconds),
-                number(row.solved, 0),
-                number(row.failed, 0),
-                *([number(row.mean_bound), number(row.mean_nodes, 1)] if solvers else []),
-            ]
-        )
+        table.add(row.strategy, *(cell(row) for cell in columns.values()))
     problems = counted(comparison.problems, "problem")
     table.title = f"{problems}: {headline(comparison.plan.variants[0])}"
     table.caption = list(_caption(comparison, guaranteed))

@@ -13,7 +13,7 @@ from optsum.contracts.result import Result
 from optsum.coverage.instance import Key, Sense
 from optsum.report.significance import wilcoxon
 from optsum.report.statistics import INTERVALS, quantiles, spread_of
-from optsum.report.tables.table import Cell, Column, Table, Tabular, number, seconds, share
+from optsum.report.tables.table import Cell, Table, Tabular, number, seconds, share
 
 TARGETS: Final = (0.95, 0.99, 1.0)
 """Shares of the optimum whose times are reported."""
@@ -117,7 +117,8 @@ class Details(Tabular):
 
     def objectives(self) -> Table:
         """Return mean, deviation, coefficient of variation and confidence interval (Akhmetov et al. 2022, Table 4)."""
-        table = _table("Spread of the objective", "mean", "std", "CV", "CI +/- mean", "CI lower", "CI upper")
+        headings = ["mean", "std", "CV", "CI +/- mean", "CI lower", "CI upper"]
+        table = Table.of(["strategy"], headings, "Spread of the objective")
         for name in self.strategies:
             if (spread := spread_of([float(key) for key in self._keys[name] if key is not None])) is not None:
                 values = (spread.mean, spread.std, spread.cv, spread.half_width, spread.lower, spread.upper)
@@ -127,7 +128,7 @@ class Details(Tabular):
 
     def ratios(self) -> Table:
         """Return quantiles of the ratios."""
-        table = _table("Distribution of the ratio", *_SHARES, "at 1")
+        table = Table.of(["strategy"], [*_SHARES, "at 1"], "Distribution of the ratio")
         for name in self.strategies:
             if found := self._ratios[name]:
                 at_one = sum(ratio == 1.0 for ratio in found) / len(found)
@@ -136,11 +137,7 @@ class Details(Tabular):
 
     def pairwise(self) -> Table:
         """Return wins, ties, losses and significance of every two strategies."""
-        headings = ("wins", "ties", "losses", "p")
-        table = Table(
-            [Column("strategy"), Column("against"), *(Column(heading, numeric=True) for heading in headings)],
-            title="Every two strategies",
-        )
+        table = Table.of(["strategy", "against"], ["wins", "ties", "losses", "p"], "Every two strategies")
         for pair in self.pairs():
             counts = (number(count, 0) for count in (pair.wins, pair.ties, pair.losses))
             significance = Cell("-" if pair.p_value is None else f"{pair.p_value:.2g}", pair.p_value)
@@ -150,7 +147,7 @@ class Details(Tabular):
 
     def times(self) -> Table:
         """Return the median time to each share of the optimum, and how often it was reached."""
-        table = _table("Time to a share of the optimum", *(f"{target:.0%}" for target in TARGETS))
+        table = Table.of(["strategy"], [f"{target:.0%}" for target in TARGETS], "Time to a share of the optimum")
         for name in self.strategies:
             cells = []
             for target in TARGETS:
@@ -163,10 +160,6 @@ class Details(Tabular):
             "Median seconds of search where it was reached (how often, of problems with a known optimum)."
         )
         return table
-
-
-def _table(title: str, *headings: str) -> Table:
-    return Table([Column("strategy"), *(Column(heading, numeric=True) for heading in headings)], title=title)
 
 
 def _mean_key(keys: Sequence[Key | None]) -> Key | None:

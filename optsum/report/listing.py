@@ -77,7 +77,8 @@ def _accept(strategy: str, case: Mapping[str, Any]) -> None:
 
 
 def _formulations() -> Table:
-    table = Table([*map(Column, ["formulation", "metrics", *map(_heading, ASPECTS)]), Column("about", long=True)])
+    headings = ["formulation", "metrics", *(aspect.replace("_", " ") for aspect in ASPECTS)]
+    table = Table([*map(Column, headings), Column("about", long=True)])
     for name in FORMULATIONS:
         if reason := _failure(lambda name=name: FORMULATIONS.load(name)):  # type: ignore[misc]
             table.rows.append([name, *("-" for _ in ("metrics", *ASPECTS)), reason])
@@ -89,10 +90,6 @@ def _formulations() -> Table:
         table.rows.append([name, *shown, formulation.about])
     table.caption = ["What is served by itself; a combination that is not is refused by a sentence that says so."]
     return table
-
-
-def _heading(aspect: str) -> str:
-    return aspect.replace("_", " ")
 
 
 def _backends() -> Table:

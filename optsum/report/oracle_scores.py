@@ -13,7 +13,7 @@ from optsum.metrics.names import parse_metric
 from optsum.optima.optima import Optima
 from optsum.options.options import ScoreOptions, resolve
 from optsum.registry import PROVER
-from optsum.report.tables.table import Column, Table, number
+from optsum.report.tables.table import Table, number
 from optsum.running.each_topic import single_problem
 from optsum.running.setup import Setup, setup_of
 from optsum.running.warm import refused, warm_up
@@ -96,7 +96,7 @@ class OracleScores:
         """Return the table of the means of systems, by system, metric and measure."""
         points = list(product(self.metrics, ("precision", "recall", "f1")))
         headings = [f"{metric} {measure[0].upper()}" for metric, measure in points]
-        table = Table([Column("system"), *(Column(heading, numeric=True) for heading in headings)])
+        table = Table.of(["system"], headings)
         for system, found in means.items():
             table.rows.append([system, *(number(found[metric][measure]) for metric, measure in points)])
         table.title = f"Extracts against all oracles of {self.limits}: means over topics"

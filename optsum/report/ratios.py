@@ -8,8 +8,6 @@ from fractions import Fraction
 from optsum.contracts.result import Result, Status
 from optsum.coverage.instance import Key
 
-__all__ = ["claims", "ratio_to_best"]
-
 
 def claims(results: Sequence[Result]) -> tuple[Key | None, list[Key], bool]:
     """Return the optimum, if it is known, all bounds, and whether all that is claimed can be true together."""

@@ -22,7 +22,7 @@ from optsum.options.options import ScoreOptions, resolve_score
 from optsum.options.signature import score_signature
 from optsum.report.oracle_scores import OracleScores, against
 from optsum.report.statistics import pearson, spearman
-from optsum.report.tables.table import Column, Table, Tabular, counted, number
+from optsum.report.tables.table import Table, Tabular, counted, number
 from optsum.text.tokenizers import Sentence
 
 __all__ = ["MEASURES", "Agreement", "SystemRow", "SystemScores", "score", "score_rows"]
@@ -349,16 +349,10 @@ def _systems(scores: SystemScores) -> Table:
     humans = list(dict.fromkeys(name for row in rows for name in row.human))
     points = list(product(scores.metrics, MEASURES))
     headings = ["topics", *(f"{metric} {_SHORT[measure]}" for metric, measure in points), *humans]
-    table = Table([Column("system"), *(Column(heading, numeric=True) for heading in headings)])
+    table = Table.of(["system"], headings)
     for row in rows:
-        table.rows.append(
-            [
-                row.system,
-                number(row.topics, 0),
-                *(number(row.rouge[metric][measure]) for metric, measure in points),
-                *(number(row.human.get(name)) for name in humans),
-            ]
-        )
+        rouge = [number(row.rouge[metric][measure]) for metric, measure in points]
+        table.add(row.system, number(row.topics, 0), *rouge, *(number(row.human.get(name)) for name in humans))
     table.title = f"{counted(len(rows), 'system')} on {counted(scores.topics, 'topic')}: means over topics"
     if len({row.topics for row in rows}) > 1:
         table.caption.append("Not every system has a summary of every topic, so the means are not of the same topics.")
@@ -367,22 +361,11 @@ def _systems(scores: SystemScores) -> Table:
 
 def _agreements(scores: SystemScores) -> Table:
     headings = ["system r", "system rho", "summary r", "summary rho"]
-    table = Table(
-        [Column("human score"), Column("metric"), Column("measure"), *(Column(name, numeric=True) for name in headings)]
-    )
+    table = Table.of(["human score", "metric", "measure"], headings, "Correlation with human scores")
     for found in scores.agreements:
-        table.rows.append(
-            [
-                found.human,
-                found.metric,
-                found.measure,
-                number(found.system_pearson),
-                number(found.system_spearman),
-                number(found.summary_pearson),
-                number(found.summary_spearman),
-            ]
-        )
-    table.title = "Correlation with human scores"
+        of_systems = (number(found.system_pearson), number(found.system_spearman))
+        of_summaries = (number(found.summary_pearson), number(found.summary_spearman))
+        table.add(found.human, found.metric, found.measure, *of_systems, *of_summaries)
     table.caption = [
         "r is Pearson's, rho is Spearman's.",
         "system: over systems, each by its means over topics.",

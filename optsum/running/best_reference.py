@@ -23,8 +23,6 @@ from optsum.running.setup import Setup
 from optsum.system.clock import clock
 from optsum.system.deadline import NEVER, Deadline, TimeOver
 
-__all__ = ["best_result", "each_reference", "for_each_reference", "reaches", "shares", "union_of"]
-
 T = TypeVar("T")
 
 _PROVEN = {Status.OPTIMAL, Status.INFEASIBLE}

@@ -31,7 +31,7 @@ from optsum.system.deadline import Deadline, TimeOver
 if TYPE_CHECKING:
     from optsum.corpus.topic import Topic
 
-__all__ = ["NO_EXACT", "Plan", "by_problem", "compare_topics", "each_seed", "seeds_of"]
+__all__ = ["NO_EXACT", "Plan", "by_problem", "check_exact", "compare_topics", "each_seed", "seeds_of"]
 
 _MOST_SEEDS = 10_000
 NO_EXACT: Final = "A time limit of the exact strategy needs one: name it by --exact."
@@ -104,9 +104,8 @@ class Plan:
         for name in [*strategies, *([exact] if exact else [])]:
             if name not in STRATEGIES.names() and not is_place(name):
                 raise unknown_name("strategy", name, STRATEGIES)
-        if exact is not None and not STRATEGIES.load(exact).exact:
-            able = ", ".join(name for name in STRATEGIES if STRATEGIES.load(name).exact)
-            raise OptionError(f"The strategy {exact} proves nothing: for --exact choose {able}, or none.")
+        if exact is not None:
+            check_exact(exact)
         names = [*([exact] if exact else []), *(name for name in strategies if name != exact)]
         own = shared_out(base.strategy_options, names)
         variants = [base.model_copy(update={"strategy": name, "strategy_options": own[name]}) for name in names]
@@ -129,6 +128,13 @@ class Plan:
             for solver in (solvers if takes_backend(variant.strategy) else (variant.backend,))
         )
         return cls(tuple(each), exact, solvers, several)
+
+
+def check_exact(strategy: str) -> None:
+    """Refuse a strategy for ``--exact`` that proves nothing."""
+    if not STRATEGIES.load(strategy).exact:
+        able = ", ".join(name for name in STRATEGIES if STRATEGIES.load(name).exact)
+        raise OptionError(f"The strategy {strategy} proves nothing: for --exact choose {able}, or none.")
 
 
 def _serving(base: Options) -> str:
@@ -214,17 +220,13 @@ def compare_topics(topics: AnyTopics, plan: Plan, *, details: bool = False) -> G
 
 
 def _solve_part(part: Topic, setups: Sequence[Setup]) -> list[Result]:
-    shared = _shared(part, setups[0])
+    shared = _SharedBest(part) if setups[0].best_of_references else _Shared(part)
     results: list[Result] = []
     for setup in setups:
         results.append(attempt(part, setup, lambda setup=setup: shared.run(setup)))  # type: ignore[misc]
         if results[-1].termination is Termination.INTERRUPTED:
             break
     return results
-
-
-def _shared(part: Topic, setup: Setup) -> _Shared | _SharedBest:
-    return _SharedBest(part) if setup.best_of_references else _Shared(part)
 
 
 class _SharedBest:

@@ -108,15 +108,8 @@ def searched(
     certify = _certify(problem, chosen, bounded=bounded and root_bound is None, asked=bound != "none")
     if bound == "none" and limits.gap is not None and not chosen.exact:
         raise OptionError("A gap is measured by a bound: leave --gap, or --bound none.")
-    run = Run(
-        problem if chosen.exact else problem.lighter,
-        limits,
-        None,
-        seed,
-        on_progress,
-        root_bound,
-        certify,
-    )
+    seen = problem if chosen.exact else problem.lighter
+    run = Run(seen, limits, None, seed, on_progress, root_bound, certify)
     termination, detail = Termination.COMPLETED, None
     try:
         if bounded and limits.gap is not None and not chosen.exact:
@@ -140,7 +133,7 @@ def _certify(
 ) -> Callable[[Deadline], Key | None] | None:
     """Return what a run asks for a bound; None if that is the problem itself, or nothing need be asked."""
     if not asked:
-        return _no_bound
+        return lambda _: None
     return partial(import_module(CERTIFICATE).certify, problem) if bounded and not strategy.exact else None
 
 
@@ -154,10 +147,6 @@ def _bound_late(run: Run, *, interrupted: bool) -> bool:
     except KeyboardInterrupt:
         deadline.interrupt()
     return interrupted or deadline.reason == "interrupted"
-
-
-def _no_bound(_: Deadline) -> None:
-    """Stand for a bound that is not asked for."""
 
 
 def get_ready(problem: Problem, strategy: Strategy, bound: str = "root") -> None:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, fields
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Self, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Self, TypeAlias, TypeVar
 
 from pydantic import Field
 
@@ -19,7 +19,7 @@ from optsum.corpus.given import AnyTopics, checked_topics
 from optsum.corpus.topic import BadTopic, Topic
 from optsum.errors import InputError
 from optsum.options.options import Options
-from optsum.report.tables.table import Column, Table, Tabular, counted
+from optsum.report.tables.table import Table, Tabular, counted
 from optsum.running.each_topic import each_topic
 from optsum.running.plan import seeds_of
 from optsum.running.results import unsolved
@@ -28,11 +28,29 @@ from optsum.studies.submitted import Submissions, Submitted
 
 if TYPE_CHECKING:
     from optsum.report.figures.figure import Figure
+from pydantic import BeforeValidator
 
-__all__ = ["REFUSED", "TIME_LIMIT", "Row", "Seconds", "Study", "Workers", "with_references", "without_interruption"]
+
+def _listed(given: Any) -> str | None:
+    """Return seeds as text that names each."""
+    return None if given is None else ",".join(map(str, seeds_of(given)))
+
+
+Seed: TypeAlias = Annotated[int, Field(ge=0, description="the same seed gives the same tables")]
+Seeds: TypeAlias = Annotated[
+    str | None,
+    BeforeValidator(_listed),
+    Field(description="run what proves nothing with each; 0:10 are ten [that of --seed]"),
+]
+ExactSeconds: TypeAlias = Annotated[
+    float | None, Field(ge=0, description="seconds of search per problem for what proves, instead of --time-limit")
+]
 
 Row: TypeAlias = dict[str, Any]
 """A row of JSON."""
+
+Key = TypeVar("Key")
+Value = TypeVar("Value")
 
 Workers: TypeAlias = Annotated[int, Field(ge=1, description="processes")]
 Seconds: TypeAlias = Annotated[float | None, Field(ge=0, description="seconds of search per problem")]
@@ -118,10 +136,7 @@ class Study(Tabular):
 
     def resumes(self, rows: Iterable[Mapping[str, Any]]) -> Self:
         """Take in the rows of topics that were done before, so that `run` need not do them again; return the study."""
-        kept: defaultdict[str, list[Row]] = defaultdict(list)
-        for row in rows:
-            kept[row["id"]].append(dict(row))
-        self._kept = dict(kept)
+        self._kept = grouped((row["id"], dict(row)) for row in rows)
         return self
 
     def run(self, topics: AnyTopics, done: Callable[[list[Row]], None] = lambda _: None) -> Self:
@@ -211,10 +226,9 @@ class Study(Tabular):
         --------
         about : The caption's first line.
         """
-        columns = [Column(name) for name in names]
-        return Table(
-            [*columns, *(Column(number, numeric=True) for number in numbers)], title=title, caption=self.caption()
-        )
+        table = Table.of(names, numbers, title)
+        table.caption = self.caption()
+        return table
 
     @abstractmethod
     def about(self) -> str:
@@ -291,6 +305,20 @@ def without_interruption(result: Result) -> Result:
     if result.termination is Termination.INTERRUPTED:
         raise KeyboardInterrupt
     return result
+
+
+def grouped(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:
+    """Return the values of each key, in the order in which they come."""
+    found: defaultdict[Key, list[Value]] = defaultdict(list)
+    for key, value in pairs:
+        found[key].append(value)
+    return found
+
+
+def unproven(oracles: Sequence[bool]) -> list[str]:
+    """Return what is left out of oracles, each of which is unproven or not, in some words (`Study.lacking`)."""
+    left = f"the proof of {sum(oracles)} of {counted(len(oracles), 'oracle')} in time"
+    return [f"{left}: the best found stands in its place"] if any(oracles) else []
 
 
 def with_references(topic: Topic) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from statistics import fmean
@@ -11,18 +11,24 @@ from typing import Annotated, ClassVar, Final, Literal
 from pydantic import Field
 
 from optsum.contracts.result import Status
-from optsum.corpus.systems import System
 from optsum.corpus.topic import Topic
-from optsum.errors import InputError
 from optsum.options.options import Options, resolve
 from optsum.report.figures.figure import Figure
 from optsum.report.significance import wilcoxon
-from optsum.report.tables.table import Cell, Column, Table, counted, number
+from optsum.report.tables.table import Cell, Column, Table, number
 from optsum.running.one_problem import build, run_task
 from optsum.running.setup import Setup, setup_of
-from optsum.studies.base import TIME_LIMIT, Row, Seconds, Study, Workers, with_references, without_interruption
-from optsum.studies.peers import score_of
-from optsum.studies.submitted import Submitted, refused, text_of
+from optsum.studies.base import (
+    TIME_LIMIT,
+    Row,
+    Seconds,
+    Study,
+    Workers,
+    unproven,
+    with_references,
+    without_interruption,
+)
+from optsum.studies.submitted import Submitted, score_of, summaries_of, text_of
 from optsum.text.lengths import joined, word_count
 from optsum.text.tokenizers import Sentence
 
@@ -90,11 +96,7 @@ class CompressiveStudy(Study):
 
     def lacking(self) -> list[str]:
         """Return how many oracles are not proven."""
-        oracles = self.of("oracle")
-        if not (unproven := sum(row["status"] != Status.OPTIMAL for row in oracles)):
-            return []
-        left = f"the proof of {unproven} of {counted(len(oracles), 'oracle')} in time"
-        return [f"{left}: the best found stands in its place"]
+        return unproven([row["status"] != Status.OPTIMAL for row in self.of("oracle")])
 
     def tables(self) -> list[Table]:
         """Return Table 1 with what the oracles consist of, what compression gains, Table 2, summaries side by side."""
@@ -134,23 +136,15 @@ class CompressiveStudy(Study):
                     continue
                 means = {what: fmean(row[what] or 0 for row in found) for what in ("sentences", "compressed", "length")}
                 cells = [number(self.mean(formulation, optimized, evaluated)) for evaluated in VARIANTS]
-                cells += [
-                    Cell(str(len(found)), len(found)),
-                    number(means["sentences"], 2),
-                    number(means["compressed"], 2),
-                ]
+                cells += [number(len(found), 0), number(means["sentences"], 2), number(means["compressed"], 2)]
                 cells += [number(means["length"], 1), number(fmean(row["seconds"] for row in found), 3)]
-                table.rows.append([formulation, optimized, *cells])
+                table.add(formulation, optimized, *cells)
         for system in dict.fromkeys(row["system"] for row in self.of("system")):
             found = [row for row in self.of("system") if row["system"] == system and row.get("recall")]
             if found:
                 cells = [number(fmean(row["recall"][variant] for row in found)) for variant in VARIANTS]
-                cells += [
-                    Cell(str(len(found)), len(found)),
-                    number(fmean(row["sentences"] for row in found), 2),
-                    number(None),
-                ]
-                table.rows.append([system, "-", *cells, number(fmean(row["length"] for row in found), 1), "-"])
+                cells += [number(len(found), 0), number(fmean(row["sentences"] for row in found), 2), number(None)]
+                table.add(system, "-", *cells, number(fmean(row["length"] for row in found), 1), "-")
         table.caption.append("sentences: of the summary; compressed: of them, those that are not whole.")
         return table
 
@@ -181,7 +175,7 @@ class CompressiveStudy(Study):
             found = [row["human"] for row in self._rated() if row["system"] == system]
             means = [[human[name] for human in found if name in human] for name in names]
             cells = [number(fmean(values), 2) if values else "-" for values in means]
-            table.rows.append([system, *cells, Cell(str(len(found)), len(found))])
+            table.rows.append([system, *cells, number(len(found), 0)])
         table.caption.append("Imported with --systems; means over topics.")
         return table
 
@@ -204,7 +198,12 @@ def _rows(topic: Submitted, setups: Mapping[tuple[str, str], Setup]) -> list[Row
     texts = [text if isinstance(text, str) else " ".join(text) for text in map(joined, topic.references)]
     rows: list[Row] = [{"kind": "references", "texts": texts}]
     rows += [_oracle(topic, name, setup, setups) for name, setup in setups.items()]
-    rows += [row for system in topic.systems for row in _system(topic, system, setups)]
+    for system, text in summaries_of(topic, rows, text_of):
+        row: Row = {"kind": "system", "system": system.system, "human": dict(system.human)}
+        if text is not None:
+            row["recall"] = _evaluated(text, topic, setups)
+            row |= {"sentences": len(text), "length": sum(map(word_count, text))}
+        rows.append(row)
     return rows
 
 
@@ -236,19 +235,3 @@ def _oracle(topic: Topic, name: tuple[str, str], setup: Setup, setups: Mapping[t
         "selection": result.to_row()["selection"],
         "summary": list(result.summary or ()),
     }
-
-
-def _system(topic: Topic, system: System, setups: Mapping[tuple[str, str], Setup]) -> Iterator[Row]:
-    row: Row = {"kind": "system", "system": system.system, "human": dict(system.human)}
-    try:
-        text = text_of(topic, system)
-    except InputError as error:
-        yield refused(system, error)
-        return
-    if text is not None:
-        row |= {
-            "recall": _evaluated(text, topic, setups),
-            "sentences": len(text),
-            "length": sum(map(word_count, text)),
-        }
-    yield row

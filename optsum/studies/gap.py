@@ -7,33 +7,42 @@ lines below it: an extract is a compression that leaves nothing out, and both ar
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from statistics import fmean
-from typing import Annotated, ClassVar, Final, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal
 
 from pydantic import Field
 
 from optsum.contracts.result import Result, Status
-from optsum.corpus.systems import System
 from optsum.corpus.topic import Topic
-from optsum.errors import InputError, OptionError
+from optsum.errors import OptionError
 from optsum.options.options import Options, resolve
 from optsum.registry import STRATEGIES
 from optsum.report.figures.figure import Figure
 from optsum.report.statistics import OVER_SEEDS, seeds_deviation
-from optsum.report.tables.table import Table, counted, number
+from optsum.report.tables.table import Table, number
 from optsum.report.tables.table import share as share_of
 from optsum.running.one_problem import build, run_task
 from optsum.running.plan import each_seed, seeds_of
 from optsum.running.setup import Setup, setup_of
 from optsum.studies.any_text import any_text_limit
-from optsum.studies.base import TIME_LIMIT, Row, Seconds, Study, Workers, with_references, without_interruption
-from optsum.studies.peers import score_of
-from optsum.studies.seeds import ExactSeconds, Seed, Seeds
-from optsum.studies.submitted import Submitted, refused, summary_of
+from optsum.studies.base import (
+    TIME_LIMIT,
+    ExactSeconds,
+    Row,
+    Seconds,
+    Seed,
+    Seeds,
+    Study,
+    Workers,
+    grouped,
+    unproven,
+    with_references,
+    without_interruption,
+)
+from optsum.studies.submitted import Submitted, score_of, summaries_of, summary_of
 from optsum.system.deadline import Deadline
 from optsum.text.lengths import cut_sentences
 
@@ -121,11 +130,7 @@ class GapStudy(Study):
     def lacking(self) -> list[str]:
         """Return how many oracles are not proven."""
         oracles = [row for row in self.of("recall") if row["text"] in {EXTRACTIVE, COMPRESSIVE}]
-        unproven = sum(row["bound"] is None or row["bound"] > row["recall"] + 1e-12 for row in oracles)
-        if not unproven:
-            return []
-        left = f"the proof of {unproven} of {counted(len(oracles), 'oracle')} in time"
-        return [f"{left}: the best found stands in its place"]
+        return unproven([row["bound"] is None or row["bound"] > row["recall"] + 1e-12 for row in oracles])
 
     @property
     def lines(self) -> list[str]:
@@ -136,19 +141,15 @@ class GapStudy(Study):
 
     def recalls(self, line: str, metric: str) -> dict[str, float]:
         """Return the recall of a line by topic: with several seeds their mean."""
-        found: defaultdict[str, list[float]] = defaultdict(list)
-        for row in self.of("recall"):
-            if (row["text"], row["metric"]) == (line, metric):
-                found[row["id"]].append(row["recall"])
-        return {topic: fmean(values) for topic, values in found.items()}
+        return {topic: fmean(values) for topic, values in self._by("id", line, metric).items()}
 
     def over_seeds(self, line: str, metric: str) -> float | None:
         """Return the standard deviation, over seeds, of the mean recall of a line."""
-        found: defaultdict[int | None, list[float]] = defaultdict(list)
-        for row in self.of("recall"):
-            if (row["text"], row["metric"]) == (line, metric):
-                found[row["seed"]].append(row["recall"])
-        return seeds_deviation(found.values())
+        return seeds_deviation(self._by("seed", line, metric).values())
+
+    def _by(self, name: str, line: str, metric: str) -> dict[Any, list[float]]:
+        rows = (row for row in self.of("recall") if (row["text"], row["metric"]) == (line, metric))
+        return grouped((row[name], row["recall"]) for row in rows)
 
     def mean(self, line: str, metric: str) -> float | None:
         """Return the mean recall of a line over the topics that have it; None without one."""
@@ -212,8 +213,11 @@ def _rows(topic: Submitted, setups: Mapping[tuple[str, str], Sequence[Setup]], v
             for setup in seeded:
                 seed = None if exact else setup.options.seed
                 rows.append(_row(line, metric, *_searched(topic, setup, exact=exact), seed))
-    for system in topic.systems:
-        rows += _system(topic, system, setups)
+    for system, text in summaries_of(topic, rows, summary_of):
+        for (line, metric), (setup, *_) in setups.items():
+            if line == EXTRACTIVE:
+                cut = cut_sentences(text, setup.options.max_length or 0)
+                rows.append(_row(system.system, metric, score_of(cut, topic.references, setup, metric).recall))
     return rows
 
 
@@ -223,15 +227,3 @@ def _searched(topic: Topic, setup: Setup, *, exact: bool) -> tuple[float, float 
     if result.status in {Status.INFEASIBLE, Status.NO_SOLUTION} or result.objective is None:
         return 0.0, bound
     return result.objective, bound
-
-
-def _system(topic: Topic, system: System, setups: Mapping[tuple[str, str], Sequence[Setup]]) -> Iterator[Row]:
-    try:
-        text = summary_of(topic, system)
-    except InputError as error:
-        yield refused(system, error)
-        return
-    for (line, metric), (setup, *_) in setups.items():
-        if line == EXTRACTIVE:
-            cut = cut_sentences(text, setup.options.max_length or 0)
-            yield _row(system.system, metric, score_of(cut, topic.references, setup, metric).recall)

@@ -5,18 +5,20 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from optsum.corpus.alternatives import sentences_of
 from optsum.corpus.given import checked_systems
 from optsum.corpus.systems import BadSystem, System
-from optsum.corpus.topic import Topic
+from optsum.corpus.topic import Text, Topic
 from optsum.errors import InputError
+from optsum.metrics.rouge import Score, rouge_all
+from optsum.running.setup import Setup
 from optsum.text.tokenizers import Sentence
 
-__all__ = ["Submissions", "Submitted", "refused", "summary_of", "text_of"]
+Summary = TypeVar("Summary")
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +109,21 @@ def text_of(topic: Topic, system: System) -> Sequence[Sentence] | None:
     return None if system.selection is None else sentences_of(topic, system.selection)
 
 
+def summaries_of(
+    topic: Submitted,
+    rows: list[dict[str, Any]],
+    read: Callable[[Topic, System], Summary],
+) -> Iterator[tuple[System, Summary]]:
+    """Yield the systems of a topic with their summaries; the row that says why one cannot be used goes to `rows`."""
+    for system in topic.systems:
+        try:
+            text = read(topic, system)
+        except InputError as error:
+            rows.append(refused(system, error))
+        else:
+            yield system, text
+
+
 def summary_of(topic: Topic, system: System) -> Sequence[Sentence]:
     """Return the sentences of a summary; as `text_of`, where human scores alone do not do.
 
@@ -119,3 +136,20 @@ def summary_of(topic: Topic, system: System) -> Sequence[Sentence]:
     if text is None:
         raise InputError("it has no summary; give one")
     return text
+
+
+def score_of(summary: Sequence[Sentence], references: Sequence[Text], setup: Setup, metric: str) -> Score:
+    """Return the pooled score of a summary, by the text analysis and the sentence ends of a search."""
+    tokens = all(isinstance(sentence, tuple) for text in (summary, *references) for sentence in text)
+    spec = setup.spec_of_tokens if tokens else setup.spec
+    scores = rouge_all(
+        tuple(summary),
+        references,
+        [metric],
+        analyzer=spec.analyzer,
+        counts=setup.options.counts,
+        boundaries=setup.options.boundaries,
+        last_unigram=True,
+        model_units=setup.options.model_units,
+    )
+    return scores[metric]

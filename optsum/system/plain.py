@@ -65,18 +65,15 @@ def stands_for(intrinsic: object) -> Callable[[Function], Function]:
 
 def plain_of(kernel: Any) -> Function | None:
     """Return a kernel as plain Python; None if its source is not at hand."""
-    names = _plain_module(kernel.py_func.__module__)
+    module = kernel.py_func.__module__
+    if module not in _modules:
+        _modules[module] = _read(module)
+    names = _modules[module]
     return None if names is None else names.get(kernel.py_func.__name__)
 
 
-def _plain_module(name: str) -> dict[str, Any] | None:
-    """Return the names of a module as its kernels see them, all that they call being plain."""
-    if name not in _modules:
-        _modules[name] = _read(name)
-    return _modules[name]
-
-
 def _read(name: str) -> dict[str, Any] | None:
+    """Return the names of a module as its kernels see them, all that they call being plain."""
     module = sys.modules[name]
     names = dict(vars(module))
     own = set()
@@ -110,16 +107,13 @@ class _Looking(ast.NodeTransformer):
             argument.annotation = None
         return node
 
-    def visit_For(self, node: ast.For) -> ast.AST:
-        return self._loop(node)
-
-    def visit_While(self, node: ast.While) -> ast.AST:
-        return self._loop(node)
-
-    def _loop(self, node: ast.For | ast.While) -> ast.AST:
+    def visit_For(self, node: ast.For | ast.While) -> ast.AST:
         self.generic_visit(node)
         node.body = [*_LOOK, *node.body]
         return node
+
+    def visit_While(self, node: ast.While) -> ast.AST:
+        return self.visit_For(node)
 
 
 def call_plainly(function: Function, arguments: tuple[Any, ...], seconds: float) -> Any:

@@ -7,16 +7,18 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from numbers import Rational
+from typing import Any
 
 import numpy as np
 
+from optsum.coverage.evaluate import score
 from optsum.coverage.instance import Sense
 from optsum.errors import UnsupportedError
 from optsum.problem.problem import Capability, Evaluation, Problem, Selection
+from optsum.program.highs import new_highs, pass_model
+from optsum.program.model import LinearModel
 from optsum.testing.enumeration import Enumeration, brute_force
 from optsum.testing.failure import expect
-from optsum.testing.models import check_linear_model
-from optsum.testing.states import check_states
 
 _ENUMERABLE = 12
 _SAMPLES = 24
@@ -189,3 +191,103 @@ def _check_bound(
         expect(
             not problem.sense.better(truth.best, bound), where, f"the optimum {truth.best} passes the bound {bound}."
         )
+
+
+_TOLERANCE = 1e-5
+_NEGLIGIBLE = 1e-9
+"""Relative; floating point is all that separates the two sides."""
+
+
+def check_linear_model(
+    problem: Problem, evaluations: dict[Selection, Evaluation], truth: Enumeration | None, where: str
+) -> None:
+    """Check that the model has the problem's optimum, and its value at every selection that is looked at.
+
+    With the units fixed, the rest of the model must be feasible exactly where the selection is, and reach its value.
+    """
+    model = problem.linear_model
+    expect(model.units == problem.size, where, "the linear model has another number of units.")
+    expect(bool(model.integral[: model.units].all()), where, "a unit of the linear model is not integral.")
+    expect(bool((model.upper[: model.units] == 1).all()), where, "a unit of the linear model is not a 0/1 decision.")
+    expect(model.sense is problem.sense, where, "the linear model has the other sense.")
+    if problem.size == 0:
+        return
+    if truth is not None:
+        highs = new_highs()
+        highs.setOptionValue("mip_rel_gap", 0.0)
+        pass_model(highs, model)
+        _compare(highs, model, truth.best, where, "the linear model's optimum")
+    fixed = new_highs()
+    pass_model(fixed, model, relaxed=not model.integral[model.units :].any())
+    columns = np.arange(model.units, dtype=np.int32)
+    for selection, evaluation in evaluations.items():
+        values = np.zeros(model.units)
+        values[list(selection)] = 1.0
+        fixed.changeColsBounds(model.units, columns, values, values)
+        expected = evaluation.key if evaluation.feasible else None
+        _compare(fixed, model, expected, where, f"the linear model at {selection}")
+
+
+def _compare(highs: Any, model: LinearModel, expected: Any, where: str, what: str) -> None:
+    import highspy
+
+    highs.run()
+    if highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+        expect(expected is None, where, f"{what} is infeasible instead of {expected}.")
+        return
+    expect(expected is not None, where, f"{what} exists, but nothing is feasible there.")
+    claimed = highs.getInfo().objective_function_value
+    wanted = float(Fraction(expected) * model.denominator - model.offset)
+    close = abs(claimed - wanted) <= max(_TOLERANCE, _NEGLIGIBLE * abs(wanted))
+    expect(close, where, f"{what} is {claimed} instead of {wanted}, in the model's integers.")
+
+
+_FLIPS = 60
+
+
+def check_states(problem: Problem, rng: np.random.Generator, where: str) -> None:
+    """Flip random units and compare everything the state holds with a fresh evaluation.
+
+    Instances whose products need more than 64 bits have no arrays, and nothing to check.
+    """
+    from optsum.coverage.state import CHOSEN, LENGTH, MISSING, arrays_of, empty_state, flip, value_pair
+
+    instance = problem.coverage
+    arrays = arrays_of(instance)
+    if arrays is None:
+        return
+    covering = instance.goal is Sense.MINIMIZE
+    state = empty_state(arrays)
+    chosen: set[int] = set()
+    before = None
+    for _ in range(_FLIPS):
+        selection = tuple(sorted(chosen))
+        text = f"the state after flips to {selection}"
+        expect(tuple(np.flatnonzero(state.chosen).tolist()) == selection, where, f"{text} holds other units.")
+        totals, length, violation = score(instance, selection)
+        evaluation = problem.evaluate(selection)
+        expect(evaluation.violation == violation, where, f"{text}: evaluate and the independent scorer disagree.")
+        kept = state.totals.tolist()
+        if instance.constant_denominator:  # 1 in the arrays
+            kept[1] = totals[1]
+        expect(tuple(kept) == totals, where, f"{text} has the totals {kept} instead of {totals}.")
+        expect(int(state.scalars[LENGTH]) == length, where, f"{text} has another length than {length}.")
+        expect(int(state.scalars[CHOSEN]) == len(selection), where, f"{text} counts other units.")
+        if covering or instance.rows:
+            orphans = sum(unit not in chosen for child in chosen for unit in instance.ancestors(child)[:1])
+            missing = int(state.scalars[MISSING])
+            missing += 0 if covering else problem.excess(selection)
+            expect(missing + orphans == violation, where, f"{text} lacks {missing} copies, violation {violation}.")
+        top, bottom = map(int, value_pair(arrays, state))
+        value = Fraction(top, bottom)
+        if before is not None:
+            old_value, old_key = before
+            key_change = evaluation.key - old_key
+            change = (old_value - value) if covering else (value - old_value)
+            expect((change > 0) - (change < 0) == (key_change > 0) - (key_change < 0), where, f"{text}: order is lost.")
+        before = value, evaluation.key
+        if problem.size == 0:
+            return
+        unit = int(rng.integers(0, problem.size))
+        flip(arrays, state, unit)
+        chosen ^= {unit}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -12,14 +14,14 @@ from optsum.contracts.run import Limits
 from optsum.contracts.strategy import Strategy
 from optsum.coverage.instance import Coverage, Sense
 from optsum.errors import UnsupportedError
-from optsum.problem.problem import Problem
+from optsum.problem.coverage_problem import CoverageProblem
+from optsum.problem.problem import Evaluation, Problem, Selection
 from optsum.registry import STRATEGIES
 from optsum.running.search import search
 from optsum.testing.claims import check_claims
 from optsum.testing.enumeration import Enumeration, brute_force
 from optsum.testing.failure import ConformanceError, expect
 from optsum.testing.instances import KINDS, OwnMetric, random_coverage
-from optsum.testing.watched import Watched, fingerprint, watched
 
 _ENUMERABLE = 14
 _FAR = 1e300
@@ -194,3 +196,51 @@ def _check_interrupt(strategy: Strategy, problem: Watched, truth: Enumeration, w
         check_claims(strategy, watched(problem.instance), result, truth, text)
         if interrupted and allowed == 0:
             expect(result.selection is None, text, "it holds a selection that nobody evaluated.")
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Watched(CoverageProblem):
+    """A `CoverageProblem` that notes every selection it evaluates.
+
+    Attributes
+    ----------
+    calls : list of Selection
+    interrupt_after : int or None
+        Raise `KeyboardInterrupt` once, at the evaluation after so many.
+    """
+
+    calls: list[Selection] = field(default_factory=list)
+    interrupt_after: int | None = None
+
+    def evaluate(self, selection: Selection) -> Evaluation:
+        """Note, perhaps interrupt, evaluate."""
+        self.calls.append(selection)
+        if len(self.calls) - 1 == self.interrupt_after:
+            raise KeyboardInterrupt
+        return super().evaluate(selection)
+
+
+def watched(instance: Coverage, *, interrupt_after: int | None = None) -> Watched:
+    """Wrap an instance."""
+    plain = CoverageProblem.of(instance)
+    return Watched(
+        instance=instance,
+        lengths=plain.lengths,
+        min_length=plain.min_length,
+        max_length=plain.max_length,
+        sense=plain.sense,
+        interrupt_after=interrupt_after,
+    )
+
+
+def fingerprint(problem: Problem) -> tuple[object, ...]:
+    """Return all data of a problem, so that a change shows."""
+    owner = problem.coverage if isinstance(problem, CoverageProblem) else problem
+    values = [getattr(owner, item.name) for item in dataclasses.fields(owner)]
+    return (
+        problem.lengths,
+        problem.min_length,
+        problem.max_length,
+        problem.sense,
+        *(value.tobytes() if isinstance(value, np.ndarray) else repr(value) for value in values),
+    )

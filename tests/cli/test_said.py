@@ -14,7 +14,7 @@ import pytest
 from optsum.cli import main
 from optsum.cli.app import _COMMANDS
 from optsum.report.messages import logs, progress
-from optsum.report.messages.verbosity import Verbosity
+from optsum.report.messages.progress import Verbosity
 
 LENGTH = ["--max-length", "4", "--strategy", "lead", "-o", "out.jsonl", "--overwrite"]
 

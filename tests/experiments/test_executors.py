@@ -21,7 +21,7 @@ from worker_jobs import deadly_search, dies_first, dies_of, lost, slow_first, te
 import optsum
 from optsum.cli import main
 from optsum.corpus.rows.reading import read_rows
-from optsum.running.executors.given import Given
+from optsum.running.executors.choice import Given
 from optsum.running.executors.local import Local
 from optsum.running.executors.workers import as_done, in_order
 

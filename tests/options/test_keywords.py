@@ -57,23 +57,36 @@ def hint(name: str, annotation: Any) -> str:
     return " | ".join([*words, "None"])
 
 
+def said(field: str, info: Any) -> str:
+    sentence = (info.description or "").strip()
+    default = "" if info.default in {None, ()} else f" [{info.default}]"
+    lines = textwrap.wrap(f"{sentence[:1].upper()}{sentence[1:]}{default}.", 110)
+    ending = '"""' if len(lines) == 1 else '\n    """'
+    body = "\n    ".join(lines)
+    return f'\n    {field}: {hint(field, info.annotation)}\n    """{body}{ending}\n'
+
+
 def made() -> str:
     text = HEAD
     own = {"executor": Options.model_fields["executor"]}
-    shared = {name: info for name, info in Options.model_fields.items() if name not in own}
-    for name, base, about, model in (
-        ("SolveKeywords", "TypedDict", "Those of a search that takes an executor of the caller's own.", shared),
+    search, score = (
+        {name: said(name, info) for name, info in each.model_fields.items()} for each in (Options, ScoreOptions)
+    )
+    both = {name for name in search if search[name] == score.get(name)}
+    for name, base, about, fields in (
+        ("TextKeywords", "TypedDict", "Those of searches and scores, which read texts alike.", both),
+        (
+            "SolveKeywords",
+            "TextKeywords",
+            "Those of a search that takes an executor of the caller's own.",
+            {*search} - both - {*own},
+        ),
         ("Keywords", "SolveKeywords", "Those of a search.", own),
-        ("ScoreKeywords", "TypedDict", "Those of scoring.", ScoreOptions.model_fields),
+        ("ScoreKeywords", "TextKeywords", "Those of scoring.", {*score} - both),
     ):
         text += f'\n\nclass {name}({base}, total=False):\n    """{about}"""\n'
-        for field, info in model.items():
-            sentence = (info.description or "").strip()
-            default = "" if info.default in {None, ()} else f" [{info.default}]"
-            lines = textwrap.wrap(f"{sentence[:1].upper()}{sentence[1:]}{default}.", 110)
-            ending = '"""' if len(lines) == 1 else '\n    """'
-            body = "\n    ".join(lines)
-            text += f'\n    {field}: {hint(field, info.annotation)}\n    """{body}{ending}\n'
+        said_of = score if name == "ScoreKeywords" else search
+        text += "".join(said_of[field] for field in said_of if field in fields)
     return subprocess.run(
         [sys.executable, "-m", "ruff", "format", "--stdin-filename", str(HOME), "-"],
         input=text, capture_output=True, text=True, check=True,

@@ -19,7 +19,7 @@ from optsum.problem.problem import Capability, Evaluation
 from optsum.running.search import search
 from optsum.system.deadline import NEVER, Deadline
 from optsum.testing import OwnMetric, check_strategy, random_topic
-from optsum.testing.watched import watched
+from optsum.testing.strategies import watched
 
 # The bound of the relaxation is 5/6, the optimum 4/6: no shortcut proves it.
 INSTANCE = Coverage.of([3, 3, 3], [{0: 1}, {1: 1}, {2: 1}], [[2], [2], [2]], constants=(0, 6), max_length=8)

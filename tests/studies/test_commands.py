@@ -21,7 +21,7 @@ from spoken import spoken
 import optsum
 import optsum.studies
 from optsum.cli import main
-from optsum.cli.stopping import Stopping
+from optsum.cli.signals import Stopping
 from optsum.errors import OptionError, UnknownNameError
 from optsum.options.options import Options, resolve
 from optsum.report.figures.figure import Figure

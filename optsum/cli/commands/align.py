@@ -89,7 +89,7 @@ def run(
     config: Config = None,
 ) -> int:
     """Align all topics of a file."""
-    from optsum.cli.interrupts import Interrupts
+    from optsum.cli.signals import Interrupts
     from optsum.corpus.rows.writer import RowWriter
 
     given, mode = resolve_as(_OPTIONS, options, config=config).model_dump(), existing(overwrite)
@@ -107,7 +107,7 @@ def run(
         advance()
 
     source = open_topics(topics, columns, given["flat"], limit)
-    aligned = align(counting(), **given)
+    aligned = (topic for topic in align(counting(), **given))  # a generator: Ctrl-C can be thrown into it
     inputs = [topics, *filter(None, [config]), given["stopwords"]]
     made, interrupted = _Made(given["max_sets"]), False
     try:
@@ -115,7 +115,7 @@ def run(
             rows = stack.enter_context(RowWriter(output, inputs=inputs, existing=mode)) if output else None
             interrupts = stack.enter_context(Interrupts())
             advance = stack.enter_context(bar("topics", lambda: count_topics(topics, limit)))
-            for topic in interrupts.pull(_each(aligned), parallel=False):
+            for topic in interrupts.pull(aligned, parallel=False):
                 row = made.row(topic, folder)
                 if rows is not None:
                     rows.write(row)
@@ -123,8 +123,3 @@ def run(
         interrupted = True
     made.show(output)
     return made.status(interrupted=interrupted)
-
-
-def _each(aligned: Any) -> Any:
-    """Make a generator of the iterator, so that Ctrl-C can be thrown into it."""
-    yield from aligned

@@ -14,8 +14,7 @@ from typing import Annotated, Any
 import typer
 
 from optsum.cli.files import Files
-from optsum.cli.flags import Details, Flags, output_or_pipe
-from optsum.cli.near import Near
+from optsum.cli.flags import Details, Flags, Near, output_or_pipe
 from optsum.options.options import Options
 
 FLAGS = Flags(Options, without={"strategy"})

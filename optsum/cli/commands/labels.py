@@ -14,8 +14,7 @@ import typer
 
 from optsum.cli.exits import put
 from optsum.cli.files import Files
-from optsum.cli.flags import Flags
-from optsum.cli.near import Near
+from optsum.cli.flags import Flags, Near
 from optsum.options.options import Options
 
 FLAGS = Flags(Options, without={"strategy"})

@@ -31,7 +31,7 @@ def run(
     flat: FlatLists = None,
 ) -> int:
     """Parse all topics of a file."""
-    from optsum.cli.stopping import Stopping
+    from optsum.cli.signals import Stopping
     from optsum.corpus.parses import load_model, parsed_topic
     from optsum.corpus.rows.writer import RowWriter
     from optsum.report.tables.table import counted

@@ -35,10 +35,9 @@ def run(
 ) -> int:
     """Do what is missing of a run."""
     from optsum.cli.commands.status import in_words, said_of_errors
-    from optsum.cli.interrupts import Interrupts
-    from optsum.experiments.experiment import experiment_of
+    from optsum.cli.signals import Interrupts
+    from optsum.experiments.experiment import Shard, experiment_of
     from optsum.experiments.run import RunWork
-    from optsum.experiments.shards import Shard
     from optsum.experiments.status import status
 
     work = RunWork(

@@ -35,7 +35,7 @@ def run(
     """Score all summaries of a file."""
     resolved, mode, form = resolve_score(options, config=config), existing(overwrite), table_format(format_)
 
-    from optsum.cli.interrupts import Interrupts
+    from optsum.cli.signals import Interrupts
     from optsum.corpus.rows.writer import RowWriter
     from optsum.corpus.systems import read_systems
     from optsum.report.system_scores import SystemScores, score_rows

@@ -77,7 +77,7 @@ def _run(
 ) -> int:
     (output, overwrite, resume), (plot, figures) = to, drawn
     mode = existing(overwrite, resume)
-    from optsum.cli.stopping import Stopping
+    from optsum.cli.signals import Stopping
     from optsum.studies.resume import done_topics
 
     topics, systems = inputs["topics"] or "-", inputs["systems"]

@@ -12,8 +12,6 @@ from optsum.corpus.topic import BadTopic, Text, Topic, as_id
 from optsum.errors import InputError
 from optsum.system.files import PathLike, describe_os_error, read_text
 
-__all__ = ["CONLLU_ENDINGS", "read_conllu_folder"]
-
 CONLLU_ENDINGS = (".conllu", ".conllu.gz")
 _REFERENCE = re.compile(r"(?:meta::)?(?:summary|reference)_?\d*")
 _AUTHOR = re.compile(r"\(([^()]*)\)\s*")

@@ -21,8 +21,6 @@ from optsum.corpus.sentences import well_formed
 from optsum.errors import InputError
 from optsum.system.files import READ_ERRORS, open_bytes, read_text
 
-__all__ = ["duc_files", "duc_topics", "is_duc_file"]
-
 _SAMPLE = 4096
 _LOOKED_AT = 100
 """Files of a folder that tell what it is."""

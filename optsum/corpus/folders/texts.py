@@ -14,8 +14,6 @@ from optsum.corpus.sentences import split_sentences, well_formed
 from optsum.errors import InputError
 from optsum.system.files import read_text
 
-__all__ = ["parallel_folders", "parallel_topics", "stories_in", "story_topics"]
-
 _DOCUMENTS: Final = (
     *("documents", "document", "articles", "article"),
     *("source", "sources", "src", "texts", "text", "docs"),

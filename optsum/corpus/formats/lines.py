@@ -11,8 +11,6 @@ from typing import Any, Final, NamedTuple
 
 from optsum.system.files import READ_ERRORS, describe_os_error
 
-__all__ = ["Line", "RawLine", "bad_topic", "broken_off", "decode", "decoded"]
-
 
 class Line(NamedTuple):
     """One line of a file that is not blank."""

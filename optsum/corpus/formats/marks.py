@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["between_marks", "documents_between_marks"]
-
 _TAG = re.compile(r"(</?[sStT]>)")
 _BETWEEN = re.compile(r"<q>|##SENT##|\[CLS\] \[SEP\]|\[SEP\] \[CLS\]")
 _DOCUMENTS = re.compile(r"\|\|\|\|\||story_separator_special_tag")

@@ -23,8 +23,6 @@ from optsum.corpus.formats.tables import OfCells, csv_records, heading_of, parqu
 from optsum.errors import InputError, visible
 from optsum.system.files import READ_ERRORS, PathLike, describe_os_error, name_of, open_bytes
 
-__all__ = ["raw_records", "read_records"]
-
 Reader: TypeAlias = Callable[[Iterator[tuple[int, bytes]], str], Iterator[Line | RawLine]]
 
 _MARK = Line("", None)

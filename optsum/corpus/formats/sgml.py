@@ -15,8 +15,6 @@ from dataclasses import dataclass
 
 from optsum.corpus.sentences import split_sentences
 
-__all__ = ["Document", "Summary", "is_sgml", "parse_documents", "parse_summaries", "summary_of_name"]
-
 # Each looks no further than the next tag of its kind, so that damaged files take no longer than others.
 _DOC = re.compile(r"<doc\b[^<>]*>(.*?)(?=</doc>|<doc\b|\Z)", re.IGNORECASE | re.DOTALL)
 _DOCNO = re.compile(r"<docno>([^<]*)", re.IGNORECASE)

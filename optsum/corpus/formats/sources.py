@@ -16,8 +16,6 @@ from optsum.corpus.topic import BadTopic, Topic
 from optsum.errors import InputError
 from optsum.system.files import PathLike, describe_os_error
 
-__all__ = ["open_source"]
-
 
 def open_source(
     path: PathLike, *, language: str, columns: Collection[str] = ()

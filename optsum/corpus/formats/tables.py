@@ -13,8 +13,6 @@ from optsum.corpus.formats.lines import Line, broken_off, decode
 from optsum.errors import InputError
 from optsum.system.files import READ_ERRORS
 
-__all__ = ["JSON_COLUMNS", "row_record", "topic_record"]
-
 JSON_COLUMNS: Final = b"optsum.json"
 """Key of a Parquet file's metadata: the names of the columns that hold JSON text, as a JSON list."""
 

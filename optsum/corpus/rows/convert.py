@@ -70,16 +70,11 @@ def _read(rows: Path) -> Iterator[dict[str, Any]]:
             yield json.loads(line)
 
 
-def _columns(rows: Path) -> list[str]:
-    """Return all names in the rows, each where it was first seen."""
-    return list(dict.fromkeys(name for row in _read(rows) for name in row))
-
-
 # CSV.
 
 
 def _to_csv(rows: Path, stream: IO[bytes]) -> None:
-    names = _columns(rows)
+    names = list(dict.fromkeys(name for row in _read(rows) for name in row))  # each where it was first seen
     if not names:
         return
     text = TextIOWrapper(stream, encoding="utf-8", errors="replace", newline="")  # half surrogate pairs

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from optsum.options.of_commands import ONLY_IN
 from optsum.options.options import Options, ScoreOptions
+from optsum.options.values.other_names import ONLY_IN
 
 __all__ = ["described", "schema"]
 

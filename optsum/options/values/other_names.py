@@ -10,7 +10,18 @@ from optsum.metrics.metric import Metric
 from optsum.metrics.names import official_name
 from optsum.plugins import place_of
 
-__all__ = ["in_our_names", "our_name", "our_value"]
+__all__ = ["ONLY_IN", "in_our_names", "our_name", "our_value"]
+
+ONLY_IN: Final = {
+    "strategies": "compare",
+    "exact": "compare",
+    "backends": "compare",
+    "seeds": "compare, study",
+    "exact_time_limit": "compare, study",
+    "threshold": "align",
+    "map": "--map",
+}
+"""Options of one command that are no field of a model, and the command."""
 
 _SAME: Final = {"random_state": "seed", "n_jobs": "workers"}
 """As in scikit-learn."""

@@ -12,8 +12,6 @@ from optsum.corpus.topic import as_id
 from optsum.errors import InputError, OptionError
 from optsum.problem.sides import Sides
 
-__all__ = ["exclusive_of", "listed_numbers", "sides_of"]
-
 Cliques = dict[str, tuple[tuple[int, ...], ...]]
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from typing import Final
 
-__all__ = ["LEAST_MEMORY", "parse_size"]
-
 LEAST_MEMORY: Final = 500_000_000
 """Bytes without which a process is not ready for any topic: kernels and a solver are loaded."""
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from optsum.errors import OptionError, tracebacks_are_shown, visible
 from optsum.report.messages import progress
-from optsum.report.messages.verbosity import Verbosity, saying
+from optsum.report.messages.progress import Verbosity, saying
 from optsum.system.files import describe_os_error
 
 __all__ = ["note", "telling"]

@@ -1,4 +1,4 @@
-"""How far the work is: a bar on the terminal, lines in a log."""
+"""How much is said, and how far the work is: a bar on the terminal, lines in a log."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from time import monotonic
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from optsum.errors import visible
-from optsum.report.messages.verbosity import is_quiet
 
 if TYPE_CHECKING:
     from rich.console import Console
+from enum import IntEnum
 
-__all__ = ["Advance", "bar", "count_lines", "duration", "on_terminal", "say"]
+__all__ = ["Advance", "Verbosity", "bar", "count_lines", "duration", "is_quiet", "on_terminal", "say", "saying"]
 
 _LOG = logging.getLogger("optsum")
 
@@ -27,6 +27,35 @@ LINE_S: Final = 30.0
 
 _shown: list[Console] = []
 """Where a bar is shown now."""
+
+
+class Verbosity(IntEnum):
+    """How much is said beside results and errors."""
+
+    QUIET = 0
+    """Nothing."""
+    NORMAL = 1
+    """News on a terminal; in a pipe what one should know afterwards."""
+    VERBOSE = 2
+    """News in a pipe too."""
+
+
+_now = [Verbosity.NORMAL]
+
+
+def is_quiet() -> bool:
+    """Return whether only errors are to be said."""
+    return _now[-1] is Verbosity.QUIET
+
+
+@contextmanager
+def saying(verbosity: Verbosity) -> Iterator[None]:
+    """Say so much meanwhile."""
+    _now.append(verbosity)
+    try:
+        yield
+    finally:
+        _now.pop()
 
 
 def on_terminal() -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
+from optsum.contracts.enumeration import listed
 from optsum.contracts.result import Result
 from optsum.coverage.instance import Key
 from optsum.errors import InputError, OptsumError, visible
@@ -126,6 +127,10 @@ class Gathered:
                 found[place] = f"{name} ({seen[name]})"
         return found
 
+    def of(self, variant: Variant) -> list[Found]:
+        """Return what a variant found, problem by problem."""
+        return [problem.found[variant] for problem in self.problems if variant in problem.found]
+
     def exact(self) -> list[bool]:
         """Return of each variant whether it is one that proves."""
         return [_is_exact(strategy) for strategy, *_ in self.variants]
@@ -158,8 +163,7 @@ def gather(rows: Iterable[Mapping[str, Any]], name: str = "rows") -> Gathered:
     block: Problem | None = None
     for number, row in enumerate(rows, start=1):
         try:
-            result = _result(row)
-            details = _details(row)
+            result, details = _read(row)
             if (
                 block is None
                 or details is not None
@@ -197,20 +201,17 @@ def _free(problem: Problem, result: Result) -> Variant:
     return _variant(result, number)
 
 
-def _result(row: Mapping[str, Any]) -> Result:
+def _read(row: Mapping[str, Any]) -> tuple[Result, Mapping[str, Any] | None]:
+    """Return the result that a row has, and its details, if there are any."""
     if "labels" in row and "selection" not in row:
         raise InputError(
             "this is a row of training labels, which does not tell one search from another: give rows of solve, "
             "compare, enumerate or run"
         )
-    return Result.from_row(row)
-
-
-def _details(row: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    details = row.get("details")
+    result, details = Result.from_row(row), row.get("details")
     if details is not None and not isinstance(details, Mapping):
         raise InputError("its details are not those that optsum writes: no object")
-    return details
+    return result, details
 
 
 def _problem(
@@ -264,20 +265,16 @@ def _of_enumeration(result: Result) -> dict[str, Any] | None:
     found = result.enumeration
     if found is None or not found.optima:
         return None
-    listed = [[_listed(unit) for unit in optimum] for optimum in found.optima]
-    held = {"count": str(found.count), "complete": found.complete, "listed": listed, "shares": None}
+    sets = [list(map(listed, optimum)) for optimum in found.optima]
+    held = {"count": str(found.count), "complete": found.complete, "listed": sets, "shares": None}
     if found.near is not None:
         shares = found.near.unit_shares
-        own = None if shares is None else [[_listed(unit), share] for unit, share in shares]
+        own = None if shares is None else [[listed(unit), share] for unit, share in shares]
         return held | {"near": visible(found.near.near), "shares": own}
-    if found.complete and len(listed) == found.count:
+    if found.complete and len(sets) == found.count:
         counts = Counter(unit for optimum in found.optima for unit in optimum)
-        held["shares"] = [[_listed(unit), count / len(listed)] for unit, count in counts.items()]
+        held["shares"] = [[listed(unit), count / len(sets)] for unit, count in counts.items()]
     return held
-
-
-def _listed(unit: Any) -> Any:
-    return list(unit) if isinstance(unit, tuple) else unit
 
 
 def median_count(problems: Iterable[Problem]) -> tuple[str, str, str] | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
@@ -12,6 +11,7 @@ from optsum.contracts.result import Status
 from optsum.errors import visible
 from optsum.registry import QUICK
 from optsum.report.page.gather import Found, Gathered, Problem, median_count
+from optsum.report.page.settings import Setting
 from optsum.report.tables.table import counted, number, seconds
 
 
@@ -36,11 +36,10 @@ class Cell:
 
 def sentences_of(gathered: Gathered) -> list[str]:
     """Return one sentence for each setting: what was asked for, and what is proven."""
-    return [_sentence(gathered, place) for place in range(len(gathered.settings))]
+    return [_sentence(gathered, setting) for setting in gathered.settings]
 
 
-def _sentence(gathered: Gathered, place: int) -> str:
-    setting = gathered.settings[place]
+def _sentence(gathered: Gathered, setting: Setting) -> str:
     problems = [problem for problem in gathered.problems if problem.setting == setting]
     failed = sum(problem.error is not None for problem in problems)
     provers: Counter[str] = Counter(
@@ -52,14 +51,10 @@ def _sentence(gathered: Gathered, place: int) -> str:
     known = sum(problem.optimum is not None for problem in problems)
     exact = [strategy for (strategy, *_), proves in zip(gathered.variants, gathered.exact(), strict=True) if proves]
     names = [name for name in dict.fromkeys(exact) if provers[name] == max(provers.values(), default=0) > 0]
-    by = f" by {_listed(names)}" if names else ""
+    by = f" by {' and '.join(filter(None, (', '.join(names[:-1]), names[-1])))}" if names else ""
     count = "all" if known == len(problems) > 1 else str(known)
     errors = f"; {counted(failed, 'error')}" if failed else ""
     return f"{counted(len(problems), 'topic')}; {setting.sentence}; optimum proven{by} for {count}{errors}."
-
-
-def _listed(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def tiles_of(gathered: Gathered) -> list[Tile]:
@@ -70,20 +65,14 @@ def tiles_of(gathered: Gathered) -> list[Tile]:
     if oracles:
         whole = all(problem.setting.minimizes for problem in problems)
         what = "mean minimum cover" if whole else "mean oracle"
-        tiles.append(
-            Tile(
-                number(fmean(oracles), 2 if whole else 4),
-                what,
-                f"of {_optima(len(oracles))} proven",
-            )
-        )
+        proven = "1 optimum" if len(oracles) == 1 else f"{len(oracles)} optima"
+        tiles.append(Tile(number(fmean(oracles), 2 if whole else 4), what, f"of {proven} proven"))
     names = gathered.names()
     rated = [
-        (place, [each for each in _of(gathered, place) if each.ratio is not None])
-        for place, exact in enumerate(gathered.exact())
-        if not exact
+        (place, found)
+        for place, (variant, exact) in enumerate(zip(gathered.variants, gathered.exact(), strict=True))
+        if not exact and (found := [each for each in gathered.of(variant) if each.ratio is not None])
     ]
-    rated = [(place, found) for place, found in rated if found]
     if rated:
         place, found = max(rated, key=lambda pair: fmean(each.ratio or 0.0 for each in pair[1]))
         ratios = [each.ratio or 0.0 for each in found]
@@ -96,7 +85,9 @@ def tiles_of(gathered: Gathered) -> list[Tile]:
             )
         )
         place = missing_strategy(gathered)
-        missed = [each for each in _of(gathered, place) if not each.guaranteed and each.ratio is not None]
+        missed = [
+            each for each in gathered.of(gathered.variants[place]) if not each.guaranteed and each.ratio is not None
+        ]
         lost = sum(not each.reached for each in missed)
         tiles.append(Tile(f"{lost} of {len(missed)}", f"topics whose optimum {names[place]} misses"))
     ties = median_count(problems)
@@ -118,10 +109,6 @@ def short(digits: str) -> str:
     if len(digits) <= 6 or "." in digits:
         return digits
     return f"{digits[0]}.{digits[1]}e{len(digits) - 1}"
-
-
-def _optima(count: int) -> str:
-    return "1 optimum" if count == 1 else f"{count} optima"
 
 
 def matrix_of(gathered: Gathered) -> list[tuple[str, list[Cell | None]]]:
@@ -182,6 +169,9 @@ def _line(problem: Problem, setting: int, gathered: Gathered) -> dict[str, Any]:
                 _rounded(result.timing.answer_s or result.seconds, 6),
             ]
         )
+    optima = None
+    if (found := problem.optima) is not None:  # how many, whether these are all, and what they are if no optima
+        optima = [found["count"], found["complete"], *([found["near"]] if "near" in found else [])]
     line = {
         "id": visible(problem.id or "?"),
         "setting": setting,
@@ -190,23 +180,12 @@ def _line(problem: Problem, setting: int, gathered: Gathered) -> dict[str, Any]:
         "value": _rounded(problem.value),
         "proven": problem.optimum is not None,
         "bound": _rounded(problem.bound),
-        "optima": _count(problem),
+        "optima": optima,
         "error": None if problem.error is None else visible(problem.error),
         "results": results,
     }
     return {key: value for key, value in line.items() if value is not None}
 
 
-def _count(problem: Problem) -> list[Any] | None:
-    """Return how many optima there are, whether these are all, and what they are where they are more than optima."""
-    found = problem.optima
-    return None if found is None else [found["count"], found["complete"], *([found["near"]] if "near" in found else [])]
-
-
 def _rounded(value: float | None, digits: int = 8) -> float | None:
     return None if value is None else round(value, digits)
-
-
-def _of(gathered: Gathered, place: int) -> list[Found]:
-    variant = gathered.variants[place]
-    return [problem.found[variant] for problem in gathered.problems if variant in problem.found]

@@ -15,9 +15,7 @@ from typing import Any, Final
 from optsum._version import __version__
 from optsum.contracts.result import Result
 from optsum.errors import InputError, OptionError, visible
-from optsum.report.page.chart import Chart
-from optsum.report.page.charts import charts_of
-from optsum.report.page.curves import GREEDY
+from optsum.report.page.charts import GREEDY, charts_of
 from optsum.report.page.drawing import STYLES, drawn
 from optsum.report.page.gather import Gathered, gather
 from optsum.report.page.overview import matrix_of, missing_strategy, ordered, sentences_of, table_of, tiles_of
@@ -110,6 +108,7 @@ def page_of(gathered: Gathered, *, title: str = "") -> str:
     script, style = _assets(_SCRIPTS), _assets(_STYLES)
     charts = charts_of(gathered)
     problems = ordered(gathered)
+    has_greedy = any(series.strategy == len(gathered.variants) for chart in charts for series in chart.series)
     data = {
         "strategies": [
             {"name": name, "exact": exact} for name, exact in zip(gathered.names(), gathered.exact(), strict=True)
@@ -133,17 +132,13 @@ def page_of(gathered: Gathered, *, title: str = "") -> str:
         settings=[visible(setting.label) for setting in gathered.settings],
         matrix=matrix_of(gathered),
         charts=list(map(drawn, charts)),
-        strategies=[*gathered.names(), *([GREEDY] if _have_greedy(charts, len(gathered.variants)) else [])],
+        strategies=[*gathered.names(), *([GREEDY] if has_greedy else [])],
         guaranteed=any(each.guaranteed for problem in problems for each in problem.found.values()),
         styles=STYLES,
         has_text=any(problem.text is not None for problem in problems),
         version=__version__,
     )
     return text
-
-
-def _have_greedy(charts: Iterable[Chart], place: int) -> bool:
-    return any(series.strategy == place for chart in charts for series in chart.series)
 
 
 def _policy(script: str, style: str) -> str:

@@ -9,7 +9,7 @@ from optsum.contracts.frontier import Frontier, Reached, Step
 from optsum.contracts.result import Result
 from optsum.errors import UnsupportedError
 from optsum.registry import QUICK
-from optsum.report.tables.table import Column, Table, number, seconds, share
+from optsum.report.tables.table import Table, number, seconds, share
 from optsum.running.every_length.lengths import Lengths
 
 __all__ = ["frontier_table", "steps_table"]
@@ -24,23 +24,15 @@ def frontier_table(results: Sequence[Result]) -> Table:
     """Return one line a topic: the best value at some lengths, and what greedy search loses on average."""
     found = [result.frontier for result in results]
     lengths = _some(found)
-    columns = [Column("id"), *(Column(f"<= {length}", numeric=True) for length in lengths)]
-    table = Table([*columns, *(Column(name, numeric=True) for name in ("steps", "greedy loses", "time"))])
+    table = Table.of(["id"], [*(f"<= {length}" for length in lengths), "steps", "greedy loses", "time"])
     for result, one in zip(results, found, strict=True):
         if one is None:
             cells = ["-"] * (len(lengths) + 2)
             table.rows.append([result.id or "?", *cells, result.error or result.status.value])
             continue
         values = [_shown(_at(one.steps, length)) for length in lengths]
-        table.rows.append(
-            [
-                result.id or "?",
-                *values,
-                number(len(one.steps), 0),
-                share(_loss(one), 1),
-                seconds(result.seconds),
-            ]
-        )
+        summed = (number(len(one.steps), 0), share(_loss(one), 1), seconds(result.seconds))
+        table.add(result.id or "?", *values, *summed)
     table.caption = ["steps: different best values; greedy loses: mean over all lengths of the share that it misses"]
     if any(one is not None and not one.complete for one in found):
         table.caption.append("a-b: a limit came first; the best value is at least a and at most b")
@@ -54,7 +46,7 @@ def steps_table(result: Result) -> Table:
         raise UnsupportedError(f"the result {result.id or '?'} has no frontier: make it with optsum.frontier")
     names = ["from", "to", "objective", "gain", "units", QUICK]
     counted = any(step.complete is not None for step in one.steps)
-    table = Table([Column(name, numeric=True) for name in [*names, *(["optima"] if counted else [])]])
+    table = Table.of([], [*names, *(["optima"] if counted else [])])
     for step in one.steps:
         reached = _at(one.greedy or (), step.first)
         cells = [

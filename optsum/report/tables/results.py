@@ -7,6 +7,7 @@ from decimal import Decimal
 
 from optsum.contracts.enumeration import Enumeration
 from optsum.contracts.result import Result, Status
+from optsum.contracts.shown import unit_text
 from optsum.options.options import Options
 from optsum.registry import FORMULATIONS
 from optsum.report.tables.table import Cell, Column, Table, number, seconds, share
@@ -25,19 +26,16 @@ def results_table(results: Iterable[Result]) -> Table:
         if result.status is Status.ERROR:
             table.rows.append([result.id or "?", "-", "-", "-", "error", "-", result.error or ""])
             continue
-        gap = result.gap
         early = "" if result.termination.value == "completed" else f", {result.termination.value.replace('_', ' ')}"
-        table.rows.append(
-            [
-                result.id or "?",
-                _value(result.objective, result),
-                _value(result.bound, result),
-                share(gap, 1),
-                result.status.value.replace("_", " ") + early,
-                number(result.length, 0),
-                _units(result.selection or ()),
-                seconds(result.seconds),
-            ]
+        table.add(
+            result.id or "?",
+            _value(result.objective, result),
+            _value(result.bound, result),
+            share(result.gap, 1),
+            result.status.value.replace("_", " ") + early,
+            number(result.length, 0),
+            _units(result.selection or ()),
+            seconds(result.seconds),
         )
     return table
 
@@ -51,15 +49,8 @@ def optima_table(results: Iterable[Result]) -> Table:
         if all_ is None:
             table.rows.append([result.id or "?", "-", "-", "-", "-", "-", result.error or result.status.value])
             continue
-        table.rows.append(
-            [
-                result.id or "?",
-                _value(result.objective, result),
-                _sets(all_),
-                *_in_all(all_),
-                seconds(result.seconds),
-            ]
-        )
+        value = _value(result.objective, result)
+        table.add(result.id or "?", value, _sets(all_), *_in_all(all_), seconds(result.seconds))
     table.caption = ["always, some, never: units in all, in some, in none of the optima"]
     return table
 
@@ -75,19 +66,19 @@ def near_table(results: Iterable[Result]) -> Table:
             continue
         near, units = all_.near, "-"
         if all_.units is not None:
-            more = result.sentence_count is not None and _of_sentences(result)
+            name = result.formulation or ""  # units are sentences, as far as that is known here
+            more = name in FORMULATIONS.builtin and FORMULATIONS.load(name).whole_sentences
+            more = more and result.sentence_count is not None
             units = f"{all_.units} of {result.sentence_count}" if more else str(all_.units)
-        table.rows.append(
-            [
-                result.id or "?",
-                _value(result.objective, result),
-                _value(near.at_least, result),
-                _sets(all_),
-                share(near.irredundant, 0),
-                *_in_all(all_),
-                units,
-                seconds(result.seconds),
-            ]
+        table.add(
+            result.id or "?",
+            _value(result.objective, result),
+            _value(near.at_least, result),
+            _sets(all_),
+            share(near.irredundant, 0),
+            *_in_all(all_),
+            units,
+            seconds(result.seconds),
         )
     table.caption = [
         "sets: selections worth at least as much; irredundant: of them those without a unit that could be left out",
@@ -95,12 +86,6 @@ def near_table(results: Iterable[Result]) -> Table:
         "of: units that sets are made of, of all sentences; those that can add nothing are none",
     ]
     return table
-
-
-def _of_sentences(result: Result) -> bool:
-    """Return whether units are sentences, as far as that is known here."""
-    name = result.formulation or ""
-    return name in FORMULATIONS.builtin and FORMULATIONS.load(name).whole_sentences
 
 
 def _sets(all_: Enumeration) -> Cell:
@@ -125,12 +110,8 @@ def _value(value: float | None, result: Result) -> str:
 
 def _units(selection: Sequence[object]) -> str:
     more = len(selection) - _MOST_UNITS
-    shown = " ".join(map(_unit, selection[:_MOST_UNITS] if more > 1 else selection))
+    shown = " ".join(map(unit_text, selection[:_MOST_UNITS] if more > 1 else selection))
     return f"{shown} and {more} more" if more > 1 else shown
-
-
-def _unit(unit: object) -> str:
-    return ".".join(map(str, unit)) if isinstance(unit, tuple) else str(unit)
 
 
 def headline(options: Options) -> str:

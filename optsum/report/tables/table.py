@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from io import StringIO
 from typing import Any, Self
@@ -123,6 +123,15 @@ class Table(Tabular):
     caption: list[str] = field(default_factory=list)
 
     __str__ = Tabular.__str__
+
+    @classmethod
+    def of(cls, names: Sequence[str], numbers: Sequence[str] = (), title: str = "") -> Self:
+        """Return an empty table: columns of names on the left, of numbers on the right."""
+        return cls([*map(Column, names), *(Column(number, numeric=True) for number in numbers)], title=title)
+
+    def add(self, *cells: str) -> None:
+        """Add a row."""
+        self.rows.append(list(cells))
 
     def tables(self) -> list[Table]:
         """Return the table itself."""

@@ -7,6 +7,7 @@ from functools import partial
 from itertools import islice
 from typing import Any, Final, TypeAlias
 
+from optsum.contracts.enumeration import listed
 from optsum.contracts.result import Result, Status, Termination
 from optsum.corpus.topic import Topic
 from optsum.errors import OptsumError
@@ -92,7 +93,7 @@ def _shown(oracles: Oracles) -> dict[str, Any] | None:
     return {
         "count": oracles.count,
         "complete": oracles.complete,
-        "listed": [list(map(_listed, optimum)) for optimum in islice(oracles, _LISTED)],
+        "listed": [list(map(listed, optimum)) for optimum in islice(oracles, _LISTED)],
         "shares": _shares(oracles) if oracles.complete else None,
     }
 
@@ -102,11 +103,7 @@ def _shares(oracles: Oracles) -> list[list[Any]]:
     found: Mapping[Any, Any] = oracles.share()
     members = oracles.names.members
     return [
-        [_listed(member), round(float(share), 6)]
+        [listed(member), round(float(share), 6)]
         for unit, share in found.items()
         for member in members.get(unit, (unit,))
     ]
-
-
-def _listed(unit: Any) -> Any:
-    return list(unit) if isinstance(unit, tuple) else unit

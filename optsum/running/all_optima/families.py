@@ -21,8 +21,6 @@ from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.problem import Capability, Problem
 from optsum.system.compiling import compiles
 
-__all__ = ["irredundant", "near_of", "prepare", "value_counts", "weighted_shares"]
-
 _LISTED: Final = 100_000
 """Sets that are evaluated one and all for a row."""
 _WEIGHED: Final = 2_000_000

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any, Final
 
 from optsum.contracts.frontier import Reached, Step
@@ -17,8 +18,9 @@ from optsum.coverage.state import arrays_of
 from optsum.errors import BackendError
 from optsum.problem.formulation import Task
 from optsum.problem.problem import Capability, Problem, Selection
+from optsum.program.dual_bound import dual_bound
+from optsum.program.highs import relax
 from optsum.registry import QUICK, STRATEGIES
-from optsum.running.every_length.bands import bounds_of
 from optsum.running.search import exact, search
 from optsum.running.setup import Setup
 from optsum.system.deadline import Deadline
@@ -256,3 +258,53 @@ class Walk:
         left = replace(limits, time_s=None if limits.time_s is None else max(0.0, self._deadline.left_s))
         found = strategy.enumerate(self._problem.within(self._lengths[piece.first]), left)
         return {"count": found.count if found.proven else 0, "complete": found.complete}
+
+
+def bounds_of(problem: Problem, lengths: Sequence[int], deadline: Deadline) -> dict[int, Key]:
+    """Return proven bounds of the objective at some of the maximum lengths; a bound at one holds for all below it.
+
+    Parameters
+    ----------
+    problem : Problem
+        Maximized.
+    lengths : ascending
+    deadline : Deadline
+        What is known by then is returned.
+    """
+    found: dict[int, Key] = {}
+    if Capability.BOUND not in problem.capabilities:
+        return found
+    linear = Capability.LINEAR in problem.capabilities
+    for length in spread(lengths):
+        if deadline.passed:
+            return found
+        if linear:
+            _by_multipliers(problem, length, lengths, deadline, found)
+        elif (bound := problem.within(length).root_bound(deadline)) is not None:
+            found[length] = bound
+    return found
+
+
+def _by_multipliers(
+    problem: Problem, at: int, lengths: Sequence[int], deadline: Deadline, found: dict[int, Key]
+) -> None:
+    """Lower what is known of every length by the multipliers of the relaxation at one."""
+    relaxation = relax(problem.within(at).linear_model, deadline)
+    if relaxation is None:
+        return
+    for length in reversed(lengths):
+        model = problem.within(length).linear_model
+        bound = Fraction(dual_bound(model, relaxation.duals) + model.offset, model.denominator)
+        found[length] = min(bound, found.get(length, bound))
+
+
+def spread(lengths: Sequence[int]) -> list[int]:
+    """Return lengths in an order in which any first few of them are far apart: the largest, the middle, ..."""
+    order, parts = [len(lengths) - 1] if lengths else [], [(0, len(lengths) - 1)]
+    while parts:
+        first, end = parts.pop(0)
+        if first < end:
+            middle = (first + end) // 2
+            order.append(middle)
+            parts += [(first, middle), (middle + 1, end)]
+    return [lengths[place] for place in order]

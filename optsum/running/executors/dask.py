@@ -12,8 +12,7 @@ from typing import Any, Final
 from optsum._version import __version__
 from optsum.errors import ExecutorError, OptionError, show_tracebacks, tracebacks_are_shown
 from optsum.running.executors.work import KEEPS_MEMORY, interrupt_here
-from optsum.system.environment import environment
-from optsum.system.processes.children import SAFE_PATH
+from optsum.system.processes.children import SAFE_PATH, environment
 
 _LOG = logging.getLogger("optsum")
 

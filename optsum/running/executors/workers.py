@@ -17,7 +17,7 @@ from uuid import uuid4
 
 from optsum.contracts.result import Result
 from optsum.errors import ExecutorError
-from optsum.running.executors.crew import Crew
+from optsum.running.executors.choice import Crew
 from optsum.running.executors.work import Done, Job, is_interrupted, results_alone, work_on, worth_keeping
 
 __all__ = ["as_done", "in_order"]

@@ -12,21 +12,28 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal
 from pydantic import Field
 
 from optsum.contracts.result import Result, Status, Termination
-from optsum.corpus.systems import System
 from optsum.corpus.topic import Topic
 from optsum.errors import InputError, OptionError
 from optsum.options.options import Options, resolve
-from optsum.registry import STRATEGIES
 from optsum.report.statistics import Interval
 from optsum.report.tables.table import counted
 from optsum.running.one_problem import answer
-from optsum.running.plan import NO_EXACT, each_seed, seeds_of
+from optsum.running.plan import NO_EXACT, check_exact, each_seed, seeds_of
 from optsum.running.setup import Setup, setup_of
 from optsum.studies.akhmetov.tables import all_tables, figure_3, of
-from optsum.studies.base import TIME_LIMIT, Row, Seconds, Study, Workers, with_references, without_interruption
-from optsum.studies.peers import score_of
-from optsum.studies.seeds import ExactSeconds, Seed, Seeds
-from optsum.studies.submitted import Submitted, refused, summary_of
+from optsum.studies.base import (
+    TIME_LIMIT,
+    ExactSeconds,
+    Row,
+    Seconds,
+    Seed,
+    Seeds,
+    Study,
+    Workers,
+    with_references,
+    without_interruption,
+)
+from optsum.studies.submitted import Submitted, score_of, summaries_of, summary_of
 from optsum.system.clock import clock
 from optsum.text.lengths import character_count, word_count
 
@@ -91,9 +98,7 @@ class AkhmetovStudy(Study):
         """How each method searches each metric: with every seed, where there are several."""
         strategies = {name: strategy for strategy, name in METHODS.items()}
         if self.exact != "none":
-            if not STRATEGIES.load(self.exact).exact:
-                able = ", ".join(name for name in STRATEGIES if STRATEGIES.load(name).exact)
-                raise OptionError(f"The strategy {self.exact} proves nothing: for --exact choose {able}, or none.")
+            check_exact(self.exact)
             strategies[OPTIMUM] = self.exact
         elif self.exact_time_limit is not None:
             raise OptionError(NO_EXACT)
@@ -186,8 +191,9 @@ def _rows(topic: Submitted, setups: Mapping[tuple[str, str], Sequence[Setup]]) -
             for setup in seeded
         ]
         rows += _found(topic, metric, results)
-    for system in topic.systems:
-        rows += _system(topic, system, setups)
+    for system, text in summaries_of(topic, rows, summary_of):
+        f1 = {metric: score_of(text, topic.references, setups["VNS", metric][0], metric).f1 for metric in METRICS}
+        rows.append({"kind": "system", "system": system.system, "f1": f1, "sentences": len(text)})
     return rows
 
 
@@ -231,13 +237,3 @@ def _found(topic: Topic, metric: str, results: Sequence[tuple[str, Result]]) -> 
             "ended": result.termination.value,
             "selection": list(held.selection or ()),
         }
-
-
-def _system(topic: Topic, system: System, setups: Mapping[tuple[str, str], Sequence[Setup]]) -> Iterator[Row]:
-    try:
-        text = summary_of(topic, system)
-    except InputError as error:
-        yield refused(system, error)
-        return
-    f1 = {metric: score_of(text, topic.references, setups["VNS", metric][0], metric).f1 for metric in METRICS}
-    yield {"kind": "system", "system": system.system, "f1": f1, "sentences": len(text)}

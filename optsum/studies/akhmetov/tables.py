@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
 from decimal import Decimal
 from statistics import fmean, mean, median, stdev
@@ -20,7 +19,7 @@ from optsum.report.statistics import (
     spread_of,
 )
 from optsum.report.tables.table import Cell, Table, number
-from optsum.studies.base import Row, Study
+from optsum.studies.base import Row, Study, grouped
 
 _METRICS: Final = {"rouge-1": "R-1", "rouge-2": "R-2"}
 _BOUNDS: Final = ("Genetic_Greedy", "Optimum")
@@ -45,7 +44,7 @@ def lengths(study: Study) -> Table:
     rows = study.of("topic")
     if rows:
         columns = [[row[name] for row in rows] for name in ("sentences", "abstract_sentences")]
-        table.rows.append(["count", *(Cell(str(len(values)), len(values)) for values in columns)])
+        table.rows.append(["count", *(number(len(values), 0) for values in columns)])
         for name, of in (("mean", mean), ("std", _deviation), ("min", min), ("median", median), ("max", max)):
             table.rows.append([name, *(number(float(of(values)), 1) for values in columns)])
     return table
@@ -61,13 +60,14 @@ def search_space(study: Study) -> Table:
     sizes = sorted(int(row["search_space"]) for row in study.of("topic"))
     if sizes:
         middle = sizes[(len(sizes) - 1) // 2]
-        table.rows.append([Cell(_large(size), str(size)) for size in (sizes[0], middle, sizes[-1])])
+        table.rows.append(
+            [
+                Cell(f"{size:,}" if size < 10**9 else f"{Decimal(size):.2e}", str(size))
+                for size in (sizes[0], middle, sizes[-1])
+            ]
+        )
     table.caption.append("Combinations of the text's sentences, as many as the abstract has; exact in the rows.")
     return table
-
-
-def _large(size: int) -> str:
-    return f"{size:,}" if size < 10**9 else f"{Decimal(size):.2e}"
 
 
 def upper_bounds(study: Study) -> Table:
@@ -92,19 +92,16 @@ def upper_bounds(study: Study) -> Table:
 
 def over_seeds(study: Study, method: str, metric: str) -> float | None:
     """Return the standard deviation, over seeds, of the mean F1 of a method."""
-    found: defaultdict[int, list[float]] = defaultdict(list)
-    for row in study.of("found"):
-        if (row["method"], row["metric"]) == (method, metric):
-            found[row["seed"]].append(row["f1"])
-    return seeds_deviation(found.values())
+    return seeds_deviation(grouped((row["seed"], row["f1"]) for row in _searched(study, method, metric)).values())
+
+
+def _searched(study: Study, method: str, metric: str) -> list[Row]:
+    return [row for row in study.of("found") if (row["method"], row["metric"]) == (method, metric)]
 
 
 def of(study: Study, method: str, metric: str) -> list[Row]:
     """Return what a method found by searching a metric, a row a topic: with several seeds their mean."""
-    by_topic: defaultdict[str, list[Row]] = defaultdict(list)
-    for row in study.of("found"):
-        if (row["method"], row["metric"]) == (method, metric):
-            by_topic[row["id"]].append(row)
+    by_topic = grouped((row["id"], row) for row in _searched(study, method, metric))
     means = ("f1", "sentences", "seconds")
     return [
         {**rows[0], **{what: fmean(row[what] for row in rows) for what in means}} if len(rows) > 1 else rows[0]
@@ -118,15 +115,12 @@ def systems(study: Study) -> Table:
     for method in (name for name in _BOUNDS if name in methods(study)):
         found = {metric: of(study, method, metric) for metric in _METRICS}
         cells = [number(fmean(row["f1"] for row in rows)) for rows in found.values()]
-        count = len(found["rouge-1"])
         sentences = number(fmean(row["sentences"] for row in found["rouge-1"]), 1)
-        table.rows.append([f"{method} upper bound", *cells, Cell(str(count), count), sentences])
+        table.rows.append([f"{method} upper bound", *cells, number(len(found["rouge-1"]), 0), sentences])
     for name in dict.fromkeys(row["system"] for row in study.of("system")):
         rows = [row for row in study.of("system") if row["system"] == name]
         cells = [number(fmean(row["f1"][metric] for row in rows)) for metric in _METRICS]
-        table.rows.append(
-            [name, *cells, Cell(str(len(rows)), len(rows)), number(fmean(row["sentences"] for row in rows), 1)]
-        )
+        table.add(name, *cells, number(len(rows), 0), number(fmean(row["sentences"] for row in rows), 1))
     return table
 
 
@@ -189,8 +183,6 @@ def figure_3(study: Study, interval: Interval, z: float) -> Figure:
     series = []
     for metric in _METRICS:
         spreads = [spread(study, name, metric, interval, z) for name in names]
-        means = [found.mean if found else None for found in spreads]
-        series.append(
-            Series(metric.upper(), names, means, [found.half_width if found else None for found in spreads], "bar")
-        )
+        means, reach = ([getattr(found, what, None) for found in spreads] for what in ("mean", "half_width"))
+        series.append(Series(metric.upper(), names, means, reach, "bar"))
     return Figure("figure-3", "Upper bound ROUGE scores by method", "", "F1", series, study.caption())

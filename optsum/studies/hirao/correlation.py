@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from optsum.report.significance import ranks
 from optsum.report.statistics import FEWEST
 from optsum.report.tables.table import Table, counted, number
-from optsum.studies.base import Row
+from optsum.studies.base import Row, grouped
 from optsum.studies.hirao.options import HiraoOptions
 
 DRAWS: Final = 100
@@ -100,10 +100,9 @@ def judged_of(study: HiraoOptions, human: str, systems: Sequence[str]) -> Judged
     rows: dict[tuple[str, str, str], Row] = {
         (row["id"], row["system"], row["metric"]): row for row in study.of("system") if human in row["human"]
     }
-    problems: defaultdict[tuple[str, str, str], list[Row]] = defaultdict(list)
-    for setting, metric in _GROUPS:
-        for row in study.of_problems(metric, setting):
-            problems[row["id"], setting, metric].append(row)
+    problems = grouped(
+        ((row["id"], setting, metric), row) for setting, metric in _GROUPS for row in study.of_problems(metric, setting)
+    )
     topics = [
         topic
         for topic in dict.fromkeys(row["id"] for row in study.of("topic"))

@@ -8,8 +8,7 @@ from typing import Annotated, ClassVar, Final, Literal
 from pydantic import Field
 
 from optsum.report.tables.table import counted
-from optsum.studies.base import TIME_LIMIT, Row, Seconds, Study, Workers
-from optsum.studies.seeds import ExactSeconds, Seeds
+from optsum.studies.base import TIME_LIMIT, ExactSeconds, Row, Seconds, Seeds, Study, Workers
 
 METRICS: Final = {"rouge-1": "hirao-r1", "rouge-2": "hirao-r2"}
 """Metrics, and the presets that have the paper's analysis of each."""

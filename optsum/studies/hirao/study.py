@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from optsum.contracts.result import Result, Status
 from optsum.corpus.systems import System, extract_of
 from optsum.corpus.topic import Topic
-from optsum.errors import InputError, UnsupportedError
+from optsum.errors import UnsupportedError
 from optsum.optima.pairs import Estimate
 from optsum.options.options import Options, resolve
 from optsum.running.all_optima.oracle_sets import Oracles
@@ -25,11 +25,11 @@ from optsum.studies.base import Row, with_references, without_interruption
 from optsum.studies.hirao.correlation import DRAWS, correlations
 from optsum.studies.hirao.options import METRICS, SETTINGS, HiraoOptions
 from optsum.studies.hirao.tables import all_tables, scores_figure
-from optsum.studies.peers import score_of
-from optsum.studies.submitted import Submitted, refused, text_of
+from optsum.studies.submitted import Submitted, score_of, summaries_of, text_of
 from optsum.system.clock import clock
 from optsum.system.deadline import Deadline
 from optsum.text.lengths import word_count
+from optsum.text.tokenizers import Sentence
 
 if TYPE_CHECKING:
     from optsum.report.figures.figure import Figure
@@ -106,8 +106,9 @@ def _rows(topic: Submitted, setups: Setups) -> list[Row]:
                 row = {"kind": "problem", "metric": metric, "references": setting, "reference": reference, **row}
             found.append((row, oracles))
     rows += [row for row, _ in found]
-    for system in topic.systems:
-        rows += _system(topic, system, setups, found)
+    for system, text in summaries_of(topic, rows, text_of):
+        if text is not None:
+            rows += _system(topic, system, text, setups, found)
     return rows
 
 
@@ -183,23 +184,20 @@ def _efforts(part: Topic, setups: Mapping[str, Sequence[Setup]], result: Result)
 
 
 def _system(
-    topic: Topic, system: System, setups: Setups, problems: Sequence[tuple[Row, Oracles | None]]
+    topic: Topic,
+    system: System,
+    text: Sequence[Sentence],
+    setups: Setups,
+    problems: Sequence[tuple[Row, Oracles | None]],
 ) -> Iterator[Row]:
     """Yield the scores of a summary, a row for each metric."""
-    try:
-        text = text_of(topic, system)
-    except InputError as error:
-        yield refused(system, error)
-        return
     extract = extract_of(topic, system)
-    for metric in METRICS if text is not None else ():
+    for metric in METRICS:
         (setup,) = setups[metric, "all"]
         row: Row = {"kind": "system", "system": system.system, "metric": metric, "human": dict(system.human)}
-        row["words"] = sum(map(word_count, text or ()))
-        row["multi"] = score_of(text or (), topic.references, setup, metric).recall
-        row["single"] = fmean(
-            score_of(text or (), (reference,), setup, metric).recall for reference in topic.references
-        )
+        row["words"] = sum(map(word_count, text))
+        row["multi"] = score_of(text, topic.references, setup, metric).recall
+        row["single"] = fmean(score_of(text, (one,), setup, metric).recall for one in topic.references)
         if extract is not None:
             row |= {"selection": list(extract.units), "others": extract.others}
             for setting in SETTINGS:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from math import sqrt
 from statistics import fmean, median
@@ -14,7 +13,7 @@ from optsum.report.significance import wilcoxon
 from optsum.report.statistics import OVER_SEEDS, seeds_deviation
 from optsum.report.tables.table import Table, number
 from optsum.running.plan import seeds_of
-from optsum.studies.base import Row
+from optsum.studies.base import Row, grouped
 from optsum.studies.hirao.options import HiraoOptions
 
 _METRICS: Final = ("rouge-1", "rouge-2")
@@ -29,10 +28,8 @@ def all_tables(study: HiraoOptions) -> list[Table]:
 
 def statistics_of_data(study: HiraoOptions) -> Table:
     """Return the sizes of the data (Table 1), with the compression rate of section 6.2.1."""
-    table = _table(study, "Statistics of the data (Table 1)", [])
-    table.columns = study.table(
-        "", [], ["topics", "docs", "sents", "words", "refs", "ref words", "length", "compression"]
-    ).columns
+    headings = ["topics", "docs", "sents", "words", "refs", "ref words", "length", "compression"]
+    table = study.table("Statistics of the data (Table 1)", [], headings)
     if rows := study.of("topic"):
         rates = [study.max_length / row["words"] for row in rows if row["words"]]
         middle = [median(row[name] for row in rows) for name in ("documents", "sentences", "words")]
@@ -54,10 +51,8 @@ def scores(study: HiraoOptions) -> Table:
         "Oracle (single)": [_mean(oracle("single", metric)) for metric in _METRICS],
         "Greedy": [_mean(greedy("multi", metric)) for metric in _METRICS],
         "Greedy (single)": [_mean(greedy("single", metric)) for metric in _METRICS],
-        "p, oracle against greedy": [
-            _paired(oracle("multi", metric), greedy("multi", metric)) for metric in _METRICS
-        ],
-    }  # fmt: skip
+        "p, oracle against greedy": [_paired(oracle("multi", each), greedy("multi", each)) for each in _METRICS],
+    }
     if (seeds := len(seeds_of(study.seeds))) > 1:
         lines["Greedy, ± seeds"] = [number(_over_seeds(study, "multi", metric)) for metric in _METRICS]
         lines["Greedy (single), ± seeds"] = [number(_over_seeds(study, "single", metric)) for metric in _METRICS]
@@ -81,11 +76,9 @@ def scores_figure(study: HiraoOptions) -> Figure:
 
 def _over_seeds(study: HiraoOptions, setting: str, metric: str) -> float | None:
     """Return the standard deviation, over seeds, of the mean of greedy extracts."""
-    found: defaultdict[int, defaultdict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
-    for row in study.of_problems(metric, setting):
-        for seed, value in row["greedy_by_seed"]:
-            found[seed][row["id"]].append(value)
-    return seeds_deviation([list(map(fmean, topics.values())) for topics in found.values()])
+    rows = study.of_problems(metric, setting)
+    pairs = ((seed, (row["id"], value)) for row in rows for seed, value in row["greedy_by_seed"])
+    return seeds_deviation([list(map(fmean, grouped(topics).values())) for topics in grouped(pairs).values()])
 
 
 def systems(study: HiraoOptions) -> Table | None:
@@ -197,9 +190,7 @@ def _of_problems(study: HiraoOptions, name: str) -> Callable[[str, str], dict[st
     """Return what gives the scores of a setting and a metric by topic: the mean over its references."""
 
     def found(setting: str, metric: str) -> dict[str, float]:
-        by_topic: dict[str, list[float]] = {}
-        for row in study.of_problems(metric, setting):
-            by_topic.setdefault(row["id"], []).append(row[name])
+        by_topic = grouped((row["id"], row[name]) for row in study.of_problems(metric, setting))
         return {topic: fmean(values) for topic, values in by_topic.items()}
 
     return found

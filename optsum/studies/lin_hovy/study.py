@@ -12,8 +12,6 @@ from typing import Annotated, Any, ClassVar, Final
 from pydantic import Field
 
 from optsum.contracts.result import Status
-from optsum.corpus.systems import System
-from optsum.errors import InputError
 from optsum.options.options import Options, resolve
 from optsum.report.figures.figure import Figure
 from optsum.report.tables.table import Cell, Table, counted, number
@@ -22,8 +20,7 @@ from optsum.running.one_problem import answer
 from optsum.running.setup import Setup, setup_of
 from optsum.studies.base import TIME_LIMIT, Row, Seconds, Study, Workers, with_references, without_interruption
 from optsum.studies.lin_hovy.figures import all_figures
-from optsum.studies.peers import score_of
-from optsum.studies.submitted import Submitted, refused, summary_of
+from optsum.studies.submitted import Submitted, score_of, summaries_of, summary_of
 from optsum.system.clock import clock
 from optsum.text.lengths import word_count
 
@@ -128,7 +125,10 @@ class LinHovyStudy(Study):
     def scores(self) -> Table:
         """Return mean unigram co-occurrence, over all documents and by the agreement of people."""
         documents = self.documents()
-        groups = {name: [one for one in documents if _within(one, *ends)] for name, ends in SETS.items()}
+        agreed_on = [one for one in documents if one.get("MaxH") is not None]
+        groups = {
+            name: [one for one in agreed_on if least <= one["MaxH"] < most] for name, (least, most) in SETS.items()
+        }
         groups["all"] = documents
         shown = {name: group for name, group in groups.items() if group}
         headings = [f"{name} ({len(group)})" for name, group in shown.items()]
@@ -167,11 +167,6 @@ def _mean(values: Sequence[float], group: Sequence[Row]) -> str:
     return mean if len(values) == len(group) else Cell(f"{mean} ({len(values)})", mean.value)
 
 
-def _within(document: Row, least: float, most: float) -> bool:
-    agreement = document.get("MaxH")
-    return agreement is not None and least <= agreement < most
-
-
 def _rows(topic: Submitted, setups: Mapping[str, Setup], most: int) -> list[Row]:
     with_references(topic)
     setup = setups["E100"]
@@ -202,7 +197,11 @@ def _rows(topic: Submitted, setups: Mapping[str, Setup], most: int) -> list[Row]
     for name in WINDOWS if not row["too_long"] else ():
         row |= _extract(part, name, setups[name], row["unproven"])
     row["reference_text"] = list(model)
-    return [row, *(_system(topic, system, score, model) for system in topic.systems)]
+    rows = [row]
+    for system, text in summaries_of(topic, rows, summary_of):
+        words = sum(map(word_count, text))
+        rows.append({"kind": "system", "system": system.system, "score": score(text, model), "words": words})
+    return rows
 
 
 def _agreement(scores: Sequence[float]) -> Row:
@@ -226,11 +225,3 @@ def _extract(part: Submitted, name: str, setup: Setup, unproven: list[str]) -> R
     if best.feasible is not None:
         row[f"extracts_{name}"] = best.feasible
     return row
-
-
-def _system(topic: Submitted, system: System, score: Callable[..., float], model: Sequence[Any]) -> Row:
-    try:
-        text = summary_of(topic, system)
-    except InputError as error:
-        return refused(system, error)
-    return {"kind": "system", "system": system.system, "score": score(text, model), "words": sum(map(word_count, text))}

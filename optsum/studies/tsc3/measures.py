@@ -28,7 +28,7 @@ from optsum.corpus.alternatives import SentenceId, alternatives_of, check_extrac
 from optsum.corpus.topic import Topic
 from optsum.errors import InputError
 from optsum.system.compiled import njit
-from optsum.text.tokenizers import Sentence
+from optsum.text.tokenizers import Sentence, raw_text
 
 __all__ = ["Answers", "ExtractScore", "answer_score", "answers", "score_extract"]
 
@@ -175,7 +175,7 @@ def answer_score(sentence: str, answer: str) -> Fraction:
 
 
 def _plain(sentence: Sentence) -> str:
-    return " ".join((sentence if isinstance(sentence, str) else " ".join(sentence)).split())
+    return " ".join(raw_text(sentence).split())
 
 
 def _questions(topic: Topic) -> list[list[str]]:

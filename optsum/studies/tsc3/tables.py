@@ -94,7 +94,7 @@ def extraction_figure(study: Study) -> Figure:
 
 def content(study: Study) -> Table:
     """Return the content scores of people, beside Coverage and exact answers (Table 5)."""
-    columns = {"content": _of_people(CONTENT), "Cov.": _get("coverage"), "exact": _get("exact")}
+    columns = {"content": lambda row: row["human"].get(CONTENT), "Cov.": _get("coverage"), "exact": _get("exact")}
     table = _table(study, "Content scores (Table 5)", columns)
     table.caption.append(f"content: imported, human.{CONTENT} of the systems' file; the others are computed.")
     return table
@@ -137,10 +137,6 @@ _Measure = Callable[[Row], float | None]
 
 def _get(name: str) -> _Measure:
     return lambda row: row.get(name)
-
-
-def _of_people(name: str) -> _Measure:
-    return lambda row: row["human"].get(name)
 
 
 def _left_out(study: Study, measure: str, reason: str) -> list[str]:

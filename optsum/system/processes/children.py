@@ -6,11 +6,13 @@ import ctypes
 import os
 import signal
 import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from threading import Thread
 from time import sleep
 from typing import Final
 
-__all__ = ["SAFE_PATH", "end_with", "python"]
+__all__ = ["SAFE_PATH", "end_with", "environment", "python"]
 
 SAFE_PATH: Final = {"PYTHONSAFEPATH": "1"}
 """Environment in which Python does not look for modules in the current folder."""
@@ -49,3 +51,18 @@ def _look(parent: int) -> None:
     while os.getppid() == parent:
         sleep(_LOOKS_S)
     os._exit(1)
+
+
+@contextmanager
+def environment(variables: Mapping[str, str]) -> Iterator[None]:
+    """Set environment variables for this process and all that it starts meanwhile; afterwards they are as before."""
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value

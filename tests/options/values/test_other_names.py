@@ -12,7 +12,7 @@ import optsum
 from optsum.errors import SPEAKS_OF_FLAGS, OptionError, UnknownNameError
 from optsum.metrics.names import official_name
 from optsum.options.options import resolve, resolve_score
-from optsum.system.environment import environment
+from optsum.system.processes.children import environment
 
 ROOT = Path(__file__).resolve().parents[3]
 TOPIC: dict[str, Any] = {"id": "t", "documents": [["a b c", "d e", "a e"]], "references": [["a b e"]]}

@@ -20,9 +20,8 @@ import pytest
 from worker_jobs import dies_of, dies_sending, lost, row, text_of, waits
 
 import optsum
-from optsum.running.executors.given import Given
-from optsum.running.executors.local import Local
-from optsum.running.executors.pipes import Results
+from optsum.running.executors.choice import Given
+from optsum.running.executors.local import Local, Results
 from optsum.running.executors.workers import as_done, in_order
 
 

@@ -27,8 +27,6 @@ from optsum.text.tokenizers import Sentence
 
 from .cover_pyomo import CoverModel
 
-__all__ = ["Cover", "CoverTask"]
-
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class CoverTask(Task):

@@ -35,8 +35,6 @@ from .extractive_pyomo import ReferenceModel
 from .rouge_l import longest_problem
 from .similar import OF_SIMILARITY, similar_extract
 
-__all__ = ["Extractive"]
-
 _APART: Final = (
     "Model units are clipped by themselves for recall of n-grams only (Lin & Hovy 2003): use --measure recall "
     "without rouge-l, or --model-units whole."

@@ -28,7 +28,7 @@ from optsum.problem.problem import Selection
 from optsum.problem.serves import Rule
 from optsum.problem.spec import Spec
 
-__all__ = ["OF_SIMILARITY", "Likeness", "SimilarExtract", "SimilarTask", "needed_vectors", "similar_extract"]
+__all__ = ["OF_SIMILARITY", "Likeness", "SimilarTask", "needed_vectors"]
 
 OF_SIMILARITY: Final = (
     Rule(

@@ -21,8 +21,6 @@ from optsum.problem.problem import Capability, Problem, Selection
 
 from .starting import at_least, seconds_of
 
-__all__ = ["GeneticPaper", "GeneticPaperGreedy", "GreedyRows", "VnsPaper", "VnsPaperGreedy", "rows_in_order"]
-
 
 def rows_in_order(problem: Problem) -> Iterator[int]:
     """Yield the sentences that the greedy algorithm stores, in its order.

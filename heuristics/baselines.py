@@ -13,8 +13,6 @@ from optsum.coverage.clauses import is_cover
 from optsum.coverage.instance import Sense
 from optsum.problem.problem import Capability, Move, Problem, Selection
 
-__all__ = ["Lead", "Random"]
-
 
 @dataclass(frozen=True)
 class Lead(Strategy):

@@ -20,8 +20,6 @@ from .greedy import Greedy
 from .plain import Plain
 from .starting import Slices, at_least, greedy_start, is_certified, raise_cheap_bound, random_start
 
-__all__ = ["Genetic", "GeneticFromGreedy"]
-
 _CROSSOVER, _MUTATION = 0.9, 0.5
 _FLIPS = 2.0
 """Bits that a mutation flips, on average."""

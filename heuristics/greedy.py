@@ -12,8 +12,6 @@ from optsum.coverage.instance import Coverage, Sense
 from optsum.problem.problem import Capability, Evaluation, Problem, Selection
 from optsum.system.deadline import TimeOver
 
-__all__ = ["GUARANTEE", "Greedy"]
-
 GUARANTEE: Final = 0.5 * (1 - 1 / e)
 """Share of the optimum that is certain for recall, n-grams within sentences and no minimum length."""
 

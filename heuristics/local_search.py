@@ -13,8 +13,6 @@ from .greedy import Greedy
 from .plain import Plain
 from .starting import Slices, at_least, decisions, greedy_start
 
-__all__ = ["GreedyLocalSearch"]
-
 
 @dataclass(frozen=True)
 class GreedyLocalSearch(Strategy):

@@ -13,8 +13,6 @@ from .greedy import Greedy
 from .plain import Plain
 from .starting import Slices, at_least, decisions, greedy_start, is_certified, raise_cheap_bound, random_start
 
-__all__ = ["Vns", "VnsFromGreedy"]
-
 _WITH_KERNELS, _WITH_JOINTS, _WITHOUT = 400, 100, 20
 
 

@@ -34,8 +34,6 @@ if TYPE_CHECKING:
 _LARGE: Final = 2**54
 """Numerators beyond it are searched as sums of ratios are: by rounded programs, and evaluated exactly."""
 
-__all__ = ["BranchAndBound", "is_linear"]
-
 
 @dataclass(frozen=True)
 class BranchAndBound(Strategy):

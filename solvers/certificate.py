@@ -33,8 +33,6 @@ from .objectives.ratio import fits, solve_ratio
 from .objectives.recall import solve_one
 from .objectives.sums import solve_sum
 
-__all__ = ["certify", "prepare"]
-
 _NODES: Final = 300
 """Of the search for the largest value of one ratio."""
 

@@ -24,8 +24,6 @@ from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.problem import Capability, Problem
 from optsum.system.deadline import Deadline
 
-__all__ = ["all_by_levels", "facility_of", "search_by_levels"]
-
 
 def facility_of(problem: Problem) -> Facility | None:
     """Return the instance of a problem, if it is one of best similarities."""

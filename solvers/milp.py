@@ -26,8 +26,6 @@ from .milp_ratio import maximize_ratio, see_greedy
 from .verify import prepare as prepare_proof
 from .verify import verify
 
-__all__ = ["Milp", "backend_of"]
-
 
 def backend_of(name: str, *, threads: int = 1, options: Mapping[str, Any] | None = None) -> Backend:
     """Return a backend by name.

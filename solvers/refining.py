@@ -28,8 +28,6 @@ from .objectives.meter import Engine, engine_of, least
 from .objectives.minimum import with_minimum_row
 from .objectives.recall import recall_program
 
-__all__ = ["search_refining"]
-
 _PARTS: Final = 16
 """The first step from the bound downwards is this part of the gap."""
 

@@ -16,8 +16,6 @@ from optsum.text.tokenizers import Sentence
 from .decoding import bare_text, readable_text
 from .trimming import LENGTHS, TrimmableSentence
 
-__all__ = ["Compression", "CompressiveProblem", "named"]
-
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Compression(Task):

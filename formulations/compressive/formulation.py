@@ -41,8 +41,6 @@ from .similar_chunks import similar_compression
 from .trimmed_counts import TrimmedCounts, trimmed_counts
 from .trimming import LENGTHS, TrimmableSentence, trimmable
 
-__all__ = ["Compression", "Compressive"]
-
 _SERVES: Final = Serves(
     rules=(
         Rule(

@@ -19,8 +19,6 @@ from ..similar import Likeness, SimilarTask, needed_vectors
 from .compression import Compression, CompressiveProblem, named
 from .trimming import TrimmableSentence
 
-__all__ = ["similar_compression"]
-
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class SimilarCompression(SimilarTask, Compression):

@@ -14,8 +14,6 @@ from optsum.coverage.instance import Coverage, IntArray, Sense
 from optsum.coverage.state import kernel_array
 from optsum.system.compiled import njit
 
-__all__ = ["Table", "learn", "table_of"]
-
 
 class Table(NamedTuple):
     """Gains of units, and for which copies of the features they hold.

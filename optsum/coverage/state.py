@@ -34,7 +34,6 @@ __all__ = [
     "State",
     "arrays_of",
     "empty_state",
-    "feed",
     "fits",
     "flip",
     "kernel_array",

@@ -19,7 +19,7 @@ from typing import ClassVar
 from optsum.errors import UnsupportedError
 from optsum.metrics.metric import Gram, Metric, Tally, Texts, Totals
 
-__all__ = ["LongestSubsequence", "lcs_positions", "union_lcs_hits"]
+__all__ = ["LongestSubsequence", "lcs_positions"]
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 from optsum.errors import UnsupportedError
 
-__all__ = ["Counts", "Gram", "Metric", "Numbered", "Tally", "Totals", "overlap"]
+__all__ = ["Counts", "Gram", "Metric"]
 
 Gram: TypeAlias = str | tuple[str, ...]
 """A unigram is its token; everything longer is a tuple. So a unigram never equals a skip-bigram."""

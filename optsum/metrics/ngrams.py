@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from optsum.errors import OptionError
 from optsum.metrics.metric import Gram, Metric, Numbered
 
-__all__ = ["NGrams", "SkipBigrams", "ngrams", "skip_bigrams"]
+__all__ = ["NGrams", "SkipBigrams"]
 
 _NGRAM = re.compile(r"rouge-([1-9][0-9]{0,2})", re.ASCII)
 _SKIP = re.compile(r"rouge-su(0|[1-9][0-9]{0,2})", re.ASCII)

@@ -33,17 +33,7 @@ from optsum.text.analyzer import Analyzer
 from optsum.text.lengths import cut_sentences
 from optsum.text.tokenizers import Sentence
 
-__all__ = [
-    "Boundaries",
-    "Counting",
-    "Measure",
-    "ModelUnits",
-    "ReferencesMode",
-    "Score",
-    "Text",
-    "rouge",
-    "rouge_all",
-]
+__all__ = ["Score", "rouge", "rouge_all"]
 
 Text: TypeAlias = str | Sequence[Sentence]
 """A text: one string (a single sentence, for rouge-l), or its sentences."""

@@ -16,7 +16,7 @@ from optsum.optima.diagram import EMPTY_FAMILY, EMPTY_SET, Diagram
 from optsum.system.deadline import NEVER, Deadline
 from optsum.system.recursion import deep_recursion
 
-__all__ = ["Ordered", "minimal_sets", "union"]
+__all__ = ["union"]
 
 _BEYOND: Final = 2**31
 """Unit of the two ends: after every other."""

@@ -22,7 +22,7 @@ from optsum.optima.pairs import PAIRS, Estimate, mean_jaccard, sampled_jaccard
 from optsum.system.deadline import NEVER, Deadline
 from optsum.system.files import NPZ_ERRORS
 
-__all__ = ["Agreement", "Names", "Optima"]
+__all__ = ["Names", "Optima"]
 
 _FORMAT: Final = "optsum optima 1"
 _SPELT_OUT: Final = 10**9

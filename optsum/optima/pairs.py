@@ -22,7 +22,7 @@ from optsum.optima.diagram import EMPTY_FAMILY, EMPTY_SET, Diagram
 from optsum.system.deadline import NEVER, Deadline
 from optsum.system.recursion import deep_recursion
 
-__all__ = ["LISTED", "MAX_BYTES", "PAIRS", "Estimate", "mean_jaccard", "overlaps", "sampled_jaccard"]
+__all__ = ["PAIRS", "Estimate"]
 
 MAX_BYTES: Final = 2**28
 """Memory that all tables together may take; a second or two of work."""

@@ -7,8 +7,6 @@ from itertools import combinations
 
 from optsum.system.deadline import Deadline
 
-__all__ = ["cliques_of", "similar_pairs"]
-
 
 def similar_pairs(tokens: Sequence[Iterable[str]], least: float, deadline: Deadline) -> list[tuple[int, int]]:
     """Return the pairs whose sets of tokens have at least this Jaccard similarity; nothing is like an empty sentence.

@@ -16,7 +16,7 @@ from optsum.errors import InputError
 from optsum.problem.cliques import cliques_of, similar_pairs
 from optsum.system.deadline import Deadline
 
-__all__ = ["Linear", "Sides", "rows_of"]
+__all__ = ["Sides"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from optsum.coverage.clauses import Clauses, canonical, clauses_of, interchangea
 from optsum.coverage.instance import Coverage, Sense
 from optsum.program.model import LinearModel
 
-__all__ = ["cover_model", "cover_program"]
+__all__ = ["cover_program"]
 
 
 def cover_model(instance: Coverage) -> LinearModel:

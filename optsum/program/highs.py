@@ -16,7 +16,7 @@ from optsum.program.model import LinearModel
 from optsum.system.deadline import NEVER, Deadline
 from optsum.system.processes.apart import run_apart
 
-__all__ = ["Relaxation", "load", "new_highs", "pass_model", "relax", "run", "run_heard"]
+__all__ = ["new_highs", "pass_model", "relax", "run", "run_heard"]
 
 _ROW_WISE = 2
 

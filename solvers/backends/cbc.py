@@ -16,8 +16,6 @@ from .pyomo.backend import PyomoBackend
 from .pyomo.declaration import PyomoDeclaration
 from .pyomo.older import OLDER
 
-__all__ = ["CBC", "Cbc"]
-
 CBC: Final = PyomoDeclaration(
     factory="cbc",
     newer=False,

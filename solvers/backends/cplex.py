@@ -9,8 +9,6 @@ from optsum.contracts.declaration import Ending, OptionNames, SizeLimit
 from .pyomo.backend import PyomoBackend, hushed
 from .pyomo.declaration import PyomoDeclaration
 
-__all__ = ["CPLEX", "Cplex"]
-
 CPLEX: Final = PyomoDeclaration(
     factory="cplex_direct",
     newer=False,

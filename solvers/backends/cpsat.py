@@ -30,8 +30,6 @@ from optsum.system.processes.children import python
 
 from .alarm import GRACE_S, Overran
 
-__all__ = ["CP_SAT", "CpSat"]
-
 CP_SAT: Final = Declaration(
     install="pip install ortools",
     licence="free (Apache 2.0)",

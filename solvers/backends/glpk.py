@@ -12,8 +12,6 @@ from .pyomo.backend import PyomoBackend
 from .pyomo.declaration import PyomoDeclaration
 from .pyomo.older import OLDER
 
-__all__ = ["GLPK", "Glpk"]
-
 GLPK: Final = PyomoDeclaration(
     factory="glpk",
     newer=False,

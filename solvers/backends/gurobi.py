@@ -13,8 +13,6 @@ from .pyomo.declaration import PyomoDeclaration
 from .pyomo.newer import NEWER
 from .pyomo.stoppable import make_stoppable
 
-__all__ = ["GUROBI", "Gurobi"]
-
 GUROBI: Final = PyomoDeclaration(
     factory="gurobi_direct",
     newer=True,

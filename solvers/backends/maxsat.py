@@ -14,8 +14,6 @@ from optsum.errors import OptionError
 from optsum.problem.problem import Capability, Problem, Selection, require
 from optsum.program.wcnf import wcnf_of
 
-__all__ = ["RC2", "Rc2"]
-
 RC2: Final = Declaration(
     install="pip install python-sat",
     licence="free (MIT)",

@@ -12,8 +12,6 @@ from .pyomo.declaration import PyomoDeclaration
 from .pyomo.newer import NEWER
 from .pyomo.older import OLDER
 
-__all__ = ["through_pyomo"]
-
 
 class OtherSolver(PyomoBackend):
     """Any solver by Pyomo's name for it; through the newer interface where that has it.

@@ -15,8 +15,6 @@ from .pyomo.backend import PyomoBackend
 from .pyomo.declaration import PyomoDeclaration
 from .pyomo.stoppable import make_stoppable
 
-__all__ = ["SCIP", "Scip"]
-
 SCIP: Final = PyomoDeclaration(
     factory="scip_direct",
     newer=True,

@@ -14,8 +14,6 @@ from optsum.contracts.declaration import Ending, OptionNames, SizeLimit
 from .pyomo.backend import PyomoBackend, hushed
 from .pyomo.declaration import PyomoDeclaration
 
-__all__ = ["XPRESS", "Xpress"]
-
 _STOPS: Final = {
     1: "time limit",
     2: "interrupted",

@@ -17,7 +17,7 @@ from .relaxation import LinearProgram
 from .search import Search
 from .store import NodeStore
 
-__all__ = ["C", "Core", "Node", "Open", "Operations"]
+__all__ = ["Operations"]
 
 
 class Core(Protocol):

@@ -17,7 +17,7 @@ from optsum.system.compiled import njit
 from .reduction import mix
 from .store import NodeStore
 
-__all__ = ["DONE", "FOUND", "FULL", "PAUSED", "WANTED", "Search"]
+__all__ = ["WANTED", "Search"]
 
 DONE: Final = 0
 PAUSED: Final = 1

@@ -36,8 +36,6 @@ from .guards import guarded, positive_program
 from .meter import Engine, Leash, Meter, least
 from .ratio import Best
 
-__all__ = ["FEW", "Reaching", "Search"]
-
 _TOLERANCE: Final = 3e-4
 """A cell is split while its programs make more than this, as a share, of typical numerators."""
 

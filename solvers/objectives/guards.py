@@ -18,7 +18,7 @@ from optsum.program.tangent import one_varies
 
 from ..engine.program import Program, program_of, with_feature
 
-__all__ = ["guarded", "positive_program", "servable"]
+__all__ = ["servable"]
 
 
 def servable(instance: Coverage) -> str:

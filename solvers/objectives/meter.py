@@ -17,7 +17,7 @@ from ..engine.monitor import Monitor
 from ..engine.program import Program
 from ..engine.singles.operations import SINGLES
 
-__all__ = ["Engine", "Leash", "Meter", "engine_of", "least"]
+__all__ = ["Engine", "engine_of", "least"]
 
 Engine: TypeAlias = Driver[Any]
 

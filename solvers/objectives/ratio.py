@@ -26,7 +26,7 @@ from ..engine.program import Program, program_of, spread
 from .guards import guarded
 from .meter import Engine, Meter, least
 
-__all__ = ["Best", "Findings", "fits", "solve_ratio"]
+__all__ = ["Findings", "fits", "solve_ratio"]
 
 _LARGEST = 2**54
 """Programs may reach this."""

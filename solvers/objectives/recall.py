@@ -21,7 +21,7 @@ from ..engine.monitor import Statistics
 from ..engine.program import Program, program_of
 from .meter import Engine, engine_of, least
 
-__all__ = ["Answer", "closed_in", "optimum_of", "recall_program", "solve_all", "solve_one"]
+__all__ = ["recall_program", "solve_all", "solve_one"]
 
 _NARROW: Final = 64
 """Up to this distance between bound and a good set the targets of an enumeration are tried one by one."""

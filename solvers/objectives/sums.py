@@ -17,7 +17,7 @@ from .meter import Meter
 from .ratio import Findings
 from .windows import WindowedReaching, WindowedSearch
 
-__all__ = ["reaching_sum", "solve_sum"]
+__all__ = ["solve_sum"]
 
 
 def solve_sum(

@@ -19,8 +19,6 @@ from optsum.program.tangent import anchored, least_of, most_of, restricted, vary
 from .covering import Reaching, Search
 from .meter import Engine, least
 
-__all__ = ["WindowedReaching", "WindowedSearch"]
-
 _NARROW: Final = 0.05
 """Windows are halved at will while their ends differ by more than this, as a share."""
 

@@ -10,7 +10,7 @@ from optsum.contracts.declaration import Declaration, Ending
 from optsum.contracts.result import Termination
 from optsum.contracts.run import Limits
 
-__all__ = ["Driven", "PyomoDeclaration"]
+__all__ = ["PyomoDeclaration"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

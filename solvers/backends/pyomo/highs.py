@@ -15,8 +15,6 @@ from .backend import PyomoBackend
 from .declaration import PyomoDeclaration
 from .newer import NEWER
 
-__all__ = ["PYOMO_HIGHS", "PyomoHighs"]
-
 PYOMO_HIGHS: Final = PyomoDeclaration(
     factory="highs",
     newer=True,

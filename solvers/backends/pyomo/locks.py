@@ -5,8 +5,6 @@ from __future__ import annotations
 import multiprocessing
 from threading import Lock
 
-__all__ = ["let_go_of_named_locks"]
-
 
 def let_go_of_named_locks() -> None:
     """Have Pyomo hold no lock that the system knows by a name.

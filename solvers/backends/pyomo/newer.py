@@ -13,7 +13,7 @@ from .declaration import Driven
 from .model import chosen_units
 from .watch import Watch
 
-__all__ = ["NEWER", "solve_newer"]
+__all__ = ["NEWER"]
 
 NEWER: Final[Mapping[str, Ending]] = {
     "convergenceCriteriaSatisfied": Ending.OPTIMAL,

@@ -15,7 +15,7 @@ from .declaration import Driven
 from .model import chosen_units
 from .watch import Watch
 
-__all__ = ["OLDER", "solve_older"]
+__all__ = ["OLDER"]
 
 OLDER: Final[Mapping[str, Ending]] = {
     "optimal": Ending.OPTIMAL,

@@ -21,8 +21,6 @@ from numpy.typing import NDArray
 
 from .core import Core
 
-__all__ = ["Matrix", "chains_of", "with_chains"]
-
 _MANY: Final = 8
 """Units of a feature, on average, from which on chains are looked for."""
 

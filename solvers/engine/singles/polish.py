@@ -16,8 +16,6 @@ from .bound import total_of
 from .core import Core
 from .guess import fill_greedily, good_set
 
-__all__ = ["polished"]
-
 _MOST: Final = 20_000
 """Chosen units times units: beyond this many exchanges a set is taken as it is."""
 

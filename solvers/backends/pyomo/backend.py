@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import multiprocessing
 import signal
 import threading
 import warnings
@@ -14,8 +15,10 @@ from re import search
 from typing import Any
 
 from optsum.contracts.backend import Availability, Backend, RawOutcome
+from optsum.contracts.declaration import Ending
 from optsum.contracts.result import Termination
 from optsum.contracts.run import Limits
+from optsum.coverage.instance import Sense
 from optsum.errors import BackendError, OptionError, OptsumError
 from optsum.problem.problem import Problem, Selection
 from optsum.system.clock import clock
@@ -23,10 +26,9 @@ from optsum.system.deadline import Deadline
 
 from ..alarm import Alarm, Overran
 from .declaration import PyomoDeclaration
-from .locks import let_go_of_named_locks
 from .model import pyomo_model
-from .newer import solve_newer
-from .older import solve_older
+from .newer import nodes_newer, seconds_newer, solve_newer, told_newer
+from .older import nodes_older, seconds_older, solve_older, told_older
 from .watch import Watch
 
 __all__ = ["PyomoBackend", "hushed"]
@@ -70,12 +72,9 @@ class PyomoBackend(Backend):
         return name, name
 
     def nodes(self, solver: Any, results: Any) -> int | None:
-        """Return how many nodes were searched, where the older interface says so."""
+        """Return how many nodes were searched, where Pyomo says so."""
         del solver
-        try:
-            return int(results.solver.statistics.branch_and_bound.number_of_bounded_subproblems)
-        except (AttributeError, TypeError, ValueError):
-            return None
+        return nodes_newer(results) if self.declaration.newer else nodes_older(results)
 
     def check_options(self) -> None:
         """Refuse options that the solver does not have, where it would ignore them without a word."""
@@ -108,16 +107,13 @@ class PyomoBackend(Backend):
             try:
                 with Alarm(deadline) as alarm:
                     model = build() if build is not None else pyomo_model(problem.linear_model)
-                    let_go_of_named_locks()
+                    _let_go_of_named_locks()
                     started = start is not None and build is None and self.declaration.warm_start
                     for unit, variable in model.x.items() if started else ():
                         variable.value = int(unit in (start or ()))
                     built = clock()
                     watch = Watch(self.name, deadline, alarm, settings)
-                    if self.declaration.newer:
-                        outcome, solving = solve_newer(self, model, limits, watch, started)
-                    else:
-                        outcome, solving = solve_older(self, model, limits, watch, started, problem.sense)
+                    outcome, solving = self._outcome(model, limits, watch, started, problem.sense)
             except Exception as error:  # solvers raise their own classes for licences, limits and crashes
                 if (over := Overran.behind(error)) is not None:
                     return RawOutcome(termination=Termination.TIME_LIMIT, native="no answer in time", detail=str(over))
@@ -128,6 +124,32 @@ class PyomoBackend(Backend):
         solving = took if solving is None else min(took, solving)
         statistics = {"build_s": built - began, "hand_over_s": took - solving, "solve_s": solving}
         return replace(outcome, statistics=statistics)
+
+    def _outcome(
+        self, model: Any, limits: Limits, watch: Watch, started: bool, sense: Sense
+    ) -> tuple[RawOutcome, float | None]:
+        """Return what comes of a model, and the seconds that the solver itself took, if they are known."""
+        declared, solver = self.declaration, self.factory()
+        if declared.newer:
+            results = solve_newer(solver, model, watch, self.options, started)
+        else:
+            results = solve_older(solver, model, watch, started)
+        key, words = self.native(solver, results)
+        ending = declared.statuses.get(key, Ending.FAILED)
+        if declared.newer:
+            seconds, told = seconds_newer(results), told_newer(results, model)
+        else:
+            seconds = seconds_older(results)
+            told = told_older(results, model, ending, declared.bound, sense, gap=bool(limits.gap))
+        outcome = RawOutcome(
+            termination=self.ended(ending, limits, seconds or 0.0),
+            optimal=ending is Ending.OPTIMAL,
+            infeasible=ending is Ending.INFEASIBLE,
+            native=words,
+            nodes=self.nodes(solver, results),
+            **told,
+        )
+        return outcome, seconds
 
     def _explained(self, error: Exception, noise: str, model: Any) -> OptsumError:
         """Return what a solver's own exception means."""
@@ -170,6 +192,21 @@ class PyomoBackend(Backend):
                 return Availability(usable=bool(state), reason=reason, version=version)
             usable = bool(solver.available(exception_flag=False))
             return Availability(usable=usable, reason="" if usable else "Pyomo does not find it")
+
+
+def _let_go_of_named_locks() -> None:
+    """Have Pyomo hold no lock that the system knows by a name.
+
+    It makes one that processes which are forked share. In a process that was not forked but started, as those of loky
+    and dask are, such a lock has a name, is shared with nobody, and is missed when the process is killed, as at Ctrl-C:
+    Python's resource tracker then writes of leaked semaphores amid what optsum says.
+    """
+    if multiprocessing.get_start_method(allow_none=True) in {None, "fork"}:
+        return
+    from pyomo.common import dependencies
+
+    if not isinstance(dependencies.capture_output_lock, type(threading.Lock())):
+        dependencies.capture_output_lock = threading.Lock()
 
 
 @contextmanager

@@ -6,41 +6,26 @@ from collections.abc import Mapping
 from math import isfinite
 from typing import Any, Final
 
-from optsum.contracts.backend import RawOutcome, stated
+from optsum.contracts.backend import stated
 from optsum.contracts.declaration import BoundQuality, Ending
-from optsum.contracts.run import Limits
 from optsum.coverage.instance import Sense
 
-from .declaration import Driven
 from .model import chosen_units
 from .watch import Watch
 
 __all__ = ["OLDER"]
 
 OLDER: Final[Mapping[str, Ending]] = {
-    "optimal": Ending.OPTIMAL,
-    "globallyOptimal": Ending.OPTIMAL,
-    "infeasible": Ending.INFEASIBLE,
-    "infeasibleOrUnbounded": Ending.INFEASIBLE,
+    **dict.fromkeys(("optimal", "globallyOptimal"), Ending.OPTIMAL),
+    **dict.fromkeys(("infeasible", "infeasibleOrUnbounded"), Ending.INFEASIBLE),
     "maxTimeLimit": Ending.TIME,
     "maxEvaluations": Ending.NODES,
-    "maxIterations": Ending.LIMIT,
-    "feasible": Ending.LIMIT,
-    "intermediateNonInteger": Ending.LIMIT,
-    "noSolution": Ending.LIMIT,
-    "other": Ending.LIMIT,
-    "userInterrupt": Ending.INTERRUPTED,
-    "resourceInterrupt": Ending.INTERRUPTED,
-    "locallyOptimal": Ending.FAILED,
-    "minFunctionValue": Ending.FAILED,
-    "minStepLength": Ending.FAILED,
-    "unbounded": Ending.FAILED,
-    "invalidProblem": Ending.FAILED,
-    "solverFailure": Ending.FAILED,
-    "internalSolverError": Ending.FAILED,
-    "error": Ending.FAILED,
-    "licensingProblems": Ending.FAILED,
-    "unknown": Ending.FAILED,
+    **dict.fromkeys(("maxIterations", "feasible", "intermediateNonInteger", "noSolution", "other"), Ending.LIMIT),
+    **dict.fromkeys(("userInterrupt", "resourceInterrupt"), Ending.INTERRUPTED),
+    **dict.fromkeys(
+        ("locallyOptimal", "minFunctionValue", "minStepLength", "unbounded", "invalidProblem"), Ending.FAILED
+    ),
+    **dict.fromkeys(("solverFailure", "internalSolverError", "error", "licensingProblems", "unknown"), Ending.FAILED),
 }
 """What its termination conditions stand for, where a solver's declaration does not know better."""
 
@@ -48,18 +33,18 @@ _DIGITS: Final = 1e-5
 """How far a number that was printed with six digits may be off, and then some."""
 
 
-def solve_older(
-    backend: Driven, model: Any, limits: Limits, watch: Watch, started: bool, sense: Sense
-) -> tuple[RawOutcome, float | None]:
-    """Solve, and return the outcome and the seconds that the solver itself took, if they are known."""
+def solve_older(solver: Any, model: Any, watch: Watch, started: bool) -> Any:
+    """Solve, and return Pyomo's results."""
+    with watch.older(solver):
+        return solver.solve(model, load_solutions=False, **({"warmstart": True} if started else {}))
+
+
+def told_older(
+    results: Any, model: Any, ending: Ending, quality: BoundQuality, sense: Sense, *, gap: bool
+) -> dict[str, Any]:
+    """Return selection, objective and bound as `RawOutcome` has them; `gap` says whether one was asked for."""
     from pyomo.opt import SolverStatus, TerminationCondition
 
-    solver = backend.factory()
-    with watch.older(solver):
-        results = solver.solve(model, load_solutions=False, **({"warmstart": True} if started else {}))
-    key, words = backend.native(solver, results)
-    seconds = _seconds(results)
-    ending = backend.declaration.statuses.get(key, Ending.FAILED)
     objective = None
     holds = ending is not Ending.INFEASIBLE and len(results.solution) > 0 and len(results.solution(0).variable) > 0
     if holds:
@@ -68,26 +53,17 @@ def solve_older(
         results.solver.status, results.solver.termination_condition = SolverStatus.ok, TerminationCondition.optimal
         model.solutions.load_from(results)
     selection = chosen_units(model) if holds else None
-    nodes = backend.nodes(solver, results)
-    outcome = RawOutcome(
-        termination=backend.ended(ending, limits, seconds or 0.0),
-        optimal=ending is Ending.OPTIMAL,
-        infeasible=ending is Ending.INFEASIBLE,
-        selection=selection,
-        objective=objective if selection is not None or ending is Ending.OPTIMAL else None,
-        bound=None if ending is Ending.INFEASIBLE else _bound(backend, results, ending, sense, limits),
-        native=words,
-        nodes=nodes,
-        statistics={},
-    )
-    return outcome, seconds
+    return {
+        "selection": selection,
+        "objective": objective if selection is not None or ending is Ending.OPTIMAL else None,
+        "bound": None if ending is Ending.INFEASIBLE else _bound(results, ending, quality, sense, gap=gap),
+    }
 
 
-def _bound(backend: Driven, results: Any, ending: Ending, sense: Sense, limits: Limits) -> float | None:
-    quality = backend.declaration.bound
+def _bound(results: Any, ending: Ending, quality: BoundQuality, sense: Sense, *, gap: bool) -> float | None:
     printed = quality is BoundQuality.PRINTED
     # At an optimum what is printed is the optimum, but for its last digits; within a gap it is more.
-    if quality is BoundQuality.NONE or (printed and ending is Ending.OPTIMAL and not limits.gap):
+    if quality is BoundQuality.NONE or (printed and ending is Ending.OPTIMAL and not gap):
         return None
     words = results.problem.upper_bound if sense is Sense.MAXIMIZE else results.problem.lower_bound
     try:
@@ -109,7 +85,16 @@ def _claimed(results: Any) -> float | None:
     return None
 
 
-def _seconds(results: Any) -> float | None:
+def nodes_older(results: Any) -> int | None:
+    """Return how many nodes were searched, where that is said."""
+    try:
+        return int(results.solver.statistics.branch_and_bound.number_of_bounded_subproblems)
+    except (AttributeError, TypeError, ValueError):
+        return None
+
+
+def seconds_older(results: Any) -> float | None:
+    """Return the seconds that the solver itself took, if they are known."""
     for name in ("wallclock_time", "time"):
         try:
             seconds = float(getattr(results.solver, name))

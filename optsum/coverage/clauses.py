@@ -147,7 +147,6 @@ def interchangeable(
 
     Parameters
     ----------
-    clauses : Clauses
     lengths : sequence of int
         Of all units.
     every : bool

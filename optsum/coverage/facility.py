@@ -157,9 +157,7 @@ class Facility(Coverage):
         """Return how many to keep where a selection misses floors: twice as many, and what the selection reaches."""
         chosen = list(selection)
         best = self.similar[:, chosen].max(axis=1) if chosen else np.full(len(self.similar), -1, np.int64)
-        ordered = -np.sort(-self.similar, axis=1)
-        different = np.ones(ordered.shape, bool)
-        different[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
+        ordered, different = self._ordered()
         above = ((ordered > best[:, None]) & different).sum(axis=1)
         return np.where(above > kept, np.maximum(2 * kept, above), kept)
 
@@ -216,12 +214,17 @@ class Facility(Coverage):
         same = {name: getattr(self, name) for name in _SAME}
         return Coverage.trusted(**same, **arrays)
 
-    def _kept_levels(self, kept: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-        """Return token and value of each level that is kept, the highest first, and the floor of each token."""
+    def _ordered(self) -> tuple[IntArray, NDArray[np.bool_]]:
+        """Return the similarities of each token, the largest first, and where there is another than before."""
         ordered = -np.sort(-self.similar, axis=1)
-        tokens, units = ordered.shape
         different = np.ones(ordered.shape, bool)
         different[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
+        return ordered, different
+
+    def _kept_levels(self, kept: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+        """Return token and value of each level that is kept, the highest first, and the floor of each token."""
+        ordered, different = self._ordered()
+        tokens, units = ordered.shape
         rank = np.cumsum(different, axis=1) - 1
         last = np.minimum(kept, rank[:, -1]) if units else np.zeros(tokens, np.int64)
         token, place = np.nonzero(different & (rank < last[:, None]))

@@ -12,8 +12,6 @@ from collections.abc import Collection, Iterable, Sequence
 from itertools import chain
 from typing import Any, ClassVar, NamedTuple, TypeAlias
 
-from optsum.errors import UnsupportedError
-
 __all__ = ["Counts", "Gram", "Metric"]
 
 Gram: TypeAlias = str | tuple[str, ...]
@@ -215,9 +213,6 @@ class Metric(ABC):
             hits = sum(overlap(unit, of_summary) for unit in units)
             found.append(Totals(hits, sum(unit.total() for unit in units), mass * len(units)))
         return found
-
-    def _several(self) -> UnsupportedError:
-        return UnsupportedError(f"{self} has several parts: count its components one by one")
 
     def __str__(self) -> str:
         return self.name

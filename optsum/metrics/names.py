@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar, Final
 
-from optsum.errors import OptionError, UnknownNameError, unknown_name
+from optsum.errors import OptionError, UnknownNameError, UnsupportedError, unknown_name
 from optsum.metrics.metric import Gram, Metric
 from optsum.metrics.ngrams import NGrams
 from optsum.plugins import Registry, is_place
@@ -42,8 +42,17 @@ _WHOLE_TEXT = "rougeL"
 _MEAN = re.compile(r"ngram-([1-4])-([1-4])", re.ASCII)
 
 
+class _Several(Metric):
+    """One that has parts."""
+
+    def keys(self, tokens: Sequence[str]) -> Iterable[Gram]:
+        """Refuse: its parts are counted one by one."""
+        del tokens
+        raise UnsupportedError(f"{self} has several parts: count its components one by one")
+
+
 @dataclass(frozen=True)
-class MetricSum(Metric):
+class MetricSum(_Several):
     """Several metrics, each a ratio of its own, added up."""
 
     of: tuple[Metric, ...]
@@ -60,14 +69,9 @@ class MetricSum(Metric):
         """What is added up."""
         return self.of
 
-    def keys(self, tokens: Sequence[str]) -> Iterable[Gram]:
-        """Refuse: its parts are counted one by one."""
-        del tokens
-        raise self._several()
-
 
 @dataclass(frozen=True)
-class GeometricMean(Metric):
+class GeometricMean(_Several):
     """The geometric mean of n-grams of several lengths, Ngram(i, j) of Lin & Hovy 2003, eq. 2."""
 
     first: int
@@ -96,11 +100,6 @@ class GeometricMean(Metric):
     def parts(self) -> tuple[Metric, ...]:
         """What the mean is of."""
         return tuple(NGrams(size) for size in range(self.first, self.last + 1))
-
-    def keys(self, tokens: Sequence[str]) -> Iterable[Gram]:
-        """Refuse: its parts are counted one by one."""
-        del tokens
-        raise self._several()
 
 
 def official_name(name: str) -> str:

@@ -30,7 +30,6 @@ def official_scores(
         The number of the first sentence of each reference, and the end of the last one.
     chosen : sequence of int
         Numbers of the sentences of the summary, in their order.
-    metrics : sequence of Metric
 
     Returns
     -------

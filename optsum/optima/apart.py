@@ -66,7 +66,6 @@ def far_apart(diagram: Diagram, k: int, first: tuple[int, ...] | None = None) ->
 
     Parameters
     ----------
-    diagram : Diagram
     k : int
         All sets where there are no more.
     first : tuple of int, optional

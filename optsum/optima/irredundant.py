@@ -107,7 +107,6 @@ def irredundant_share(instance: Coverage, diagram: Diagram, seed: int = 0) -> Sh
 
     Parameters
     ----------
-    instance : Coverage
     diagram : Diagram
         Feasible sets, one at least.
     seed : int

@@ -99,10 +99,8 @@ def overlaps(
 
     Parameters
     ----------
-    diagram : Diagram
     max_bytes : int
         Memory that the tables may take, as far as it can be counted.
-    deadline : Deadline
     listed : int
         So many sets are compared one by one, whatever the memory.
 

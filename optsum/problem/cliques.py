@@ -16,7 +16,6 @@ def similar_pairs(tokens: Sequence[Iterable[str]], least: float, deadline: Deadl
     tokens : tokens of each sentence
     least : float
         Above 0.
-    deadline : Deadline
     """
     sets = [frozenset(words) for words in tokens]
     # A pair is no more alike than its sizes are.

@@ -59,10 +59,8 @@ class Sides:
 
         Parameters
         ----------
-        topic : Topic
         tokens : tokens of each sentence, or None
             For `exclusive` by similarity.
-        deadline : Deadline
 
         Raises
         ------

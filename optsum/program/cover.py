@@ -20,6 +20,7 @@ import numpy as np
 from optsum.coverage.clauses import Clauses, canonical, clauses_of, interchangeable, members
 from optsum.coverage.instance import Coverage, Sense
 from optsum.program.model import LinearModel
+from optsum.program.rows import Rows
 
 __all__ = ["cover_program"]
 
@@ -81,22 +82,18 @@ def cover_program(
                 values.append(1)
             pick += 1
         links.append(linked)
-    order = np.argsort(np.array(rows, np.int64), kind="stable")
-    start = np.zeros(row + 1, np.int64)
-    np.cumsum(np.bincount(np.array(rows, np.int64), minlength=row), out=start[1:])
+    made = Rows()
+    made.add(np.array(rows, np.int64), np.array(columns, np.int64), np.array(values, np.int64))
+    made.close(len(clauses), 1.0, np.inf)
+    made.close(row - len(clauses), -np.inf, 0.0)
     objective = np.zeros(pick, np.int64)
     objective[: len(column)] = [lengths[unit] for unit in units]
-    is_clause = np.arange(row) < len(clauses)
     model = LinearModel(
         sense=Sense.MINIMIZE,
         objective=objective,
         upper=np.ones(pick, np.int64),
         integral=np.arange(pick) < len(column),
-        row_start=start,
-        row_column=np.array(columns, np.int64)[order],
-        row_value=np.array(values, np.int64)[order],
-        row_lower=np.where(is_clause, 1.0, -np.inf),
-        row_upper=np.where(is_clause, np.inf, 0.0),
+        **made.arrays()._asdict(),
         units=len(column),
         denominator=1,
     )

@@ -38,7 +38,6 @@ def dual_bound(model: LinearModel, duals: NDArray[np.float64]) -> int:
 
     Parameters
     ----------
-    model : LinearModel
     duals : (rows,) of float
         Multipliers in the sign convention of the model's own sense. Any numbers are valid; NaN and infinities count
         as 0.

@@ -89,7 +89,6 @@ def run(highs: Any, deadline: Deadline = NEVER, *, apart: bool = True, keeps: bo
     ----------
     highs : highspy.Highs
         Its option ``time_limit`` is set; its clock may have run before.
-    deadline : Deadline
     apart : bool
         In a thread of its own, without which neither Ctrl-C nor the deadline's caller is heard; that costs 2 ms.
     keeps : bool

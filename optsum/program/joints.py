@@ -23,8 +23,6 @@ class JointColumns:
 
     Parameters
     ----------
-    joints : sequence of Joint
-    units : int
     first : int
         Number of the first column.
     """

@@ -71,6 +71,13 @@ def _ones(count: int) -> IntArray:
     return np.ones(count, np.int64)
 
 
+def steps_of(instance: Coverage) -> tuple[IntArray, IntArray]:
+    """Return what each step of the gain tables is worth, and the feature that it is of."""
+    full = np.diff(instance.level_start) - 1
+    steps = np.delete(np.diff(instance.level), instance.level_start[1:-1] - 1)
+    return steps, np.repeat(np.arange(instance.features), full)
+
+
 def affordable(instance: Coverage, deadline: Deadline) -> bool:
     """Whether there is time left to make a program of an instance."""
     return not deadline.passed and len(instance.joints) * _JOINT_S <= deadline.left_s
@@ -86,7 +93,6 @@ def coverage_model(instance: Coverage, ratio: Fraction | None = None) -> LinearM
 
     Parameters
     ----------
-    instance : Coverage
     ratio : Fraction p/q, optional
         For a ratio T / D with a denominator that varies: the objective is ``q T - p D`` over the selections with D > 0,
         which some selection makes positive exactly if it has T / D > p / q (Dinkelbach 1967).
@@ -100,7 +106,7 @@ def coverage_model(instance: Coverage, ratio: Fraction | None = None) -> LinearM
     covering = instance.goal is Sense.MINIMIZE
     n = instance.size
     full = np.diff(instance.level_start) - 1
-    steps = np.zeros(0, np.int64) if covering else np.delete(np.diff(instance.level), instance.level_start[1:-1] - 1)
+    steps, step_feature = (np.zeros(0, np.int64),) * 2 if covering else steps_of(instance)
     joints = JointColumns(instance.joints, n, n)
     first_step = n + joints.size
     columns = first_step + len(steps)
@@ -116,8 +122,7 @@ def coverage_model(instance: Coverage, ratio: Fraction | None = None) -> LinearM
     if covering:
         rows.close(instance.features, full, np.inf)
     else:
-        above = np.repeat(instance.slot == 0, full)
-        step_feature = np.repeat(np.arange(instance.features), full)
+        above = instance.slot[step_feature] == 0
         rows.add(step_feature[above], first_step + np.flatnonzero(above), _ones(int(above.sum())))
         rows.close(instance.features, -np.inf, 0)
         if below.any():

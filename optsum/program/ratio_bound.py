@@ -18,7 +18,7 @@ from optsum.coverage.evaluate import score
 from optsum.coverage.instance import Combination, Coverage
 from optsum.program.dual_bound import model_bound, relaxed_bound
 from optsum.program.highs import relax
-from optsum.program.model import affordable, coverage_model
+from optsum.program.model import affordable, coverage_model, steps_of
 from optsum.program.surrogate import Weighted, cell_of, collapsed, excess, programs, reaches
 from optsum.program.tangent import (
     anchored,
@@ -135,9 +135,7 @@ def harmonic_bound(instance: Coverage, alone: Sequence[Fraction], deadline: Dead
 
     Parameters
     ----------
-    instance : Coverage
     alone : one bound a ratio
-    deadline : Deadline
     """
     trivial = mean_of(instance.weights, alone)
     positive = (instance.constants[1::2] >= 0).all() and one_varies(instance)
@@ -292,7 +290,5 @@ def _least_denominator(instance: Coverage, h: int = 0) -> int:
 
 def _counted(instance: Coverage, columns: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float:
     """Return what the features of the denominator add at a fractional solution."""
-    full = np.diff(instance.level_start) - 1
-    steps = np.delete(np.diff(instance.level), instance.level_start[1:-1] - 1)
-    below = np.repeat(instance.slot == 1, full)
-    return float((columns[len(columns) - len(steps) :] * steps)[below].sum())
+    steps, feature = steps_of(instance)
+    return float((columns[len(columns) - len(steps) :] * steps)[instance.slot[feature] == 1].sum())

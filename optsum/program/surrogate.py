@@ -166,8 +166,6 @@ def within(instance: Coverage, cell: Cell, wish: Weighted, *, least: bool) -> Co
 
     Parameters
     ----------
-    instance : Coverage
-    cell : Cell
     wish : Weighted
         Whose ratios the cell is of.
     least : bool

@@ -24,7 +24,7 @@ from optsum.coverage.facility import Facility
 from optsum.coverage.instance import Combination, Coverage
 from optsum.coverage.row import Row
 from optsum.program.highs import relax
-from optsum.program.model import affordable, coverage_model
+from optsum.program.model import affordable, coverage_model, steps_of
 from optsum.program.surrogate import Weighted, collapsed, reaches
 from optsum.system.deadline import NEVER, Deadline
 
@@ -112,11 +112,10 @@ def _relaxed_tops(instance: Coverage, tops: Sequence[int], deadline: Deadline) -
     relaxation = relax(model, deadline)
     if relaxation is None or not relaxation.optimal:
         return None
-    full = np.diff(instance.level_start) - 1
-    steps = np.delete(np.diff(instance.level), instance.level_start[1:-1] - 1)
+    steps, feature = steps_of(instance)
     at = relaxation.columns[len(relaxation.columns) - len(steps) :] * steps
     found = np.zeros(len(instance.constants))
-    np.add.at(found, np.repeat(instance.slot, full), at)
+    np.add.at(found, instance.slot[feature], at)
     found += instance.constants + instance.mass @ relaxation.columns[: instance.size]
     return found[0::2]
 

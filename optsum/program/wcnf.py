@@ -63,7 +63,6 @@ def wcnf_text(instance: Coverage, names: Sequence[object] = (), *, title: str = 
 
     Parameters
     ----------
-    instance : Coverage
     names : sequence
         What the input calls each unit; written as comments, so that a model can be read.
     title : str

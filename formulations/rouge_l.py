@@ -228,8 +228,6 @@ def longest_problem(
 
     Parameters
     ----------
-    topic : Topic
-    spec : Spec
     candidates : number, length and tokens of each sentence that is not too long
 
     Raises

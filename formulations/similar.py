@@ -127,9 +127,6 @@ def similar_extract(topic: Topic, spec: Spec, metric: Similarity, candidates: Se
 
     Parameters
     ----------
-    topic : Topic
-    spec : Spec
-    metric : Similarity
     candidates : number and length of each sentence that is not too long
 
     Raises

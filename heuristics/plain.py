@@ -11,12 +11,7 @@ _REMEMBERED = 200_000
 
 
 class Plain:
-    """Evaluates each selection once, and descends from it.
-
-    Parameters
-    ----------
-    run : Run
-    """
+    """Evaluates each selection once, and descends from it."""
 
     def __init__(self, run: Run) -> None:
         self.run = run

@@ -113,10 +113,6 @@ class Slices:
     """Runs a kernel in slices of some milliseconds, so that limits and Ctrl-C are heard.
 
     Where a kernel is left and taken up again must not matter to what it does.
-
-    Parameters
-    ----------
-    run : Run
     """
 
     def __init__(self, run: Run) -> None:

@@ -64,7 +64,6 @@ def judge(
 
     Parameters
     ----------
-    outcome : RawOutcome
     name : str
         The solver's, for sentences.
     model : LinearModel

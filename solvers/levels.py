@@ -92,7 +92,6 @@ def all_by_levels(
 
     Parameters
     ----------
-    facility : Facility
     limits, should_stop
         Of everything together.
     enumerate_ : callable

@@ -32,8 +32,6 @@ def backend_of(name: str, *, threads: int = 1, options: Mapping[str, Any] | None
 
     Parameters
     ----------
-    name : str
-    threads : int
     options : mapping, optional
         The solver's own options.
 

@@ -65,7 +65,6 @@ def kept_marks(parse: Parse, held: Sequence[bool]) -> list[bool]:
 
     Parameters
     ----------
-    parse : Parse
     held : one truth value a word
         Whether it is kept; marks are not.
 

@@ -36,7 +36,6 @@ class CompressiveModel:
         The length of each group; its topmost chunk has all of it.
     places : sequence of (sentence, group)
         The units of the problem.
-    analyzer : Analyzer
     max_length, min_length : int
         L_max; the minimum is not in the paper.
     """

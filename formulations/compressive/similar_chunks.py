@@ -39,7 +39,6 @@ def similar_compression(
     ----------
     topic, spec, metric
         Of what.
-    sentences : tuple of TrimmableSentence
     lengths : one integer a group, for each sentence
     alive : one integer a sentence
         The groups that fit into the summary together with all that they need, as bits.

@@ -85,10 +85,8 @@ def trimmed_counts(
 
     Parameters
     ----------
-    sentence : TrimmableSentence
     tokens : sequence of (token, group)
         As `TrimmableSentence.tokens` has them.
-    metrics : sequence of Metric
     wanted : one collection of n-grams a metric
         Those of the references.
     alive : int

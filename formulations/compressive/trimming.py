@@ -95,7 +95,6 @@ def trimmable(number: int, sentence: Sentence, parse: Parse, tree: nx.DiGraph) -
     number : int
         Of the sentence in its topic.
     sentence : str or tuple of str
-    parse : Parse
     tree : networkx.DiGraph
         As `optsum.chunks.tree.chunk_tree` returns it: nodes with ``tokens``, edges to children with ``required``.
     """

@@ -94,7 +94,6 @@ def minimum_covers(
         Called before each state; what it raises ends the search.
     on_bound : callable, optional
         Called with each better lower bound of the minimum.
-    deadline : Deadline
 
     Raises
     ------

@@ -52,10 +52,8 @@ def near_optima(instance: Coverage, nearness: Nearness, limits: Limits, deadline
     ----------
     instance : Coverage
         One that branch and bound serves.
-    nearness : Nearness
     limits : Limits
         Of nodes and memory, for the proof of the optimum and the enumeration together.
-    deadline : Deadline
     linear : bool
         Whether one integer decides, and the engine holds it.
 

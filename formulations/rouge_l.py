@@ -22,6 +22,7 @@ from math import lcm
 import numpy as np
 
 from optsum.corpus.topic import Topic
+from optsum.coverage.clauses import members
 from optsum.coverage.instance import NO_LIMIT, Key, Sense
 from optsum.metrics.lcs import lcs_positions
 from optsum.problem.counted import nothing_to_count
@@ -189,14 +190,14 @@ def longest_model(problem: LongestProblem) -> LinearModel:
         gain = common // total if problem.mean and total else 1
         covers: dict[int, list[int]] = {}
         for unit, bits in enumerate(reference.covered):
-            for position in _bits(bits):
+            for position in members(bits):
                 covers.setdefault(position, []).append(unit)
         place: dict[int, int] = {}
         for position, units in sorted(covers.items()):
             place[position] = column(gain if reference.once >> position & 1 else 0, 1)
             row([(place[position], 1), *((unit, -1) for unit in units)], -np.inf, 0)
         for bits, token in reference.repeated:
-            places = [place[position] for position in _bits(bits) if position in place]
+            places = [place[position] for position in members(bits) if position in place]
             if not places:
                 continue
             hits = column(gain, len(places))
@@ -214,11 +215,6 @@ def longest_model(problem: LongestProblem) -> LinearModel:
         units=n,
         denominator=max(1, common * len(totals) if problem.mean else sum(totals)),
     )
-
-
-def _bits(number: int) -> list[int]:
-    """Return the positions of the bits that are set."""
-    return [position for position in range(number.bit_length()) if number >> position & 1]
 
 
 def longest_problem(

@@ -15,6 +15,8 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from optsum.coverage.clauses import members
+
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
@@ -45,14 +47,6 @@ class Candidate:
     def topmost_gone(self, needs: Sequence[int]) -> tuple[int, ...]:
         """Return the groups of U without an ancestor in U: where these go, the others cannot stay."""
         return tuple(group for group in members(self.go) if not needs[group] & ~(1 << group) & self.go)
-
-
-def members(groups: int) -> Iterator[int]:
-    """Iterate over a set of groups, ascending."""
-    while groups:
-        lowest = groups & -groups
-        yield lowest.bit_length() - 1
-        groups ^= lowest
 
 
 @lru_cache(maxsize=16)

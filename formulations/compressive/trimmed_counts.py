@@ -7,9 +7,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from optsum.coverage.clauses import members
 from optsum.metrics.metric import Counts, Gram, Metric
 
-from .candidates import candidates, members
+from .candidates import candidates
 from .trimming import TrimmableSentence
 
 _Joint = tuple[Gram, tuple[int, ...], tuple[int, ...]]

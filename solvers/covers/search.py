@@ -20,9 +20,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
-from optsum.contracts.result import Termination
-from optsum.contracts.run import Stopped
 from optsum.coverage.clauses import (
     Bits,
     Clause,
@@ -39,6 +38,7 @@ from optsum.optima.diagram import EMPTY_FAMILY, EMPTY_SET, Diagram
 from optsum.system.deadline import NEVER, Deadline
 from optsum.system.recursion import deep_recursion
 
+from ..engine.monitor import stop_at
 from .bound import Relaxer, Shares
 from .families import Families
 from .reduction import parts, reduced, take
@@ -111,11 +111,7 @@ def minimum_covers(
     >>> found.minimum, list(found.covers)
     (2, [(0, 2)])
     """
-
-    def check() -> None:
-        if reason := deadline.reason:
-            raise Stopped(Termination(reason))
-
+    check = partial(stop_at, deadline)
     clauses = clauses_of(instance, check)
     lengths = instance.lengths.tolist()
     search = CoverSearch(lengths, every=every, on_node=on_node, deadline=deadline)

@@ -33,7 +33,7 @@ from optsum.system.deadline import Deadline
 
 from ..engine.program import Program, program_of, spread
 from .guards import guarded, positive_program
-from .meter import Engine, Leash, Meter, least
+from .meter import Engine, Leash, Meter, all_of, least
 from .ratio import Best
 
 _TOLERANCE: Final = 3e-4
@@ -99,8 +99,8 @@ class Search:
                 return
             if self.best.key <= 0 and not self._positive():  # whatever is feasible is worth nothing
                 if self.every:
-                    node, reason = engine.all_of(least(program, engine, 0))
-                    self.families = [engine.store.diagram(node)]
+                    found, reason = all_of(program, engine, 0)
+                    self.families = [found]
                     if reason is not None:
                         raise Stopped(reason)
                 return
@@ -117,10 +117,9 @@ class Search:
             most = min(instance.max_length, int(instance.lengths.sum()))
             if count_feasible(instance.lengths.tolist(), instance.min_length, most) > self._few:
                 return False
-        node, reason = engine.all_of(least(program, engine, 0))
+        found, reason = all_of(program, engine, 0)
         if reason is not None:
             raise Stopped(reason)
-        found = engine.store.diagram(node)
         if not 0 < found.count <= self._few:
             return not found.count
         while self._evaluated(found):

@@ -7,7 +7,9 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, TypeAlias, TypeVar
 
+from optsum.contracts.result import Termination
 from optsum.contracts.run import Limits, Stopped
+from optsum.optima.diagram import Diagram
 from optsum.system.deadline import Deadline
 
 from ..engine.driver import Driver
@@ -32,6 +34,14 @@ def engine_of(program: Program, limits: Limits, deadline: Deadline | None = None
 def least(program: Program, engine: Engine, value: int) -> int:
     """Return the target of an engine that stands for a value of its program, and for keeping all rows."""
     return -((program.base - max(value, program.floor)) // engine.divisor)
+
+
+def all_of(program: Program, engine: Engine, value: int) -> tuple[Diagram, Termination | None]:
+    """Return all sets that a program is worth so much for, or some and the limit that was reached."""
+    if not engine.feasible:
+        return Diagram.of_sets([]), None
+    node, reason = engine.all_of(least(program, engine, value))
+    return engine.store.diagram(node), reason
 
 
 class Meter(Monitor):

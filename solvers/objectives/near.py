@@ -25,7 +25,7 @@ from optsum.contracts.result import Termination
 from optsum.contracts.run import Limits, Stopped
 from optsum.coverage.clauses import is_cover
 from optsum.coverage.instance import NO_LIMIT, Combination, Coverage, Sense
-from optsum.optima.diagram import EMPTY_FAMILY, Diagram
+from optsum.optima.diagram import Diagram
 from optsum.optima.nearness import Nearness
 from optsum.optima.optima import Optima
 from optsum.optima.tally import Worth, chosen_sets, power_of, step_of, worth_of_sets
@@ -34,7 +34,7 @@ from optsum.system.deadline import Deadline
 
 from ..covers.solve import enumerate_covers
 from ..engine.program import Program, program_of
-from .meter import Engine, Meter, engine_of, least
+from .meter import Meter, all_of, engine_of, least
 from .ratio import fits, ratio_program, solve_ratio
 from .recall import optimum_of, recall_program
 from .sums import reaching_sum, solve_sum
@@ -172,7 +172,7 @@ def _of_recall(instance: Coverage, limits: Limits, deadline: Deadline) -> _Reach
 
     def sets(threshold: Fraction) -> tuple[Diagram, Termination | None]:
         node, reason = engine.all_of(max(0, lowest, least(program, engine, ceil(threshold * bottom))))
-        return _held(engine, node), reason
+        return engine.store.diagram(node), reason
 
     def statistics() -> Mapping[str, Any]:
         return engine.finish().as_dict()
@@ -228,18 +228,11 @@ def _nothing(_: Fraction) -> tuple[Diagram, Termination | None]:
     return Diagram.of_sets([]), None
 
 
-def _held(engine: Engine, node: int) -> Diagram:
-    return engine.store.diagram(node) if node != EMPTY_FAMILY else Diagram.of_sets([])
-
-
 def _enumerated(program: Program, meter: Meter, value: int = 0) -> tuple[Diagram, Termination | None]:
     """Return all sets that a program is worth so much for."""
     try:
         with meter.engine(program) as engine:
-            if not engine.feasible:
-                return _nothing(Fraction(0))
-            node, reason = engine.all_of(least(program, engine, value))
-            return _held(engine, node), reason
+            return all_of(program, engine, value)
     except Stopped as stopped:
         return Diagram.of_sets([]), stopped.termination
 

@@ -29,7 +29,7 @@ from optsum.optima.optima import Optima
 from optsum.system.compiled import njit
 from optsum.system.deadline import Deadline
 
-from ..engine.monitor import Monitor, Statistics
+from ..engine.monitor import Monitor
 from ..engine.singles.core import Core, core_of
 from .recall import Answer, recall_program
 
@@ -191,24 +191,21 @@ def _find_oracles(core, every, way, found, state, budget):
                 have[feature[k]] -= count[k]
 
 
-def _core(coverage: Coverage) -> tuple[Core, int]:
-    core, divisor = core_of(recall_program(coverage))
-    if core.low > 0:
-        raise UnsupportedError(
-            "The knapsack bound holds without a minimum length only; use the default bound for windows."
-        )
-    return core, divisor
-
-
 def _root_bound(core: Core) -> int:
     """Algorithm 1 for the empty set."""
     return int(_bound(core.base, np.arange(core.size), core.high, np.zeros(len(core.price), np.int64), core))
 
 
 def _run(
-    core: Core, every: bool, monitor: Monitor
-) -> tuple[list[tuple[int, ...]], int, int, Termination | None, Statistics]:
-    """Return the sets found, their value, the bound proven, the limit reached, statistics."""
+    coverage: Coverage, limits: Limits, deadline: Deadline | None, *, every: bool
+) -> tuple[list[tuple[int, ...]], Answer]:
+    """Return the sets found, and what is known of the first of them."""
+    monitor = Monitor(limits, deadline)
+    core, divisor = core_of(recall_program(coverage))
+    if core.low > 0:
+        raise UnsupportedError(
+            "The knapsack bound holds without a minimum length only; use the default bound for windows."
+        )
     n = core.size
     tau, greedy = _greedy(core)
     nothing = np.zeros(len(core.price), np.int64)
@@ -246,7 +243,9 @@ def _run(
     best = int(state[1])
     bound = best if reason is None else max(best, _root_bound(core))
     monitor.statistics.nodes, monitor.statistics.core = int(state[3]), n
-    return sets, best, bound, reason, monitor.finish()
+    constant = int(coverage.constants[0])
+    best, bound = best * divisor + constant, bound * divisor + constant
+    return sets, Answer(sets[0], best, bound, reason or Termination.COMPLETED, monitor.finish())
 
 
 def solve_knapsack_all(coverage: Coverage, limits: Limits | None = None, deadline: Deadline | None = None) -> Optima:
@@ -271,26 +270,17 @@ def solve_knapsack_all(coverage: Coverage, limits: Limits | None = None, deadlin
     UnsupportedError
         For any other instance.
     """
-    monitor = Monitor(limits or Limits(), deadline)
-    core, divisor = _core(coverage)
-    constant = int(coverage.constants[0])
-    sets, value, bound, reason, statistics = _run(core, True, monitor)
+    sets, found = _run(coverage, limits or Limits(), deadline, every=True)
     return Optima.of_sets(
         sets,
-        value * divisor + constant,
-        bound * divisor + constant,
-        complete=reason is None,
-        termination=(reason or Termination.COMPLETED).value,
-        statistics=statistics.as_dict(),
+        found.value,
+        found.bound,
+        complete=found.proven,
+        termination=found.termination.value,
+        statistics=found.statistics.as_dict(),
     )
 
 
 def solve_knapsack_one(coverage: Coverage, limits: Limits | None = None, deadline: Deadline | None = None) -> Answer:
     """Find and prove one optimum with the paper's bound; parameters and errors as `solve_knapsack_all`."""
-    monitor = Monitor(limits or Limits(), deadline)
-    core, divisor = _core(coverage)
-    constant = int(coverage.constants[0])
-    sets, value, bound, reason, statistics = _run(core, False, monitor)
-    return Answer(
-        sets[0], value * divisor + constant, bound * divisor + constant, reason or Termination.COMPLETED, statistics
-    )
+    return _run(coverage, limits or Limits(), deadline, every=False)[1]

@@ -17,14 +17,14 @@ from optsum.coverage.climb import climb
 from optsum.coverage.evaluate import key_of, score
 from optsum.coverage.instance import Coverage
 from optsum.errors import BackendError
-from optsum.optima.diagram import EMPTY_FAMILY, Diagram
+from optsum.optima.diagram import Diagram
 from optsum.problem.problem import Selection
 from optsum.program.surrogate import reaches
 from optsum.system.deadline import Deadline
 
 from ..engine.program import Program, program_of, spread
 from .guards import guarded
-from .meter import Engine, Meter, least
+from .meter import Engine, Meter, all_of, least
 
 __all__ = ["Findings", "fits", "solve_ratio"]
 
@@ -149,12 +149,12 @@ def solve_ratio(
                     best.see(engine.guess()[0])
                 if best.key <= ratio and not _improved(program, engine, best):
                     proven = True
-                    if every and engine.feasible and best.key > 0:
-                        optima, reason = _all(program, engine)
+                    if every and best.key > 0:
+                        optima, reason = all_of(program, engine, 0)
         if every and best.selection is not None and best.key <= 0:  # whatever is feasible is worth nothing
             program = program_of(instance, (0, 0))
             with meter.engine(program) as engine:
-                optima, reason = _all(program, engine)
+                optima, reason = all_of(program, engine, 0)
     except Stopped as stopped:
         reason = stopped.termination
     if best.selection is not None and not optima.root:
@@ -170,9 +170,3 @@ def _improved(program: Program, engine: Engine, best: Best) -> bool:
     if found is not None and not best.see(found):
         raise BackendError("branch-and-bound found no better ratio where its program has one.")
     return found is not None
-
-
-def _all(program: Program, engine: Engine) -> tuple[Diagram, Termination | None]:
-    """Return all sets that a program is worth 0 for, or more."""
-    node, reason = engine.all_of(least(program, engine, 0))
-    return engine.store.diagram(node) if node != EMPTY_FAMILY else Diagram.of_sets([]), reason

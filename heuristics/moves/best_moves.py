@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from optsum.coverage.gains import ALONE, JOINED, RULED, arrays_of_gains, brought, changed_joined, gain_of
+from optsum.coverage.gains import ALONE, JOINED, RULED, brought, changed_joined, gain_of
 from optsum.coverage.state import COVER, MISSING
 from optsum.system.compiled import njit
 
@@ -33,13 +33,30 @@ def best_add(arrays: Any, moves: Any, state: Any, barred: Any, draws: Any, dense
     value = before[1] / before[2]
     turned = np.empty(len(state.chosen), np.int64)
     # Arrays by themselves: taken out of their tuples for each unit anew, they cost more than what is done with them.
-    own, levels, seams = arrays_of_gains(arrays)
-    lengths, mass, chosen, copies = arrays.lengths, arrays.mass, state.chosen, state.copies
-    add_start, add_unit, quick = moves.add_start, moves.add_unit, moves.quick
+    lengths, unit_start, unit_feature, unit_count = (
+        arrays.lengths,
+        arrays.unit_start,
+        arrays.unit_feature,
+        arrays.unit_count,
+    )
+    level_start, level, slot, mass = arrays.level_start, arrays.level, arrays.slot, arrays.mass
+    chosen, copies, add_start, add_unit, quick = (
+        state.chosen,
+        state.copies,
+        moves.add_start,
+        moves.add_unit,
+        moves.quick,
+    )
     top_before, bottom_before, held_length, max_length = state.totals[0], state.totals[1], before[3], arrays.max_length
+    seam_start, seam_second, seam_feature, seam_count = (
+        arrays.seam_start,
+        arrays.seam_second,
+        arrays.seam_feature,
+        arrays.seam_count,
+    )
     gains, tabled = moves.table.gains, len(moves.table.gains) > 0
     if tabled:
-        learn(moves.table, copies, arrays.level_start, arrays.level)
+        learn(moves.table, copies, level_start, level)
     covering, ruled = arrays.kind == COVER, arrays.ruled == 1
     best: Any = np.int64(-1)
     best_gain, evaluations = 0.0, np.int64(0)
@@ -69,11 +86,29 @@ def best_add(arrays: Any, moves: Any, state: Any, barred: Any, draws: Any, dense
                     if chosen[right] == 1:
                         left = right
                     right += 1
-                joined, top, bottom = changed_joined(copies, own, levels, seams, left, last, right, np.int64(1))
+                joined, top, bottom = changed_joined(
+                    copies,
+                    unit_start,
+                    unit_feature,
+                    unit_count,
+                    level_start,
+                    level,
+                    slot,
+                    seam_start,
+                    seam_second,
+                    seam_feature,
+                    seam_count,
+                    left,
+                    last,
+                    right,
+                    np.int64(1),
+                )
             if tabled and not joined:
                 top, bottom = gains[last], np.int64(0)
             elif not joined:
-                top, bottom = brought(copies, own, levels, covering, last)
+                top, bottom = brought(
+                    copies, unit_start, unit_feature, unit_count, level_start, level, slot, covering, last
+                )
             top += top_before + mass[0, last]
             bottom += bottom_before + mass[1, last]
             gain = float(top - top_before) if covering else gain_of(top, bottom, before[1], before[2], value)
@@ -111,14 +146,23 @@ def best_drop(arrays: Any, moves: Any, state: Any, forced: bool) -> Any:
     before = rank(arrays, state)
     value = before[1] / before[2]
     turned = np.empty(len(state.chosen), np.int64)
-    own, levels, seams = arrays_of_gains(arrays)
-    unit_start, unit_feature, unit_count = own
-    level_start, level, slot = levels
-    lengths, mass = arrays.lengths, arrays.mass
+    lengths, unit_start, unit_feature, unit_count = (
+        arrays.lengths,
+        arrays.unit_start,
+        arrays.unit_feature,
+        arrays.unit_count,
+    )
+    level_start, level, slot, mass = arrays.level_start, arrays.level, arrays.slot, arrays.mass
     chosen, copies, drop_start, quick = state.chosen, state.copies, moves.drop_start, moves.quick
     covering = arrays.kind == COVER
     best: Any = np.int64(-1)
     best_rank, best_loss, evaluations = before, 0.0, np.int64(0)
+    seam_start, seam_second, seam_feature, seam_count = (
+        arrays.seam_start,
+        arrays.seam_second,
+        arrays.seam_feature,
+        arrays.seam_count,
+    )
     rising = moves.table.rising == 1 and not forced and before[0] == 0
     n = len(chosen)
     left, here = np.int64(-1), np.int64(-1)
@@ -157,7 +201,23 @@ def best_drop(arrays: Any, moves: Any, state: Any, forced: bool) -> Any:
             right = here + 1
             while right < n and chosen[right] == 0:
                 right += 1
-            _, top, bottom = changed_joined(copies, own, levels, seams, left, here, right, np.int64(-1))
+            _, top, bottom = changed_joined(
+                copies,
+                unit_start,
+                unit_feature,
+                unit_count,
+                level_start,
+                level,
+                slot,
+                seam_start,
+                seam_second,
+                seam_feature,
+                seam_count,
+                left,
+                here,
+                right,
+                np.int64(-1),
+            )
             length = before[3] - lengths[unit]
             top, bottom = top + state.totals[0] - mass[0, unit], bottom + state.totals[1] - mass[1, unit]
             if bottom <= 0:

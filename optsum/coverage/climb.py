@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from optsum.coverage.gains import RULED, arrays_of_gains, brought, gain_of, quick_ones
+from optsum.coverage.gains import RULED, brought, gain_of, quick_ones
 from optsum.coverage.instance import Coverage, IntArray, pack
 from optsum.coverage.state import COVER, LENGTH, MISSING, Arrays, State, arrays_of, empty_state, flip, value_pair
 from optsum.system.clock import clock
@@ -191,8 +191,8 @@ def _go_on(arrays: Any, place: Any, moves: Any, single: bool, work: int) -> bool
     number = len(quick)
     # Arrays by themselves: taken out of their tuples for each unit anew, they cost more than what is done with them.
     lengths, chosen, totals, copies, mass = arrays.lengths, state.chosen, state.totals, state.copies, arrays.mass
-    own, levels, _ = arrays_of_gains(arrays)
-    unit_start, max_length = arrays.unit_start, arrays.max_length
+    unit_start, unit_feature, unit_count = arrays.unit_start, arrays.unit_feature, arrays.unit_count
+    level_start, level, slot, max_length = arrays.level_start, arrays.level, arrays.slot, arrays.max_length
     covering, ruled = arrays.kind == COVER, arrays.ruled == 1
     while work > 0:
         short = state.scalars[LENGTH] < arrays.min_length or (covering and state.scalars[MISSING] > 0)
@@ -219,7 +219,9 @@ def _go_on(arrays: Any, place: Any, moves: Any, single: bool, work: int) -> bool
             if quick[looked] == 1:
                 unit = move_unit[move_start[looked]]
                 work -= unit_start[unit + 1] - unit_start[unit]
-                top, bottom = brought(copies, own, levels, covering, unit)
+                top, bottom = brought(
+                    copies, unit_start, unit_feature, unit_count, level_start, level, slot, covering, unit
+                )
                 covered = top
                 top, bottom = totals[0] + mass[0, unit] + top, totals[1] + mass[1, unit] + bottom
             else:

@@ -82,72 +82,61 @@ def judge(
     BackendError
         For a claim that is refuted.
     """
-    return _Judge(name, model, 1 if model.sense is Sense.MAXIMIZE else -1).judge(
-        outcome, worth, known, gap, list(neighbours)
-    )
+    court = _Court(name, model, 1 if model.sense is Sense.MAXIMIZE else -1)
+    held = [value for value in (worth, known) if value is not None]
+    best = max(held, key=lambda value: court.sign * value, default=None)
+    if outcome.infeasible:
+        if best is not None:
+            raise BackendError(f"{name} calls the problem infeasible, but a selection that keeps its limits is known.")
+        return Verdict(proven=True)
+    if outcome.objective is not None and worth is not None:
+        court.check_objective(outcome.objective, worth, strict=outcome.optimal and gap is None)
+    bound = None if outcome.bound is None else court.read(outcome.bound, best, outcome.optimal)
+    if not outcome.optimal:
+        return Verdict(bound)
+    if worth is None:
+        raise BackendError(f"{name} ended with {outcome.native!r} without an answer that can be used.")
+    slack = 2 * slack_of(max(abs(float(worth)), abs(outcome.bound or 0.0)))
+    if gap is not None:
+        agrees = bound is not None and abs(bound - worth) <= slack
+        court.check_known(worth, known, slack + 1 + gap * abs(float(worth)))
+        return Verdict(bound, proven=agrees, within_gap=not agrees)
+    if bound is not None and abs(bound - worth) > slack:
+        raise BackendError(
+            f"{name} calls {court.shown(worth)} optimal, but its own bound is {outcome.bound:.6g} "
+            f"/ {model.denominator}."
+        )
+    for other in (known, *(each() for each in _some(list(neighbours)))):
+        court.check_known(worth, other, slack)
+    return Verdict(bound, proven=True)
 
 
 @dataclass(frozen=True, slots=True)
-class _Judge:
+class _Court:
+    """What claims are held against, and the sentences for those that are refuted."""
+
     name: str
     model: LinearModel
     sign: int
 
-    def judge(
-        self,
-        outcome: RawOutcome,
-        worth: Fraction | None,
-        known: Fraction | None,
-        gap: float | None,
-        neighbours: list[Callable[[], Fraction | None]],
-    ) -> Verdict:
-        held = [value for value in (worth, known) if value is not None]
-        best = max(held, key=lambda value: self.sign * value, default=None)
-        if outcome.infeasible:
-            if best is not None:
-                raise BackendError(
-                    f"{self.name} calls the problem infeasible, but a selection that keeps its limits is known."
-                )
-            return Verdict(proven=True)
-        if outcome.objective is not None and worth is not None:
-            self._check_objective(outcome.objective, worth, strict=outcome.optimal and gap is None)
-        bound = None if outcome.bound is None else self._read(outcome.bound, best, outcome.optimal)
-        if not outcome.optimal:
-            return Verdict(bound)
-        if worth is None:
-            raise BackendError(f"{self.name} ended with {outcome.native!r} without an answer that can be used.")
-        slack = 2 * slack_of(max(abs(float(worth)), abs(outcome.bound or 0.0)))
-        if gap is not None:
-            agrees = bound is not None and abs(bound - worth) <= slack
-            self._check_known(worth, known, slack + 1 + gap * abs(float(worth)))
-            return Verdict(bound, proven=agrees, within_gap=not agrees)
-        if bound is not None and abs(bound - worth) > slack:
-            raise BackendError(
-                f"{self.name} calls {self._shown(worth)} optimal, but its own bound is {outcome.bound:.6g} "
-                f"/ {self.model.denominator}."
-            )
-        for other in (known, *(each() for each in _some(neighbours))):
-            self._check_known(worth, other, slack)
-        return Verdict(bound, proven=True)
-
-    def _check_known(self, worth: Fraction, known: Fraction | None, slack: float) -> None:
+    def check_known(self, worth: Fraction, known: Fraction | None, slack: float) -> None:
         if known is not None and self.sign * (known - worth) > slack:
             raise BackendError(
-                f"{self.name} calls {self._shown(worth)} optimal, but a selection worth {self._shown(known)} is known: "
+                f"{self.name} calls {self.shown(worth)} optimal, but a selection worth {self.shown(known)} is known: "
                 "its answer is no result."
             )
 
-    def _check_objective(self, objective: float, worth: Fraction, *, strict: bool) -> None:
+    def check_objective(self, objective: float, worth: Fraction, *, strict: bool) -> None:
         surplus = self.sign * (objective - float(worth))
         slack = max(0.5, 1000 * slack_of(objective))
         # A heuristic's answer may be worth more than the model's auxiliary columns say, an optimum by less than 1.
         if surplus > slack or (strict and -surplus >= max(1.0, slack)):
             raise BackendError(
-                f"{self.name} claims an objective of {self._shown(objective)}, but its selection has "
-                f"{self._shown(worth)}: it is no result."
+                f"{self.name} claims an objective of {self.shown(objective)}, but its selection has "
+                f"{self.shown(worth)}: it is no result."
             )
 
-    def _read(self, stated: float, best: Fraction | None, optimal: bool) -> int:
+    def read(self, stated: float, best: Fraction | None, optimal: bool) -> int:
         """Return a bound as an integer."""
         # Solvers bend each row by their tolerance, and it may add up: read so where the answer passes the bound.
         for slack in (slack_of(stated), 100 * slack_of(stated)):
@@ -156,11 +145,11 @@ class _Judge:
                 return read
         claim = "claims optimality with" if optimal else "states"
         raise BackendError(
-            f"{self.name} {claim} a bound of {self._shown(stated)}, which a selection worth {self._shown(best or 0)} "
+            f"{self.name} {claim} a bound of {self.shown(stated)}, which a selection worth {self.shown(best or 0)} "
             "passes: its answer is no result."
         )
 
-    def _shown(self, value: float | Fraction) -> str:
+    def shown(self, value: float | Fraction) -> str:
         return f"{(float(value) + self.model.offset) / self.model.denominator:.6g}"
 
 

@@ -25,6 +25,18 @@ from optsum.problem.problem import Capability, Problem
 from optsum.system.deadline import Deadline
 
 
+def limits_left(run: Run, gap: float | None = None) -> Limits:
+    """Return what a run has left of its limits, for a part of it that has another objective, or ends within a gap."""
+    limits = run.limits
+    return Limits(
+        time_s=None if limits.time_s is None else run.remaining_s,
+        nodes=_left(limits.nodes, run.nodes),
+        evaluations=_left(limits.evaluations, run.evaluations),
+        memory=limits.memory,
+        gap=gap,
+    )
+
+
 def facility_of(problem: Problem) -> Facility | None:
     """Return the instance of a problem, if it is one of best similarities."""
     coverage = problem.coverage if Capability.COVERAGE in problem.capabilities else None
@@ -46,14 +58,7 @@ def search_by_levels(run: Run, facility: Facility, search: Callable[[Run], None]
     kept, rounds = facility.first_kept(), 0
     while True:
         rounds += 1
-        left = replace(
-            run.limits,
-            time_s=run.remaining_s if run.limits.time_s is not None else None,
-            nodes=_left(run.limits.nodes, run.nodes),
-            evaluations=_left(run.limits.evaluations, run.evaluations),
-            gap=None,
-            target=None,
-        )
+        left = limits_left(run)
         problem = CoverageProblem.of(facility.truncated(kept))
         # What bounds an instance bounds those with more levels; what is good there is a good beginning here.
         bound = run.root_bound if run.bound is None else run.bound

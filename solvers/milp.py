@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Final
 
 from optsum.contracts.backend import Backend, RawOutcome
 from optsum.contracts.result import Termination
-from optsum.contracts.run import CERTIFICATE_S, Limits, Run, Stopped
+from optsum.contracts.run import CERTIFICATE_S, Run, Stopped
 from optsum.contracts.strategy import Strategy
 from optsum.coverage import climb
 from optsum.errors import BackendError
@@ -20,10 +20,10 @@ from optsum.program.model import LinearModel
 from optsum.registry import BACKENDS
 from optsum.system.deadline import Deadline
 
+from .branch_and_bound import BranchAndBound
 from .claims import RELATIVE, judge, slack_of
-from .levels import facility_of, search_by_levels
+from .levels import facility_of, limits_left, search_by_levels
 from .milp_ratio import maximize_ratio, see_greedy
-from .verify import prepare as prepare_proof
 from .verify import verify
 
 
@@ -88,7 +88,7 @@ class Milp(Strategy):
         if problem is None or Capability.COVERAGE in problem.capabilities:
             climb.prepare()
             if self.verify:
-                prepare_proof(problem)
+                BranchAndBound().prepare(problem)
 
     def solver(self) -> Backend:
         """Return the solver, with its options set."""
@@ -123,15 +123,10 @@ class Milp(Strategy):
         limited = limits.time_s is not None or limits.nodes is not None
         if limited and Capability.COVERAGE in problem.capabilities:
             see_greedy(run)  # what is held if the solver has nothing when the limit is reached
-        left = Limits(
-            time_s=None if limits.time_s is None else run.remaining_s,
-            nodes=None if limits.nodes is None else max(0, limits.nodes - run.nodes),
-            gap=limits.gap,
-        )
         # The solver starts from what is held, if it can and if that is more than nothing.
         start = run.selection if solver.declaration.warm_start and run.selection else None
         try:
-            outcome = solver.solve(problem, left, run.seed, start)
+            outcome = solver.solve(problem, limits_left(run, limits.gap), run.seed, start)
         except KeyboardInterrupt:  # a program that is ended takes what it held with it
             if not limited and Capability.COVERAGE in problem.capabilities:
                 with suppress(Stopped):

@@ -10,7 +10,7 @@ import numpy as np
 
 from optsum.contracts.backend import Backend
 from optsum.contracts.result import Termination
-from optsum.contracts.run import Limits, Run, Stopped
+from optsum.contracts.run import Run, Stopped
 from optsum.coverage.climb import climb
 from optsum.coverage.evaluate import score
 from optsum.coverage.instance import Coverage, Sense
@@ -20,6 +20,7 @@ from optsum.program.model import LinearModel, coverage_model
 from optsum.system.deadline import Deadline
 
 from .claims import judge
+from .levels import limits_left
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,11 +56,7 @@ def maximize_ratio(run: Run, backend: Backend, name: str) -> None:
         held = run.evaluation
         ratio = Fraction(0) if held is None else Fraction(held.key)
         model = coverage_model(coverage, ratio) if held is not None else coverage_model(_only_tops(coverage))
-        limits = Limits(
-            time_s=None if run.limits.time_s is None else run.remaining_s,
-            nodes=None if run.limits.nodes is None else max(0, run.limits.nodes - run.nodes),
-        )
-        outcome = backend.solve(_Round(model), limits, run.seed)  # type: ignore[arg-type]
+        outcome = backend.solve(_Round(model), limits_left(run), run.seed)  # type: ignore[arg-type]
         rounds += 1
         if outcome.termination is Termination.INTERRUPTED:
             run.deadline.interrupt()  # no other round begins, whatever this one has found

@@ -12,7 +12,6 @@ optimum: so the levels that good selections reach are known before the costly pr
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from fractions import Fraction
 from math import floor
 from typing import Final
@@ -24,6 +23,7 @@ from optsum.errors import BackendError
 
 from .engine.monitor import Statistics
 from .engine.reduction import States
+from .levels import limits_left
 from .objectives.meter import Engine, engine_of, least
 from .objectives.minimum import with_minimum_row
 from .objectives.recall import recall_program
@@ -73,9 +73,7 @@ class _Refining:
             run.check()
             rounds += 1
             program = recall_program(with_minimum_row(self._facility.truncated(self._kept)))
-            nodes = run.limits.nodes
-            limits = replace(run.limits, nodes=None if nodes is None else max(0, nodes - run.nodes))
-            engine = engine_of(program, limits, run.deadline)
+            engine = engine_of(program, limits_left(run), run.deadline)
             try:
                 if not engine.feasible:
                     run.prove()

@@ -7,17 +7,12 @@ from typing import Final
 from optsum.contracts.result import Termination
 from optsum.contracts.run import Limits, Run, Stopped
 from optsum.errors import BackendError, UnsupportedError
-from optsum.problem.problem import Capability, Problem
+from optsum.problem.problem import Capability
 
 from .branch_and_bound import BranchAndBound
 
 _LONGEST_S: Final = 60.0
 """Seconds that are spent where there is no time limit."""
-
-
-def prepare(problem: Problem | None) -> None:
-    """Compile what `verify` needs."""
-    BranchAndBound().prepare(problem)
 
 
 def verify(run: Run, name: str) -> None:

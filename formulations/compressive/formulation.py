@@ -162,20 +162,8 @@ class Compressive(Formulation):
             [lengths[sentence][group] for sentence, group in places],
             parents=np.array([unit_of.get((s, sentences[s].parents[g]), -1) for s, g in places], np.int64),
         )
-        model = (
-            CompressiveModel(
-                counted.references(0),
-                metric,
-                sentences,
-                lengths,
-                places,
-                spec.analyzer,
-                spec.max_length,
-                spec.min_length,
-            )
-            if counted.simple
-            else None
-        )
+        references = counted.references(0)
+        model = CompressiveModel(references, metric, sentences, lengths, places, spec) if counted.simple else None
         problem = CompressiveProblem.of(instance, reference_model=model)
         return Compression(**named(topic, spec, problem, sentences, places))
 

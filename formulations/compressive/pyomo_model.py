@@ -15,7 +15,7 @@ from typing import Any
 
 from optsum.coverage.instance import NO_LIMIT
 from optsum.metrics.metric import Counts, Gram, Metric
-from optsum.text.analyzer import Analyzer
+from optsum.problem.spec import Spec
 
 from .trimming import TrimmableSentence
 
@@ -36,8 +36,8 @@ class CompressiveModel:
         The length of each group; its topmost chunk has all of it.
     places : sequence of (sentence, group)
         The units of the problem.
-    max_length, min_length : int
-        L_max; the minimum is not in the paper.
+    spec : Spec
+        Of which the analyzer, L_max, and a minimum length, which is not in the paper.
     """
 
     references: Sequence[Counts]
@@ -45,13 +45,11 @@ class CompressiveModel:
     sentences: Sequence[TrimmableSentence]
     lengths: Sequence[Sequence[int]]
     places: Sequence[tuple[int, int]]
-    analyzer: Analyzer
-    max_length: int
-    min_length: int = 0
+    spec: Spec
 
     def ways(self, i: int) -> list[tuple[Gram, set[int], set[int]]]:
         """Return each way in which a sentence may hold an n-gram of a reference: the n-gram, V and U, in groups."""
-        tokens = self.sentences[i].tokens(self.analyzer)
+        tokens = self.sentences[i].tokens(self.spec.analyzer)
         wanted = {gram for reference in self.references for gram in reference}
         found: list[tuple[Gram, set[int], set[int]]] = []
         for size in self.metric.sizes:
@@ -95,10 +93,10 @@ class CompressiveModel:
             for i, lengths in enumerate(self.lengths)
             for group, length in enumerate(lengths)
         )
-        if self.max_length < NO_LIMIT and chunks:
-            model.max_length = pyo.Constraint(expr=length <= self.max_length)  # (4)
-        if self.min_length > 0 and chunks:
-            model.min_length = pyo.Constraint(expr=length >= self.min_length)
+        if self.spec.max_length < NO_LIMIT and chunks:
+            model.max_length = pyo.Constraint(expr=length <= self.spec.max_length)  # (4)
+        if self.spec.min_length > 0 and chunks:
+            model.min_length = pyo.Constraint(expr=length >= self.spec.min_length)
 
         @model.Constraint(model.KJ)
         def copies(m: Any, k: int, j: int) -> Any:  # (5)

@@ -93,23 +93,20 @@ class CpSat(Backend):
         )
 
 
+_ARRAYS: Final = ("objective", "upper", "row_start", "row_column", "row_value", "row_lower", "row_upper")
+
+
 def _request(model: LinearModel, settings: Mapping[str, Any], start: Selection | None, left: float) -> bytes:
     """Return a model, options and seconds as `solvers.backends.cpsat_child` reads them: arrays in one archive."""
     file = BytesIO()
     np.savez(
         file,
         maximize=np.array(model.sense is Sense.MAXIMIZE),
-        objective=model.objective,
-        upper=model.upper,
-        row_start=model.row_start,
-        row_column=model.row_column,
-        row_value=model.row_value,
+        **{name: getattr(model, name) for name in _ARRAYS},
         units=np.array(model.units),
         settings=np.array(json.dumps(dict(settings))),
         left=np.array(left),
         start=np.array([-1] if start is None else start, np.int64),
-        row_lower=model.row_lower,
-        row_upper=model.row_upper,
     )
     return file.getvalue()
 

@@ -129,10 +129,8 @@ class CoverSearch:
     Parameters
     ----------
     lengths : of all units
-    every : bool
-        Look for all minimum covers, not just one.
-    on_node : callable, optional
-        Called before each state; it has to end the search when the deadline has passed.
+    every, on_node : as of `minimum_covers`
+        What is called at a node has to end the search when the deadline has passed.
     deadline : Deadline
         Bounds become weaker from then on.
     """

@@ -24,7 +24,7 @@ from optsum.system.deadline import Deadline
 from .covers.solve import enumerate_covers, solve_cover
 from .engine.monitor import rehearsal, stop_at
 from .engine.program import spread
-from .levels import all_by_levels, search_by_levels
+from .levels import all_by_levels, limits_left, search_by_levels
 from .objectives.guards import servable
 from .objectives.minimum import with_minimum_row
 
@@ -144,7 +144,7 @@ class BranchAndBound(Strategy):
         if is_linear(coverage):
             self._search_linear(run, coverage)
             return
-        found = _solve_ratios(coverage, _left(run), run.deadline, every=False)
+        found = _solve_ratios(coverage, limits_left(run), run.deadline, every=False)
         run.count(nodes=found.nodes)
         run.statistics.update(found.statistics)
         if found.selection is not None:
@@ -163,7 +163,7 @@ class BranchAndBound(Strategy):
             answer = solve_knapsack_one(coverage, run.limits, run.deadline)
         else:
             known = None if run.root_bound is None else Fraction(run.root_bound)
-            answer = solve_one(coverage, _left(run), run.deadline, known, start=run.selection)
+            answer = solve_one(coverage, limits_left(run), run.deadline, known, start=run.selection)
         run.count(nodes=answer.statistics.nodes)
         run.statistics.update(answer.statistics.as_dict())
         if answer.selection is not None:
@@ -237,12 +237,6 @@ class BranchAndBound(Strategy):
 
 def _wrong(claimed: Fraction, seen: object) -> BackendError:
     return BackendError(f"branch-and-bound claims {claimed} for a selection worth {seen}: it is no result.")
-
-
-def _left(run: Run) -> Limits:
-    """Return the limits of a run for what is left to do."""
-    nodes = run.limits.nodes
-    return run.limits if nodes is None else replace(run.limits, nodes=nodes - run.nodes)
 
 
 def _unproven(problem: Problem, selection: Selection | None, key: Fraction, deadline: Deadline) -> Fraction:

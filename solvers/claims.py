@@ -26,6 +26,10 @@ _TRIED: Final = 64
 """Selections next to an optimum that are tried; each costs as much as one evaluation."""
 
 
+_COUNTS: Final = 1e-4
+"""A solver's gap below 1, and as much as this, may be rounded to 1."""
+
+
 def slack_of(value: float) -> float:
     """Return how far a number of a solver may be off."""
     return max(_TOLERANCE, RELATIVE * abs(value))
@@ -58,6 +62,7 @@ def judge(
     known: Fraction | None,
     *,
     gap: float | None = None,
+    size: float = 0.0,
     neighbours: Iterable[Callable[[], Fraction | None]] = (),
 ) -> Verdict:
     """Say what follows from an answer.
@@ -73,6 +78,8 @@ def judge(
         evaluated afresh; None where there is none.
     gap : float, optional
         Relative gap within which the solver may call its answer optimal.
+    size : float
+        What the solver adds up to an objective that may be near 0: its numbers are as exact as that is large.
     neighbours : iterable of callable
         Each returns the objective at a selection next to the answer's, None if that is not feasible; some are tried
         if the answer is called optimal.
@@ -82,7 +89,7 @@ def judge(
     BackendError
         For a claim that is refuted.
     """
-    court = _Court(name, model, 1 if model.sense is Sense.MAXIMIZE else -1)
+    court = _Court(name, model, 1 if model.sense is Sense.MAXIMIZE else -1, size)
     held = [value for value in (worth, known) if value is not None]
     best = max(held, key=lambda value: court.sign * value, default=None)
     if outcome.infeasible:
@@ -96,12 +103,12 @@ def judge(
         return Verdict(bound)
     if worth is None:
         raise BackendError(f"{name} ended with {outcome.native!r} without an answer that can be used.")
-    slack = 2 * slack_of(max(abs(float(worth)), abs(outcome.bound or 0.0)))
+    slack = 2 * court.slack(max(abs(float(worth)), abs(outcome.bound or 0.0)))
     if gap is not None:
         agrees = bound is not None and abs(bound - worth) <= slack
         court.check_known(worth, known, slack + 1 + gap * abs(float(worth)))
         return Verdict(bound, proven=agrees, within_gap=not agrees)
-    if bound is not None and abs(bound - worth) > slack:
+    if bound is not None and abs(bound - worth) > slack + (slack >= _COUNTS):
         raise BackendError(
             f"{name} calls {court.shown(worth)} optimal, but its own bound is {outcome.bound:.6g} "
             f"/ {model.denominator}."
@@ -118,6 +125,10 @@ class _Court:
     name: str
     model: LinearModel
     sign: int
+    size: float
+
+    def slack(self, value: float) -> float:
+        return slack_of(max(abs(value), self.size))
 
     def check_known(self, worth: Fraction, known: Fraction | None, slack: float) -> None:
         if known is not None and self.sign * (known - worth) > slack:
@@ -128,7 +139,7 @@ class _Court:
 
     def check_objective(self, objective: float, worth: Fraction, *, strict: bool) -> None:
         surplus = self.sign * (objective - float(worth))
-        slack = max(0.5, 1000 * slack_of(objective))
+        slack = max(0.5, 1000 * self.slack(objective))
         # A heuristic's answer may be worth more than the model's auxiliary columns say, an optimum by less than 1.
         if surplus > slack or (strict and -surplus >= max(1.0, slack)):
             raise BackendError(
@@ -139,7 +150,7 @@ class _Court:
     def read(self, stated: float, best: Fraction | None, optimal: bool) -> int:
         """Return a bound as an integer."""
         # Solvers bend each row by their tolerance, and it may add up: read so where the answer passes the bound.
-        for slack in (slack_of(stated), 100 * slack_of(stated)):
+        for slack in (self.slack(stated), 100 * self.slack(stated)):
             read = floor(stated + slack) if self.sign > 0 else ceil(stated - slack)
             if best is None or self.sign * (best - read) <= 0:
                 return read

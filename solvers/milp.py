@@ -24,6 +24,7 @@ from .branch_and_bound import BranchAndBound
 from .claims import RELATIVE, judge, slack_of
 from .levels import facility_of, limits_left, search_by_levels
 from .milp_ratio import maximize_ratio, see_greedy
+from .milp_sum import maximize_sum
 from .verify import verify
 
 
@@ -47,7 +48,7 @@ def backend_of(name: str, *, threads: int = 1, options: Mapping[str, Any] | None
 
 @dataclass(frozen=True)
 class Milp(Strategy):
-    """Integer linear programming; a short sequence of programs where the objective is one ratio (precision, F1).
+    """Integer linear programming; a sequence of programs for one ratio (precision, F1), or a sum of ratios.
 
     Parameters
     ----------
@@ -79,7 +80,7 @@ class Milp(Strategy):
 
     def accept(self, problem: Problem) -> None:
         """Refuse a problem without a linear model, and a solver that cannot be used."""
-        if Capability.RATIO not in problem.capabilities:
+        if not problem.capabilities & {Capability.RATIO, Capability.RATIOS}:
             require(problem, frozenset({Capability.LINEAR}), "The strategy milp")
         self.solver()
 
@@ -118,7 +119,8 @@ class Milp(Strategy):
             return
         run.check()
         if Capability.LINEAR not in problem.capabilities:
-            maximize_ratio(run, solver, self.backend)
+            maximize = maximize_ratio if Capability.RATIO in problem.capabilities else maximize_sum
+            maximize(run, solver, self.backend)
             return
         limited = limits.time_s is not None or limits.nodes is not None
         if limited and Capability.COVERAGE in problem.capabilities:

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from optsum.contracts.backend import Backend
+from optsum.contracts.backend import Backend, RawOutcome
 from optsum.contracts.result import Termination
 from optsum.contracts.run import Run, Stopped
 from optsum.coverage.climb import climb
@@ -19,7 +19,7 @@ from optsum.problem.problem import Capability, Selection
 from optsum.program.model import LinearModel, coverage_model
 from optsum.system.deadline import Deadline
 
-from .claims import judge
+from .claims import Verdict, judge
 from .levels import limits_left
 
 
@@ -56,13 +56,8 @@ def maximize_ratio(run: Run, backend: Backend, name: str) -> None:
         held = run.evaluation
         ratio = Fraction(0) if held is None else Fraction(held.key)
         model = coverage_model(coverage, ratio) if held is not None else coverage_model(_only_tops(coverage))
-        outcome = backend.solve(_Round(model), limits_left(run), run.seed)  # type: ignore[arg-type]
         rounds += 1
-        if outcome.termination is Termination.INTERRUPTED:
-            run.deadline.interrupt()  # no other round begins, whatever this one has found
-        run.count(nodes=outcome.nodes or 0)
-        run.statistics.update({**outcome.statistics, "rounds": rounds, "native_status": outcome.native})
-        run.detail = outcome.detail or run.detail
+        outcome = solve_round(run, backend, model, rounds)
         surplus = None if outcome.selection is None else _surplus(coverage, ratio, outcome.selection, name)
         verdict = judge(
             outcome,
@@ -78,14 +73,39 @@ def maximize_ratio(run: Run, backend: Backend, name: str) -> None:
                 raise BackendError(f"{name} found no better ratio where its program has one: it would search forever.")
             run.check()
             continue
-        if verdict.proven and (verdict.bound is None or verdict.bound + model.offset <= 0):
-            run.prove()
-            return
-        if outcome.termination is Termination.COMPLETED:
-            raise BackendError(f"{name} ended with {outcome.native!r} without an answer that can be used.")
-        if outcome.termination is Termination.FAILED:
-            raise BackendError(f"{name} ended with the status {outcome.native!r}, which proves nothing.")
-        raise Stopped(outcome.termination)
+        conclude(verdict, outcome, name, proven=verdict.bound is None or verdict.bound + model.offset <= 0)
+        run.prove()
+        return
+
+
+def solve_round(run: Run, backend: Backend, model: LinearModel, number: int) -> RawOutcome:
+    """Solve one program of several, so many with it, in what is left of a run's limits."""
+    outcome = backend.solve(_Round(model), limits_left(run), run.seed)  # type: ignore[arg-type]
+    if outcome.termination is Termination.INTERRUPTED:
+        run.deadline.interrupt()  # no other round begins, whatever this one has found
+    run.count(nodes=outcome.nodes or 0)
+    run.statistics.update({**outcome.statistics, "rounds": number, "native_status": outcome.native})
+    run.detail = outcome.detail or run.detail
+    return outcome
+
+
+def conclude(verdict: Verdict, outcome: RawOutcome, name: str, *, proven: bool) -> None:
+    """Return where a round is proven, and what is proven is what it should be.
+
+    Raises
+    ------
+    Stopped
+        At a limit.
+    BackendError
+        For an ending that is neither.
+    """
+    if verdict.proven and proven:
+        return
+    if outcome.termination is Termination.COMPLETED:
+        raise BackendError(f"{name} ended with {outcome.native!r} without an answer that can be used.")
+    if outcome.termination is Termination.FAILED:
+        raise BackendError(f"{name} ended with the status {outcome.native!r}, which proves nothing.")
+    raise Stopped(outcome.termination)
 
 
 def _only_tops(coverage: Coverage) -> Coverage:

@@ -18,6 +18,7 @@ from optsum.program import highs
 from optsum.program.choice import model_of
 from optsum.program.dual_bound import model_bound
 from optsum.program.model import LinearModel, affordable
+from optsum.program.surrogate import sums_ratios
 from optsum.system.deadline import NEVER, Deadline
 
 __all__ = ["CoverageProblem"]
@@ -88,6 +89,8 @@ class CoverageProblem(Problem):
                 found.add(Capability.COMBINATORIAL_BOUND)
         elif self.instance.single_ratio:
             found.add(Capability.RATIO)
+        elif sums_ratios(self.instance):
+            found.add(Capability.RATIOS)
         return frozenset(found)
 
     def explain(self, missing: frozenset[Capability]) -> str:
@@ -99,9 +102,10 @@ class CoverageProblem(Problem):
             and constant
             and lcm(*bottoms) * self.instance.ratios > 2**50
         ):
+            instead = "branch-and-bound, greedy or exhaustive" if Capability.LINEAR in missing else "--bound lagrangian"
             return (
                 f"the common denominator of its {self.instance.ratios} ratios is beyond 2^50; "
-                "use branch-and-bound, greedy or exhaustive, or --references pooled."
+                f"use {instead}, or --references pooled."
             )
         if Capability.LINEAR in missing:
             if self.instance.combination is Combination.PRODUCT:

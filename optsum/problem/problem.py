@@ -43,6 +43,8 @@ class Capability(Enum):
     """`Problem.linear_model` is an integer linear program with the same optimum."""
     RATIO = "one ratio of linear functions"
     """`optsum.program.model.coverage_model` gives an integer program for each value of the ratio (precision, F1)."""
+    RATIOS = "sum of ratios of linear functions"
+    """`optsum.program.surrogate` gives integer programs that no better selection escapes (sums, means of ratios)."""
     BOUND = "bound"
     """`Problem.root_bound` is a proven limit that no selection can pass."""
     COMBINATORIAL_BOUND = "combinatorial bound"

@@ -23,16 +23,26 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import ceil, floor
+from math import ceil, floor, inf
 from typing import Final
 
 import numpy as np
 
 from optsum.coverage.cell import Cell, Corner, Curve
 from optsum.coverage.facility import Facility
-from optsum.coverage.instance import NO_LIMIT, Combination, Coverage
+from optsum.coverage.instance import NO_LIMIT, Combination, Coverage, Sense
 
-__all__ = ["Weighted", "cell_of", "excess", "programs", "reaches", "varies_alike", "within"]
+__all__ = [
+    "Weighted",
+    "cell_of",
+    "collapsed",
+    "excess",
+    "programs",
+    "reaches",
+    "sums_ratios",
+    "varies_alike",
+    "within",
+]
 
 _CELLS: Final = 10**6
 """Units by lengths: tables that keep a minimum may be so large."""
@@ -97,6 +107,18 @@ def cell_of(instance: Coverage, wish: Weighted) -> Cell:
     if len(constants) == 2 and parts:
         return _quotients(instance, wish, cell)
     return _along(instance, wish, cell) if len(parts) > 1 and min(constants) > 0 else cell
+
+
+def sums_ratios(instance: Coverage) -> bool:
+    """Whether the value is a mean of ratios, each ``T / D`` with a D that is linear, or counts features once."""
+    feeds = instance.slot % 2 == 1
+    return (
+        instance.goal is Sense.MAXIMIZE
+        and instance.combination is Combination.SUM
+        and bool((np.diff(instance.level_start)[feeds] == 2).all())
+        and not (instance.constants[instance.slot[feeds]] < 0).any()
+        and not any(feeds[joint.feature] for joint in instance.joints)
+    )
 
 
 def varies_alike(instance: Coverage) -> bool:
@@ -248,7 +270,7 @@ def excess(cell: Cell, wish: Weighted) -> float:
 
 
 def programs(
-    instance: Coverage, cell: Cell, wish: Weighted, *, largest: float = 2.0**46
+    instance: Coverage, cell: Cell, wish: Weighted, *, largest: float = 2.0**46, steepest: float = inf
 ) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
     """Yield integers (a, b) for each corner: ``a T - b D >= 0`` at one of them for whatever fulfils the wish.
 
@@ -256,6 +278,8 @@ def programs(
     ----------
     largest : float
         About what ``a T + b D`` may become with every unit.
+    steepest : float
+        About what a may be.
 
     Yields
     ------
@@ -269,7 +293,7 @@ def programs(
         below = [wish.value * e for e in plane]
         reach = sum(float(x) * max(most[2 * h], 1) for h, x in zip(wish.ratios, above, strict=True))
         reach += sum(float(x) * max(most[2 * h + 1], 1) for h, x in zip(wish.ratios, below, strict=True))
-        factor = Fraction(largest / reach)
+        factor = Fraction(min(largest / reach, steepest / float(max(above))))
         tops, bottoms = [0] * instance.ratios, [0] * instance.ratios
         for h, x, y in zip(wish.ratios, above, below, strict=True):
             tops[h], bottoms[h] = ceil(x * factor), floor(y * factor)

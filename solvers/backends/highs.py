@@ -23,6 +23,9 @@ __all__ = ["HIGHS", "scheduler", "set_options"]
 _SMALL = 400
 """Columns of a model that is solved within milliseconds."""
 
+_RELATIVE: Final = 1e-8
+"""How far bound and objective may be apart, in relation to their size."""
+
 HIGHS: Final = Declaration(
     install="pip install highspy",
     licence="free (MIT)",
@@ -85,6 +88,9 @@ class Highs(Backend):
         passed = clock()
         with scheduler(self.settings(limits, seed)["threads"]):
             ended = run(highs, deadline, apart=model.columns > _SMALL, keeps=True)
+            if ended and limits.gap is None and not self.options and _contradicts_itself(highs):
+                highs.setOptionValue("presolve", "off")
+                ended = run(highs, deadline, apart=model.columns > _SMALL, keeps=True)
         solved = clock()
         if not ended:
             termination = Termination.INTERRUPTED if deadline.reason == "interrupted" else Termination.TIME_LIMIT
@@ -126,6 +132,14 @@ def scheduler(threads: int) -> Iterator[None]:
         yield
     finally:
         highspy.Highs.resetGlobalScheduler(True)
+
+
+def _contradicts_itself(highs: Any) -> bool:
+    """Whether a bound is not that of the optimum: its presolve may end with an older one."""
+    info = highs.getInfo()
+    apart = abs(info.mip_dual_bound - info.objective_function_value)
+    optimal = highs.getModelStatus().name == "kOptimal"
+    return bool(optimal and apart > 1.0 + _RELATIVE * abs(info.objective_function_value))
 
 
 def _outcome(

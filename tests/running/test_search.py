@@ -160,7 +160,7 @@ def test_long_searches_stop_in_time() -> None:
 
 def test_refusals_come_before_any_evaluation() -> None:
     problem = watched(Coverage.of([1], [{0: 1}], [[1]], constants=(0, 1, 0, 1), weights=(1, 1),
-                                  combination=_sum()))  # fmt: skip
+                                  combination=_product()))  # fmt: skip
     assert Capability.LINEAR not in problem.capabilities
     with pytest.raises(UnsupportedError, match="no integer program has"):
         search(problem, "milp")
@@ -176,10 +176,10 @@ def test_refusals_come_before_any_evaluation() -> None:
     assert problem.calls == []
 
 
-def _sum() -> object:
+def _product() -> object:
     from optsum.coverage.instance import Combination
 
-    return Combination.SUM
+    return Combination.PRODUCT
 
 
 def test_a_missing_solver_is_an_error_with_a_sentence() -> None:

@@ -1,0 +1,216 @@
+"""The totals of several ratios as linear expressions of one integer program, and programs that weigh and limit them.
+
+Features with the same copies in the same units are one here, whatever ratio each feeds: the n-grams of several
+references share their columns. A total is then a row over the columns. Whatever steps a solver leaves unfilled, a
+numerator's row is no more than the numerator, and a denominator's no less, so that rows from below on the one and from
+above on the other lose no selection that keeps them and keep none that does not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+
+from optsum.coverage.instance import Combination, Coverage, IntArray, pack
+from optsum.program.model import LinearModel, coverage_model
+from optsum.program.surrogate import reaches
+
+__all__ = ["Side", "Totals"]
+
+
+@dataclass(frozen=True)
+class Side:
+    """A row over denominators without their constants: ``low <= sum of times[h] (D_h - constant) <= high``."""
+
+    times: Mapping[int, int]
+    low: int | None = None
+    high: int | None = None
+
+    def holds(self, masses: Sequence[int]) -> bool:
+        """Whether a selection keeps it, whose denominators are that much above their constants."""
+        held = sum(times * masses[h] for h, times in self.times.items())
+        return (self.low is None or held >= self.low) and (self.high is None or held <= self.high)
+
+
+class Totals:
+    """What all programs of an instance share.
+
+    Parameters
+    ----------
+    coverage : Coverage
+        With denominators that are linear, or count features once.
+
+    Attributes
+    ----------
+    constants : list of int
+        What each total is without any unit.
+    most : list of int
+        The largest that each total could be.
+    """
+
+    def __init__(self, coverage: Coverage) -> None:
+        self.constants: list[int] = coverage.constants.tolist()
+        self.most = reaches(coverage)
+        group = _groups(coverage)
+        skeleton = _skeleton(coverage, group)
+        counts = bool((skeleton.slot == 1).any())
+        self._model = coverage_model(skeleton, Fraction(1) if counts else None)
+        full = np.diff(coverage.level_start) - 1
+        shared = np.diff(skeleton.level_start) - 1
+        first = self._model.columns - int(shared.sum()) + np.cumsum(shared) - shared
+        self._held = np.zeros((len(self.constants), self._model.columns), np.int64)
+        self._held[:, : coverage.size] = coverage.mass
+        for feature, number in enumerate(group.tolist()):
+            start, steps = int(coverage.level_start[feature]), int(full[feature])
+            gains = np.diff(coverage.level[start : start + steps + 1])
+            self._held[coverage.slot[feature], first[number] : first[number] + steps] += gains
+        self._counted = self._counted_columns(skeleton, first) if counts else []
+
+    @staticmethod
+    def _counted_columns(skeleton: Coverage, first: IntArray) -> list[tuple[int, IntArray]]:
+        """Return the column of each feature that denominators count, and the units that have it."""
+        unit = np.repeat(np.arange(skeleton.size), np.diff(skeleton.unit_start))
+        return [
+            (int(first[feature]), unit[skeleton.unit_feature == feature])
+            for feature in np.flatnonzero(skeleton.slot == 1).tolist()
+        ]
+
+    def worth(self, tops: Sequence[int], bottoms: Sequence[int], totals: Sequence[int]) -> int:
+        """Return ``tops T - bottoms D``."""
+        above = sum(a * t for a, t in zip(tops, totals[0::2], strict=True))
+        return above - sum(b * d for b, d in zip(bottoms, totals[1::2], strict=True))
+
+    def program(
+        self,
+        tops: Sequence[int],
+        bottoms: Sequence[int],
+        sides: Iterable[Side] = (),
+        surpassed: Iterable[Sequence[int]] = (),
+    ) -> LinearModel | None:
+        """Return the program that maximizes ``tops T - bottoms D``.
+
+        Parameters
+        ----------
+        tops, bottoms : one integer >= 0 a ratio
+        sides : rows that selections keep
+        surpassed : totals
+            Every selection has a larger numerator than each of these, or a smaller denominator.
+
+        Returns
+        -------
+        LinearModel or None
+            None where no selection can surpass one of them.
+        """
+        factor = np.array([weight for a, b in zip(tops, bottoms, strict=True) for weight in (a, -b)], np.int64)
+        model = replace(
+            self._model, objective=factor @ self._held, offset=self.worth(tops, bottoms, self.constants), denominator=1
+        )
+        rows: list[tuple[IntArray, float, float]] = []
+        for side in sides:
+            row = sum(times * self._held[2 * h + 1] for h, times in side.times.items())
+            low, high = side.low, side.high
+            rows.append((np.asarray(row), -np.inf if low is None else low, np.inf if high is None else high))
+        if rows:  # a denominator may not count what no unit has, to reach a row's least
+            for column, units in self._counted:
+                row = np.zeros(model.columns, np.int64)
+                row[units], row[column] = -1, 1
+                rows.append((row, -np.inf, 0.0))
+        added = 0
+        for totals in surpassed:
+            parts = list(self._surpassing(totals))
+            if not parts:
+                return None
+            wide = model.columns + added + len(parts)
+            for place, (held, times, limit) in enumerate(parts, model.columns + added):
+                row = np.zeros(wide, np.int64)
+                row[: model.columns], row[place] = held, times
+                rows.append((row, -np.inf, limit))
+            one = np.zeros(wide, np.int64)
+            one[wide - len(parts) :] = 1
+            rows.append((one, 1.0, np.inf))
+            added += len(parts)
+        return _extended(model, added, rows)
+
+    def _surpassing(self, totals: Sequence[int]) -> Iterable[tuple[IntArray, int, int]]:
+        """Yield ``row . x + times y <= limit`` with y = 1 only for what surpasses one of the totals."""
+        seen = set()
+        for number, (total, held) in enumerate(zip(totals, self._held, strict=True)):
+            constant, most = self.constants[number], self.most[number]
+            alike = number % 2, held.tobytes()
+            if alike in seen:  # several references have one denominator but for constants
+                continue
+            if number % 2 == 0 and most > total:
+                seen.add(alike)
+                yield -held, total + 1 - constant, 0
+            elif number % 2 == 1 and total > constant:
+                seen.add(alike)
+                yield held, most - total + 1, most - constant
+
+    def masses(self, totals: Sequence[int]) -> list[int]:
+        """Return what denominators are above their constants."""
+        return [total - constant for total, constant in zip(totals[1::2], self.constants[1::2], strict=True)]
+
+
+def _groups(coverage: Coverage) -> IntArray:
+    """Return the number of the shared feature of each feature: one for all that the same units have alike."""
+    order = np.argsort(coverage.unit_feature, kind="stable")
+    unit = np.repeat(np.arange(coverage.size), np.diff(coverage.unit_start))[order]
+    ends = np.searchsorted(coverage.unit_feature[order], np.arange(coverage.features + 1))
+    full = np.diff(coverage.level_start) - 1
+    count = np.minimum(coverage.unit_count, full[coverage.unit_feature])[order]
+    joints: dict[int, list[object]] = {}
+    for joint in coverage.joints:
+        joints.setdefault(joint.feature, []).append((joint.needs, tuple(joint.vetoes), joint.count))
+    numbers: dict[object, int] = {}
+    found = []
+    for feature, odd in enumerate((coverage.slot % 2).tolist()):
+        own = slice(ends[feature], ends[feature + 1])
+        key = odd, unit[own].tobytes(), count[own].tobytes(), tuple(joints.get(feature, ()))
+        found.append(numbers.setdefault(key, len(numbers)))
+    return np.array(found, np.int64)
+
+
+def _skeleton(coverage: Coverage, group: IntArray) -> Coverage:
+    """Return an instance with the shared features, whose gains and masses say nothing."""
+    numbers, first = np.unique(group, return_index=True)
+    full = np.diff(coverage.level_start) - 1
+    steps = np.zeros(len(numbers), np.int64)
+    np.maximum.at(steps, group, full)
+    kept = np.isin(np.arange(coverage.features), first)
+    entries = kept[coverage.unit_feature]
+    unit = np.repeat(np.arange(coverage.size), np.diff(coverage.unit_start))[entries]
+    level_start, level = pack([range(most + 1) for most in steps.tolist()])
+    return replace(
+        coverage,
+        unit_start=np.concatenate([[0], np.cumsum(np.bincount(unit, minlength=coverage.size))]).astype(np.int64),
+        unit_feature=group[coverage.unit_feature[entries]],
+        unit_count=np.clip(coverage.unit_count, 1, np.maximum(full, 1)[coverage.unit_feature])[entries],  # as compared
+        level_start=level_start,
+        level=level,
+        slot=coverage.slot[first] % 2,
+        joints=tuple(replace(one, feature=int(group[one.feature])) for one in coverage.joints if kept[one.feature]),
+        constants=np.array([0, 1], np.int64),
+        mass=np.zeros((2, coverage.size), np.int64),
+        weights=(1,),
+        combination=Combination.RATIO,
+    )
+
+
+def _extended(model: LinearModel, columns: int, rows: Sequence[tuple[IntArray, float, float]]) -> LinearModel:
+    """Return a model with so many more columns that are 0 or 1, and rows over all of them."""
+    places = [np.flatnonzero(row) for row, _, _ in rows]
+    ends = model.row_start[-1] + np.cumsum([len(place) for place in places], dtype=np.int64)
+    return replace(
+        model,
+        objective=np.append(model.objective, np.zeros(columns, np.int64)),
+        upper=np.append(model.upper, np.ones(columns, np.int64)),
+        integral=np.append(model.integral, np.ones(columns, np.bool_)),
+        row_start=np.append(model.row_start, ends),
+        row_column=np.concatenate([model.row_column, *places]),
+        row_value=np.concatenate([model.row_value, *(row[at] for (row, _, _), at in zip(rows, places, strict=True))]),
+        row_lower=np.append(model.row_lower, [low for _, low, _ in rows]),
+        row_upper=np.append(model.row_upper, [high for _, _, high in rows]),
+    )

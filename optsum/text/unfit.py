@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable
+from itertools import filterfalse
 from typing import Final
 
 from optsum.text.tokenizers import TOKENIZERS, Sentence, raw_text
@@ -41,17 +42,11 @@ def unfit(sentences: Iterable[Sentence], tokenizer: str) -> str | None:
     """
     if tokenizer == "tokens":
         return None
-    given = list(sentences)
-    try:
-        if "".join(given).isascii():  # type: ignore[arg-type]  # no tokenizer spoils a word of ASCII
-            return None
-    except TypeError:  # a sentence that comes as tokens
-        pass
-    texts = list(map(raw_text, given))
-    foreign = [word for text in texts if not text.isascii() for word in text.split() if not word.isascii()]
-    if not foreign:
-        return None
+    texts = list(map(raw_text, sentences))
     joined = "".join(texts)
+    if joined.isascii():  # no tokenizer spoils a word of ASCII
+        return None
+    foreign = list(filterfalse(str.isascii, " ".join(filterfalse(str.isascii, texts)).split()))
     whole = len(joined) - joined.count(" ")
     if sum(map(len, foreign)) <= _MOST * whole:
         return None

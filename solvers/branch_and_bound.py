@@ -144,7 +144,7 @@ class BranchAndBound(Strategy):
         if is_linear(coverage):
             self._search_linear(run, coverage)
             return
-        found = _solve_ratios(coverage, limits_left(run), run.deadline, every=False)
+        found = _solve_ratios(coverage, limits_left(run), run.deadline, every=False, start=run.selection)
         run.count(nodes=found.nodes)
         run.statistics.update(found.statistics)
         if found.selection is not None:
@@ -255,13 +255,15 @@ def is_linear(coverage: Coverage) -> bool:
     return reaches(coverage)[0] * spread(coverage.rows) < _LARGE
 
 
-def _solve_ratios(coverage: Coverage, limits: Limits, deadline: Deadline, *, every: bool) -> Findings:
+def _solve_ratios(
+    coverage: Coverage, limits: Limits, deadline: Deadline, *, every: bool, start: Selection | None = None
+) -> Findings:
     """Search one ratio by a sequence of programs, anything else by programs that cover what is good."""
     from .objectives.ratio import fits, solve_ratio
     from .objectives.sums import solve_sum
 
     one = coverage.ratios == 1 and coverage.combination is not Combination.PRODUCT
-    return (solve_ratio if one and fits(coverage) else solve_sum)(coverage, limits, deadline, every=every)
+    return (solve_ratio if one and fits(coverage) else solve_sum)(coverage, limits, deadline, every=every, start=start)
 
 
 def _run_small() -> None:

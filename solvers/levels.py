@@ -31,7 +31,6 @@ def limits_left(run: Run, gap: float | None = None) -> Limits:
     return Limits(
         time_s=None if limits.time_s is None else run.remaining_s,
         nodes=_left(limits.nodes, run.nodes),
-        evaluations=_left(limits.evaluations, run.evaluations),
         memory=limits.memory,
         gap=gap,
     )
@@ -58,7 +57,7 @@ def search_by_levels(run: Run, facility: Facility, search: Callable[[Run], None]
     kept, rounds = facility.first_kept(), 0
     while True:
         rounds += 1
-        left = limits_left(run)
+        left = replace(limits_left(run), evaluations=_left(run.limits.evaluations, run.evaluations))
         problem = CoverageProblem.of(facility.truncated(kept))
         # What bounds an instance bounds those with more levels; what is good there is a good beginning here.
         bound = run.root_bound if run.bound is None else run.bound

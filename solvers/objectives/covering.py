@@ -27,6 +27,7 @@ from optsum.optima.algebra import union
 from optsum.optima.counting import count_feasible
 from optsum.optima.diagram import EMPTY_FAMILY, Diagram
 from optsum.optima.tally import chosen_sets, totals_of_sets, worth_of_sets
+from optsum.problem.problem import Selection
 from optsum.program.surrogate import Weighted, cell_of, excess, programs, reaches, within
 from optsum.program.tangent import anchored, relaxed_anchor
 from optsum.system.deadline import Deadline
@@ -79,15 +80,15 @@ class Search:
         self._leash = Leash(deadline)
         self.meter = Meter(limits, self._leash.deadline)
 
-    def run(self) -> None:
-        """Search until all is proven.
+    def run(self, start: Selection | None = None) -> None:
+        """Search until all is proven, from a selection that is known, if there is one.
 
         Raises
         ------
         Stopped
             At a limit.
         """
-        self.best.see_greedy(self.meter.deadline)
+        self.best.see_first(start, self.meter.deadline)
         self.best.see_any(self.meter)
         program = program_of(self.instance, [0] * len(self.instance.constants))
         with self.meter.engine(program) as engine:
@@ -303,8 +304,9 @@ class Reaching(Search):
     def _wanted(self) -> Fraction:
         return self._threshold
 
-    def run(self) -> None:
-        """Search until all is found; see `Search.run`."""
+    def run(self, start: Selection | None = None) -> None:
+        """Search until all is found; see `Search.run`. The best selection is known."""
+        del start
         program = program_of(self.instance, [0] * len(self.instance.constants))
         with self.meter.engine(program) as engine:
             if not engine.feasible or self._all_evaluated(program, engine):

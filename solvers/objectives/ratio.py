@@ -83,10 +83,10 @@ class Best:
         self.selection, self.key, self.totals = selection, key, totals
         return True
 
-    def see_greedy(self, deadline: Deadline) -> None:
-        """Take what greedy search chooses by the deadline, or nothing where it does not serve."""
-        climbed = climb(self._instance, deadline)
-        self.see(() if climbed is None else climbed.units)
+    def see_first(self, start: Selection | None, deadline: Deadline) -> None:
+        """Take a selection that is known, otherwise what greedy search chooses by the deadline, where it serves."""
+        climbed = climb(self._instance, deadline) if start is None else None
+        self.see((() if climbed is None else climbed.units) if start is None else start)
 
     def see_any(self, meter: Meter) -> None:
         """Take some selection that keeps all rows, where there are rows and nothing was taken yet."""
@@ -114,7 +114,12 @@ def ratio_program(instance: Coverage, ratio: Fraction) -> Program:
 
 
 def solve_ratio(
-    instance: Coverage, limits: Limits | None = None, deadline: Deadline | None = None, *, every: bool
+    instance: Coverage,
+    limits: Limits | None = None,
+    deadline: Deadline | None = None,
+    *,
+    every: bool,
+    start: Selection | None = None,
 ) -> Findings:
     """Find one optimum, or all, of an instance of one ratio.
 
@@ -128,6 +133,8 @@ def solve_ratio(
         Instead of the time limit.
     every : bool
         Whether all optima are wanted.
+    start : tuple of int, optional
+        A feasible set, which is known to be good; otherwise that of a greedy search.
 
     Raises
     ------
@@ -136,7 +143,7 @@ def solve_ratio(
     """
     meter = Meter(limits or Limits(), deadline)
     best = Best(instance)
-    best.see_greedy(meter.deadline)
+    best.see_first(start, meter.deadline)
     proven, reason = False, None
     optima = Diagram.of_sets([])
     try:

@@ -10,6 +10,7 @@ from optsum.contracts.run import Limits, Stopped
 from optsum.coverage.instance import Combination, Coverage
 from optsum.optima.algebra import union
 from optsum.optima.diagram import Diagram
+from optsum.problem.problem import Selection
 from optsum.system.deadline import Deadline
 
 from .covering import FEW, Reaching, Search
@@ -27,6 +28,7 @@ def solve_sum(
     *,
     every: bool,
     few: int = FEW,
+    start: Selection | None = None,
 ) -> Findings:
     """Find one optimum, or all, of an instance whose value is a mean of several ratios.
 
@@ -39,7 +41,7 @@ def solve_sum(
     search = kind(instance, limits, deadline or Deadline(limits.time_s), every=every, few=few)
     proven, reason = False, None
     try:
-        search.run()
+        search.run(start)
         proven = True
     except Stopped as stopped:
         reason = stopped.termination

@@ -218,9 +218,10 @@ class Driver(Monitor, Generic[C]):
             self.met = (*chosen, *found[0]), found[1]
         return found[0] if found is not None and found[1] >= target else None
 
-    def guess(self) -> tuple[tuple[int, ...], int]:
-        """Return a good set and its value."""
-        return self._ops.guess(self._root)
+    def guess(self, exchanges: int = 0) -> tuple[tuple[int, ...], int]:
+        """Return a good set and its value, improved by exchanges where no more than so many are to be looked at."""
+        found = self._ops.polished(self._root, exchanges) if exchanges else None
+        return found or self._ops.guess(self._root)
 
     def value_of(self, units: tuple[int, ...]) -> int:
         """Value of a set of units."""

@@ -63,8 +63,8 @@ def _sees(_: Core) -> bool:
     return False
 
 
-def _nothing(_: Core) -> None:
-    return None
+def _nothing(_: Core, most: int = 0) -> None:
+    del most
 
 
 def _alone(_: Core, unit: int) -> IntArray:
@@ -90,7 +90,8 @@ class Operations(Generic[C]):
     order : the order of decision, and the unit to branch on if the core is split
     search : a depth-first search in an order, for the sets that reach a target, or for the first of them
     guess : a good set and its value, where some set is feasible
-    polished : a good set of a core that a search has come to, and its value; None if none is looked for
+    polished : a good set of a core that a search has come to, and its value; None if none is looked for (with a number
+        too: the exchanges that may be looked at)
     lean : the core without units that a search for one set does not need
     blind : whether the bound is the same for every length (`joints.flat`)
     merging_order : the order in which the most states are equal, for cores that are `blind`
@@ -114,7 +115,7 @@ class Operations(Generic[C]):
     above: Callable[[C, int], IntArray] = _alone
     below: Callable[[C, int], IntArray] = _alone
     finds_first: bool = False
-    polished: Callable[[C], tuple[tuple[int, ...], int] | None] = _nothing
+    polished: Callable[..., tuple[tuple[int, ...], int] | None] = _nothing
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,6 +54,9 @@ _LISTED: Final = 2_000_000
 _SAMPLE: Final = 500
 """Sets that are looked at where there are too many, or not yet all."""
 
+_EXCHANGES: Final = 200_000
+"""What is looked at of a set that prices give, before it is searched for a better one."""
+
 _SEARCHED: Final = 3_000
 _FRAMES: Final = (30_000, 1_000_000, None)
 """Nodes that the search for a better incumbent, and listings one after another, may take."""
@@ -198,14 +201,17 @@ class Search:
             yield guarded(program_of(instance, weights), instance, needed, penalty)
 
     def _climb(self) -> None:
-        """Improve the incumbent by the programs that are exact at its own denominators, as long as that helps."""
+        """Improve the incumbent by the programs that are exact at its own denominators, as long as that helps.
+
+        First by the set that their prices give, after exchanges, which takes no search; then by searches.
+        """
         while True:
             ratios = [h for h in range(self.instance.ratios) if self.best.totals[2 * h + 1] > 0]
             wish = self._wish(ratios)
             here = Cell(tuple(self.best.totals[2 * h + 1] for h in wish.ratios), (-1,) * len(wish.ratios), (), ())
             program = next(self._programs(here, wish))
             with self.meter.engine(program) as engine:
-                better = self._raised(engine, least(program, engine, 1))
+                better = self._see(engine.guess(_EXCHANGES)[0]) or self._raised(engine, least(program, engine, 1))
             if not better:
                 return
 

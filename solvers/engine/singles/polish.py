@@ -17,7 +17,7 @@ from .core import Core
 from .guess import fill_greedily, good_set
 
 _MOST: Final = 20_000
-"""Chosen units times units: beyond this many exchanges a set is taken as it is."""
+"""Exchanges that are looked at wherever a search is split."""
 
 
 @njit(cache=True)
@@ -101,12 +101,19 @@ def _improve(core, state):
     return chosen > 0
 
 
-def polished(core: Core) -> tuple[tuple[int, ...], int] | None:
-    """Return what exchanges make of the set that the core's prices give, and its value; None with a least length."""
+def polished(core: Core, most: int = _MOST) -> tuple[tuple[int, ...], int] | None:
+    """Return what exchanges make of the set that the core's prices give, and its value; None with a least length.
+
+    Parameters
+    ----------
+    core : Core
+    most : int
+        Chosen units times units: beyond that many exchanges the set is taken as it is.
+    """
     if core.low > 0:
         return None
     units, value = good_set(core)
-    if len(units) * core.size > _MOST:
+    if len(units) * core.size > most:
         return units, value
     state: States = np.isin(core.ids, units).astype(np.int8)
     while _improve(core.plain, state):

@@ -24,6 +24,8 @@ _CROSSOVER, _MUTATION = 0.9, 0.5
 _FLIPS = 2.0
 """Bits that a mutation flips, on average."""
 _TOURNAMENT = 3
+_EASY = 1
+"""Generations without improvement after which the bound is asked for: it may take longer than all before it."""
 
 _Worth = tuple[Any, ...]
 """Violation (negated), value (negated when minimizing), length (negated): the larger tuple is better."""
@@ -92,14 +94,12 @@ class Genetic(Strategy):
         """Search until nothing was improved for long enough, or the bound is reached."""
         run.see(())
         first = self.first(run)
+        run.see(first[0])
         if run.problem.size == 0:
             return
         rows = np.zeros((len(first), run.problem.size), np.int64)
         for row, selection in zip(rows, first, strict=True):
             row[list(selection)] = 1
-        raise_cheap_bound(run)
-        if is_certified(run):
-            return
         improve = self._by_kernels(run)
         if improve is not None:
             self._evolve(run, rows, improve)
@@ -149,6 +149,8 @@ class Genetic(Strategy):
         while True:
             improved = self._show(run, alive[0])
             idle = 0 if improved else idle + 1
+            if idle == _EASY:
+                raise_cheap_bound(run)
             run.statistics["generations"] = generations
             if idle > self.no_improvement or is_certified(run):
                 return

@@ -35,8 +35,14 @@ def random_start(run: Run, moves: Sequence[Move] | None = None) -> Selection:
     if problem.sense is Sense.MAXIMIZE:
         moves = list(problem.moves(())) if moves is None else moves
         ruled = Capability.COVERAGE in problem.capabilities and bool(problem.coverage.rows)
-        length = 0
-        for place in rng.permutation(len(moves)).tolist():
+        length, singles = 0, not ruled and all(len(move) == 1 for move in moves)
+        order = rng.permutation(len(moves)).tolist()
+        for place in order if singles else ():  # the same, in a tenth of the time
+            unit = moves[place][0]
+            if length + problem.lengths[unit] <= problem.max_length:
+                taken.add(unit)
+                length += problem.lengths[unit]
+        for place in () if singles else order:
             added = set(moves[place]) - taken
             if length + problem.length(added) <= problem.max_length and not (ruled and not problem.fits(taken | added)):
                 taken |= added

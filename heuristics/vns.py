@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from functools import partial
+from typing import Any, ClassVar
 
 from optsum.contracts.run import Run
 from optsum.contracts.strategy import Strategy
@@ -14,16 +15,19 @@ from .plain import Plain
 from .starting import Slices, at_least, decisions, greedy_start, is_certified, raise_cheap_bound, random_start
 
 _WITH_KERNELS, _WITH_JOINTS, _WITHOUT = 400, 100, 20
+_EASY = 2
+"""Iterations without improvement after which the bound is asked for: it may take longer than all before it."""
 
 
 @dataclass(frozen=True)
 class Vns(Strategy):
     """General variable neighbourhood search from a random start (Mladenović & Hansen 1997).
 
-    Shake the base (exchange k random units), descend through the neighbourhoods add, drop, swap, swap by density,
-    and move there if that is at least as good. An improvement of the best sets k back to 1; otherwise k grows by one,
-    up to `k_max`, and starts again from 1. A best that ten iterations did not improve is searched through swaps of
-    two units as well.
+    An iteration is a walk past local optima: each step drops the k units that cost least to lose, k from 1 to `k_max`
+    in turn, and fills the room again; what moved in one step stays as it is in the next (strategic oscillation, Glover
+    1989). After three walks without improvement the best is shaken (k random units are exchanged; k grows from 1 to
+    `k_max`) and descended from, through the neighbourhoods add, drop, swap, swap by density. A best that ten iterations
+    did not improve is searched through swaps of two units as well.
 
     With coverage arrays moves are evaluated in kernels, a million and more a second, otherwise one by one through
     `evaluate`, `moves` and `repair`.
@@ -31,7 +35,7 @@ class Vns(Strategy):
     Parameters
     ----------
     k_max : int
-        The strongest shake, units exchanged.
+        The most units that are exchanged at once.
     no_improvement : int, optional
         Iterations without improvement after which the search ends; by default 400, or 100 where several units decide
         occurrences together, or 20 without kernels.
@@ -68,8 +72,8 @@ class Vns(Strategy):
         run.see(())
         first = self.start(run)
         run.see(first)
-        raise_cheap_bound(run)
-        if not is_certified(run) and not self._on_arrays(run, first):
+        if not self._on_arrays(run, first):
+            raise_cheap_bound(run)
             self._one_by_one(run, first)
 
     def _on_arrays(self, run: Run, first: Selection) -> bool:
@@ -89,15 +93,22 @@ class Vns(Strategy):
         vns = begin(arrays, decisions(run.problem, first), int(run.rng.integers(2**62)))
         patience = self.no_improvement or (_WITH_JOINTS if run.problem.coverage.joints else _WITH_KERNELS)
         slices = Slices(run)
-        while vns.control[IDLE] < patience and not is_certified(run):
-            better = slices.go(
-                lambda until: go_on(arrays, moves, vns, self.k_max, patience, until),
-                lambda: int(vns.descent.control[EVALUATIONS]),
-                lambda: vns.descent.state.chosen.nonzero()[0],
-            )
-            run.statistics["iterations"] = int(vns.control[ITERATIONS])
-            if better:
-                run.see(vns.best.nonzero()[0])
+
+        def held() -> Any:
+            run.see(vns.best.nonzero()[0])
+            return vns.descent.state.chosen.nonzero()[0]
+
+        for pause in (min(_EASY, patience), patience):  # and the bound between them
+            while vns.control[IDLE] < pause and not is_certified(run):
+                better = slices.go(
+                    partial(go_on, arrays, moves, vns, self.k_max, pause),
+                    lambda: int(vns.descent.control[EVALUATIONS]),
+                    held,
+                )
+                run.statistics["iterations"] = int(vns.control[ITERATIONS])
+                if better:
+                    run.see(vns.best.nonzero()[0])
+            raise_cheap_bound(run)
         if vns.control[LOCAL_OPTIMUM]:
             run.statistics["local_optimum"] = True
         return True

@@ -1,4 +1,4 @@
-"""The kernel of variable neighbourhood search: shake, descend, move or not, again and again."""
+"""The kernel of variable neighbourhood search: walk; now and then return to the best, shake it and descend."""
 
 from __future__ import annotations
 
@@ -13,11 +13,17 @@ from optsum.system.compiling import compiles
 
 from .moves.descent import EVALUATIONS, PAIRS, Descent, descend, refill, restart, start, tiny
 from .moves.neighbourhood import add, ahead, become, below, drop, overwrite, rank
+from .moves.walk import exchange
 
-SHAKE, IDLE, ITERATIONS, _SEARCHED, LOCAL_OPTIMUM = 0, 1, 2, 3, 4
+IDLE, ITERATIONS, LOCAL_OPTIMUM, DESCENDING = 0, 1, 2, 3
+_STRENGTH, _STEP, _BETTER, _SEARCHED = 4, 5, 6, 7
 _NOISE = 0.3
+_STEPS, _FEWEST, _MOST = 2, 10, 100
+"""Steps of a walk, which is an iteration: so many for each chosen unit, at least, and at most."""
+_WALKS = 3
+"""Walks without improvement after which the search returns to the best, shakes and descends."""
 _SETTLED = 10
-"""Iterations without improvement after which swaps of two are tried on the best."""
+"""Iterations without improvement after which the best is searched through swaps of two as well."""
 
 
 class Vns(NamedTuple):
@@ -26,33 +32,33 @@ class Vns(NamedTuple):
     Attributes
     ----------
     descent : Descent
-    base, best : (units,)
-        The local optimum that is shaken, and the best one so far.
-    base_rank, best_rank : (4,)
-        Their ranks (`optsum.heuristics.moves.neighbourhood.rank`).
-    control : (5,)
-        Strength of the next shake, iterations since the last improvement, iterations, whether swaps of two were begun
-        on the best one, and whether it is known that no neighbourhood holds anything better than it.
+    best : (units,)
+        The best selection so far.
+    best_rank : (4,)
+        Its rank (`optsum.heuristics.moves.neighbourhood.rank`).
+    resting : (units,)
+        See `optsum.heuristics.moves.walk.exchange`.
+    control : (8,)
+        Iterations since the last improvement, iterations, whether it is known that no neighbourhood holds anything
+        better than the best one, whether the search descends, how many units the next step of a walk drops, steps of
+        this walk, whether the best one is new since the last iteration, whether swaps of two were begun on it.
     """
 
     descent: Descent
-    base: IntArray
     best: IntArray
-    base_rank: IntArray
     best_rank: IntArray
+    resting: IntArray
     control: IntArray
 
 
 def begin(arrays: Arrays, chosen: IntArray, seed: int) -> Vns:
     """Return a search that stands at a selection, which it has not improved yet."""
-    worst = np.array([2**62, 0, 1, 0], np.int64)
     return Vns(
         start(arrays, chosen, seed, pairs=False),
         chosen.copy(),
-        chosen.copy(),
-        worst.copy(),
-        worst,
-        np.array([1, 0, 0, 0, 0], np.int64),
+        np.array([2**62, 0, 1, 0], np.int64),
+        np.zeros(len(chosen), np.int64),
+        np.array([0, 0, 0, 0, 1, 0, 0, 0], np.int64),
     )
 
 
@@ -73,48 +79,60 @@ def go_on(arrays: Any, moves: Any, vns: Any, k_max: int, no_improvement: int, un
         Whether `vns.best` is better than before.
     """
     descent, control = vns.descent, vns.control
-    state = descent.state
     while control[IDLE] < no_improvement:
-        if not descend(arrays, moves, descent, until):
-            return False
-        found = rank(arrays, state)
-        order = ahead(found, _stored(vns.best_rank))
-        if order > 0:
-            _store(found, vns.best_rank)
-            _store(found, vns.base_rank)
-            overwrite(vns.best, state.chosen)
-            overwrite(vns.base, state.chosen)
-            control[SHAKE], control[IDLE], control[_SEARCHED] = 1, 0, 0
-            control[LOCAL_OPTIMUM] = descent.control[PAIRS]
+        if control[DESCENDING] == 1:
+            if not descend(arrays, moves, descent, until):
+                return False
+            control[DESCENDING] = 0
+            if _keep(arrays, vns):
+                control[IDLE], control[_BETTER] = 0, 0
+                control[LOCAL_OPTIMUM] = control[_SEARCHED] = descent.control[PAIRS]
+                return True
+            if descent.control[PAIRS] == 1 and _same(descent.state.chosen, vns.best):
+                control[LOCAL_OPTIMUM] = 1
+        while control[_STEP] < min(max(_FEWEST, _STEPS * descent.state.scalars[CHOSEN]), _MOST):
+            if descent.control[EVALUATIONS] >= until:
+                return False
+            exchange(arrays, moves, descent, vns.resting, control[_STRENGTH])
+            control[_STRENGTH] = control[_STRENGTH] + 1 if control[_STRENGTH] < k_max else 1
+            control[_STEP] += 1
+            if _keep(arrays, vns):
+                control[_BETTER] = 1
+        control[_STEP] = 0
+        control[ITERATIONS] += 1
+        if control[_BETTER] == 1:
+            control[IDLE], control[_BETTER] = 0, 0
+            control[LOCAL_OPTIMUM] = control[_SEARCHED] = 0
             return True
-        if descent.control[PAIRS] == 1 and _same(state.chosen, vns.best):
-            control[LOCAL_OPTIMUM] = 1
+        control[IDLE] += 1
         if control[IDLE] >= _SETTLED and control[_SEARCHED] == 0:  # there are many: for the best alone
             control[_SEARCHED] = 1
-            become(arrays, state, vns.best)
-            restart(descent, np.int64(1))
-            continue
-        order = ahead(found, _stored(vns.base_rank))
-        if order >= 0:  # sideways steps lead over plateaus
-            _store(found, vns.base_rank)
-            overwrite(vns.base, state.chosen)
-        else:
-            become(arrays, state, vns.base)
-        control[IDLE] += 1
-        control[ITERATIONS] += 1
-        _shake(arrays, moves, descent, control[SHAKE])
-        control[SHAKE] = control[SHAKE] + 1 if control[SHAKE] < k_max else 1
+            _return_to_best(arrays, vns, np.int64(1))
+        elif control[IDLE] % _WALKS == 0:
+            _return_to_best(arrays, vns, np.int64(0))
+            _shake(arrays, moves, descent, (control[IDLE] // _WALKS - 1) % k_max + 1)
     return False
 
 
 @njit(cache=True)
-def _stored(row: Any) -> Any:
-    return row[0], row[1], row[2], row[3]
+def _return_to_best(arrays: Any, vns: Any, pairs: int) -> None:
+    """Descend from the best one next."""
+    become(arrays, vns.descent.state, vns.best)
+    restart(vns.descent, pairs)
+    vns.control[DESCENDING] = 1
+    for unit in range(len(vns.resting)):
+        vns.resting[unit] = 0
 
 
 @njit(cache=True)
-def _store(found: Any, row: Any) -> None:
+def _keep(arrays: Any, vns: Any) -> bool:
+    """Keep what is better than the best so far; return whether it is."""
+    found, row = rank(arrays, vns.descent.state), vns.best_rank
+    if ahead(found, (row[0], row[1], row[2], row[3])) <= 0:
+        return False
     row[0], row[1], row[2], row[3] = found[0], found[1], found[2], found[3]
+    overwrite(vns.best, vns.descent.state.chosen)
+    return True
 
 
 @njit(cache=True)
@@ -150,4 +168,3 @@ def _shake(arrays: Any, moves: Any, descent: Any, strength: int) -> None:
     descent.control[EVALUATIONS] += 1 + refill(arrays, moves, descent, np.bool_(True), _NOISE)
     for unit in range(n):
         barred[unit] = 0
-    restart(descent, np.int64(0))

@@ -134,14 +134,20 @@ def best_add(arrays: Any, moves: Any, state: Any, barred: Any, draws: Any, dense
 
 
 @njit(cache=True)
-def best_drop(arrays: Any, moves: Any, state: Any, forced: bool) -> Any:
+def best_drop(arrays: Any, moves: Any, state: Any, forced: bool, barred: Any, draws: Any, noise: float) -> Any:
     """Return the unit that is best dropped, with its descendants, or -1, and how many were evaluated.
 
     Parameters
     ----------
     forced : bool
-        The one that loses least per length, whether or not that is better than to drop none; otherwise the one
-        after which the rank is best, if it is better than now.
+        The one that loses least per length (of a cover, that uncovers least), whether or not that is better than to
+        drop none; otherwise the one after which the rank is best, if it is better than now.
+    barred : (units,)
+        Units that stay, if one is forced, are not 0.
+    draws : (1,)
+        State of the generator, see `below`.
+    noise : float
+        Each loss is multiplied by a random factor from 1 to 1 + noise.
     """
     before = rank(arrays, state)
     value = before[1] / before[2]
@@ -169,8 +175,10 @@ def best_drop(arrays: Any, moves: Any, state: Any, forced: bool) -> Any:
     for unit in range(n):
         if chosen[unit] == 0:
             continue
-        evaluations += 1
         left, here = here, np.int64(unit)
+        if forced and barred[unit] != 0:
+            continue
+        evaluations += 1
         if quick[unit] == ALONE and drop_start[unit + 1] - drop_start[unit] == 1:
             length = before[3] - lengths[unit]
             violation = violation_of(arrays, length)
@@ -226,7 +234,10 @@ def best_drop(arrays: Any, moves: Any, state: Any, forced: bool) -> Any:
         else:
             found = look_at_all(arrays, state, drop_start, moves.drop_unit, unit, unit, turned)
         if forced:
-            loss = (value - found[1] / found[2]) / max(1, before[3] - found[3])
+            lost = float(found[0] - before[0]) if covering else value - found[1] / found[2]
+            loss = lost / max(1, before[3] - found[3])
+            if noise > 0.0:
+                loss *= 1.0 + noise * below(draws, np.int64(1024)) / 1024.0
             if best < 0 or loss < best_loss:
                 best, best_loss = unit, loss
         elif improves(found, best_rank):

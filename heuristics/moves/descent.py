@@ -108,22 +108,22 @@ def refill(arrays: Any, moves: Any, descent: Any, dense: bool, noise: float) -> 
 @njit(cache=True)
 def settle(arrays: Any, moves: Any, descent: Any, dense: bool) -> Any:
     """Drop what is too long, add what helps, drop what does not; return the number of moves evaluated."""
-    state, evaluations = descent.state, np.int64(0)
+    state, barred, evaluations = descent.state, descent.barred, np.int64(0)
     while state.scalars[LENGTH] > arrays.max_length:
-        unit, looked = best_drop(arrays, moves, state, np.bool_(True))
+        unit, looked = best_drop(arrays, moves, state, np.bool_(True), barred, descent.draws, 0.0)
         evaluations += looked
         if unit < 0:
             break
-        drop(arrays, moves, state, unit, descent.barred, descent.barred[unit])
+        drop(arrays, moves, state, unit, barred, barred[unit])
     while True:
         evaluations += refill(arrays, moves, descent, dense, 0.0)
-        unit, looked = best_drop(arrays, moves, state, np.bool_(False))
+        unit, looked = best_drop(arrays, moves, state, np.bool_(False), barred, descent.draws, 0.0)
         evaluations += looked
         if unit < 0:
             return evaluations
         while unit >= 0:
-            drop(arrays, moves, state, unit, descent.barred, np.int64(0))
-            unit, looked = best_drop(arrays, moves, state, np.bool_(False))
+            drop(arrays, moves, state, unit, barred, np.int64(0))
+            unit, looked = best_drop(arrays, moves, state, np.bool_(False), barred, descent.draws, 0.0)
             evaluations += looked
 
 

@@ -118,7 +118,7 @@ def test_the_best_moves_are_the_best(kind: str) -> None:
         if gains:
             assert gains[move] >= max(gains.values()) - Fraction(ruled, 10**6), seed  # a gain is one float
             found += 1
-        unit, _ = best_drop(arrays, moves, state, False)
+        unit, _ = best_drop(arrays, moves, state, False, np.zeros(problem.size, np.int64), np.zeros(1, np.int64), 0.0)
         held = tuple(number for number, bit in enumerate(decisions) if bit)
         dropped = {
             each: worth(

@@ -11,6 +11,7 @@ import pytest
 from optsum.heuristics.moves.best_moves import best_add, best_drop
 from optsum.heuristics.moves.descent import EVALUATIONS, OPTIMUM, PHASE, descend, start
 from optsum.heuristics.moves.neighbourhood import ahead, become, below, improves, look, neighbourhood_of, rank
+from optsum.heuristics.moves.walk import exchange
 
 from optsum.coverage.gains import ALONE, JOINED
 from optsum.coverage.instance import Coverage, Joint, Sense
@@ -254,3 +255,53 @@ def test_random_numbers_are_spread_evenly_and_always_the_same() -> None:
         state = (state * 6364136223846793005 + 1442695040888963407) % 2**64
         upper.append((state >> 33) % 10)
     assert numbers[:20] == upper
+
+
+@pytest.mark.parametrize("kind", FITTING)
+def test_the_unit_that_is_dropped_by_force_costs_least(kind: str) -> None:
+    """Per length; of a cover, the one that uncovers least. Units that are barred stay."""
+    found = 0
+    for seed, problem, arrays, moves, decisions in drawn(kind):
+        state, draws = empty_state(arrays), np.ones(1, np.int64)
+        become(arrays, state, np.array(decisions, np.int64))
+        before = worth(problem, decisions)
+        held = [unit for unit, bit in enumerate(decisions) if bit]
+        barred = np.array([int(unit % 3 == 0) for unit in range(problem.size)], np.int64)
+        losses = {}
+        for each in held:
+            kept = [int(unit in held and each not in problem.instance.closure((unit,))) for unit in range(problem.size)]
+            after = worth(problem, kept)
+            lost = after[0] - before[0] if problem.sense is Sense.MINIMIZE else before[1] - after[1]
+            losses[each] = Fraction(lost) / max(1, before[2] - after[2])
+        free = {unit: loss for unit, loss in losses.items() if not barred[unit]}
+        unit, looked = best_drop(arrays, moves, state, True, barred, draws, 0.0)
+        assert (unit >= 0) == bool(free), seed
+        assert looked == len(free)
+        assert draws[0] == 1, "without noise nothing is drawn"
+        if free:
+            found += len(free) > 1
+            assert unit in free
+            assert float(losses[unit]) == pytest.approx(float(min(free.values())), abs=1e-12), seed
+    assert found > 5
+
+
+@pytest.mark.parametrize("kind", FITTING)
+def test_a_step_of_a_walk(kind: str) -> None:
+    """What it leaves is a selection that fits, no unit that it dropped is back, and those that rest are not forced."""
+    gone = 0
+    for seed, problem, arrays, moves, decisions in drawn(kind, 20, units=12):
+        descent, resting = start(arrays, np.array(decisions, np.int64), seed), np.zeros(problem.size, np.int64)
+        descend(arrays, moves, descent, 10**9)
+        for step in range(12):
+            before, rested = descent.state.chosen.copy(), resting.copy()
+            fitted = rank(arrays, descent.state)[0] == 0
+            exchange(arrays, moves, descent, resting, 1 + step % 3)
+            now = descent.state.chosen
+            assert as_worth(rank(arrays, descent.state)) == worth(problem, now.tolist()), (seed, step)
+            assert (resting == (before != now)).all()
+            assert not descent.barred.any()
+            if problem.sense is Sense.MAXIMIZE and not problem.instance.rows and problem.min_length == 0:
+                assert rank(arrays, descent.state)[0] == 0 or not fitted
+                assert (now[(before == 1) & (rested == 0)] == 0).any() or not ((before == 1) & (rested == 0)).any()
+            gone += int((before > now).sum())
+    assert gone > 100

@@ -10,15 +10,14 @@ import numpy as np
 
 from optsum.contracts.run import Limits, Run
 from optsum.contracts.strategy import Strategy
-from optsum.coverage.climb import climb
 from optsum.coverage.instance import Combination
 from optsum.errors import UnsupportedError
 from optsum.optima.nearness import Nearness
 from optsum.optima.optima import Optima
 from optsum.problem.problem import Capability, Problem
-from optsum.system.deadline import Deadline
 
 from .branch_and_bound import BranchAndBound
+from .exhaustive.alone import size_of_best
 from .exhaustive.estimate import duration
 from .exhaustive.few import is_few
 from .exhaustive.strategy import Exhaustive
@@ -27,8 +26,12 @@ from .milp import Milp
 
 __all__ = ["Auto"]
 
-_MANY: Final = 24
-"""Units of a greedy selection beyond which a ratio that varies is proven sooner by integer programs."""
+_MANY: Final = 27
+"""Units of a good selection, about, beyond which a ratio that varies is proven sooner by integer programs."""
+_MANY_OF_FEW: Final = 40
+"""The same where the length ends a selection before its value would: then branch and bound has less to look through."""
+_FREE: Final = 1.25
+"""That it does not is taken for certain where so many times the units fit."""
 
 _LONGEST_S: Final = 600.0
 """No visit of all selections is begun that would take longer, unless a limit ends it."""
@@ -124,7 +127,7 @@ class Auto(Strategy):
             yield Exhaustive()
             return
         cleverer = list(self._cleverer(problem, refusals))
-        if len(cleverer) > 1 and _takes_many(problem, limits):
+        if len(cleverer) > 1 and _takes_many(problem):
             cleverer.reverse()
         yield from cleverer
         seconds = seconds_of(problem, _LONGEST_S)
@@ -148,7 +151,7 @@ class Auto(Strategy):
                 refusals.append(str(error))
 
 
-def _takes_many(problem: Problem, limits: Limits) -> bool:
+def _takes_many(problem: Problem) -> bool:
     """Whether the value is one ratio that varies (precision, F1), and many units make it large."""
     if problem.size <= _MANY or Capability.COVERAGE not in problem.capabilities:
         return False
@@ -157,5 +160,5 @@ def _takes_many(problem: Problem, limits: Limits) -> bool:
         return False
     if int((np.cumsum(np.sort(instance.lengths)) <= instance.max_length).sum()) <= _MANY:
         return False  # not even of the shortest units so many fit
-    climbed = climb(instance, Deadline(limits.time_s))
-    return climbed is not None and len(climbed.units) > _MANY
+    size, fitting = size_of_best(instance)
+    return size > _MANY if fitting > _FREE * size else min(size, fitting) > _MANY_OF_FEW

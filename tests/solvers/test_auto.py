@@ -7,10 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from optsum.solvers.auto import Auto
+from optsum.solvers.exhaustive.alone import size_of_best
 
 import optsum
 from optsum import Status, Termination
 from optsum.contracts.run import Limits
+from optsum.coverage.instance import Coverage
 from optsum.optima.counting import count_feasible, estimate_feasible
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.problem import Evaluation, Problem, Selection
@@ -101,6 +104,24 @@ def test_a_ratio_of_many_units_is_for_integer_programs(monkeypatch: pytest.Monke
     assert ran({"max_length": 60}) == "branch-and-bound"  # recall
     found = optsum.enumerate_optima(topic(1, 60), strategy="auto", **options)
     assert found.result.extra["ran"] == "branch-and-bound"
+
+
+@pytest.mark.parametrize(
+    ("wanted", "max_length", "size", "chosen"),
+    [
+        (20, 400, (20, 80), "branch-and-bound"),  # of the 80 only 20 hold anything
+        (60, 400, (60, 80), "milp"),
+        (60, 200, (60, 40), "branch-and-bound"),  # the length ends it first, at 40
+        (60, 220, (60, 44), "milp"),
+    ],
+)
+def test_how_many_units_make_a_ratio_large(wanted: int, max_length: int, size: tuple[int, int], chosen: str) -> None:
+    copies = [{unit % 60: 1} if unit < wanted else {} for unit in range(80)]
+    instance = Coverage.of(
+        [5] * 80, copies, [[1]] * 60, constants=(0, 300), mass=[[0] * 80, [5] * 80], max_length=max_length
+    )
+    assert size_of_best(instance) == size
+    assert next(Auto().choices(CoverageProblem.of(instance), Limits(), [])).name == chosen
 
 
 def test_the_solver_behind_it_is_named() -> None:

@@ -77,7 +77,7 @@ class Operations(Generic[C]):
 
     Attributes
     ----------
-    root : the root core of a program, and the divisor of its values
+    root : the root core of a program, and the divisor of its values: times that, plus the base, they are the program's
         Raises `UnsupportedError` if they are beyond what 64-bit integers hold with room to spare, and `Stopped` if the
         deadline passes before it is made.
     reduced : what remains once units are decided; a unit is dropped with those below it

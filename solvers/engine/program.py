@@ -23,7 +23,7 @@ from optsum.coverage.instance import Coverage, IntArray, Joint
 from optsum.coverage.row import Row
 from optsum.errors import UnsupportedError
 
-__all__ = ["LONGEST", "Program", "program_of", "sides_of", "spread", "widths", "with_feature"]
+__all__ = ["LONGEST", "Program", "first_gains", "program_of", "sides_of", "spread", "widths", "with_feature"]
 
 _NO_FLOOR: Final = -(2**62)
 
@@ -34,6 +34,14 @@ LONGEST: Final = 100_000
 def widths(start: IntArray) -> IntArray:
     """Return the number of entries of each packed row; `numpy.diff` takes eight times as long on small arrays."""
     return start[1:] - start[:-1]
+
+
+def first_gains(table_start: IntArray, table: IntArray) -> IntArray:
+    """Return what the first copy of each feature is worth; 0 where no copy is worth anything."""
+    gains = np.zeros(len(table_start) - 1, np.int64)
+    has = widths(table_start) > 1
+    gains[has] = table[table_start[:-1][has] + 1]
+    return gains
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -119,7 +127,6 @@ def with_feature(program: Program, units: IntArray, copies: IntArray, table: Int
 
     Parameters
     ----------
-    program : Program
     units, copies : (holders,)
         Units that have copies of it, ascending, and how many.
     table : (M + 1,)
@@ -139,13 +146,7 @@ def with_feature(program: Program, units: IntArray, copies: IntArray, table: Int
 
 
 def _with_rows(program: Program, rows: Sequence[Row]) -> Program:
-    """Return a program whose selections lose more than everything for each row that they break.
-
-    Raises
-    ------
-    UnsupportedError
-        If a row needs too large a table.
-    """
+    """Return a program whose selections lose more than everything for each row that they break."""
     sides = list(sides_of(rows))
     if not sides:
         return program

@@ -11,7 +11,15 @@ from optsum.system.compiled import njit
 
 from .reduction import mix
 
-__all__ = ["fill_reach", "fractional_weights", "losses", "random_words", "segment_ends"]
+__all__ = [
+    "feature_word",
+    "fill_reach",
+    "fractional_weights",
+    "losses",
+    "random_words",
+    "segment_ends",
+    "word_change",
+]
 
 
 @njit(cache=True)
@@ -55,6 +63,26 @@ def random_words(size, seed):
         for k in range(4):
             words[i, k] = mix(np.uint64(seed) + np.uint64(4 * i + k))
     return words
+
+
+# Inlined, as long searches take 5 % less; it costs a second of compilation.
+@njit(cache=True, inline="always")
+def feature_word(words, ends, table_start, f, v, left, which):
+    """Contribution to the key of feature f, of which v copies are taken and so many are left."""
+    top = table_start[f + 1] - table_start[f] - 1
+    if left == 0 or v >= top:
+        return np.uint64(0)
+    at = table_start[f] + v
+    if v + left <= ends[at]:
+        return words[table_start[f] + ends[at], which + 2]
+    return words[at, which]
+
+
+@njit(cache=True, inline="always")
+def word_change(words, ends, table_start, f, v, left, v_then, left_then, which):
+    """Return what the contribution changes by."""
+    before = feature_word(words, ends, table_start, f, v, left, which)
+    return before ^ feature_word(words, ends, table_start, f, v_then, left_then, which)
 
 
 @njit(cache=True)

@@ -11,12 +11,13 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from optsum.coverage.instance import Combination, Coverage, IntArray
 from optsum.errors import UnsupportedError
 from optsum.program.tangent import one_varies
 
-from ..engine.program import Program, program_of, with_feature
+from ..engine.program import Program, first_gains, program_of, with_feature
 
 __all__ = ["servable"]
 
@@ -31,12 +32,15 @@ def servable(instance: Coverage) -> str:
     return ""
 
 
+def _feeds(instance: Coverage, total: int) -> NDArray[np.bool_]:
+    """Return whether each feature adds to a total."""
+    fed: NDArray[np.bool_] = (instance.slot == total) & (first_gains(instance.level_start, instance.level) > 0)
+    return fed
+
+
 def _adds(instance: Coverage, total: int) -> IntArray:
     """Return what each unit is certain to add to an empty total: its mass, or 1 for its features."""
-    first = np.zeros(instance.features, np.int64)
-    steps = np.diff(instance.level_start) > 1
-    first[steps] = instance.level[instance.level_start[:-1][steps] + 1]
-    feeds = (instance.slot == total) & (first > 0)
+    feeds = _feeds(instance, total)
     found: IntArray = instance.mass[total].copy()
     unit = np.repeat(np.arange(instance.size), np.diff(instance.unit_start))
     fed: IntArray = np.bincount(unit[feeds[instance.unit_feature]], minlength=instance.size).astype(np.int64)
@@ -55,15 +59,8 @@ def guarded(program: Program, instance: Coverage, totals: Iterable[int], penalty
         copies = np.minimum(_adds(instance, total), wanted)
         number = len(program.table_start) - 1
         holders = np.flatnonzero(copies)
-        steps = np.diff(instance.level_start) > 1
-        fed = {
-            joint.feature
-            for joint in instance.joints
-            if int(instance.slot[joint.feature]) == total
-            and steps[joint.feature]
-            and int(instance.level[instance.level_start[joint.feature] + 1]) > 0
-        }
-        joints = tuple(replace(joint, feature=number, count=1) for joint in instance.joints if joint.feature in fed)
+        feeds = _feeds(instance, total)
+        joints = tuple(replace(joint, feature=number, count=1) for joint in instance.joints if feeds[joint.feature])
         program = with_feature(program, holders, copies[holders], penalty * np.arange(wanted + 1))
         program = replace(program, base=program.base - penalty * wanted, joints=(*program.joints, *joints))
     return program

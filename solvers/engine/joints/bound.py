@@ -20,6 +20,7 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from optsum.system.compiled import njit
 
@@ -68,22 +69,14 @@ def last_row(low, high, grain, reach):
     return last
 
 
+def nothing_behind(core: Core, grain: int) -> NDArray[np.int32]:
+    """Return what units behind the last one add to each room, for `last_row`: nothing, there are none."""
+    return np.zeros(core.high + 1 if grain == 1 else 1, np.int32)
+
+
 @njit(cache=True)
-def _decide(
-    lengths,
-    parent,
-    skip,
-    at,
-    scale,
-    need_joint,
-    need_unit,
-    veto_joint,
-    veto_unit,
-    last,
-    grain,
-    goal,
-    state,
-):
+def _decide(lengths, parent, skip, at, scale, ties, last, grain, goal, state):
+    need_joint, need_unit, veto_joint, veto_unit = ties
     start, feature, count, table_start, table, price, rising, best, left, _alone, profit, surplus, slack = at
     n, room = len(lengths), len(last) - 1
     K = precedence_table(lengths, skip, profit, last, grain)
@@ -148,16 +141,7 @@ def _decide(
 
 
 def decide(core: Core, target: int) -> tuple[int, States, int]:
-    """Bound a core and find the units that every selection of value >= `target` takes, or drops.
-
-    Returns
-    -------
-    bound : int
-        Times ``core.scale``; below it if no selection reaches the target.
-    state : (n,) int8
-    moved : int
-        How many units were decided.
-    """
+    """Bound a core and find the units that every selection of value >= `target` takes, or drops (`Operations`)."""
     grain = grain_of(core)
     state = np.full(core.size, np.int8(FREE))
     bound, moved = _decide(
@@ -166,11 +150,8 @@ def decide(core: Core, target: int) -> tuple[int, States, int]:
         core.skip,
         core.at,
         core.scale,
-        core.need_joint,
-        core.need_unit,
-        core.veto_joint,
-        core.veto_unit,
-        last_row(core.low, core.high, grain, np.zeros(core.high + 1 if grain == 1 else 1, np.int32)),
+        core.ties,
+        last_row(core.low, core.high, grain, nothing_behind(core, grain)),
         grain,
         target * core.scale,
         state,
@@ -182,7 +163,7 @@ def upper_bound(core: Core) -> int | None:
     """Return the bound times ``core.scale``; None if no selection meets the length limits."""
     at = core.at
     grain = grain_of(core)
-    reach = np.zeros(core.high + 1 if grain == 1 else 1, np.int32)
-    K = precedence_table(core.lengths, core.skip, at.profit, last_row(core.low, core.high, grain, reach), grain)
+    last = last_row(core.low, core.high, grain, nothing_behind(core, grain))
+    K = precedence_table(core.lengths, core.skip, at.profit, last, grain)
     best = int(K[0, -1])
     return None if best < IMPOSSIBLE // 2 else at.slack + best

@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from optsum.coverage.instance import IntArray
 from optsum.system.compiled import njit
 
-from ..reduction import mix
+from ..search import recalled
 from ..store import make_node
 from .moves import drop_unit, take_unit, undo_unit
 
@@ -62,44 +62,16 @@ class Order(NamedTuple):
 
 
 @njit(cache=True)
-def run_search(
-    order,
-    mass,
-    tables,
-    items,
-    joints,
-    units,
-    state,
-    limits,
-    target,
-    first_only,
-    place_of,
-    frame,
-    keys,
-    stage,
-    memo_key,
-    memo_node,
-    nodes,
-    node_slots,
-    counters,
-    budget,
-):
+def run_search(order, mass, tables, items, joints, units, state, limits, place_of, way, memo, store, counters, budget):
     """Search on from where the arrays stand.
 
     Parameters
     ----------
     order, tables, items, joints, units, state : Order, and as in `moves`
-    limits : least and largest length, divisor of lengths in ``order.K``
+    limits : least and largest length, divisor of lengths in ``order.K``, target, whether the first set is enough
     place_of : (n + 1,) int64
         Place of each open frame.
-    frame : (n + 1, 6) int64
-        room, slack, gain, open (0/1), result of the `with` branch, memo slot.
-    keys : (n + 1, 4) uint64
-        State key (two words) and memo key (two words).
-    stage : (n + 1,) int8
-        0 entering, 1 back from `with`, 2 back from `without`.
-    memo_key, memo_node, nodes, node_slots :
-        As in `..singles.kernel`.
+    way, memo, store : as in `..singles.kernel`
     counters : (7,) int64
         nodes in use, number of the frame, frames entered, value returned, hits, frames that became nodes, room wanted.
 
@@ -110,20 +82,23 @@ def run_search(
     """
     ids, lengths, skip, profit, never_less, K, reach, leaf = order
     have, left, und, killed, alive, on = state
-    low, high, grain = limits
+    frame, keys, stage = way
+    memo_key, memo_node = memo
+    nodes, node_slots = store
+    low, high, grain, target, first_only = limits
     n = len(lengths)
     scale = tables.scale
     goal = target * scale
     sp = counters[1]
     result = counters[3]
     spent = 0
-    mask = np.uint64(len(memo_node) - 1)
     capacity = len(nodes) - n - 2
     acc = np.empty(2, np.int64)
     key = np.empty(2, np.uint64)
     while True:
         d = place_of[sp]
-        if stage[sp] == 0:
+        at = stage[sp]
+        if at == 0:
             # Enter.
             if spent >= budget or counters[0] >= capacity:
                 counters[1] = sp
@@ -155,38 +130,12 @@ def run_search(
             counters[2] += 1
             if result < 0:
                 filled = np.int64(reach[d, room]) if len(reach) > 0 else room
-                a = np.uint64(d) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(filled)
-                if opened:
-                    a = mix(a ^ np.uint64(0x5555555555555555))
-                    b = mix(a)
-                else:
-                    a = mix(a) + np.uint64(frame[sp, 2])
-                    b = mix(a ^ np.uint64(0x1234567812345678)) ^ keys[sp, 1]
-                    a = mix(a) ^ keys[sp, 0]
-                keys[sp, 2] = a
-                keys[sp, 3] = b
-                at = mix(a ^ b) & mask
-                place = np.int64(at)
-                for probe in range(8):
-                    place = np.int64((at + np.uint64(probe)) & mask)
-                    if memo_node[place] < 0:
-                        break
-                    if memo_key[place, 0] == a and memo_key[place, 1] == b:
-                        result = np.int64(memo_node[place])
-                        counters[4] += 1
-                        break
-                frame[sp, 5] = place
-            if result >= 0:
-                # Known: go back up.
-                if sp == 0:
-                    counters[1] = 0
-                    counters[3] = result
-                    return 0
-                sp -= 1
-                d = place_of[sp]
-            else:
+                frame[sp, 5], result = recalled(memo_key, memo_node, keys, sp, d, filled, opened, frame[sp, 2])
+                if result >= 0:
+                    counters[4] += 1
+            if result < 0:
                 w = lengths[d]
-                stage[sp] = 1
+                at = stage[sp] = 1
                 frame[sp, 4] = 0
                 if room >= w and (opened == 1 or frame[sp, 1] + profit[d] + K[d + 1, (room - w) // grain] >= goal):
                     frame[sp + 1, 0] = room - w
@@ -202,7 +151,7 @@ def run_search(
                     stage[sp] = 0
                     continue
                 result = -2  # not taken
-        took = stage[sp] == 1  # no literals below: each would make `undo_unit` one kernel more
+        took = at == 1  # no literals below: each would make `undo_unit` one kernel more
         if took:
             opened = frame[sp, 3]
             if result == -2:
@@ -228,18 +177,20 @@ def run_search(
                 stage[sp] = 0
                 continue
             result = 0
-        elif frame[sp, 3] == 0:
+        elif at == 2 and frame[sp, 3] == 0:
             for j in range(skip[d] - 1, d - 1, -1):
                 undo_unit(items, joints, units, have, left, und, killed, alive, on, j, took)
-        # Both branches known.
-        if frame[sp, 4] != 0:
-            result = make_node(nodes, node_slots, counters, ids[d], result, frame[sp, 4])
-        if result != 0:
-            counters[5] += 1
-        place = frame[sp, 5]
-        memo_key[place, 0] = keys[sp, 2]
-        memo_key[place, 1] = keys[sp, 3]
-        memo_node[place] = result
+        if at > 0:
+            # Both branches known.
+            if frame[sp, 4] != 0:
+                result = make_node(nodes, node_slots, counters, ids[d], result, frame[sp, 4])
+            if result != 0:
+                counters[5] += 1
+            place = frame[sp, 5]
+            memo_key[place, 0] = keys[sp, 2]
+            memo_key[place, 1] = keys[sp, 3]
+            memo_node[place] = result
+        # Go back up.
         if sp == 0:
             counters[1] = 0
             counters[3] = result

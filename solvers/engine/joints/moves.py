@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from optsum.coverage.instance import IntArray
 from optsum.system.compiled import njit
 
+from ..tables import word_change
 from .instance.core import term
 
 
@@ -83,18 +84,6 @@ class State(NamedTuple):
 
 
 @njit(cache=True)
-def feature_word(words, ends, table_start, f, v, left, which):
-    """Contribution of feature f to the key."""
-    top = table_start[f + 1] - table_start[f] - 1
-    if left == 0 or v >= top:
-        return np.uint64(0)
-    at = table_start[f] + v
-    if v + left <= ends[at]:
-        return words[table_start[f] + ends[at], which + 2]
-    return words[at, which]
-
-
-@njit(cache=True)
 def _change(tables, have, left, acc, key, f, took, gone):
     """Let feature f have `took` copies more, and `gone` fewer to come."""
     table_start, table, price, best, words, ends, scale, rising = tables
@@ -108,9 +97,7 @@ def _change(tables, have, left, acc, key, f, took, gone):
     if took:
         acc[1] += table[first + min(v2, top)] - table[first + min(v, top)]
     for which in range(2):
-        key[which] ^= feature_word(words, ends, table_start, f, v, r, which) ^ feature_word(
-            words, ends, table_start, f, v2, r2, which
-        )
+        key[which] ^= word_change(words, ends, table_start, f, v, r, v2, r2, which)
     have[f], left[f] = v2, r2
 
 

@@ -20,7 +20,8 @@ _CLOSE: Final = 24
 
 
 @njit(cache=True)
-def _weights(lengths, parent, at, scale, need_joint, need_unit, veto_joint, veto_unit):
+def _weights(lengths, parent, at, scale, ties):
+    need_joint, need_unit, veto_joint, veto_unit = ties
     start, feature, count, table_start, table, price, rising, _best, _left, _alone, _profit, _surplus, _slack = at
     n = len(lengths)
     weight = fractional_weights(feature, count, table_start, table, price, scale, rising)
@@ -84,9 +85,7 @@ def branching_order(core: Core) -> tuple[IntArray, int]:
     in part, by itself or in a joint that needs it (see `..singles.order`). Small
     groups of trees that share joints stay together, so that joints are decided soon.
     """
-    out, tree, heaviest, root, total, top = _weights(
-        core.lengths, core.parent, core.at, core.scale, core.need_joint, core.need_unit, core.veto_joint, core.veto_unit
-    )
+    out, tree, heaviest, root, total, top = _weights(core.lengths, core.parent, core.at, core.scale, core.ties)
     close = total[root] <= _CLOSE
     first = np.where(close, top[root], heaviest[tree])
     group = np.where(close, root, tree)

@@ -5,9 +5,8 @@ subject to  sum_i count_if x_i + sum_o count_of m_o - sum_s z_fs >= 0   for ever
             sum over the members m_o <= x_u, or 1 - x_u, or 1           for every row (its dual is the price of the row)
             x_i <= x_parent(i),  low <= sum_i length_i x_i <= high,  0 <= x_i <= 1,  0 <= z_fs <= width_fs
 
-Fees count with their chords. Units that touch nothing, with all below them, have no column. The duals are
-only ever used as Lagrangian multipliers, where any values >= 0 give a valid bound; an infeasibility that HiGHS
-reports is not used to prune.
+Fees count with their chords. Units that touch nothing, with all below them, have no column. Any prices >= 0 give a
+valid bound.
 
 Long vetoing rows (a unit vetoes every seam that spans it) would fill the matrix, so there a column s_u stands for the
 members of the row of u, and one row says how they differ from those of the vetoing unit before.
@@ -23,7 +22,7 @@ import numpy as np
 from optsum.coverage.instance import IntArray
 from optsum.program.rows import Rows as LinearRows
 
-from ..program import widths
+from ..program import first_gains, widths
 from ..relaxation import BY_ROW, HUGE, LinearProgram
 from .instance.core import NEED, VETO, Core
 from .instance.reduction import effective
@@ -134,10 +133,7 @@ def _add_rows(core: Core, column: IntArray, model: LinearRows, joint_column: int
 
 def _most(core: Core) -> IntArray:
     """Largest prices that make sense: of a feature its first gain, of a row what a member gains at most."""
-    features = len(core.table_start) - 1
-    slope = np.zeros(features, np.int64)
-    has = widths(core.table_start) > 1
-    slope[has] = core.table[core.table_start[:-1][has] + 1]
+    slope = first_gains(core.table_start, core.table)
     gain = np.zeros(len(core.mass), np.int64)
     np.add.at(gain, np.repeat(np.arange(len(gain)), widths(core.start)), slope[core.feature] * core.count)
     gain += np.maximum(core.mass, 0)

@@ -15,12 +15,12 @@ from ..program import widths
 from ..reduction import mix
 from ..search import WANTED, Search
 from ..store import NodeStore
-from ..tables import random_words, segment_ends
-from .bound import grain_of, last_row, precedence_table
+from ..tables import feature_word, random_words, segment_ends
+from .bound import grain_of, last_row, nothing_behind, precedence_table
 from .instance.core import NEED, Core
 from .instance.reduction import fillers
 from .kernel import Order, run_search
-from .moves import Items, Joints, State, Tables, Units, feature_word
+from .moves import Items, Joints, State, Tables, Units
 
 
 @njit(cache=True)
@@ -82,7 +82,7 @@ def _never_less(core: Core, mass: IntArray, n: int) -> IntArray:
     return least
 
 
-def _units(core: Core, place: IntArray, n: int) -> Units:
+def units_of(core: Core, place: IntArray, n: int) -> Units:
     """Return the joints and rows of each place."""
     tied_row = np.flatnonzero(core.rows.unit >= 0)
     return Units(
@@ -108,29 +108,18 @@ def _state(core: Core) -> State:
 
 
 class JointSearch(Search):
-    """One resumable search.
+    """One resumable search for sets of at least a value, or for the first of them (`Operations`).
+
+    For the first one there are no fillers: units that touch nothing and stand in trees of such units, which are decided
+    last (and not apart where the knapsack table is coarse).
 
     Parameters
     ----------
-    core : Core
     order : (n,)
         Units in the order of decision; descendants follow their ancestors immediately.
-    target : int
-        Sets of at least this value are wanted.
-    store : NodeStore
-    first_only : bool
-        Stop at the first of them; then there are no fillers: units that touch nothing and stand in trees of such
-        units, which are decided last (and not apart where the knapsack table is coarse).
     """
 
-    def __init__(
-        self,
-        core: Core,
-        order: IntArray,
-        target: int,
-        store: NodeStore,
-        first_only: bool,
-    ) -> None:
+    def __init__(self, core: Core, order: IntArray, target: int, store: NodeStore, first_only: bool) -> None:
         at, grain = core.at, grain_of(core)
         self._low, self._high = core.low, core.high
         filler = fillers(core) if not first_only and grain == 1 else np.zeros(core.size, np.bool_)
@@ -147,7 +136,7 @@ class JointSearch(Search):
 
         self._fillers = _Fillers(core, outside, store) if len(outside) else None
         # With a least length every room is a state of its own; with a coarse table rooms are not merged.
-        reach_last = self._fillers.reach if self._fillers else np.zeros(core.high + 1 if grain == 1 else 1, np.int32)
+        reach_last = self._fillers.reach if self._fillers else nothing_behind(core, grain)
         last = last_row(core.low, core.high, grain, reach_last)
         K = precedence_table(lengths, skip, at.profit[order], last, grain)
         merges = grain == 1 and core.low <= 0
@@ -165,27 +154,12 @@ class JointSearch(Search):
         frame[0, :3] = core.high, at.slack, core.base
         keys = np.zeros((n + 2, 4), np.uint64)
         keys[0, :2] = _first_key(words, ends, at.table_start, at.left, joint_words)
-        stage = np.zeros(n + 2, np.int8)
         self._leaf = np.full(core.high + 1, -1, np.int64) if self._fillers else np.zeros(0, np.int64)
         decisions = Order(ids, lengths, skip, at.profit[order], never_less, K, reach, self._leaf)
-        limits = (core.low, core.high, grain)
-        fixed = (
-            decisions,
-            mass,
-            tables,
-            items,
-            ties,
-            _units(core, place, n),
-            _state(core),
-            limits,
-            target,
-            first_only,
-            self._place_of,
-            frame,
-            keys,
-            stage,
-        )
-        super().__init__(run_search, fixed, store, ids, frame, keys, stage)
+        limits = (core.low, core.high, grain, target, first_only)
+        units = units_of(core, place, n)
+        fixed = (decisions, mass, tables, items, ties, units, _state(core), limits, self._place_of)
+        super().__init__(run_search, fixed, store, ids, (frame, keys, np.zeros(n + 2, np.int8)))
 
     def run(self, budget: int) -> int:
         """Enter up to `budget` more frames, and make the leaves that the kernel wants."""

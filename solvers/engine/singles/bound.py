@@ -32,19 +32,7 @@ from optsum.system.compiled import njit
 from ..reduction import States
 from .core import Core
 
-__all__ = [
-    "IMPOSSIBLE",
-    "best_counts",
-    "bounds_within",
-    "decide",
-    "fee_term",
-    "grain_of",
-    "net",
-    "profits",
-    "suffix_table",
-    "total_of",
-    "upper_bound",
-]
+__all__ = ["bounds_within", "total_of"]
 
 IMPOSSIBLE: Final = -(2**61)
 """Profit of a knapsack that cannot be filled to the least length."""
@@ -251,25 +239,12 @@ def total_of(held, core):
 
 def upper_bound(core: Core) -> int | None:
     """Return the bound times ``core.scale``; None if no selection meets the length limits."""
-    bound, _, _ = _decided(core, None)
+    bound, _, _ = decide(core, None)
     return bound if bound > IMPOSSIBLE // 2 else None
 
 
-def decide(core: Core, target: int) -> tuple[int, States, int]:
-    """Bound a core and find the units that every selection of value >= `target` takes, or drops.
-
-    Returns
-    -------
-    bound : int
-        Times ``core.scale``; `IMPOSSIBLE` if no selection can reach the target.
-    state : (n,) int8
-    moved : int
-        How many units were decided.
-    """
-    return _decided(core, target)
-
-
-def _decided(core: Core, target: int | None) -> tuple[int, States, int]:
+def decide(core: Core, target: int | None) -> tuple[int, States, int]:
+    """Bound a core and find the units that every selection of value >= `target` takes, or drops (`Operations`)."""
     state: NDArray[np.int8] = np.empty(core.size, np.int8)
     bound, moved = _decide(core.plain, grain_of(core), 0 if target is None else target, target is None, state)
     return int(bound), state, int(moved)

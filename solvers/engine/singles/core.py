@@ -144,19 +144,12 @@ def _reach(program: Program) -> float:
 
 
 def core_of(program: Program, _deadline: Deadline = NEVER) -> tuple[Core, int]:
-    """Make the root instance of a program.
-
-    Returns
-    -------
-    core : Core
-        Units longer than the maximum are left out.
-    unit : int
-        Common divisor of all gains: the core's values times `unit`, plus the program's base, are its values.
+    """Make the root instance of a program, without units longer than the maximum (`Operations`).
 
     Raises
     ------
     UnsupportedError
-        If several units decide an occurrence, or the numbers are beyond what 64-bit integers hold with room to spare.
+        If several units decide an occurrence, too.
     """
     if not program.singletons:
         raise UnsupportedError(

@@ -29,10 +29,49 @@ def _knapsack_set(lengths, profit, low, high, grain, state):
 
 
 @njit(cache=True)
+def moved(state, have, paid, core, unit, sign):
+    """Add (`sign` 1) or drop (-1) a unit; return what that brings."""
+    _ids, _lengths, mass, start, feature, count, table_start, table, _price, fees, _base, _low, _high, _scale = core
+    fee_start, fee, fee_count, _fee_share, fee_weight, fee_step = fees
+    gain = sign * mass[unit]
+    for k in range(start[unit], start[unit + 1]):
+        f = feature[k]
+        first = table_start[f]
+        top = table_start[f + 1] - first - 1
+        v = have[f] + sign * count[k]
+        gain += table[first + min(v, top)] - table[first + min(have[f], top)]
+        have[f] = v
+    for k in range(fee_start[unit], fee_start[unit + 1]):
+        g = fee[k]
+        v = paid[g] + sign * fee_count[k]
+        gain -= fee_weight[g] * (min(v, fee_step[g]) - min(paid[g], fee_step[g]))
+        paid[g] = v
+    state[unit] = 1 if sign > 0 else 0
+    return gain
+
+
+@njit(cache=True, inline="always")
+def gain_of(have, paid, core, unit):
+    """Return what a unit would bring."""
+    _ids, _lengths, mass, start, feature, count, table_start, table, _price, fees, _base, _low, _high, _scale = core
+    fee_start, fee, fee_count, _fee_share, fee_weight, fee_step = fees
+    gain = mass[unit]
+    for k in range(start[unit], start[unit + 1]):
+        f = feature[k]
+        first = table_start[f]
+        top = table_start[f + 1] - first - 1
+        gain += table[first + min(have[f] + count[k], top)] - table[first + min(have[f], top)]
+    for k in range(fee_start[unit], fee_start[unit + 1]):
+        g = fee[k]
+        gain -= fee_weight[g] * (min(paid[g] + fee_count[k], fee_step[g]) - min(paid[g], fee_step[g]))
+    return gain
+
+
+@njit(cache=True)
 def fill_greedily(core, state):
     """Add the unit of most gain a length, as long as one fits and gains."""
-    _ids, lengths, mass, start, feature, count, table_start, table, _price, fees, _base, _low, high, _scale = core
-    fee_start, fee, fee_count, _fee_share, fee_weight, fee_step = fees
+    lengths, table_start, fee_weight, high = core[1], core[6], core[9][4], core[12]
+    plus = np.int64(1)  # a literal would compile `moved` once more
     n = len(lengths)
     have = np.zeros(len(table_start) - 1, np.int64)
     paid = np.zeros(len(fee_weight), np.int64)
@@ -40,35 +79,20 @@ def fill_greedily(core, state):
     for i in range(n):
         if state[i] == 1:
             used += lengths[i]
-            for k in range(start[i], start[i + 1]):
-                have[feature[k]] += count[k]
-            for k in range(fee_start[i], fee_start[i + 1]):
-                paid[fee[k]] += fee_count[k]
+            moved(state, have, paid, core, np.int64(i), plus)
     while True:
-        best = -1
+        best = np.int64(-1)
         best_gain = np.int64(0)
         for i in range(n):
             if state[i] == 1 or used + lengths[i] > high:
                 continue
-            gain = mass[i]
-            for k in range(start[i], start[i + 1]):
-                f = feature[k]
-                top = table_start[f + 1] - table_start[f] - 1
-                gain += table[table_start[f] + min(have[f] + count[k], top)] - table[table_start[f] + min(have[f], top)]
-            for k in range(fee_start[i], fee_start[i + 1]):
-                g = fee[k]
-                gain -= fee_weight[g] * (min(paid[g] + fee_count[k], fee_step[g]) - min(paid[g], fee_step[g]))
+            gain = gain_of(have, paid, core, np.int64(i))
             if gain > 0 and (best < 0 or float(gain) * max(lengths[best], 1) > float(best_gain) * max(lengths[i], 1)):
-                best = i
-                best_gain = gain
+                best, best_gain = np.int64(i), gain
         if best < 0:
             return
-        state[best] = 1
         used += lengths[best]
-        for k in range(start[best], start[best + 1]):
-            have[feature[k]] += count[k]
-        for k in range(fee_start[best], fee_start[best + 1]):
-            paid[fee[k]] += fee_count[k]
+        moved(state, have, paid, core, best, plus)
 
 
 def good_set(core: Core) -> tuple[tuple[int, ...], int]:

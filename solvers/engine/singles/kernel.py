@@ -39,21 +39,10 @@ from optsum.coverage.instance import IntArray
 from optsum.system.compiled import njit
 
 from ..reduction import mix
+from ..search import recalled
 from ..store import make_node
+from ..tables import word_change
 from .bound import fee_term, net
-
-
-# Inlined, as long searches take 5 % less; it costs a second of compilation.
-@njit(cache=True, inline="always")
-def _word(words, ends, table_start, f, v, left, which):
-    """Contribution of feature f to the key."""
-    top = table_start[f + 1] - table_start[f] - 1
-    if left == 0 or v >= top:
-        return np.uint64(0)
-    at = table_start[f] + v
-    if v + left <= ends[at]:
-        return words[table_start[f] + ends[at], which + 2]
-    return words[at, which]
 
 
 @njit(cache=True, inline="always")
@@ -135,38 +124,20 @@ class FeeTables(NamedTuple):
 
 
 @njit(cache=True)
-def run_search(
-    units,
-    tables,
-    fees,
-    limits,
-    target,
-    first_only,
-    frame,
-    keys,
-    stage,
-    memo_key,
-    memo_node,
-    nodes,
-    node_slots,
-    counters,
-    budget,
-):
+def run_search(units, tables, fees, limits, target, first_only, way, memo, store, counters, budget):
     """Search on from where the arrays stand.
 
     Parameters
     ----------
     units, tables, fees : Units, Tables, FeeTables
     limits : scale, least and largest length, divisor of lengths in ``units.K``
-    frame : (n + 1, 6) int64
-        room, slack, gain, open (0/1), result of the `with` branch, memo slot.
-    keys : (n + 1, 4) uint64
-        Feature key (two words) and memo key (two words).
-    stage : (n + 1,) int8
-        0 entering, 1 back from `with`, 2 back from `without`.
-    memo_key, memo_node : (slots, 2) uint64, (slots,) int32
+    way : (n + 1, 6) int64, (n + 1, 4) uint64, (n + 1,) int8
+        Of each frame room, slack, gain, open (0/1), result of the `with` branch, memo slot; key of the state (two
+        words) and of the memo (two words); 0 entering, 1 back from `with`, 2 back from `without`.
+    memo : (slots, 2) uint64, (slots,) int32
         Open addressing over eight places, the last of them overwritten; -1 marks an empty slot.
-    nodes, node_slots : (capacity, 3) int32, (slots,) int32
+    store : (capacity, 3) int32, (slots,) int32
+        Nodes, and their index.
     counters : (6,) int64
         nodes in use, depth, frames entered, value returned, hits, frames that became nodes.
 
@@ -178,6 +149,9 @@ def run_search(
     ids, lengths, mass, profit, start, feature, count, worst, K, reach = units
     table_start, table, price, best, words, ends, have, left = tables
     fee_start, fee, fee_count, fee_share, fee_weight, fee_step, fee_words, fee_have, fee_left, fee_paid, fee_open = fees
+    frame, keys, stage = way
+    memo_key, memo_node = memo
+    nodes, node_slots = store
     scale, low, high, grain = limits
     n = len(lengths)
     goal = target * scale
@@ -185,11 +159,10 @@ def run_search(
     result = counters[3]
     spent = 0
     one, two = np.int64(0), np.int64(1)  # the words of a key; literals would compile what takes them twice
-    slots = len(memo_node)
-    mask = np.uint64(slots - 1)
     capacity = len(nodes) - n - 2
     while True:
-        if stage[d] == 0:
+        at = stage[d]
+        if at == 0:
             # Enter.
             if spent >= budget or counters[0] >= capacity:
                 counters[1] = d
@@ -211,31 +184,13 @@ def run_search(
                 result = 0
             if result < 0:
                 filled = np.int64(reach[d, room]) if (low <= 0 and len(reach) > 0) else room
-                a = np.uint64(d) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(filled)
-                if opened:
-                    a = mix(a ^ np.uint64(0x5555555555555555))
-                    b = mix(a)
-                else:
-                    a = mix(a) + np.uint64(frame[d, 2])
-                    b = mix(a ^ np.uint64(0x1234567812345678)) ^ keys[d, 1]
-                    a = mix(a) ^ keys[d, 0]
-                keys[d, 2] = a
-                keys[d, 3] = b
-                at = mix(a ^ b) & mask
-                place = np.int64(at)
-                for probe in range(8):
-                    place = np.int64((at + np.uint64(probe)) & mask)
-                    if memo_node[place] < 0:
-                        break
-                    if memo_key[place, 0] == a and memo_key[place, 1] == b:
-                        result = np.int64(memo_node[place])
-                        counters[4] += 1
-                        break
-                frame[d, 5] = place
+                frame[d, 5], result = recalled(memo_key, memo_node, keys, d, d, filled, opened, frame[d, 2])
+                if result >= 0:
+                    counters[4] += 1
             if result < 0:
                 w = lengths[d]
                 take = room >= w and (opened == 1 or frame[d, 1] + profit[d] + K[d + 1, (room - w) // grain] >= goal)
-                stage[d] = 1
+                at = stage[d] = 1
                 frame[d, 4] = 0
                 if take:
                     frame[d + 1, 0] = room - w
@@ -257,12 +212,8 @@ def run_search(
                                 slack += net(table_start, table, price, scale, f, v + c) - net(
                                     table_start, table, price, scale, f, was
                                 )
-                            ka ^= _word(words, ends, table_start, f, v, r, one) ^ _word(
-                                words, ends, table_start, f, v + c, r - c, one
-                            )
-                            kb ^= _word(words, ends, table_start, f, v, r, two) ^ _word(
-                                words, ends, table_start, f, v + c, r - c, two
-                            )
+                            ka ^= word_change(words, ends, table_start, f, v, r, v + c, r - c, one)
+                            kb ^= word_change(words, ends, table_start, f, v, r, v + c, r - c, two)
                             have[f] = v + c
                             left[f] = r - c
                         for k in range(fee_start[d], fee_start[d + 1]):
@@ -300,20 +251,7 @@ def run_search(
                         fee_open[fee[k]] -= fee_share[k]
                 result = 0
                 # falls through to stage 1 with the `with` branch empty
-            else:
-                # Known: go back up.
-                if d == 0:
-                    counters[1] = 0
-                    counters[3] = result
-                    return 0
-                d -= 1
-                if stage[d] == 1 and frame[d, 3] == 0:
-                    for k in range(start[d], start[d + 1]):
-                        have[feature[k]] -= count[k]
-                    for k in range(fee_start[d], fee_start[d + 1]):
-                        fee_have[fee[k]] -= fee_count[k]
-                        fee_paid[fee[k]] -= fee_share[k]
-        if stage[d] == 1:
+        if at == 1:
             # `have` is as before the unit, `left` without it.
             frame[d, 4] = result
             room = frame[d, 0]
@@ -334,12 +272,8 @@ def run_search(
                             slack += net(table_start, table, price, scale, f, v + r) - net(
                                 table_start, table, price, scale, f, min(best[f], v + r + c)
                             )
-                        ka ^= _word(words, ends, table_start, f, v, r + c, one) ^ _word(
-                            words, ends, table_start, f, v, r, one
-                        )
-                        kb ^= _word(words, ends, table_start, f, v, r + c, two) ^ _word(
-                            words, ends, table_start, f, v, r, two
-                        )
+                        ka ^= word_change(words, ends, table_start, f, v, r + c, v, r, one)
+                        kb ^= word_change(words, ends, table_start, f, v, r + c, v, r, two)
                     for k in range(fee_start[d], fee_start[d + 1]):
                         g = fee[k]
                         c = fee_count[k]
@@ -359,22 +293,23 @@ def run_search(
                 stage[d] = 0
                 continue
             result = 0
-            stage[d] = 2
-        # Stage 2: both branches known.
-        if frame[d, 3] == 0:
-            for k in range(start[d], start[d + 1]):
-                left[feature[k]] += count[k]
-            for k in range(fee_start[d], fee_start[d + 1]):
-                fee_left[fee[k]] += fee_count[k]
-                fee_open[fee[k]] += fee_share[k]
-        if frame[d, 4] != 0:
-            result = make_node(nodes, node_slots, counters, ids[d], result, frame[d, 4])
-        if result != 0:
-            counters[5] += 1
-        place = frame[d, 5]
-        memo_key[place, 0] = keys[d, 2]
-        memo_key[place, 1] = keys[d, 3]
-        memo_node[place] = result
+        if at > 0:
+            # Both branches known.
+            if frame[d, 3] == 0:
+                for k in range(start[d], start[d + 1]):
+                    left[feature[k]] += count[k]
+                for k in range(fee_start[d], fee_start[d + 1]):
+                    fee_left[fee[k]] += fee_count[k]
+                    fee_open[fee[k]] += fee_share[k]
+            if frame[d, 4] != 0:
+                result = make_node(nodes, node_slots, counters, ids[d], result, frame[d, 4])
+            if result != 0:
+                counters[5] += 1
+            place = frame[d, 5]
+            memo_key[place, 0] = keys[d, 2]
+            memo_key[place, 1] = keys[d, 3]
+            memo_node[place] = result
+        # Go back up.
         if d == 0:
             counters[1] = 0
             counters[3] = result

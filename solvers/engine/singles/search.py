@@ -96,21 +96,9 @@ def _prepare(order, core, grain):
 
 
 def search_of(core: Core, order: IntArray, target: int, store: NodeStore, first_only: bool) -> Search:
-    """Make a resumable search.
-
-    Parameters
-    ----------
-    core : Core
-    order : (n,) units of the core in the order of decision
-    target : int
-        Sets of at least this value are wanted.
-    store : NodeStore
-    first_only : bool
-        Stop at the first of them.
-    """
+    """Make a resumable search for sets of at least a value, or for the first of them (`Operations`)."""
     grain = grain_of(core)
     units, tables, fees, frame = _prepare(order, core.plain, grain)
-    keys, stage = np.zeros((core.size + 1, 4), np.uint64), np.zeros(core.size + 1, np.int8)
+    way = frame, np.zeros((core.size + 1, 4), np.uint64), np.zeros(core.size + 1, np.int8)
     limits = (core.scale, core.low, core.high, grain)
-    fixed = (units, tables, fees, limits, target, first_only, frame, keys, stage)
-    return Search(run_search, fixed, store, units.ids, frame, keys, stage)
+    return Search(run_search, (units, tables, fees, limits, target, first_only), store, units.ids, way)

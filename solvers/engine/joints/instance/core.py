@@ -163,6 +163,11 @@ class Core:
         """Number of joints that may become active."""
         return len(self.mass) - len(self.ids)
 
+    @property
+    def ties(self) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+        """The entries of joints and units, as kernels take them."""
+        return self.need_joint, self.need_unit, self.veto_joint, self.veto_unit
+
     @cached_property
     def skip(self) -> IntArray:
         """The first unit behind each unit's descendants."""

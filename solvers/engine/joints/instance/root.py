@@ -15,7 +15,7 @@ from optsum.errors import UnsupportedError
 from optsum.system.deadline import NEVER, Deadline, TimeOver
 
 from ...monitor import stop_at
-from ...program import Program, widths
+from ...program import Program, first_gains, widths
 from ...reduction import DROPPED, FREE, States
 from .core import NEED, VETO, Core, Fees, Rows
 from .reduction import reduced
@@ -66,10 +66,6 @@ def _simplified(
 
     A need's ancestors are needed anyway and a veto's descendants veto anyway; a joint whose needs meet its vetoes is
     never active.
-
-    Raises
-    ------
-    TimeOver
     """
     above: list[tuple[int, ...]] = []
     for mother in parent.tolist():
@@ -141,10 +137,7 @@ def _cliques(members: list[int], joints: Sequence[_Occurrence]) -> list[list[int
 def _rows_of(joints: Sequence[_Occurrence], units: int, deadline: Deadline) -> Rows:
     """Rows of all joints: those of seams at once (a path has one successor), others by comparing them.
 
-    Raises
-    ------
-    Stopped
-        Seams veto tens of millions of units in a topic of thousands of sentences: each step takes a part of a second.
+    Seams veto tens of millions of units in a topic of thousands of sentences: each step takes a part of a second.
     """
     seams = [number for number, joint in enumerate(joints) if joint.seam]
     # Cell: a unit, and whether it is the first or the second that seams need, or one between the two.
@@ -203,27 +196,10 @@ def _entries(groups: Iterable[Sequence[int]]) -> tuple[IntArray, IntArray]:
 
 
 def core_of(program: Program, deadline: Deadline = NEVER) -> tuple[Core, int]:
-    """Make the root instance of a program.
+    """Make the root instance of a program, without units longer than the maximum and those below them (`Operations`).
 
-    Parameters
-    ----------
-    program : Program
-    deadline : Deadline
-        Asked between the steps if they take long: some seconds where thousands of joints have a thousand vetoes each.
-
-    Returns
-    -------
-    core : Core
-        Units longer than the maximum, and those below them, are left out.
-    divisor : int
-        Values of the core times this, plus the program's base, are values of the program.
-
-    Raises
-    ------
-    UnsupportedError
-        If the values are beyond what 64-bit integers hold with room to spare.
-    Stopped
-        When the deadline passes.
+    The deadline is asked between the steps if they take long: some seconds where thousands of joints have a thousand
+    vetoes each.
     """
     deadline = _patience(program, deadline)
     divisor = _divisor(program)
@@ -335,9 +311,7 @@ def _magnitude(
     rows: Rows,
 ) -> float:
     """Bound on every sum that the kernels make, without the scale; prices of rows are cut at their members' gains."""
-    slope = np.zeros(len(table_start) - 1)
-    has = widths(table_start) > 1
-    slope[has] = np.abs(table[table_start[:-1][has] + 1])
+    slope = np.abs(first_gains(table_start, table)).astype(np.float64)
     gains = np.zeros(len(mass))
     np.add.at(gains, item, slope[feature] * count)
     first_joint = len(mass) - (int(rows.joint.max()) + 1 if len(rows.joint) else 0)

@@ -26,7 +26,7 @@ from optsum.system.deadline import Deadline
 
 
 def limits_left(run: Run, gap: float | None = None) -> Limits:
-    """Return what a run has left of its limits, for a part of it that has another objective, or ends within a gap."""
+    """Return what a run has left of time and nodes, for a part of it with another objective, which may end in a gap."""
     limits = run.limits
     return Limits(
         time_s=None if limits.time_s is None else run.remaining_s,

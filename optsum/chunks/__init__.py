@@ -2,10 +2,9 @@
 
 from optsum.chunks.conllu_text import format_conllu, parse_conllu, read_conllu
 from optsum.chunks.display import bracketed, indented
-from optsum.chunks.parse import Parse, Token
+from optsum.chunks.parse import Parse, Token, parses_of_spacy
 from optsum.chunks.rules.files import load_rules, rules_for
 from optsum.chunks.rules.rules import Rules
-from optsum.chunks.spacy_doc import parses_of_spacy
 from optsum.chunks.tree import PROFILES, chunk_tree
 
 __all__ = [

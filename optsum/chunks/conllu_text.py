@@ -1,4 +1,4 @@
-"""Parsed sentences from CoNLL-U text."""
+"""Parsed sentences from CoNLL-U text, and back."""
 
 from __future__ import annotations
 
@@ -43,7 +43,42 @@ class Block:
             If the lines are no CoNLL-U, ``# text`` is not made of the words, or the heads are no tree; the message
             names file and sentence.
         """
-        return _parse(self)
+        import conllu
+        from conllu.exceptions import ParseException
+
+        try:
+            (rows,) = conllu.parse(self.text, field_parsers=_COLUMNS)
+        except ParseException as error:
+            raise InputError(f"{self.source}: a line is no CoNLL-U: {str(error).rstrip('.')}") from None
+        words: list[Any] = []
+        ranges: dict[int, tuple[int, str, bool]] = {}  # number of the first word -> last word, form, blank after it
+        for row in map(dict, rows):  # the mapping of `conllu` is slower
+            kind = row.get("id")
+            if isinstance(kind, int):
+                if kind != len(words) + 1:
+                    raise InputError(f"{self.source}: word {kind} stands where word {len(words) + 1} should; number on")
+                words.append(row)
+            elif kind is None:
+                raise InputError(f"{self.source}: a line has no number in its first column; number the words from 1")
+            elif kind[1] == "-":
+                ranges[kind[0]] = (kind[2], _text_of(row, "form"), _blank_after(row))
+        if not words:
+            raise InputError(f"{self.source}: there is no word; give at least one")
+        surface = _surface(words, ranges, self.source)
+        text = self.meta.get("text") or "".join(form + " " * blank for _, form, blank in surface).rstrip()
+        spans: list[tuple[int, int]] = []
+        at = 0
+        for members, form, _ in surface:
+            start, at = _find(form, text, at, self.source)
+            spans += _share(members, form, start, at)
+        if text[at:].strip():
+            raise InputError(
+                f"{self.source}: the comment # text ends in {text[at:].strip()!r:.40}, which no word is; "
+                "make them agree"
+            )
+        return Parse(
+            tuple(_token(row, span, self.source) for row, span in zip(words, spans, strict=True)), text, self.source
+        )
 
 
 def read_conllu(path: PathLike) -> Iterator[Parse]:
@@ -147,44 +182,6 @@ _COLUMNS: Final[dict[str, Any]] = {
 """Parsers of columns that take a fraction of the time of those of `conllu`."""
 
 
-def _parse(block: Block) -> Parse:
-    import conllu
-    from conllu.exceptions import ParseException
-
-    try:
-        (rows,) = conllu.parse(block.text, field_parsers=_COLUMNS)
-    except ParseException as error:
-        raise InputError(f"{block.source}: a line is no CoNLL-U: {str(error).rstrip('.')}") from None
-    words: list[Any] = []
-    ranges: dict[int, tuple[int, str, bool]] = {}  # number of the first word -> last word, form, blank after it
-    for row in map(dict, rows):  # the mapping of `conllu` is slower
-        kind = row.get("id")
-        if isinstance(kind, int):
-            if kind != len(words) + 1:
-                raise InputError(f"{block.source}: word {kind} stands where word {len(words) + 1} should; number on")
-            words.append(row)
-        elif kind is None:
-            raise InputError(f"{block.source}: a line has no number in its first column; number the words from 1")
-        elif kind[1] == "-":
-            ranges[kind[0]] = (kind[2], _text_of(row, "form"), _blank_after(row))
-    if not words:
-        raise InputError(f"{block.source}: there is no word; give at least one")
-    surface = _surface(words, ranges, block.source)
-    text = block.meta.get("text") or "".join(form + " " * blank for _, form, blank in surface).rstrip()
-    spans: list[tuple[int, int]] = []
-    at = 0
-    for members, form, _ in surface:
-        start, at = _find(form, text, at, block.source)
-        spans += _share(members, form, start, at)
-    if text[at:].strip():
-        raise InputError(
-            f"{block.source}: the comment # text ends in {text[at:].strip()!r:.40}, which no word is; make them agree"
-        )
-    return Parse(
-        tuple(_token(row, span, block.source) for row, span in zip(words, spans, strict=True)), text, block.source
-    )
-
-
 def _surface(
     words: list[Any], ranges: dict[int, tuple[int, str, bool]], source: str
 ) -> list[tuple[list[str], str, bool]]:
@@ -266,10 +263,6 @@ def format_conllu(parse: Parse) -> str:
     r"""Return the CoNLL-U text of a sentence, such as a topic has in ``"parses"``.
 
     `parse_conllu` makes the same tokens of it; of the text, white space at the ends is lost.
-
-    Parameters
-    ----------
-    parse : Parse
 
     Examples
     --------

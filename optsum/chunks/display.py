@@ -22,7 +22,6 @@ def bracketed(parse: Parse, tree: nx.DiGraph) -> str:
 
     Parameters
     ----------
-    parse : Parse
     tree : networkx.DiGraph
         The `chunk_tree` of it.
     """

@@ -118,7 +118,6 @@ def owners(parse: Parse, words: Sequence[int]) -> list[int]:
 
     Parameters
     ----------
-    parse : Parse
     words : sequence of int
         The tokens that are words, in order; at least one.
     """

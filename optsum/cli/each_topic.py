@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from time import perf_counter
 from typing import Any
 
 from optsum.cli.exits import DONE, FAILED, INTERRUPTED, put, tell
 from optsum.cli.finished import Finished
+from optsum.cli.flags import Files, existing
 from optsum.cli.signals import Interrupts
 from optsum.cli.topics import count_topics, open_topics
 from optsum.contracts.result import Result, Status
 from optsum.corpus.rows.formats import RowFormat
-from optsum.corpus.rows.writer import Existing, RowWriter
+from optsum.corpus.rows.writer import RowWriter
 from optsum.corpus.topic import BadTopic, Topic
 from optsum.errors import OptionError
 from optsum.options.options import Options
-from optsum.report.messages.progress import bar
+from optsum.report.messages import bar
 from optsum.report.tables.results import headline
 from optsum.report.tables.table import Table, counted, number, seconds
 from optsum.running.each_topic import charged
@@ -36,26 +37,17 @@ class EachTopic:
 
     Parameters
     ----------
-    topics : str
-        The file.
-    columns : str or None
-        What ``--map`` says.
+    files : Files
     output : str or None
-        Where rows are written.
-    inputs : iterable of str or None
-        Other files that must not be overwritten.
+        Where rows are written, as the command understands its ``--output``.
     ways : sequence of Options
-        All that a topic is searched with.
-    existing : Existing
-        What becomes of rows that the output has.
+        All that a topic is searched with; they have the same stop words.
     other : callable, optional
         As for `optsum.cli.finished.Finished`.
     row_of, result_of : callable
         What is written of a result, and what a row that is kept says of it.
     form : RowFormat, optional
         Of the output, where its name does not say it.
-    limit : int, optional
-        Only so many topics.
 
     Raises
     ------
@@ -65,27 +57,23 @@ class EachTopic:
 
     def __init__(
         self,
-        topics: str,
-        columns: str | None,
+        files: Files,
         output: str | None,
-        *,
-        inputs: Iterable[str | None],
         ways: Sequence[Options],
-        existing: Existing,
+        *,
         other: Callable[[Mapping[str, Any]], str | None] | None = None,
         row_of: Callable[[Result], dict[str, Any]] = Result.to_row,
         result_of: Callable[[Mapping[str, Any]], Result] = Result.from_row,
         form: RowFormat | None = None,
-        limit: int | None = None,
     ) -> None:
-        if output is None and existing is Existing.RESUME:
+        self._existing = existing(files.overwrite, files.resume)
+        if output is None and files.resume:
             raise OptionError("There is no output to be resumed: give its file, -o FILE.")
-        self._path, self._output, self._ways, self._existing = topics, output, ways, existing
+        self._files, self._output, self._ways = files, output, ways
         self._row_of, self._result_of, self._form = row_of, result_of, form
         self._finished = Finished(output or "", ways, other)
-        self._inputs = [topics, *(path for path in inputs if path)]
-        self._limit = limit
-        self._read = open_topics(topics, columns, ways[0].flat, limit)
+        self._inputs = [files.topics, *filter(None, (files.config, ways[0].stopwords))]
+        self._read = open_topics(files.topics, files.columns, ways[0].flat, files.limit)
         self._statuses: Counter[str] = Counter()
         self._objective = 0.0
         self._kept = 0
@@ -111,7 +99,7 @@ class EachTopic:
             for way in self._ways:
                 self._warm += warm_up(setup_of(way))
             interrupts = stack.enter_context(Interrupts())
-            advance = stack.enter_context(bar("topics", lambda: count_topics(self._path, self._limit)))
+            advance = stack.enter_context(bar("topics", lambda: count_topics(self._files.topics, self._files.limit)))
             began = perf_counter()
             parallel = self._ways[0].elsewhere  # then each process has its own time to report
             unpaid = 0.0 if parallel else self._warm

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from optsum.errors import OptsumError, describe, visible
-from optsum.report.messages.logs import note
-from optsum.report.messages.progress import is_quiet
+from optsum.report.messages import is_quiet, note
 
 DONE: Final = 0
 FAILED: Final = 1
@@ -65,8 +64,6 @@ def guarded(command: Callable[[], int]) -> int:
 
 def _discard_output() -> None:
     """Let Python flush what is left of the standard output at its end without another error."""
-    with (
-        suppress(OSError, ValueError, AttributeError),
-        Path(os.devnull).open("wb") as nowhere,
-    ):  # it may be no real file
+    # It may be no real file.
+    with suppress(OSError, ValueError, AttributeError), Path(os.devnull).open("wb") as nowhere:
         os.dup2(nowhere.fileno(), sys.stdout.fileno())

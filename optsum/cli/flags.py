@@ -1,4 +1,4 @@
-"""Flags made of the fields of the options, so that names, defaults and help stand in one place."""
+"""Flags made of the fields of the options, so that names, defaults and help stand in one place; others that recur."""
 
 from __future__ import annotations
 
@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias, get
 import typer
 
 from optsum.cli.exits import guarded
-from optsum.cli.topics import columns_of
+from optsum.cli.topics import Limit, Map, Topics, columns_of
 from optsum.errors import OptionError, show_tracebacks
 from optsum.options.values.own import OwnOptions
-from optsum.report.messages.logs import telling
-from optsum.report.messages.progress import Verbosity
+from optsum.report.messages import Verbosity, telling
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -31,7 +30,6 @@ OF_SEARCHES: Final = {
     *("time_limit", "node_limit", "evaluation_limit", "gap", "target"),
 }
 """Options that say how to search, and nothing of what the problem is."""
-
 
 _SHORT: Final[dict[str, list[str]]] = {"workers": ["-j"]}
 
@@ -81,7 +79,6 @@ Overwrite: TypeAlias = Annotated[bool, typer.Option("--overwrite", help="replace
 Details: TypeAlias = Annotated[
     bool, typer.Option("--details", help="rows with the texts and all optima, for optsum report")
 ]
-
 
 Format: TypeAlias = Annotated[
     str,
@@ -171,7 +168,7 @@ def command(run: Callable[..., int], flags: Flags | None) -> Callable[..., int]:
 
     It has the parameters of `run`, a flag for every option, and those of what is said meanwhile, and calls `run` with
     what was given as `options`, if there are any flags. A parameter of `run` that is a dataclass, such as
-    `optsum.cli.files.Files`, stands for its fields. It answers with an exit status.
+    `optsum.cli.flags.Files`, stands for its fields. It answers with an exit status.
     """
     own = inspect.signature(run, eval_str=True).parameters
     extra = flags.parameters() if flags is not None else []
@@ -239,3 +236,16 @@ class Near:
         from optsum.optima.nearness import Nearness
 
         return Nearness.given(self.within, self.at_least, self.within_steps, self.best)
+
+
+@dataclass(frozen=True)
+class Files:
+    """The file of topics that a command reads, and the file of its rows; each field is a flag."""
+
+    topics: Topics
+    output: Output = None
+    resume: Resume = False
+    overwrite: Overwrite = False
+    columns: Map = None
+    limit: Limit = None
+    config: Config = None

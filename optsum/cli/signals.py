@@ -9,7 +9,7 @@ from types import FrameType
 from typing import Any, Final, Self, TypeVar
 
 from optsum.cli.exits import INTERRUPTED
-from optsum.report.messages.progress import say
+from optsum.report.messages import say
 from optsum.system.processes.postponed import is_postponed
 
 _HEARD: Final = (signal.SIGINT, signal.SIGTERM)
@@ -84,7 +84,6 @@ class Interrupts(Signals):
 
         Parameters
         ----------
-        source : generator
         parallel : bool
             Whether it gathers what is done elsewhere after Ctrl-C. One that works here may not even notice: a solver
             that is just ending can swallow it.

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from pathlib import Path
+from typing import Annotated, TypeAlias
 
 import typer
 
 from optsum.cli.exits import DONE, tell
-from optsum.errors import unknown_name
-from optsum.options.options import Options
-from optsum.report.messages.progress import count_lines
-
-if TYPE_CHECKING:
-    from optsum.corpus.topic import BadTopic, Flat, Topic
-from collections.abc import Iterable
-from pathlib import Path
-
-from optsum.errors import OptionError
-from optsum.options.options import read_config
+from optsum.corpus.topic import BadTopic, Flat, Topic
+from optsum.errors import OptionError, unknown_name
+from optsum.options.options import Options, read_config
+from optsum.report.messages import count_lines
 
 Topics: TypeAlias = Annotated[
     str,
@@ -36,7 +30,6 @@ Map: TypeAlias = Annotated[
     ),
 ]
 
-
 FlatLists: TypeAlias = Annotated[
     str | None,
     typer.Option("--flat", metavar="sentences|texts", help=Options.model_fields["flat"].description or ""),
@@ -44,12 +37,7 @@ FlatLists: TypeAlias = Annotated[
 
 
 def checked_flat(flat: object) -> Flat | None:
-    """Return what ``--flat`` says, where it is no field of a command's options.
-
-    Raises
-    ------
-    UnknownNameError
-    """
+    """Return what ``--flat`` says, where it is no field of a command's options; refuse what it cannot say."""
     match flat:
         case None | "sentences" | "texts":
             return flat

@@ -124,12 +124,7 @@ class RawOutcome:
     statistics: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Refuse what contradicts itself, whichever solver says it.
-
-        Raises
-        ------
-        BackendError
-        """
+        """Refuse what contradicts itself, whichever solver says it, by a `BackendError`."""
         for what, value in (("objective", self.objective), ("bound", self.bound)):
             if value is not None and not isfinite(value):
                 raise BackendError(f"The solver states {value} for its {what}: its answer is no result.")

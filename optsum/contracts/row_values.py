@@ -102,7 +102,6 @@ def check_row(row: object, times: tuple[str, ...]) -> None:
 
     Parameters
     ----------
-    row : mapping
     times : tuple of str
         Names in its statistics that are seconds.
 

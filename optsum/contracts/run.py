@@ -21,7 +21,6 @@ from optsum.system.deadline import Deadline
 
 __all__ = ["CERTIFICATE_S", "INTERRUPTED_S", "LIMIT_OPTIONS", "Limits", "Run", "Stopped"]
 
-
 CERTIFICATE_S: Final = 0.5
 """Seconds that a bound may take where a search has used up its limit."""
 
@@ -151,9 +150,8 @@ class Run:
         self.detail: str | None = None
         self.ran: str | None = None
         self.backend: str | None = None
-        self._on_progress = on_progress
         self._start = clock()
-        self.deadline = Deadline(limits.time_s, None if on_progress is None else self._unwanted)
+        self.deadline = Deadline(limits.time_s, None if on_progress is None else lambda: on_progress(self) is False)
         self.root_bound = root_bound
         self._asked = root_bound is not None
         self._certify = certify or problem.root_bound
@@ -251,9 +249,6 @@ class Run:
         self.proven = True
         if self.evaluation is not None:
             self.bound = self.evaluation.key
-
-    def _unwanted(self) -> bool:
-        return self._on_progress is not None and self._on_progress(self) is False
 
     def _stop_if_good_enough(self) -> None:
         if self.evaluation is None:

@@ -52,7 +52,9 @@ class Shown:
         above = facts(f"{self.id or 'Result'}: {self.status.value.replace('_', ' ')}", self._facts())
         if self.selection is None:
             return above
-        source, numbers = self.shown_source(), self._sentences()
+        found = dict.fromkeys(unit[0] if isinstance(unit, tuple) else unit for unit in self.selection)
+        numbers = list(found) if self.sentence_count and all(type(number) is int for number in found) else None
+        source = self.shown_source()
         if source is None or numbers is None:
             return above + (marked_text([self.summary], {}) if self.summary else "")
         return above + marked_text(source, dict.fromkeys(numbers, 1.0), self._kept(source, numbers))
@@ -84,11 +86,6 @@ class Shown:
         if self.termination != "completed":
             found.append(("ended by", self.termination.value.replace("_", " ")))
         return [*found, ("in", f"{self.seconds:.3g} s")]
-
-    def _sentences(self) -> list[int] | None:
-        """Return the numbers of the sentences that the selection is of; None if it calls them by names."""
-        found = dict.fromkeys(unit[0] if isinstance(unit, tuple) else unit for unit in self.selection or ())
-        return list(found) if self.sentence_count and all(type(number) is int for number in found) else None
 
     def _kept(self, source: Sequence[Sequence[Words]], numbers: Sequence[int]) -> dict[int, set[int]] | None:
         """Return which words of the sentences are kept, where sentences are not kept as a whole."""

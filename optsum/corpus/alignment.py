@@ -170,8 +170,6 @@ def corresponding_sets(
         Of a sentence of the reference; without any n-gram nothing corresponds to it.
     source : sequence of Counts
         Of each source sentence.
-    threshold : Fraction
-    max_sentences : int
     max_sets : int, optional
         Only so many, the smallest first.
 

@@ -51,7 +51,6 @@ def alternatives_of(topic: Topic, uncoverable: str = "error") -> Alternatives:
 
     Parameters
     ----------
-    topic : Topic
     uncoverable : str
         What is done about abstract sentences without any alternative: "error", or "skip", which leaves them out and
         names them.
@@ -170,7 +169,6 @@ def sentences_of(topic: Topic, selection: Iterable[SentenceId]) -> list[Sentence
 
     Parameters
     ----------
-    topic : Topic
     selection : iterable
         Unit numbers, or ids of ``meta["sentence_ids"]``. A number that is such an id means that sentence.
 

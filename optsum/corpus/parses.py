@@ -1,4 +1,4 @@
-"""The parses of a topic's sentences."""
+"""The parses of a topic's sentences: from the topic, from files, made by spaCy."""
 
 from __future__ import annotations
 

@@ -125,7 +125,6 @@ def split_sentences(text: str, language: str = "en") -> list[str]:
 
     Parameters
     ----------
-    text : str
     language : str
         Code of the language whose abbreviations are known, such as ``en`` or ``de``.
 

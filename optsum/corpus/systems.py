@@ -1,4 +1,4 @@
-"""Summaries of systems, with human scores, from a file of any format that topics have."""
+"""Summaries of systems, with human scores, of any format that topics have; which sentences of a source they took."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from optsum.corpus.formats.lines import Line
-from optsum.corpus.formats.records import read_records
+from optsum.corpus.formats.lines import Line, decoded
+from optsum.corpus.formats.records import raw_records
 from optsum.corpus.sentences import as_sentences, check_language, json_type
 from optsum.corpus.topic import Text, Topic, as_id
 from optsum.corpus.unique import unique
@@ -70,10 +70,6 @@ def as_system(obj: object, *, language: str = "en", source: str = "") -> System:
         By whose rules raw text is split.
     source : str
         Where it comes from, ``file:line``.
-
-    Returns
-    -------
-    System
 
     Raises
     ------
@@ -174,7 +170,7 @@ def read_systems(path: PathLike, *, language: str = "en") -> Iterator[System | B
         If `language` is no language code.
     """
     check_language(language)
-    read = (_system(line, language) for line in read_records(path, what="system summary"))
+    read = (_system(line, language) for line in map(decoded, raw_records(path, what="system summary")))
     return unique(read, lambda each: "\n".join(_name_of(each)) or None, _again)
 
 

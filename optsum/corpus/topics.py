@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from optsum.corpus.formats.columns import Columns, parse_columns, recognised
 from optsum.corpus.formats.lines import Line, RawLine, decoded
@@ -100,7 +100,6 @@ def topics_of_line(
 
     Parameters
     ----------
-    line : Line
     number : int
         Of the line among those that are not blank, from 0.
     mapped : Columns or None
@@ -128,13 +127,10 @@ def topics_of_line(
             yield as_topic(record, language=language, source=line.source, flat=flat)
     except InputError as error:
         name = name or _id_of(value) or (None if columns is None else str(number))
-        yield BadTopic(name, line.source, f"{error}{_advice(value, columns)}")
-
-
-def _advice(value: Any, columns: Columns | None) -> str:
-    """Return how to say which columns are what, to somebody whose records have other ones."""
-    strange = columns is None and isinstance(value, dict) and not {"documents", "references", "cover"} & value.keys()
-    return "; --map documents=COLUMN,references=COLUMN says which is what" if strange and value else ""
+        known = {"documents", "references", "cover"}
+        others = columns is None and isinstance(value, dict) and value and not known & value.keys()
+        advice = "; --map documents=COLUMN,references=COLUMN says which is what" if others else ""
+        yield BadTopic(name, line.source, f"{error}{advice}")
 
 
 def _id_of(value: object) -> str | None:

@@ -70,7 +70,6 @@ def unique(items: Iterable[T], name: Callable[[T], str | None], again: Callable[
 
     Parameters
     ----------
-    items : iterable
     name : callable
         Returns by what an item is known; None for one that has no name, which is passed on.
     again : callable

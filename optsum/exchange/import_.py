@@ -102,21 +102,7 @@ def _row(task: Task | str, setup: Setup, place: Path, *, first: bool) -> Result:
         raise InputError(task)
     if place.is_file() and not first:
         raise InputError(f"{place} is one file, for the first problem: give a folder with a file for each.")
-    return _imported(task, setup, _file_of(place, task.id), clock())
-
-
-def _file_of(place: Path, name: str) -> Path:
-    if place.is_file():
-        return place
-    for ending in _ENDINGS:
-        path = place / f"{file_stem(name)}{ending}"
-        if path.is_file():
-            return path
-    raise InputError(f"There is no solution of {name}: it should be {place / file_stem(name)}.sol.")
-
-
-def _imported(task: Task, setup: Setup, path: Path, began: float) -> Result:
-    labels = unit_labels(task)
+    began, path, labels = clock(), _file_of(place, task.id), unit_labels(task)
     found = read_solution(path, labels)
     given = _selection(found, labels, path)
     built = clock()
@@ -125,6 +111,15 @@ def _imported(task: Task, setup: Setup, path: Path, began: float) -> Result:
     done = finished(task, setup, result, began=began, built=built)
     words = f"{found.program}: {found.words}" if found.words else found.program
     return replace(done, backend=found.program, detail=words)
+
+
+def _file_of(place: Path, name: str) -> Path:
+    if place.is_file():
+        return place
+    paths = (place / f"{file_stem(name)}{ending}" for ending in _ENDINGS)
+    if (found := next(filter(Path.is_file, paths), None)) is not None:
+        return found
+    raise InputError(f"There is no solution of {name}: it should be {place / file_stem(name)}.sol.")
 
 
 def _selection(found: SolutionFile, labels: list[str], path: Path) -> tuple[int, ...] | None:

@@ -107,11 +107,10 @@ def resolve_labels(given: Mapping[str, Any], wanted: Wanted, *, config: str | Pa
             "Only shares of selections that differ in value can be weighted: give --soft and one of --within, "
             "--at-least, --within-steps and --best too."
         )
-    options = (
-        resolve_enumeration(given, wanted.nearness, config=config)
-        if wanted.enumerates
-        else resolve(given, config=config)
-    )
+    if wanted.enumerates:
+        options = resolve_enumeration(given, wanted.nearness, config=config)
+    else:
+        options = resolve(given, config=config)
     if not FORMULATIONS.load(options.formulation).whole_sentences:
         raise UnsupportedError(
             f"The formulation {options.formulation} selects parts of sentences, and labels are of whole ones: use "

@@ -49,7 +49,6 @@ def lp_text(model: LinearModel, units: Sequence[str], comments: Sequence[str] = 
 
     Parameters
     ----------
-    model : LinearModel
     units : sequence of str
         Names of the units: a letter, then letters, digits and underscores.
     comments : sequence of str

@@ -23,7 +23,6 @@ def json_of_coverage(instance: Coverage, *, about: Mapping[str, Any] | None = No
 
     Parameters
     ----------
-    instance : Coverage
     about : mapping, optional
         More to stand beside it: the topic's id, what its units are called.
     """
@@ -35,15 +34,7 @@ def json_of_coverage(instance: Coverage, *, about: Mapping[str, Any] | None = No
         elif isinstance(value, Sense | Combination):
             data[field.name] = value.value
         elif field.name == "joints":
-            data[field.name] = [
-                {
-                    "feature": joint.feature,
-                    "needs": list(joint.needs),
-                    "vetoes": _listed(joint.vetoes),
-                    "count": joint.count,
-                }
-                for joint in instance.joints
-            ]
+            data[field.name] = [{**asdict(joint), "vetoes": _listed(joint.vetoes)} for joint in instance.joints]
         elif field.name == "rows":
             data[field.name] = list(map(asdict, instance.rows))
         else:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from time import monotonic, sleep
-from typing import Any, Final, Self
+from typing import Any, Final
 
-from optsum.corpus.rows.lock import lock
 from optsum.corpus.rows.store import STORE, RowStore
 from optsum.errors import InputError, OptionError
-from optsum.system.files import PathLike, describe_os_error
+from optsum.system.files import PathLike, describe_os_error, lock
 
 CONFIG: Final = "config.toml"
 ENVIRONMENT: Final = "environment.json"
@@ -20,7 +19,7 @@ _LOCK: Final = "lock"
 _PATIENCE_S: Final = 1.0
 
 
-class RunFolder:
+class RunFolder(AbstractContextManager["RunFolder"]):
     """The folder, while it is written.
 
     Parameters
@@ -129,9 +128,6 @@ class RunFolder:
 
     def _unwritable(self, error: OSError) -> OptionError:
         return OptionError(f"the folder {self.path} cannot be written: {describe_os_error(error)}")
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self._stack.close()

@@ -1,4 +1,4 @@
-"""What the topics of a run are made from, so that a change is noticed."""
+"""What a run is made with and from: versions, the machine, and its topics, so that a change is noticed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from optsum._version import __version__
-from optsum.corpus.folders.line_pairs import line_pair
+from optsum.corpus.folders.texts import line_pair
 from optsum.corpus.formats.hf_datasets import PREFIX
 from optsum.corpus.topic import BadTopic, Topic
 from optsum.errors import InputError, OptsumError

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing
+from contextlib import AbstractContextManager, ExitStack, closing
 from dataclasses import replace
 from functools import partial
 from itertools import islice, repeat
 from time import time
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 from optsum._version import __version__
 from optsum.contracts.result import Result
@@ -23,7 +23,7 @@ from optsum.experiments.experiment import Experiment, Shard, experiment_of
 from optsum.experiments.folder import RunFolder, sessions_of
 from optsum.experiments.inputs import environment, files_beside, fingerprint
 from optsum.experiments.status import RunStatus, status
-from optsum.report.messages.progress import Advance, bar, count_lines
+from optsum.report.messages import Advance, bar, count_lines
 from optsum.running.all_optima.detailed import detailed
 from optsum.running.each_topic import lost_topic, search_topic
 from optsum.running.executors.choice import AnyExecutor, crew_of
@@ -158,7 +158,7 @@ class Ways(NamedTuple):
     details: bool
 
 
-class RunWork:
+class RunWork(AbstractContextManager["RunWork"]):
     """A run under way.
 
     Parameters
@@ -211,11 +211,8 @@ class RunWork:
             raise
 
     def _open(self, path: str) -> Iterator[Unread | Topic | BadTopic]:
-        def told(sentence: str) -> None:
-            _LOG.info("%s", sentence)
-
-        columns = self._experiment.columns
-        return unread_topics(path, flat=self._experiment.cells[0].flat, columns=columns, told=told)
+        flat, columns = self._experiment.cells[0].flat, self._experiment.columns
+        return unread_topics(path, flat=flat, columns=columns, told=partial(_LOG.info, "%s"))
 
     def _fingerprint(self, path: str) -> dict[str, Any]:
         flat, formulations = self._experiment.cells[0].flat, [cell.formulated() for cell in self._experiment.cells]
@@ -305,9 +302,6 @@ class RunWork:
             done = self.store.finished(number) if self.kept else set()
             yield from (Item(number, cell, topic, file) for cell in range(cells) if cell not in done)
         self.store.tell(topics=read)
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self._stack.close()

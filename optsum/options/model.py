@@ -1,4 +1,4 @@
-"""What all models of options have in common."""
+"""What all models of options have in common, and the options of scoring."""
 
 from __future__ import annotations
 

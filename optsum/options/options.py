@@ -15,13 +15,7 @@ from inspect import Parameter, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeVar, get_type_hints
 
-from pydantic import (
-    Field,
-    ValidationError,
-    WithJsonSchema,
-    create_model,
-    field_validator,
-)
+from pydantic import Field, ValidationError, WithJsonSchema, create_model, field_validator
 
 from optsum.corpus.vectors.npz import digest_of_vectors
 from optsum.errors import OptionError, OptsumError, unknown_name
@@ -42,9 +36,8 @@ from optsum.options.model import (
 from optsum.options.of_strategies import shared_out, solving
 from optsum.options.presets import PRESETS
 from optsum.options.values.other_names import ONLY_IN, in_our_names, our_name
-from optsum.options.values.own import OWN_OPTIONS_SCHEMA, OwnOptions, own_options
+from optsum.options.values.own import LEAST_MEMORY, OWN_OPTIONS_SCHEMA, OwnOptions, own_options, parse_size
 from optsum.options.values.sides import exclusive_of, listed_numbers, sides_of
-from optsum.options.values.sizes import LEAST_MEMORY, parse_size
 from optsum.registry import CERTIFIED, CHOOSER, FORMULATIONS, STRATEGIES
 
 if TYPE_CHECKING:

@@ -35,17 +35,22 @@ _HIRAO: Final = {
     "boundaries": "sentence",
 }
 
+_PLAIN: Final = {
+    "tokenizer": "rouge",
+    "stem": False,
+    "stopwords": "keep",
+    "counts": "clipped",
+    "boundaries": "sentence",
+}
+"""How texts are read where nothing else is said."""
+
 _LIN_HOVY: Final = {
     "metric": "rouge-1",
     "measure": "recall",
     "references": "agreed",
     "model_units": "sentences",
     "length_unit": "words",
-    "tokenizer": "rouge",
-    "stem": False,
-    "stopwords": "keep",
-    "counts": "clipped",
-    "boundaries": "sentence",
+    **_PLAIN,
 }
 
 _GOOGLE: Final = {
@@ -53,10 +58,7 @@ _GOOGLE: Final = {
     "measure": "f1",
     "references": "best",
     "best_by": "f1",
-    "tokenizer": "rouge",
-    "stem": False,
-    "stopwords": "keep",
-    "counts": "clipped",
+    **_PLAIN,
     "boundaries": "joined",
 }
 
@@ -88,11 +90,8 @@ PRESETS: Final[Mapping[str, Preset]] = {
             "metric": "rouge-1",
             "measure": "f1",
             "references": "pooled",
+            **_PLAIN,
             "tokenizer": "pypi-rouge",
-            "stem": False,
-            "stopwords": "keep",
-            "counts": "clipped",
-            "boundaries": "sentence",
         },
     ),
     "rouge155": Preset(
@@ -103,10 +102,8 @@ PRESETS: Final[Mapping[str, Preset]] = {
             "references": "pooled",
             "max_length": 100,
             "length_unit": "words",
-            "tokenizer": "rouge",
+            **_PLAIN,
             "stem": True,
-            "stopwords": "keep",
-            "counts": "clipped",
             "boundaries": "joined",
         },
     ),
@@ -126,11 +123,9 @@ PRESETS: Final[Mapping[str, Preset]] = {
             "references": "first",
             "max_length": 3,
             "length_unit": "sentences",
+            **_PLAIN,
             "tokenizer": "presumm",
-            "stem": False,
-            "stopwords": "keep",
             "counts": "set",
-            "boundaries": "sentence",
         },
     ),
     "scitldr": Preset(
@@ -142,11 +137,9 @@ PRESETS: Final[Mapping[str, Preset]] = {
             "min_length": 1,
             "max_length": 1,
             "length_unit": "sentences",
+            **_PLAIN,
             "tokenizer": "pypi-rouge",
-            "stem": False,
-            "stopwords": "keep",
             "counts": "set",
-            "boundaries": "sentence",
         },
     ),
 }

@@ -137,10 +137,8 @@ class Comparison(Tabular):
         """
         others = (result.strategy not in names for result, names in zip(results, self._names, strict=False))
         if len(results) > len(self._names) or any(others):
-            found, planned = (
-                (result.strategy for result in results),
-                (variant.strategy for variant in self.plan.variants),
-            )
+            found = (result.strategy for result in results)
+            planned = (variant.strategy for variant in self.plan.variants)
             raise InputError(
                 f"The results of problem {results[0].id!r} are of {', '.join(found)}, and the comparison is of "
                 f"{', '.join(planned)}: give one of each, in this order."

@@ -88,7 +88,6 @@ class Details(Tabular):
             for target in TARGETS:
                 reach = float(optimum) * target if self.sense is Sense.MAXIMIZE else float(optimum) / target
                 self._times[name, target].append(time_to_target(result, reach, self.sense))
-
         for name, found in keys.items():
             self._keys[name].append(_mean_key(found))
 
@@ -98,18 +97,15 @@ class Details(Tabular):
 
     def pairs(self) -> list[Pair]:
         """Return every two strategies side by side."""
-        return [self._pair(first, second) for first, second in combinations(self.strategies, 2)]
-
-    def _pair(self, first: str, second: str) -> Pair:
-        both = [
-            (left, right)
-            for left, right in zip(self._keys[first], self._keys[second], strict=True)
-            if left is not None and right is not None
-        ]
-        wins = sum(self.sense.better(left, right) for left, right in both)
-        ties = sum(left == right for left, right in both)
-        apart = [float(left - right) for left, right in both if left != right]
-        return Pair(first, second, wins, ties, len(both) - wins - ties, wilcoxon(apart))
+        found = []
+        for first, second in combinations(self.strategies, 2):
+            keys = zip(self._keys[first], self._keys[second], strict=True)
+            both = [(left, right) for left, right in keys if left is not None and right is not None]
+            wins = sum(self.sense.better(left, right) for left, right in both)
+            ties = sum(left == right for left, right in both)
+            apart = [float(left - right) for left, right in both if left != right]
+            found.append(Pair(first, second, wins, ties, len(both) - wins - ties, wilcoxon(apart)))
+        return found
 
     def tables(self) -> list[Table]:
         """Return the tables: spread of objectives, quantiles of ratios, pairs, times to targets."""

@@ -82,22 +82,21 @@ def spread_of(values: Sequence[float], interval: Interval = "student", z: float 
 
     Parameters
     ----------
-    values : sequence of float
     interval : {"student", "z"}
         How many standard errors the confidence interval reaches: the quantile of Student's t with ``count - 1`` degrees
         of freedom (4.30 for three numbers), or `z`, which is right for many.
-    z : float
     """
     if not values:
         return None
     middle = mean(values)
     deviation = stdev(values) if len(values) > 1 else 0.0
+    reach = z if interval == "z" or len(values) < 2 else student(len(values) - 1)
     return Spread(
         count=len(values),
         mean=middle,
         std=deviation,
         cv=deviation / middle if middle else None,
-        half_width=_reach(len(values), interval, z) * deviation / sqrt(len(values)) if len(values) > 1 else None,
+        half_width=reach * deviation / sqrt(len(values)) if len(values) > 1 else None,
     )
 
 
@@ -105,12 +104,6 @@ def seeds_deviation(by_seed: Iterable[Sequence[float]]) -> float | None:
     """Return the standard deviation, over seeds, of the mean of each; None for fewer than two seeds with values."""
     means = [fmean(values) for values in by_seed if values]
     return stdev(means) if len(means) > 1 else None
-
-
-def _reach(count: int, interval: Interval, z: float) -> float:
-    if interval == "z":
-        return z
-    return student(count - 1)
 
 
 def quantiles(values: Sequence[float], shares: Sequence[float]) -> list[float]:

@@ -34,7 +34,6 @@ __all__ = [
     "single_problem",
 ]
 
-
 _LOG = logging.getLogger("optsum")
 
 

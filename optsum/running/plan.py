@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from optsum.contracts.result import Result, Termination
 from optsum.corpus.given import AnyTopics
+from optsum.corpus.topic import Topic
 from optsum.coverage.instance import Key
 from optsum.errors import OptionError, unknown_name
 from optsum.options.of_strategies import shared_out, solving, takes_backend
@@ -27,9 +28,6 @@ from optsum.running.setup import Setup, setup_of
 from optsum.running.warm import refused
 from optsum.system.clock import clock
 from optsum.system.deadline import Deadline, TimeOver
-
-if TYPE_CHECKING:
-    from optsum.corpus.topic import Topic
 
 __all__ = ["NO_EXACT", "Plan", "by_problem", "check_exact", "compare_topics", "each_seed", "seeds_of"]
 

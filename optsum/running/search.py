@@ -183,6 +183,9 @@ def _result(run: Run, strategy: Strategy, termination: Termination, detail: str 
         status = Status.OPTIMAL if proven else Status.FEASIBLE
     else:
         status = Status.INFEASIBLE if proven else Status.NO_SOLUTION
+    shown = None
+    if bound is not None:
+        shown = float(held.value if held is not None and held.key == bound else run.problem.value_of(bound))
     return Result(
         strategy=strategy.name,
         backend=run.backend or strategy.backend_name,
@@ -190,7 +193,7 @@ def _result(run: Run, strategy: Strategy, termination: Termination, detail: str 
         termination=termination,
         detail=detail or run.detail,
         objective=None if held is None else float(held.value),
-        bound=None if bound is None else _shown(bound, run),
+        bound=shown,
         objective_exact=None if held is None else exact(held.key),
         bound_exact=None if bound is None else exact(bound),
         selection=run.selection,
@@ -204,11 +207,6 @@ def _result(run: Run, strategy: Strategy, termination: Termination, detail: str 
         trace=tuple(run.trace),
         version=__version__,
     )
-
-
-def _shown(bound: Key, run: Run) -> float:
-    held = run.evaluation
-    return float(held.value if held is not None and held.key == bound else run.problem.value_of(bound))
 
 
 def exact(key: Key) -> str | None:

@@ -75,9 +75,8 @@ def solve(
     setup = setup_of(resolved)
     ready, began = warm_up(setup), clock()
     given = topic_given(topic, summary)
-    problem = single_problem(
-        given if embed is None else with_vectors(as_topic(given, flat=resolved.flat), embed), setup
-    )
+    given = given if embed is None else with_vectors(as_topic(given, flat=resolved.flat), embed)
+    problem = single_problem(given, setup)
     return replace(charged(answer(problem, setup, began=began), ready), source=problem.documents)
 
 

@@ -58,16 +58,7 @@ _ready: set[Options] = set()
 
 
 def warm_up(setup: Setup) -> float:
-    """Make a process ready for a search; a second time costs nothing.
-
-    Parameters
-    ----------
-    setup : Setup
-
-    Returns
-    -------
-    float
-        Seconds it took.
+    """Make a process ready for a search, and return the seconds it took; a second time costs nothing.
 
     Raises
     ------

@@ -10,15 +10,13 @@ from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
+from optsum.corpus.given import AnyTopics
 from optsum.errors import unknown_name
 from optsum.options.options import options_of, resolve_as
 from optsum.running.plan import seeds_of
 from optsum.studies.base import Study
-
-if TYPE_CHECKING:
-    from optsum.corpus.given import AnyTopics
 
 __all__ = ["STUDIES", "Entry", "Study", "load_study", "prepared", "study"]
 

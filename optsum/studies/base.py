@@ -5,41 +5,39 @@ from __future__ import annotations
 import hashlib
 import json
 from abc import abstractmethod
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, fields
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Self, TypeAlias, TypeVar
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from optsum.contracts.result import Result, Status, Termination
 from optsum.corpus.given import AnyTopics, checked_topics
 from optsum.corpus.topic import BadTopic, Topic
-from optsum.errors import InputError
+from optsum.errors import InputError, OptionError
 from optsum.options.options import Options
 from optsum.report.tables.table import Table, Tabular, counted
 from optsum.running.each_topic import each_topic
+from optsum.running.one_problem import answer
 from optsum.running.plan import seeds_of
 from optsum.running.results import unsolved
 from optsum.running.setup import Setup, setup_of
 from optsum.studies.submitted import Submissions, Submitted
+from optsum.system.clock import clock
 
 if TYPE_CHECKING:
     from optsum.report.figures.figure import Figure
-from pydantic import BeforeValidator
 
-
-def _listed(given: Any) -> str | None:
-    """Return seeds as text that names each."""
-    return None if given is None else ",".join(map(str, seeds_of(given)))
+__all__ = ["done_topics"]
 
 
 Seed: TypeAlias = Annotated[int, Field(ge=0, description="the same seed gives the same tables")]
 Seeds: TypeAlias = Annotated[
     str | None,
-    BeforeValidator(_listed),
+    BeforeValidator(lambda given: ",".join(map(str, seeds_of(given))) or None),  # as text that names each
     Field(description="run what proves nothing with each; 0:10 are ten [that of --seed]"),
 ]
 ExactSeconds: TypeAlias = Annotated[
@@ -295,13 +293,13 @@ def _outcome(part: Topic, work: Callable[[Submitted], list[Row]], setup: Setup) 
     ]
 
 
-def without_interruption(result: Result) -> Result:
-    """Return a result as it is; that of an interrupted search is no answer.
+def searched(topic: Topic, setup: Setup) -> Result:
+    """Search a topic as `optsum.running.one_problem.answer` does, beginning now; `without_interruption`."""
+    return without_interruption(answer(topic, setup, began=clock()))
 
-    Raises
-    ------
-    KeyboardInterrupt
-    """
+
+def without_interruption(result: Result) -> Result:
+    """Return a result as it is; that of an interrupted search is no answer, but raises `KeyboardInterrupt`."""
     if result.termination is Termination.INTERRUPTED:
         raise KeyboardInterrupt
     return result
@@ -322,11 +320,42 @@ def unproven(oracles: Sequence[bool]) -> list[str]:
 
 
 def with_references(topic: Topic) -> None:
-    """Refuse a topic without references, or without text.
+    """Refuse a topic without references, or without text, by an `InputError`."""
+    if not topic.references or not topic.sentences:
+        raise InputError(f"The topic {topic.id!r} has no reference, or no text, so it has no oracle.")
+
+
+def done_topics(output: str, study: Study) -> Callable[[Iterator[Row]], Callable[[Row], bool]]:
+    """Return what looks at all rows of an output, and returns what says of each whether it stays.
+
+    A topic is finished if all of its rows are there; each says in ``rows`` how many that are.
+
+    Parameters
+    ----------
+    output : str
+        The file, for messages.
 
     Raises
     ------
-    InputError
+    OptionError
+        From what is returned, if a row is of another study, or was made with other options or summaries.
     """
-    if not topic.references or not topic.sentences:
-        raise InputError(f"The topic {topic.id!r} has no reference, or no text, so it has no oracle.")
+    options = study.config_hash  # of all summaries too, so it takes a moment
+
+    def look(rows: Iterator[Row]) -> Callable[[Row], bool]:
+        found: Counter[str] = Counter()
+        wanted: dict[str, int] = {}
+        for row in rows:
+            if row.get("status") == "error":
+                continue
+            if row.get("study") != study.name or row.get("config_hash") != options:
+                what = "with other options or summaries" if row.get("study") == study.name else "by something else"
+                raise OptionError(
+                    f"the output {output} was made {what}, so it cannot be resumed: give the same ones, "
+                    "--overwrite, or another output"
+                )
+            found[row["id"]] += 1
+            wanted[row["id"]] = row["rows"]
+        return lambda row: row.get("status") != "error" and found[row["id"]] == wanted[row["id"]]
+
+    return look

@@ -27,7 +27,6 @@ _hearing: list[Callable[[], None]] = []
 _run: Final[dict[Part, set[Any]]] = {}
 """The parts that were run, and the kernels that each had interpreted."""
 
-
 _SEVERAL: Final = 2
 """Kernels of a part that make it worth to be compiled as a whole, which another process can do."""
 

@@ -11,7 +11,6 @@ from optsum.system.clock import clock
 
 __all__ = ["NEVER", "Deadline", "TimeOver"]
 
-
 Item = TypeVar("Item")
 
 _BETWEEN_LOOKS: Final = 256
@@ -75,22 +74,12 @@ class Deadline:
         self._interrupted.append(True)
 
     def check(self) -> None:
-        """Go on if there is time.
-
-        Raises
-        ------
-        TimeOver
-        """
+        """Go on if there is time; raise `TimeOver` if there is none."""
         if self.passed:
             raise TimeOver
 
     def watching(self, items: Iterable[Item]) -> Iterator[Item]:
-        """Yield the items, as long as there is time.
-
-        Raises
-        ------
-        TimeOver
-        """
+        """Yield the items, as long as there is time; then raise `TimeOver`."""
         return chain.from_iterable(self._batches(iter(items))) if self.limited else iter(items)
 
     def _batches(self, items: Iterator[Item]) -> Iterator[list[Item]]:

@@ -1,14 +1,16 @@
-"""Files opened and decoded, TOML parsed, and the one sentence that says why a file cannot be read."""
+"""Files opened and decoded, TOML parsed, one writer a file; the one sentence that says why a file cannot be read."""
 
 from __future__ import annotations
 
+import errno
 import gzip
 import os
 import sys
 import tomllib
 import zlib
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from io import BufferedReader, RawIOBase
+from pathlib import Path
 from typing import Any, Final, TypeAlias, cast
 from zipfile import BadZipFile
 
@@ -18,8 +20,10 @@ __all__ = [
     "NPZ_ERRORS",
     "READ_ERRORS",
     "PathLike",
+    "begin_of",
     "describe_os_error",
     "is_deep",
+    "lock",
     "name_of",
     "open_bytes",
     "parse_toml",
@@ -78,6 +82,15 @@ def open_bytes(path: PathLike, stack: ExitStack) -> BufferedReader:
     return stream
 
 
+def begin_of(path: PathLike, size: int) -> bytes | None:
+    """Return how a file begins, unpacked; None for one that cannot be read: whoever reads it says what is wrong."""
+    try:
+        with ExitStack() as stack:
+            return open_bytes(path, stack).read(size)
+    except READ_ERRORS:
+        return None
+
+
 class _Unpacked(RawIOBase):
     """What a file that is compressed by zstandard holds; damage is an `OSError`."""
 
@@ -133,7 +146,6 @@ def parse_toml(text: str, what: str, *, error: type[OptsumError] = InputError) -
 
     Parameters
     ----------
-    text : str
     what : str
         What it is, for messages: "the configuration a.toml".
     error : type
@@ -182,3 +194,43 @@ def describe_os_error(error: Exception) -> str:
             return "you have no permission; check the owner and mode"
     reason = error.strerror if isinstance(error, OSError) else None
     return (reason or str(error) or type(error).__name__).rstrip(".")
+
+
+_FAR = 1 << 40
+"""Where Windows locks a byte: beyond all rows, because what it locks nobody else can read."""
+
+
+def lock(descriptor: int, path: PathLike) -> bool:
+    """Lock an open file until it is closed, and return whether that was possible.
+
+    Where a file system has no locks (some network drives), it is taken as locked.
+
+    Parameters
+    ----------
+    path : str or path
+        Where it was opened. If another file lies there by now, a run that has just ended put it there, and what is
+        open is nobody's any more.
+    """
+    if sys.platform == "win32":
+        import msvcrt
+
+        at = os.lseek(descriptor, 0, os.SEEK_CUR)
+        os.lseek(descriptor, _FAR, os.SEEK_SET)
+        try:
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        except OSError:
+            return False
+        finally:
+            os.lseek(descriptor, at, os.SEEK_SET)
+    else:
+        import fcntl
+
+        try:
+            # Not lockf: that one is given up when any other descriptor of the file is closed, as after reading it.
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            if error.errno in {errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES}:
+                return False
+    with suppress(FileNotFoundError):
+        return os.path.samestat(os.fstat(descriptor), Path(path).stat())
+    return False

@@ -137,7 +137,6 @@ def tracked(items: Generator[T, None, None], total: int | None, what: str = "top
 
     Parameters
     ----------
-    items : generator
     total : int or None
         How many there will be, if that is known.
     what : str

@@ -51,13 +51,7 @@ patience.over.append(lambda kernels: compile_parts(parts_with(kernels)))
 
 
 class _Helper:
-    """The other process.
-
-    Attributes
-    ----------
-    started : bool
-        Whether there was anything to compile.
-    """
+    """The other process."""
 
     def __init__(self, parts: Sequence[Part]) -> None:
         self._names = [f"{part.__module__}:{part.__qualname__}" for part in parts]
@@ -65,7 +59,7 @@ class _Helper:
         self._listener: Thread | None = None
         self._said: SimpleQueue[int | None] = SimpleQueue()
         self._least = len(parts)
-        self.started = False
+        self.started = False  # whether there was anything to compile
 
     def start(self) -> None:
         """Start it, if there is anything to share, and a processor to do it."""

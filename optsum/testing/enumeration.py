@@ -1,4 +1,4 @@
-"""The truth about a small problem, from `Problem.evaluate` alone."""
+"""The truth about a small problem, from `Problem.evaluate` alone, and how a check against it fails."""
 
 from __future__ import annotations
 
@@ -9,6 +9,29 @@ from itertools import chain, combinations
 from optsum.coverage.instance import Key
 from optsum.errors import OptionError
 from optsum.problem.problem import Problem, Selection
+
+
+class ConformanceError(AssertionError):
+    """A problem or a strategy that does not keep its contract; the message names the instance."""
+
+
+def expect(holds: object, where: str, sentence: str) -> None:
+    """Fail unless `holds`.
+
+    Parameters
+    ----------
+    where : str
+        The instance, so that it can be made again.
+    sentence : str
+        What is wrong.
+
+    Raises
+    ------
+    ConformanceError
+    """
+    if not holds:
+        raise ConformanceError(f"{where}: {sentence}")
+
 
 _MOST_UNITS = 20
 

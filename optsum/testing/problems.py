@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from numbers import Rational
@@ -17,8 +16,7 @@ from optsum.errors import UnsupportedError
 from optsum.problem.problem import Capability, Evaluation, Problem, Selection
 from optsum.program.highs import new_highs, pass_model
 from optsum.program.model import LinearModel
-from optsum.testing.enumeration import Enumeration, brute_force
-from optsum.testing.failure import expect
+from optsum.testing.enumeration import Enumeration, brute_force, expect
 
 _ENUMERABLE = 12
 _SAMPLES = 24
@@ -121,23 +119,17 @@ def _check_values(evaluations: dict[Selection, Evaluation], where: str) -> None:
         )
 
 
-@dataclass(frozen=True)
-class _Length:
-    """What of a violation the length, or a side constraint, explains."""
-
-    problem: Problem
-
-    def alone(self, selection: Selection) -> bool:
-        explained = self.problem.excess(selection)
-        if Capability.COVERAGE in self.problem.capabilities:
-            explained += sum(row.excess(selection) for row in self.problem.coverage.rows)
-        return self.problem.evaluate(selection).violation == explained
+def _only_limits(problem: Problem, selection: Selection) -> bool:
+    """Return whether the length, or a side constraint, explains all of a violation."""
+    explained = problem.excess(selection)
+    if Capability.COVERAGE in problem.capabilities:
+        explained += sum(row.excess(selection) for row in problem.coverage.rows)
+    return problem.evaluate(selection).violation == explained
 
 
 def _check_moves(problem: Problem, sample: list[Selection], where: str) -> None:
-    length = _Length(problem)
     for selection in sample:
-        closed = problem.sense is Sense.MAXIMIZE and length.alone(selection)
+        closed = problem.sense is Sense.MAXIMIZE and _only_limits(problem, selection)
         touched: set[int] = set()
         for move in problem.moves(selection):
             text = f"the move {move} from {selection}"
@@ -147,7 +139,7 @@ def _check_moves(problem: Problem, sample: list[Selection], where: str) -> None:
             touched.update(move)
             after = tuple(sorted(set(selection).symmetric_difference(move)))
             if closed:
-                expect(length.alone(after), where, f"{text} breaks more than limits.")
+                expect(_only_limits(problem, after), where, f"{text} breaks more than limits.")
         expect(touched == set(range(problem.size)), where, f"the moves from {selection} do not reach every unit.")
 
 

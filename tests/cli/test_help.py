@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from optsum.cli import help as grouped
+from optsum.cli import app as grouped
 from optsum.cli import main
 from optsum.cli.app import _COMMANDS
 

@@ -160,7 +160,6 @@ def test_only_these_functions_print() -> None:
     # What is logged goes through `visible`, and the process that helps to compile prints numbers for its parent.
     assert found == {
         "cli/exits.py",
-        "report/messages/progress.py",
-        "report/messages/logs.py",
+        "report/messages.py",
         "system/two_at_once.py",
     }

@@ -13,8 +13,8 @@ import pytest
 
 from optsum.cli import main
 from optsum.cli.app import _COMMANDS
-from optsum.report.messages import logs, progress
-from optsum.report.messages.progress import Verbosity
+from optsum.report import messages
+from optsum.report.messages import Verbosity
 
 LENGTH = ["--max-length", "4", "--strategy", "lead", "-o", "out.jsonl", "--overwrite"]
 
@@ -61,10 +61,10 @@ def test_every_command_has_the_flags(command: str, capsys: pytest.CaptureFixture
 def test_long_work_says_how_far_it_is(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     from threading import Event
 
-    monkeypatch.setattr(progress, "LINE_S", 0.05)
+    monkeypatch.setattr(messages, "LINE_S", 0.05)
 
     def shown(verbosity: Verbosity, **how: Any) -> str:
-        with logs.telling(verbosity), progress.bar("topics", lambda: 9, **how) as advance:
+        with messages.telling(verbosity), messages.bar("topics", lambda: 9, **how) as advance:
             advance(2)
             Event().wait(0.3)
             advance()

@@ -21,7 +21,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from optsum.corpus.formats.records import read_records
+from optsum.corpus.formats.lines import decoded
+from optsum.corpus.formats.records import raw_records
 from optsum.corpus.topic import BadTopic, Topic
 from optsum.corpus.topics import read_topics
 from optsum.errors import InputError, OptionError
@@ -367,7 +368,8 @@ def test_every_real_set_is_tested(shared_data: Path) -> None:
 
 def test_lines_know_whether_they_end(path: Path) -> None:
     path.write_text("1\n2", encoding="utf-8")
-    assert [(found.value, found.ended) for found in read_records(path, what="number")] == [(1, True), (2, False)]
+    found = map(decoded, raw_records(path, what="number"))
+    assert [(line.value, line.ended) for line in found] == [(1, True), (2, False)]
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])

@@ -1,7 +1,8 @@
-"""Topics with covers that several tests use."""
+"""Topics with covers that several tests use, and means of what a study found of them."""
 
 from __future__ import annotations
 
+from statistics import fmean
 from typing import Any
 
 TABLE_1: dict[str, Any] = {
@@ -32,3 +33,10 @@ AIBO: dict[str, Any] = {
         ],
     },
 }
+
+
+def mean(study: Any, system: str, condition: str, measure: str) -> float | None:
+    """Return the mean of a field of rows over the topics of a condition; None if no row of the system has it."""
+    rows = [row for row in study.of("score") if (row["system"], row.get("condition") or "") == (system, condition)]
+    known = [row[measure] for row in rows if row.get(measure) is not None]
+    return fmean(known) if known else None

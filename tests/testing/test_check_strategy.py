@@ -258,8 +258,8 @@ def test_problems_too_large_to_enumerate_are_refused() -> None:
 
 def test_a_result_that_only_looks_right_fails() -> None:
     """The checks of a result one by one, on results that no search would make."""
-    from optsum.testing.claims import check_claims
     from optsum.testing.enumeration import brute_force
+    from optsum.testing.strategies import check_claims
 
     problem = CoverageProblem.of(INSTANCE)
     truth, good = brute_force(problem), searching.search(problem, Walk())

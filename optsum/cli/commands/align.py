@@ -16,7 +16,7 @@ from optsum.cli.topics import Limit, Map, Topics, count_topics, open_topics
 from optsum.corpus.alignment import align
 from optsum.corpus.topic import BadTopic, Topic, topic_to_json
 from optsum.options.options import options_of, resolve_as
-from optsum.report.messages.progress import bar
+from optsum.report.messages import bar
 from optsum.report.tables.table import Column, Table, counted
 
 _OPTIONS = options_of(align)

@@ -6,7 +6,6 @@ FILE holds parsed sentences as CoNLL-U, or topics with "parses" or meta.conllu.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import ExitStack
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -15,7 +14,7 @@ from optsum.cli.exits import DONE, FAILED, put, tell
 from optsum.cli.topics import FlatLists, checked_flat
 from optsum.corpus.topic import BadTopic
 from optsum.errors import InputError, unknown_name
-from optsum.system.files import READ_ERRORS, name_of, open_bytes, read_text
+from optsum.system.files import begin_of, name_of, read_text
 
 if TYPE_CHECKING:
     from optsum.chunks.parse import Parse
@@ -99,11 +98,5 @@ def _items(file: str, flat: Flat | None) -> Iterator[Parse | InputError | str]:
 
 def _is_json(file: str) -> bool:
     """Return whether the first character is the brace of a JSON object."""
-    if file == "-":
-        return False
-    try:
-        with ExitStack() as stack:
-            begin = open_bytes(file, stack).read(4096)
-    except READ_ERRORS:
-        return False  # whoever reads it says what is wrong
-    return begin.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{")
+    begin = None if file == "-" else begin_of(file, 4096)
+    return begin is not None and begin.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{")

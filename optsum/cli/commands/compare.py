@@ -12,8 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from optsum.cli.exits import FAILED
-from optsum.cli.files import Files
-from optsum.cli.flags import Flags, Format, Plot
+from optsum.cli.flags import Files, Flags, Format, Plot
 from optsum.options.options import Options
 
 FLAGS = Flags(Options, without={"strategy"})
@@ -53,6 +52,7 @@ def run(
     plot: Plot = None,
 ) -> int:
     """Compare strategies on all topics of a file."""
+    from optsum.cli.each_topic import EachTopic
     from optsum.report.comparison import Comparison
     from optsum.report.figures.plots import checked_plot, plot_comparison
     from optsum.report.tables.formats import table_format
@@ -64,7 +64,7 @@ def run(
     plan = Plan.of(
         strategies, exact, backends, seeds=seeds, exact_time_limit=exact_time_limit, config=files.config, **options
     )
-    work = files.each_topic(files.output, plan.variants)
+    work = EachTopic(files, files.output, plan.variants)
     table = Comparison(plan, keep_results=False)
     interrupted = False
     looked_at = details and files.output is not None

@@ -13,8 +13,7 @@ from typing import Annotated, Any
 
 import typer
 
-from optsum.cli.files import Files
-from optsum.cli.flags import Details, Flags, Near, output_or_pipe
+from optsum.cli.flags import Details, Files, Flags, Near, output_or_pipe
 from optsum.options.options import Options
 
 FLAGS = Flags(Options, without={"strategy"})
@@ -37,6 +36,7 @@ def run(
     details: Details = False,
 ) -> int:
     """Enumerate the optima of all topics of a file."""
+    from optsum.cli.each_topic import EachTopic
     from optsum.report.tables.results import near_table, optima_table
     from optsum.running.all_optima.oracles import enumerate_topics, resolve_enumeration
 
@@ -44,7 +44,7 @@ def run(
     resolved = resolve_enumeration({**options, "strategy": strategy}, nearness, config=files.config)
     listed = 0 if count_only else max_solutions
     shape = {"max_solutions": listed, "minimal": minimal, "sample": sample, "diverse": diverse}
-    work = files.each_topic(output_or_pipe(files.output), [resolved], other=lambda row: _other(row, nearness, shape))
+    work = EachTopic(files, output_or_pipe(files.output), [resolved], other=lambda row: _other(row, nearness, shape))
     return work.show(
         lambda source: enumerate_topics(source, resolved, nearness, details=details, **shape),
         optima_table if nearness is None else near_table,

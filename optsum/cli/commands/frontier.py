@@ -13,8 +13,7 @@ from typing import Annotated, Any
 
 import typer
 
-from optsum.cli.files import Files
-from optsum.cli.flags import Flags, Format, Plot
+from optsum.cli.flags import Files, Flags, Format, Plot
 from optsum.contracts.frontier import Frontier
 from optsum.options.options import Options
 
@@ -35,17 +34,17 @@ def run(
     plot: Plot = None,
 ) -> int:
     """Compute the frontiers of all topics of a file."""
+    from optsum.cli.each_topic import EachTopic
     from optsum.report.figures.plots import checked_plot, plot_frontier
     from optsum.report.tables.formats import table_format
-    from optsum.report.tables.frontiers import frontier_table, steps_table
-    from optsum.report.tables.results import headline
+    from optsum.report.tables.results import frontier_table, headline, steps_table
     from optsum.report.tables.table import put_tables
     from optsum.running.every_length.frontier import frontier_topics, resolve_frontier
 
     form = table_format(format_)
     plot_path = None if plot is None else checked_plot(plot)
     resolved, found = resolve_frontier({**options, "strategy": strategy}, lengths, config=files.config)
-    work = files.each_topic(files.output, [resolved], other=lambda row: _other(row, str(found), optima, greedy))
+    work = EachTopic(files, files.output, [resolved], other=lambda row: _other(row, str(found), optima, greedy))
     results = []
     interrupted = False
     try:

@@ -13,8 +13,7 @@ from typing import Annotated, Any
 
 import typer
 
-from optsum.cli.files import Files
-from optsum.cli.flags import OF_SEARCHES, Flags, output_or_pipe
+from optsum.cli.flags import OF_SEARCHES, Files, Flags, output_or_pipe
 from optsum.options.options import Options, resolve
 
 FLAGS = Flags(Options, without=OF_SEARCHES)
@@ -26,9 +25,10 @@ def run(
     options: dict[str, Any],
 ) -> int:
     """Import the solutions of other programs."""
+    from optsum.cli.each_topic import EachTopic
     from optsum.exchange.import_ import import_topics
     from optsum.report.tables.results import results_table
 
     resolved = resolve(options, config=files.config)
-    work = files.each_topic(output_or_pipe(files.output), [resolved])
+    work = EachTopic(files, output_or_pipe(files.output), [resolved])
     return work.show(lambda source: ([result] for result in import_topics(source, solutions, resolved)), results_table)

@@ -13,8 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from optsum.cli.exits import put
-from optsum.cli.files import Files
-from optsum.cli.flags import Flags, Near
+from optsum.cli.flags import Files, Flags, Near
 from optsum.options.options import Options
 
 FLAGS = Flags(Options, without={"strategy"})
@@ -53,6 +52,7 @@ def run(
     ] = None,
 ) -> int:
     """Label all topics of a file."""
+    from optsum.cli.each_topic import EachTopic
     from optsum.corpus.rows.formats import format_of_labels
     from optsum.exchange.labels import Wanted, label_result, label_row, label_topics, resolve_labels
 
@@ -61,7 +61,8 @@ def run(
     nearness = near.nearness()
     wanted = Wanted(soft, all_, diverse, form.kind == "bertsum", nearness, weighted)
     resolved = resolve_labels({**options, "strategy": strategy}, wanted, config=files.config)
-    work = files.each_topic(
+    work = EachTopic(
+        files,
         output,
         [resolved],
         other=wanted.differing,

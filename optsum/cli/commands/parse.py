@@ -16,7 +16,7 @@ from optsum.cli.flags import Output, Overwrite, existing, output_or_pipe
 from optsum.cli.topics import FlatLists, Limit, Map, Topics, checked_flat, count_topics, open_topics
 from optsum.corpus.topic import BadTopic, topic_to_json
 from optsum.errors import InputError
-from optsum.report.messages.progress import bar
+from optsum.report.messages import bar
 
 FLAGS = None
 

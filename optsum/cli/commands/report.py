@@ -14,7 +14,7 @@ import typer
 
 from optsum.cli.exits import DONE, put
 from optsum.cli.flags import Overwrite
-from optsum.report.messages.progress import bar, count_lines
+from optsum.report.messages import bar, count_lines
 
 FLAGS = None
 

@@ -15,7 +15,7 @@ from optsum.cli.exits import FAILED, INTERRUPTED, put, tell
 from optsum.cli.flags import Flags
 from optsum.cli.topics import Limit
 from optsum.options.options import OF_WORKERS, Options
-from optsum.report.messages.progress import bar
+from optsum.report.messages import bar
 
 FLAGS = Flags(Options, without=set(Options.model_fields) - set(OF_WORKERS))
 

@@ -15,7 +15,7 @@ from optsum.cli.exits import DONE, FAILED, INTERRUPTED, tell
 from optsum.cli.flags import Config, Flags, Format, Output, Overwrite, existing
 from optsum.cli.topics import Limit, Map, Topics, count_topics, open_topics
 from optsum.options.options import ScoreOptions, resolve_score
-from optsum.report.messages.progress import bar
+from optsum.report.messages import bar
 from optsum.report.tables.formats import table_format
 
 FLAGS = Flags(ScoreOptions)

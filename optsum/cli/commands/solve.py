@@ -8,23 +8,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from optsum.cli.files import Files
-from optsum.cli.flags import Details, Flags, output_or_pipe
+from optsum.cli.flags import Details, Files, Flags, output_or_pipe
 from optsum.options.options import Options, resolve
 
 FLAGS = Flags(Options)
 
 
-def run(
-    files: Files,
-    options: dict[str, Any],
-    details: Details = False,
-) -> int:
+def run(files: Files, options: dict[str, Any], details: Details = False) -> int:
     """Solve all topics of a file."""
+    from optsum.cli.each_topic import EachTopic
     from optsum.report.tables.results import results_table
     from optsum.running.topics import solve_topics
 
     resolved, output = resolve(options, config=files.config), output_or_pipe(files.output)
     looked_at = details and output is not None
-    work = files.each_topic(output, [resolved])
+    work = EachTopic(files, output, [resolved])
     return work.show(lambda source: solve_topics(source, resolved, details=looked_at), results_table)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from optsum.cli.exits import DONE, put
-from optsum.report.messages.progress import duration
+from optsum.report.messages import duration
 
 if TYPE_CHECKING:
     from optsum.experiments.status import RunStatus

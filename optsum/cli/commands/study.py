@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import ExitStack
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, Final
 
 import typer
 
@@ -18,84 +18,74 @@ from optsum.errors import OptionError
 from optsum.options.options import options_of, read_config
 from optsum.report.figures.figure import figure_folder
 from optsum.report.figures.plots import checked_plot
-from optsum.report.messages.progress import bar
+from optsum.report.messages import bar
 from optsum.report.tables.formats import TableFormat, table_format
 from optsum.report.tables.table import counted, put_tables
 from optsum.studies import STUDIES, Study, load_study, prepared
-
-if TYPE_CHECKING:
-    from optsum.corpus.topic import Flat
+from optsum.studies.base import done_topics
 
 SUBCOMMANDS: Final = {name: entry.about for name, entry in STUDIES.items()}
+
+
+@dataclass(frozen=True)
+class StudyFiles:
+    """What a study reads and writes; each field is a flag."""
+
+    topics: Topics
+    systems: Annotated[
+        str | None,
+        typer.Option("--systems", metavar="FILE", help="summaries as for optsum score, or rows of optsum solve"),
+    ] = None
+    output: Output = None
+    overwrite: Overwrite = False
+    resume: Resume = False
+    plot: Plot = None
+    figures: Annotated[
+        str | None,
+        typer.Option("--figures", metavar="DIR", help="write the figures there: .svg, .png, and .csv of their data"),
+    ] = None
+    columns: Map = None
+    limit: Limit = None
+    flat: FlatLists = None
+    config: Config = None
 
 
 def subcommand(name: str) -> tuple[Callable[..., int], str]:
     """Return what typer runs for a study, and its help."""
     made_by = load_study(name)
 
-    def run(
-        topics: Topics,
-        options: dict[str, Any],
-        systems: Annotated[
-            str | None,
-            typer.Option("--systems", metavar="FILE", help="summaries as for optsum score, or rows of optsum solve"),
-        ] = None,
-        format_: Format = "text",
-        output: Output = None,
-        overwrite: Overwrite = False,
-        resume: Resume = False,
-        plot: Plot = None,
-        figures: Annotated[
-            str | None,
-            typer.Option(
-                "--figures", metavar="DIR", help="write the figures there: .svg, .png, and .csv of their data"
-            ),
-        ] = None,
-        columns: Map = None,
-        limit: Limit = None,
-        flat: FlatLists = None,
-        config: Config = None,
-    ) -> int:
-        study, form = prepared(name, options, config), table_format(format_)
-        if flat is None and config is not None:
-            flat = read_config(config, also=options_of(made_by).model_fields).get("flat")
-        inputs = {"topics": topics, "systems": systems, "config": config}
-        drawn = (None if plot is None else checked_plot(plot), figures)
-        return _run(study, inputs, (output, overwrite, resume), drawn, (columns, checked_flat(flat), limit), form)
+    def run(files: StudyFiles, options: dict[str, Any], format_: Format = "text") -> int:
+        study, form = prepared(name, options, files.config), table_format(format_)
+        if files.flat is None and files.config is not None:
+            flat = read_config(files.config, also=options_of(made_by).model_fields).get("flat")
+            files = replace(files, flat=flat)
+        return _run(study, files, form)
 
     about = inspect.getdoc(made_by) or ""
     return command(run, Flags(options_of(made_by))), f"{STUDIES[name].about}.\n\n{about.partition(chr(10) * 2)[0]}"
 
 
-def _run(
-    study: Study,
-    inputs: Mapping[str, str | None],
-    to: tuple[str | None, bool, bool],
-    drawn: tuple[Path | None, str | None],
-    reading: tuple[str | Mapping[str, str] | None, Flat | None, int | None],
-    form: TableFormat,
-) -> int:
-    (output, overwrite, resume), (plot, figures) = to, drawn
-    mode = existing(overwrite, resume)
+def _run(study: Study, files: StudyFiles, form: TableFormat) -> int:
+    plot = None if files.plot is None else checked_plot(files.plot)
+    flat, mode = checked_flat(files.flat), existing(files.overwrite, files.resume)
     from optsum.cli.signals import Stopping
-    from optsum.studies.resume import done_topics
 
-    topics, systems = inputs["topics"] or "-", inputs["systems"]
+    topics, systems, output, figures = files.topics, files.systems, files.output, files.figures
     if topics == systems == "-":
         raise OptionError("Only one of topics and systems can be the standard input: give a file for the other.")
-    if resume and output is None:
+    if files.resume and output is None:
         raise OptionError("Without an output there is nothing to resume: give -o FILE.")
     if figures is not None:
         with figure_folder(figures):  # not after hours of work
             pass
-    given = open_topics(topics, *reading)
+    given = open_topics(topics, files.columns, flat, files.limit)
     if systems is not None:
         study.reads(systems)
     with ExitStack() as stack:
         rows = None
         if output is not None:
-            held = [path for path in inputs.values() if path]
-            keep = done_topics(output, study) if resume else None
+            held = [path for path in (topics, systems, files.config) if path]
+            keep = done_topics(output, study) if files.resume else None
             rows = stack.enter_context(RowWriter(output, inputs=held, existing=mode, keep=keep))
             study.resumes(rows.kept())
         stopping = stack.enter_context(Stopping())
@@ -105,7 +95,7 @@ def _run(
                 for row in found:
                     rows.write(row)
 
-        with bar("topics", lambda: count_topics(topics, reading[2])) as advance:
+        with bar("topics", lambda: count_topics(topics, files.limit)) as advance:
             study.run(stopping.until(given, advance), write)
         errors = list(study.errors)
         stopped = stopping.stopped or study.interrupted

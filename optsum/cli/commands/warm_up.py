@@ -14,7 +14,7 @@ import typer
 from optsum.cli.exits import DONE, put
 from optsum.errors import OptionError
 from optsum.registry import CHOOSER, STRATEGIES
-from optsum.report.messages.progress import bar
+from optsum.report.messages import bar
 
 FLAGS = None
 

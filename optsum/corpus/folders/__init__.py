@@ -1,1 +1,1 @@
-"""Topics that are a folder of files, or a pair of files: one way a module."""
+"""Topics that are a folder of files, or a pair of files."""

@@ -26,7 +26,6 @@ def read_conllu_folder(folder: PathLike, *, language: str = "en") -> Iterator[To
 
     Parameters
     ----------
-    folder : str or path
     language : str
         By whose rules references are split into sentences.
 

@@ -4,22 +4,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
 
 from optsum.corpus.formats.lines import Line, bad_topic
-from optsum.corpus.formats.sgml import (
-    Document,
-    Summary,
-    is_sgml,
-    parse_documents,
-    parse_summaries,
-    summary_of_name,
-)
+from optsum.corpus.formats.sgml import Document, Summary, is_sgml, parse_documents, parse_summaries, summary_of_name
 from optsum.corpus.sentences import well_formed
 from optsum.errors import InputError
-from optsum.system.files import READ_ERRORS, open_bytes, read_text
+from optsum.system.files import begin_of, read_text
 
 _SAMPLE = 4096
 _LOOKED_AT = 100
@@ -28,11 +20,8 @@ _LOOKED_AT = 100
 
 def is_duc_file(path: Path) -> bool:
     """Return whether a file holds documents or summaries in SGML."""
-    try:
-        with ExitStack() as stack:
-            return is_sgml(open_bytes(path, stack).read(_SAMPLE))
-    except READ_ERRORS:
-        return False
+    begin = begin_of(path, _SAMPLE)
+    return begin is not None and is_sgml(begin)
 
 
 def duc_files(folder: Path) -> list[Path]:

@@ -1,18 +1,22 @@
-"""Topics from folders of raw text: stories with highlights, or documents in one folder and references in another."""
+"""Topics from raw text: stories with highlights, documents and references in two folders, two files line by line."""
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
 from collections.abc import Iterator
+from contextlib import ExitStack
+from itertools import zip_longest
 from pathlib import Path
 from typing import Final
 
-from optsum.corpus.formats.lines import Line, bad_topic
-from optsum.corpus.formats.marks import between_marks
+from optsum.corpus.formats.columns import Columns, between_marks
+from optsum.corpus.formats.lines import Line, bad_topic, broken_off
 from optsum.corpus.sentences import split_sentences, well_formed
 from optsum.errors import InputError
-from optsum.system.files import read_text
+from optsum.system.files import READ_ERRORS, PathLike, begin_of, describe_os_error, open_bytes, read_text
+
+__all__ = ["line_pair"]
 
 _DOCUMENTS: Final = (
     *("documents", "document", "articles", "article"),
@@ -69,7 +73,7 @@ def parallel_topics(folders: tuple[Path, Path], language: str = "en") -> Iterato
         for name in _prefixes(entry):
             by_name[name] += _files(entry)
     for entry in _entries(documents):
-        name = entry.name if entry.is_dir() else entry.stem
+        name = _name(entry)
         found: list[list[list[str]]] = [[], []]
         bad = None
         for texts, files in zip(found, (_files(entry), by_name.get(name, [])), strict=True):
@@ -91,15 +95,18 @@ def _entries(folder: Path) -> list[Path]:
     return sorted(entry for entry in folder.iterdir() if not entry.name.startswith("."))
 
 
+def _name(entry: Path) -> str:
+    return entry.name if entry.is_dir() else entry.stem
+
+
 def _files(entry: Path) -> list[Path]:
     return sorted(file for file in _entries(entry) if file.is_file()) if entry.is_dir() else [entry]
 
 
 def _prefixes(entry: Path) -> list[str]:
     """Return the names that a file of references may belong to: a.b.txt to "a.b" and "a"."""
-    if entry.is_dir():
-        return [entry.name]
-    return list(filter(None, (entry.stem, entry.stem.rpartition(".")[0])))
+    name = _name(entry)
+    return [name] if entry.is_dir() else list(filter(None, (name, name.rpartition(".")[0])))
 
 
 def _sentences(text: str, language: str) -> list[str]:
@@ -118,10 +125,100 @@ def _text(file: Path) -> str | Line:
 
 
 def _line(file: Path, documents: list[list[str]], references: list[list[str]]) -> Line:
-    name = file.name if file.is_dir() else file.stem
-    return Line(well_formed(str(file)), {"id": name, "documents": documents, "references": references})
+    return Line(well_formed(str(file)), {"id": _name(file), "documents": documents, "references": references})
 
 
 def _bad(file: Path, error: str) -> Line:
-    name = file.name if file.is_dir() else file.stem
-    return bad_topic(well_formed(str(file)), name, error)
+    return bad_topic(well_formed(str(file)), _name(file), error)
+
+
+_COUNTERPARTS: Final = {
+    "source": ("target",),
+    "src": ("tgt",),
+    "article": ("highlights", "abstract", "summary"),
+    "articles": ("highlights", "abstracts", "summaries"),
+    "document": ("summary", "reference"),
+    "documents": ("summaries", "references"),
+    "text": ("summary",),
+}
+"""Words in the names of two files that belong together."""
+
+_COLUMNS: Final = Columns({"documents": ("source",), "references": ("target",)})
+
+
+def line_pair(path: PathLike) -> tuple[Path, Path] | None:
+    """Return the two files that a path means: ``SOURCES,SUMMARIES``, or a file with a counterpart beside it.
+
+    A counterpart has the same name but for one word: ``train.source`` and ``train.target``, ``val.src.txt`` and
+    ``val.tgt.txt``, ``articles.txt.gz`` and ``highlights.txt.gz``. Files that hold JSON are no such pair.
+    """
+    name = str(path)
+    if not Path(name).exists() and name.count(",") == 1:
+        source, target = map(Path, name.split(","))
+        return (source, target) if source.is_file() and target.is_file() else None
+    if name == "-" or not Path(name).is_file():
+        return None
+    words = re.split(r"([^A-Za-z]+)", Path(name).name)
+    for place, word in enumerate(words):
+        for other in _COUNTERPARTS.get(word.lower(), ()):
+            beside = Path(name).with_name("".join([*words[:place], other, *words[place + 1 :]]))
+            if beside.is_file() and _is_text(Path(name)) and _is_text(beside):
+                return Path(name), beside
+    return None
+
+
+def _is_text(path: Path) -> bool:
+    """Whether a file begins as plain text, and not as JSON, Parquet or SGML."""
+    begin = begin_of(path, 64)
+    others = (b"{", b'["', b"[{", b"[[", b"PAR1", b"<DOC", b"<SUM")
+    return begin is not None and not begin.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(others)
+
+
+def pair_topics(pair: tuple[Path, Path], language: str = "en") -> Iterator[Line]:
+    """Return a topic for each two lines, called by its number from 0.
+
+    A line is raw text, or has marks between its sentences or documents (`optsum.corpus.formats.columns`).
+
+    Raises
+    ------
+    InputError
+        At once, if one of the files cannot be opened.
+    """
+    stack = ExitStack()
+    streams = []
+    for path in pair:
+        try:
+            streams.append(open_bytes(path, stack))
+        except READ_ERRORS as error:
+            stack.close()
+            raise InputError(f"the file {path} cannot be opened: {describe_os_error(error)}") from error
+    return _pairs(pair, streams[0], streams[1], stack, language)
+
+
+def _pairs(
+    pair: tuple[Path, Path], sources: Iterator[bytes], targets: Iterator[bytes], stack: ExitStack, language: str
+) -> Iterator[Line]:
+    number = 0
+    with stack:
+        try:
+            for number, (source, target) in enumerate(zip_longest(sources, targets)):
+                yield _of_two_lines(pair, number, source, target, language)
+        except READ_ERRORS as error:
+            yield broken_off(error, str(pair[0]), number + 1)
+
+
+def _of_two_lines(
+    pair: tuple[Path, Path], number: int, source: bytes | None, target: bytes | None, language: str
+) -> Line:
+    texts = {}
+    for name, path, other, raw in (("source", *pair, source), ("target", *pair[::-1], target)):
+        where = f"{path}:{number + 1}"
+        if raw is None:
+            return bad_topic(where, str(number), f"there is no line {number + 1} here, but one in {other}")
+        try:
+            texts[name] = raw.decode("utf-8-sig" if number == 0 else "utf-8").strip()
+        except UnicodeDecodeError as error:
+            reason = f"byte {error.start + 1} (0x{raw[error.start]:02x}) is not UTF-8; save the file as UTF-8"
+            return bad_topic(where, str(number), reason)
+    (topic,) = _COLUMNS.topics(texts, number, language)
+    return Line(f"{pair[0]}:{number + 1}", topic)

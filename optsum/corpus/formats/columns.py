@@ -1,4 +1,4 @@
-"""Records of other people's data sets as topics: which of their fields is what (``--map``)."""
+"""Records of other people's data sets as topics: which of their fields is what (``--map``), marks in their texts."""
 
 from __future__ import annotations
 
@@ -7,11 +7,50 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from optsum.corpus.formats.marks import between_marks, documents_between_marks
 from optsum.corpus.sentences import as_sentences, json_type
 from optsum.errors import InputError, OptionError, unknown_name
 
 __all__ = ["WELL_KNOWN", "Columns", "parse_columns", "recognised"]
+
+_TAG = re.compile(r"(</?[sStT]>)")
+_BETWEEN = re.compile(r"<q>|##SENT##|\[CLS\] \[SEP\]|\[SEP\] \[CLS\]")
+_DOCUMENTS = re.compile(r"\|\|\|\|\||story_separator_special_tag")
+
+
+def between_marks(text: str) -> list[str] | None:
+    """Return the sentences of a text that has marks for them, without the marks; None for one that has none.
+
+    Marks are ``<S> ... </S>`` (the arXiv and PubMed set; also in lower case), ``<t> ... </t>`` (CNN / Daily Mail as
+    pointer networks read it), and between two sentences ``<q>`` (PreSumm), ``##SENT##`` and ``[CLS] [SEP]``.
+
+    Examples
+    --------
+    >>> between_marks("<S> we study cats . </S> <S> they sleep . </S>"), between_marks("a b<q>c d")
+    (['we study cats .', 'they sleep .'], ['a b', 'c d'])
+    >>> between_marks("a < b")
+    """
+    pieces = _TAG.split(text)  # text, tag, text, tag, ..., text
+    if len(pieces) > 1 and not any(outside.strip() for outside in pieces[::4]):
+        tags = [tag.lower() for tag in pieces[1::2]]
+        opened, closed = tags[::2], tags[1::2]
+        if all("/" not in tag for tag in opened) and closed == [f"</{tag[1:]}" for tag in opened]:
+            return [sentence for inner in pieces[2::4] if (sentence := inner.strip())]
+    pieces = _BETWEEN.split(text)
+    if len(pieces) > 1:
+        return [sentence for piece in pieces if (sentence := piece.strip())]
+    return None
+
+
+def documents_between_marks(text: str) -> list[str]:
+    """Return the documents of a text: ``|||||`` or ``story_separator_special_tag`` stands between two (Multi-News).
+
+    Examples
+    --------
+    >>> documents_between_marks("one ||||| two |||||"), documents_between_marks("one")
+    (['one', 'two'], ['one'])
+    """
+    return [document for piece in _DOCUMENTS.split(text) if (document := piece.strip())] or [text]
+
 
 Path = tuple[str, ...]
 """Names, and ``"[]"`` for "a topic of each item", ``"[*]"`` for "all items"."""
@@ -119,7 +158,6 @@ class Columns:
 
         Parameters
         ----------
-        record : mapping
         number : int
             From 0; the id where there is none. Topics of a list are called ``id.0``, ``id.1``, ... if none of their
             items has an id.
@@ -170,10 +208,6 @@ class Columns:
 
 def parse_columns(given: str | Mapping[str, str]) -> Columns:
     """Return the columns that ``--map documents=article,references=highlights,id=id`` names.
-
-    Parameters
-    ----------
-    given : str or mapping of key to path
 
     Raises
     ------

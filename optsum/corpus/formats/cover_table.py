@@ -18,7 +18,6 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Iterator
-from typing import Any
 
 from optsum.corpus.topic import Topic, as_topic
 from optsum.errors import InputError
@@ -85,8 +84,8 @@ def parse_cover_table(text: str, *, topic_id: str, source: str = "table") -> Top
         cover[name] = alternatives
     if not cover:
         raise InputError(f"{source}: the table is empty: give a line for each abstract sentence.")
-    obj: dict[str, Any] = {"id": topic_id, "cover": list(cover.values()), "meta": {"abstract_ids": list(cover)}}
-    return as_topic(obj, source=source)
+    meta = {"abstract_ids": list(cover)}
+    return as_topic({"id": topic_id, "cover": list(cover.values()), "meta": meta}, source=source)
 
 
 def _row(line: str) -> tuple[str, list[list[int | str]]]:

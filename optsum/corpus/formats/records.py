@@ -15,10 +15,9 @@ from itertools import chain
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from optsum.corpus.formats.array import array_records
 from optsum.corpus.formats.columns import recognised
 from optsum.corpus.formats.cover_table import is_cover_table, parse_cover_table
-from optsum.corpus.formats.lines import Line, RawLine, decode, decoded, is_blank, raw_lines
+from optsum.corpus.formats.lines import Line, RawLine, array_records, decode, is_blank, raw_lines
 from optsum.corpus.formats.tables import OfCells, csv_records, heading_of, parquet_records, topic_record
 from optsum.errors import InputError, visible
 from optsum.system.files import READ_ERRORS, PathLike, describe_os_error, name_of, open_bytes
@@ -32,14 +31,14 @@ _LISTED: Final = 8
 """Columns of a table that a message names."""
 
 
-def read_records(
+def raw_records(
     path: PathLike,
     *,
     what: str,
     empty: bool = False,
     of_cells: OfCells = topic_record,
     columns: Collection[str] = (),
-) -> Iterator[Line]:
+) -> Iterator[Line | RawLine]:
     """Open a file and iterate over its records, one in memory at a time.
 
     Parameters
@@ -59,26 +58,15 @@ def read_records(
 
     Returns
     -------
-    iterator of Line
-        Never raises. A file that breaks off (a damaged disk or archive) ends with a line that says so.
+    iterator of Line or RawLine
+        Lines of JSON Lines as they stand in the file. Never raises: a file that breaks off (a damaged disk or archive)
+        ends with a line that says so.
 
     Raises
     ------
     InputError
         At once, if the file cannot be opened, is empty, is no UTF-8 or is of no format that is known.
     """
-    return map(decoded, raw_records(path, what=what, empty=empty, of_cells=of_cells, columns=columns))
-
-
-def raw_records(
-    path: PathLike,
-    *,
-    what: str,
-    empty: bool = False,
-    of_cells: OfCells = topic_record,
-    columns: Collection[str] = (),
-) -> Iterator[Line | RawLine]:
-    """Do what `read_records` does, but leave lines of JSON Lines as they stand in the file."""
     records = _records(path, what, empty, of_cells, columns)
     next(records)  # up to the mark: whatever is wrong with the file itself is raised here, before any work
     return records

@@ -7,8 +7,14 @@ from pathlib import Path
 
 from optsum.corpus.folders.conllu import CONLLU_ENDINGS, read_conllu_folder
 from optsum.corpus.folders.duc import duc_files, duc_topics, is_duc_file
-from optsum.corpus.folders.line_pairs import line_pair, pair_topics
-from optsum.corpus.folders.texts import parallel_folders, parallel_topics, stories_in, story_topics
+from optsum.corpus.folders.texts import (
+    line_pair,
+    pair_topics,
+    parallel_folders,
+    parallel_topics,
+    stories_in,
+    story_topics,
+)
 from optsum.corpus.formats.hf_datasets import PREFIX, folder_records, hub_records, is_dataset_folder
 from optsum.corpus.formats.lines import Line, RawLine
 from optsum.corpus.formats.records import raw_records

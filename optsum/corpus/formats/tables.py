@@ -1,4 +1,4 @@
-"""Tables with a heading: CSV and TSV, and Parquet."""
+"""Tables with a heading: CSV and TSV, and Parquet; a cell of text may be JSON."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def csv_records(
         Of the file, for messages.
     heading : delimiter and names
     of_cells : callable
-        As for `optsum.corpus.formats.records.read_records`.
+        As for `optsum.corpus.formats.records.raw_records`.
     closed : bool
         Whether each row has a line break at its end, as optsum writes them: then a last one without is half a row.
     """

@@ -34,7 +34,6 @@ def convert(rows: Path, output: Path, form: RowFormat) -> None:
         UTF-8, each line an object.
     output : path
         Replaced if it exists.
-    form : RowFormat
 
     Raises
     ------

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from optsum.corpus.formats.hf_datasets import folder_records, is_dataset_folder
-from optsum.corpus.formats.records import read_records
+from optsum.corpus.formats.lines import decoded
+from optsum.corpus.formats.records import raw_records
 from optsum.corpus.formats.tables import row_record
 from optsum.corpus.rows.store import is_run, stored_rows
 from optsum.errors import InputError
@@ -26,10 +27,6 @@ def read_rows(path: PathLike) -> Iterator[dict[str, Any]]:
         input. A file without rows is fine. A last row that was not written to its end, because the machine or the
         process died, is passed over.
 
-    Returns
-    -------
-    iterator of dict
-
     Raises
     ------
     InputError
@@ -40,7 +37,7 @@ def read_rows(path: PathLike) -> Iterator[dict[str, Any]]:
     if path != "-" and is_dataset_folder(Path(path)):
         records = folder_records(Path(path))
     else:
-        records = read_records(path, what="row", empty=True, of_cells=row_record)
+        records = map(decoded, raw_records(path, what="row", empty=True, of_cells=row_record))
     return (record.value for record in records if _check(record.value, record.error, record.ended, record.source))
 
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
 from time import time
-from typing import Any, Final, NamedTuple, Self
+from typing import Any, Final, NamedTuple
 
 from optsum.errors import InputError, OptionError
 from optsum.system.files import PathLike
@@ -53,12 +53,11 @@ class Answer(NamedTuple):
     rows: tuple[tuple[str, str], ...]
 
 
-class RowStore:
+class RowStore(AbstractContextManager["RowStore"]):
     """The one writer of a file of rows, or one of its readers.
 
     Parameters
     ----------
-    path : str or path
     write : bool
         Whether to make it where there is none, and to change it; nobody else may be writing then.
 
@@ -96,6 +95,10 @@ class RowStore:
                 f"the run's rows {self._path} cannot be kept ({error}): see that there is room, and that you may write "
                 "there; --resume goes on"
             ) from error
+
+    def _ask(self, question: str, *values: object) -> list[Any]:
+        with self._told():
+            return self._database.execute(question, values).fetchall()
 
     def add(self, answers: Iterable[Answer]) -> None:
         """Add rows; all of them are durable when this returns, or none is.
@@ -142,26 +145,17 @@ class RowStore:
 
     def finished(self, topic: int) -> set[int]:
         """Return the cells in which a topic is done, without those that became errors."""
-        with self._told():
-            found = self._database.execute(
-                "SELECT cell FROM rows WHERE topic = ? GROUP BY cell HAVING sum(status = 'error') = 0", (topic,)
-            )
-            return {cell for (cell,) in found}
+        done = "SELECT cell FROM rows WHERE topic = ? GROUP BY cell HAVING sum(status = 'error') = 0"
+        return {cell for (cell,) in self._ask(done, topic)}
 
     def counts(self) -> dict[str, int]:
         """Return how many rows there are of each status."""
-        with self._told():
-            return dict(
-                self._database.execute(
-                    "SELECT status, count(*) FROM rows INDEXED BY by_status GROUP BY status ORDER BY 2 DESC"
-                )
-            )
+        return dict(self._ask("SELECT status, count(*) FROM rows INDEXED BY by_status GROUP BY status ORDER BY 2 DESC"))
 
     def answered(self) -> tuple[int, int]:
         """Return how many topics have rows, counted once for each cell, and how many of them became errors."""
-        with self._told():
-            found = self._database.execute("SELECT status = 'error', count(*) FROM rows WHERE part = 0 GROUP BY 1")
-            counts = {bool(error): int(count) for error, count in found}
+        found = self._ask("SELECT status = 'error', count(*) FROM rows WHERE part = 0 GROUP BY 1")
+        counts = {bool(error): int(count) for error, count in found}
         return sum(counts.values()), counts.get(True, 0)
 
     def since(self, began: float) -> tuple[int, float]:
@@ -172,19 +166,13 @@ class RowStore:
         began : float
             `time.time` of it.
         """
-        with self._told():
-            count, last = self._database.execute(
-                "SELECT count(*), max(at) FROM rows WHERE part = 0 AND at >= ?", (began,)
-            ).fetchone()
+        ((count, last),) = self._ask("SELECT count(*), max(at) FROM rows WHERE part = 0 AND at >= ?", began)
         return int(count), float((last or began) - began)
 
     def first_error(self) -> str | None:
         """Return what is wrong with the first topic that is an error."""
-        with self._told():
-            found = self._database.execute(
-                "SELECT row FROM rows WHERE status = 'error' ORDER BY topic, cell, part LIMIT 1"
-            ).fetchone()
-        return None if found is None else str(json.loads(found[0])["error"])
+        found = self._ask("SELECT row FROM rows WHERE status = 'error' ORDER BY topic, cell, part LIMIT 1")
+        return str(json.loads(found[0][0])["error"]) if found else None
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """Iterate over the rows in the order of the input, and of the cells; what is added meanwhile may be missing."""
@@ -201,15 +189,11 @@ class RowStore:
 
     def facts(self) -> dict[str, Any]:
         """Return what is known of the run."""
-        with self._told():
-            return {name: json.loads(value) for name, value in self._database.execute("SELECT * FROM facts")}
+        return {name: json.loads(value) for name, value in self._ask("SELECT * FROM facts")}
 
     def close(self) -> None:
         """Close the file."""
         self._database.close()
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()

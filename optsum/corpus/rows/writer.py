@@ -6,21 +6,20 @@ import os
 import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from enum import StrEnum
 from io import FileIO
 from pathlib import Path
 from shutil import rmtree
-from typing import Any, Self, TypeAlias
+from typing import Any, TypeAlias
 
 from optsum.corpus.formats.hf_datasets import is_dataset_folder
 from optsum.corpus.rows.convert import convert
 from optsum.corpus.rows.formats import RowFormat, format_of
 from optsum.corpus.rows.json_text import to_ascii, to_bytes
-from optsum.corpus.rows.lock import lock
 from optsum.corpus.rows.reading import read_rows
 from optsum.errors import OptionError, visible
-from optsum.system.files import PathLike, describe_os_error
+from optsum.system.files import PathLike, describe_os_error, lock
 
 __all__ = ["Existing", "Keeper", "RowWriter"]
 
@@ -43,7 +42,7 @@ class Existing(StrEnum):
     """They stay as far as they are finished, and new ones are added."""
 
 
-class RowWriter:
+class RowWriter(AbstractContextManager["RowWriter"]):
     """Writes rows in the format that the name of the output says; each is on disk when `write` returns.
 
     Rows of JSON Lines are added to the file. For every other format they are gathered as JSON Lines in a file beside
@@ -264,9 +263,6 @@ class RowWriter:
             if self._created:
                 self._remove_journal()
             self._file.close()
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is None or not self._empty:

@@ -21,7 +21,6 @@ def read_vectors(topic: Topic, path: str) -> Topic:
 
     Parameters
     ----------
-    topic : Topic
     path : str
         A folder that holds ``ID.npz`` for each topic (with ``_`` for slashes), or one npz file in which the arrays of a
         topic are called ``ID/sentences`` and so on.

@@ -9,7 +9,6 @@ from optsum.options.values.other_names import ONLY_IN
 
 __all__ = ["described", "schema"]
 
-
 _NAMES: Final = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
 
 _KINDS: Final[dict[str, dict[str, Any]]] = {

@@ -5,15 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
 
 from optsum.errors import OptionError, unknown_name
 from optsum.system.files import parse_toml, read_text
-
-if TYPE_CHECKING:
-    from pydantic_core import ErrorDetails
 
 __all__ = ["check_kinds", "read_table", "sentence_of", "toml_of"]
 
@@ -26,7 +24,6 @@ def read_table(path: str | Path, known: Collection[str]) -> dict[str, Any]:
 
     Parameters
     ----------
-    path : path
     known : collection of str
         The names that there may be.
 

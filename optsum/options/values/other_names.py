@@ -1,4 +1,4 @@
-"""What other libraries call the same: understood where it is the same, and answered with our name where it is near."""
+"""Names that are no option here: of single commands, or of other libraries, understood where they mean the same."""
 
 from __future__ import annotations
 

@@ -57,12 +57,7 @@ def _numbers(text: str | None) -> tuple[int, ...]:
 
 
 def exclusive_of(text: str | None) -> float | Cliques | None:
-    """Return a similarity, or what a file says by topic.
-
-    Raises
-    ------
-    OptionError
-    """
+    """Return a similarity, or what a file says by topic; `OptionError` for what is neither."""
     if text is None:
         return None
     try:

@@ -93,12 +93,10 @@ class Figure:
 
         Parameters
         ----------
-        name : str
         table : Table
             Its title and caption are the figure's. A column "± seeds" right of one that is drawn is its interval.
         columns : sequence of str
             Headings of numbers; those that the table lacks are passed over.
-        y_label : str
         rows : container of str, optional
             Names, as the table's first cells are, of the rows that are drawn; all, if not given.
         """
@@ -187,7 +185,6 @@ def canvas(*paths: Path, panels: int = 1, width: float, font: float = 10) -> Ite
     ----------
     *paths : Path
         Of the format that their ending says.
-    panels : int
     width : float
         Of all panels, in inches.
     font : float

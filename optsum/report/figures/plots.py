@@ -91,7 +91,6 @@ def plot_frontier(results: Sequence[Result], path: Path, unit: str) -> None:
     ----------
     results : sequence of Result
         Of `optsum.frontier`; those without a frontier are left out.
-    path : Path
     unit : str
         Of the lengths.
 

@@ -143,15 +143,13 @@ def _is_exact(strategy: str) -> bool:
         return False
 
 
-def gather(rows: Iterable[Mapping[str, Any]], name: str = "rows") -> Gathered:
+def gather(rows: Iterable[Mapping[str, Any]]) -> Gathered:
     """Bring rows together.
 
     Parameters
     ----------
     rows : iterable of mapping
         As `optsum.contracts.result.Result.to_row` makes them. Those of a problem stand together, or have the same id.
-    name : str
-        What messages call them.
 
     Raises
     ------
@@ -174,7 +172,7 @@ def gather(rows: Iterable[Mapping[str, Any]], name: str = "rows") -> Gathered:
                 block = _problem(gathered, known, row, details)
             variant = _free(block, result)
         except InputError as error:
-            raise InputError(f"{name}: row {number}: {error}") from None
+            raise InputError(f"rows: row {number}: {error}") from None
         kept = {key: value for key, value in result.extra.items() if key != "details"}
         block.found[variant] = Found(replace(result, extra=kept))
         if variant not in gathered.variants:
@@ -242,22 +240,19 @@ def _checked(optima: object) -> dict[str, Any] | None:
     """Return optima as details have them, if they have them."""
     if optima is None:
         return None
-    strange = InputError("its details are not those that optsum writes: optima")
-    if not isinstance(optima, Mapping):
-        raise strange
-    count, listed, shares = optima.get("count"), optima.get("listed"), optima.get("shares")
-    if (
-        not isinstance(count, int | str)
-        or not re.fullmatch("0|[1-9][0-9]*", str(count))
-        or not isinstance(listed, list)
-    ):
-        raise strange
-    if not all(isinstance(each, list) for each in listed) or not isinstance(shares, list | None):
-        raise strange
-    for each in shares or []:
-        if not isinstance(each, list) or len(each) != 2 or not isinstance(each[1], int | float):
-            raise strange
-    return {"count": str(count), "complete": optima.get("complete") is True, "listed": listed, "shares": shares}
+    held = optima if isinstance(optima, Mapping) else {}
+    count, sets, shares = held.get("count"), held.get("listed"), held.get("shares")
+    fits = (
+        isinstance(count, int | str)
+        and re.fullmatch("0|[1-9][0-9]*", str(count)) is not None
+        and isinstance(sets, list)
+        and isinstance(shares, list | None)
+        and all(isinstance(each, list) for each in [*sets, *(shares or [])])
+        and all(len(each) == 2 and isinstance(each[1], int | float) for each in shares or [])
+    )
+    if not fits:
+        raise InputError("its details are not those that optsum writes: optima")
+    return {"count": str(count), "complete": held.get("complete") is True, "listed": sets, "shares": shares}
 
 
 def _of_enumeration(result: Result) -> dict[str, Any] | None:

@@ -40,9 +40,7 @@ def profile(gathered: Gathered) -> Chart | None:
     n = len(best)
     places = {variant: place for place, variant in enumerate(gathered.variants)}
     names = gathered.names()
-    series = []
-    for variant, found in ratios.items():
-        series.append(Series(places[variant], thinned([(1.0, 0.0), *steps(found, n)], high)))
+    curves = {places[variant]: thinned([(1.0, 0.0), *steps(found, n)], high) for variant, found in ratios.items()}
     factors = [factor for factor in (1, 2, 5, 10, 100, 1000) if factor <= high * 10]
     return Chart(
         "Performance profile of time",
@@ -50,7 +48,7 @@ def profile(gathered: Gathered) -> Chart | None:
         f"n = {counted(n, 'topic')} with a known optimum.",
         Axis("times the fastest", 1.0, high, log=True),
         Axis("share of topics", 0.0, 1.0, unit="share"),
-        series,
+        [Series(place, curve) for place, curve in curves.items()],
         heading=["strategy", *(f"{factor} x" for factor in factors)],
         table=[
             [names[places[variant]], *(f"{bisect_right(found, factor) / n:.0%}" for factor in factors)]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
+import zlib
 from base64 import b64encode
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import cache
 from hashlib import sha256
@@ -15,11 +17,10 @@ from typing import Any, Final
 from optsum._version import __version__
 from optsum.contracts.result import Result
 from optsum.errors import InputError, OptionError, visible
+from optsum.report.page.chart import STYLES, drawn
 from optsum.report.page.charts import GREEDY, charts_of
-from optsum.report.page.drawing import STYLES, drawn
-from optsum.report.page.gather import Gathered, gather
+from optsum.report.page.gather import Gathered, Problem, gather
 from optsum.report.page.overview import matrix_of, missing_strategy, ordered, sentences_of, table_of, tiles_of
-from optsum.report.page.views import IN_BLOCK, blocks_of
 from optsum.system.files import PathLike, describe_os_error
 
 __all__ = ["checked_output", "page_of", "write_page"]
@@ -172,3 +173,52 @@ def _template() -> Any:
     source = (files("optsum.report.page.assets") / "page.html").read_text(encoding="utf-8")
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     return environment.from_string(source)
+
+
+IN_BLOCK: Final = 8
+"""Topics that are packed together: fewer pack worse, more take longer to unpack."""
+
+
+def blocks_of(problems: Iterable[Problem], gathered: Gathered) -> Iterator[str]:
+    """Yield blocks of topics: JSON, compressed (raw deflate) and in base64, as a browser can unpack it by itself."""
+    views: list[dict[str, Any]] = []
+    for problem in problems:
+        views.append(_view(problem, gathered))
+        if len(views) == IN_BLOCK:
+            yield _packed(views)
+            views = []
+    if views:
+        yield _packed(views)
+
+
+def _packed(views: list[dict[str, Any]]) -> str:
+    text = json.dumps(views, separators=(",", ":"), ensure_ascii=True)  # ASCII: half surrogate pairs survive
+    packer = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS)
+    return b64encode(packer.compress(text.encode()) + packer.flush()).decode()
+
+
+def _view(problem: Problem, gathered: Gathered) -> dict[str, Any]:
+    found = [problem.found.get(variant) for variant in gathered.variants]
+    view = {
+        "text": problem.text,
+        "optima": problem.optima,
+        "results": [None if each is None else _result(each.result) for each in found],
+    }
+    return {key: value for key, value in view.items() if value is not None}
+
+
+def _result(result: Result) -> dict[str, Any]:
+    shown = {
+        "selection": None if result.selection is None else list(result.selection),
+        "numerator": result.numerator,
+        "denominator": result.denominator,
+        "objective": result.objective,
+        "bound": result.bound if result.bound_exact != result.objective_exact else None,
+        "length": result.length,
+        "termination": None if result.termination.value == "completed" else result.termination.value,
+        "reference": result.reference,
+        "rouge": None if result.rouge is None else {visible(k): dict(v) for k, v in result.rouge.items()},
+        "error": None if result.error is None else visible(result.error),
+        "summary": None if result.summary is None else list(result.summary),
+    }
+    return {key: value for key, value in shown.items() if value is not None}

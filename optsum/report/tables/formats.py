@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from html import escape
 from importlib import import_module
 from io import StringIO
-from typing import Any, Final, Literal, Protocol, TypeAlias, get_args
+from typing import Any, Final, Literal, Protocol, TypeAlias, cast, get_args
 
 from optsum.errors import OptsumError, unknown_name, visible
 
@@ -63,11 +63,9 @@ def table_format(name: str) -> TableFormat:
     UnknownNameError
         If there is none.
     """
-    for known in get_args(TableFormat):
-        if name == known:
-            found: TableFormat = known
-            return found
-    raise unknown_name("format of tables", name, get_args(TableFormat))
+    if name not in get_args(TableFormat):
+        raise unknown_name("format of tables", name, get_args(TableFormat))
+    return cast("TableFormat", name)
 
 
 def as_markdown(table: _Table) -> str:

@@ -43,16 +43,7 @@ def detailed(solve_part: SolvePart, setups: Sequence[Setup], asked: bool) -> Sol
 def with_details(part: Topic, setups: Sequence[Setup], solve_part: SolvePart) -> list[Result]:
     """Search a problem, and let its first result carry the details.
 
-    Parameters
-    ----------
-    part : Topic
-    setups : sequence of Setup
-    solve_part : SolvePart
-
-    Returns
-    -------
-    list of Result
-        The last is interrupted if Ctrl-C came while the optima were looked for.
+    The last result is interrupted if Ctrl-C came while the optima were looked for.
     """
     results = solve_part(part)
     if results[-1].termination is Termination.INTERRUPTED:

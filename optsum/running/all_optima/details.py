@@ -32,7 +32,6 @@ def details_of(part: Topic, setup: Setup, optima: Mapping[str, Any] | None = Non
     ----------
     part : Topic
         As it was searched: with the references that count.
-    setup : Setup
     optima : mapping, optional
         Its optima, as the page shows them (`optsum.running.all_optima.detailed`).
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Final
 
@@ -105,7 +106,6 @@ def near_of(
         What was asked for.
     problems : sequence of Problem
         None if nothing was searched; several where references were searched one by one: then no value is of all.
-    diagram : Diagram
     least : Fraction or None
         The threshold, as values are compared.
     shares : sequence of (unit, share) or None
@@ -124,10 +124,8 @@ def near_of(
     left_out = None
     if one and diagram.count and Capability.COVERAGE in problem.capabilities:
         left_out = irredundant(problem, diagram, seed)
-    return Near(
-        near=near.near,
-        at_least=near.at_least,
-        at_least_exact=near.at_least_exact,
+    return replace(
+        near,
         value_counts=None if counts is None else [(problem.value_of(key), count) for key, count in counts],
         unit_shares=[(unit, float(share)) for unit, share in shares],
         irredundant=None if left_out is None else left_out.share,

@@ -140,7 +140,9 @@ def _frontier(topic: Topic, setup: Setup, lengths: Lengths, began: float, *, opt
     steps: list[Step] = []
     for piece in walk.pieces():
         step = walk.step(piece, task)
-        steps.append(replace(step, gain=_gain(steps[-1], step) if steps else None))
+        if steps and step.objective is not None and (before := steps[-1].objective) is not None:
+            step = replace(step, gain=(step.objective - before) / (step.first - steps[-1].first))
+        steps.append(step)
     if optima:
         steps = [replace(step, **walk.optima_of(piece)) for step, piece in zip(steps, walk.pieces(), strict=True)]
     about = Frontier(
@@ -153,10 +155,3 @@ def _frontier(topic: Topic, setup: Setup, lengths: Lengths, began: float, *, opt
     )
     done = finished(task, setup, replace(result, seconds=clock() - built), began=began, built=built)
     return replace(done, sentence_count=count_sentences(topic), extra={**done.extra, "frontier": about.to_row()})
-
-
-def _gain(before: Step, step: Step) -> float | None:
-    """Return how much a step gains over the one before for each unit of length more."""
-    if step.objective is None or before.objective is None:
-        return None
-    return (step.objective - before.objective) / (step.first - before.first)

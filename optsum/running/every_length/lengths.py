@@ -27,7 +27,6 @@ class Lengths:
         ----------
         text : text or numbers, or None
             None for every length up to `max_length`.
-        max_length : int or None
 
         Raises
         ------

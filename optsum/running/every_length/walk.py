@@ -1,4 +1,9 @@
-"""A walk through the maximum lengths of one problem, from the largest down."""
+"""A walk through the maximum lengths of one problem, from the largest down; bounds for many of them at once.
+
+Multipliers of the linear relaxation at one length prove a bound at every other (`optsum.program.dual_bound`): only the
+right-hand side of one row differs. So one relaxation bounds all lengths, best near its own, and some more make that
+better as long as there is time.
+"""
 
 from __future__ import annotations
 
@@ -139,10 +144,7 @@ class Walk:
     def _descend(self, number: int, upper: Key) -> tuple[int, Key]:
         """Prove what is below a length together, where the strategy can; return how far that went, and the best there.
 
-        Raises
-        ------
-        Stopped
-            After Ctrl-C. Where a limit comes, the search of that length by itself says so.
+        Ctrl-C raises `Stopped`; of a limit that comes the search of that length by itself says so.
         """
         strategy, largest = self._setup.strategy, self._lengths[number - 1]
         if largest < self._problem.min_length:

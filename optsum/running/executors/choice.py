@@ -1,4 +1,4 @@
-"""Which executor the options ask for."""
+"""Who works: the one interface of all executors, the one that the caller has, and which one the options ask for."""
 
 from __future__ import annotations
 

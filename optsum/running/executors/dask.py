@@ -25,7 +25,6 @@ _FIRST_S: Final = 20.0
 _LOOKS_S: Final = 2.0
 """Between two looks at how many workers there are."""
 
-
 _QUIET: Final = {
     # A topic that kills its worker is tried again by us, alone, and by nobody else.
     "distributed.scheduler.allowed-failures": 0,

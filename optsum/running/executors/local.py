@@ -1,4 +1,9 @@
-"""Processes of this machine, by loky."""
+"""Processes of this machine, by loky.
+
+All processes of loky send their results through one pipe, and whoever sends holds its lock. One that is killed while it
+sends leaves half a message, and a reader that would wait for the rest, for ever: others have the pipe open, too. So
+pipes are mended: wide ones, on which a message that nobody will complete is noticed.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +32,6 @@ class Local:
 
     Parameters
     ----------
-    width : int
     memory : int, optional
         Bytes that each may take.
     """

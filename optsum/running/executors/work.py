@@ -7,20 +7,17 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
+from types import FrameType
+from typing import Any, Final, Generic, TypeVar
 
 from optsum.contracts.result import Result, Termination
 from optsum.errors import show_tracebacks
 from optsum.system.processes.children import end_with
 from optsum.system.processes.postponed import is_postponed
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from types import FrameType
 
 __all__ = ["is_interrupted"]
 

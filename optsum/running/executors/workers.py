@@ -179,7 +179,8 @@ class _Stream(Generic[Item, Answer]):
     def _once_more(self, numbers: list[int]) -> Iterator[list[Answer]]:
         """Work on what a crash has cost, item by item alone, so that only the one that dies again is lost."""
         for number in numbers:
-            if self._has_answers(number):
+            future = self._under_way[number][1]
+            if future.done() and not future.cancelled() and future.exception() is None:
                 yield from self._take(number)
                 continue
             batch, _ = self._under_way.pop(number)
@@ -200,10 +201,6 @@ class _Stream(Generic[Item, Answer]):
             yield from self._answers(done)
             return
         yield [self._job.answer(item, self._lost(item))]
-
-    def _has_answers(self, number: int) -> bool:
-        _, future = self._under_way[number]
-        return future.done() and not future.cancelled() and future.exception() is None
 
     def _futures(self) -> list[Future[Done[Answer]]]:
         return [future for _, future in self._under_way.values()]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import chain
 from math import comb
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal
 
 from pydantic import Field
 
@@ -15,9 +15,9 @@ from optsum.contracts.result import Result, Status, Termination
 from optsum.corpus.topic import Topic
 from optsum.errors import InputError, OptionError
 from optsum.options.options import Options, resolve
+from optsum.report.figures.figure import Figure
 from optsum.report.statistics import Interval
-from optsum.report.tables.table import counted
-from optsum.running.one_problem import answer
+from optsum.report.tables.table import Table, counted
 from optsum.running.plan import NO_EXACT, check_exact, each_seed, seeds_of
 from optsum.running.setup import Setup, setup_of
 from optsum.studies.akhmetov.tables import all_tables, figure_3, of
@@ -30,16 +30,11 @@ from optsum.studies.base import (
     Seeds,
     Study,
     Workers,
+    searched,
     with_references,
-    without_interruption,
 )
 from optsum.studies.submitted import Submitted, score_of, summaries_of, summary_of
-from optsum.system.clock import clock
 from optsum.text.lengths import character_count, word_count
-
-if TYPE_CHECKING:
-    from optsum.report.figures.figure import Figure
-    from optsum.report.tables.table import Table
 
 METHODS: Final = {
     "vns-paper": "VNS",
@@ -185,7 +180,7 @@ def _rows(topic: Submitted, setups: Mapping[tuple[str, str], Sequence[Setup]]) -
     rows = [_sizes(topic)]
     for metric in METRICS:
         results = [
-            (method, without_interruption(answer(topic, setup, began=clock())))
+            (method, searched(topic, setup))
             for (method, of), seeded in setups.items()
             if of == metric
             for setup in seeded

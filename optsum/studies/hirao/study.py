@@ -8,7 +8,7 @@ from fractions import Fraction
 from functools import cached_property, partial
 from itertools import chain
 from statistics import fmean
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from optsum.contracts.result import Result, Status
 from optsum.corpus.systems import System, extract_of
@@ -16,12 +16,13 @@ from optsum.corpus.topic import Topic
 from optsum.errors import UnsupportedError
 from optsum.optima.pairs import Estimate
 from optsum.options.options import Options, resolve
+from optsum.report.figures.figure import Figure
+from optsum.report.tables.table import Table
 from optsum.running.all_optima.oracle_sets import Oracles
 from optsum.running.all_optima.oracles import oracles_of
-from optsum.running.one_problem import answer
 from optsum.running.plan import each_seed, seeds_of
 from optsum.running.setup import Setup, setup_of
-from optsum.studies.base import Row, with_references, without_interruption
+from optsum.studies.base import Row, searched, with_references, without_interruption
 from optsum.studies.hirao.correlation import DRAWS, correlations
 from optsum.studies.hirao.options import METRICS, SETTINGS, HiraoOptions
 from optsum.studies.hirao.tables import all_tables, scores_figure
@@ -30,10 +31,6 @@ from optsum.system.clock import clock
 from optsum.system.deadline import Deadline
 from optsum.text.lengths import word_count
 from optsum.text.tokenizers import Sentence
-
-if TYPE_CHECKING:
-    from optsum.report.figures.figure import Figure
-    from optsum.report.tables.table import Table
 
 
 @dataclass(kw_only=True)
@@ -136,7 +133,7 @@ def _problem(part: Topic, setups: Mapping[str, Sequence[Setup]]) -> tuple[Row, O
     deadline = Deadline(setup.limits.time_s)
     oracles = oracles_of(part, setup, began=clock())
     result = without_interruption(oracles.result)
-    greedy = [without_interruption(answer(part, one, began=clock())) for one in setups["greedy"]]
+    greedy = [searched(part, one) for one in setups["greedy"]]
     efforts = _efforts(part, setups, result)
     if not oracles.complete or any(one.selection is None for one in greedy):
         return {"complete": False, **efforts}, None
@@ -178,7 +175,7 @@ def _efforts(part: Topic, setups: Mapping[str, Sequence[Setup]], result: Result)
         found = without_interruption(paper.result)
         row |= {"paper_nodes": found.nodes, "paper_seconds": found.seconds, "paper_complete": paper.complete}
     if "one" in setups:
-        single = without_interruption(answer(part, setups["one"][0], began=clock()))
+        single = searched(part, setups["one"][0])
         row |= {"one_seconds": single.seconds if single.status is Status.OPTIMAL else None}
     return row
 

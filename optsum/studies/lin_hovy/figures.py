@@ -27,7 +27,6 @@ def all_figures(rows: Sequence[Row], systems: Sequence[str], max_sentences: int,
         What the rows call these scores.
     max_sentences : int
         Of documents that have oracle extracts.
-    caption : list of str
     """
     documents = sorted((one for one in rows if one.get("MaxH") is not None), key=lambda one: -one["MaxH"])
     short = [one for one in documents if not one["too_long"]]

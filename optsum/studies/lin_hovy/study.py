@@ -16,12 +16,10 @@ from optsum.options.options import Options, resolve
 from optsum.report.figures.figure import Figure
 from optsum.report.tables.table import Cell, Table, counted, number
 from optsum.running.each_topic import agreed
-from optsum.running.one_problem import answer
 from optsum.running.setup import Setup, setup_of
-from optsum.studies.base import TIME_LIMIT, Row, Seconds, Study, Workers, with_references, without_interruption
+from optsum.studies.base import TIME_LIMIT, Row, Seconds, Study, Workers, searched, with_references
 from optsum.studies.lin_hovy.figures import all_figures
 from optsum.studies.submitted import Submitted, score_of, summaries_of, summary_of
-from optsum.system.clock import clock
 from optsum.text.lengths import word_count
 
 WINDOWS: Final = {"E100": "lin-hovy-100", "E150": "lin-hovy-150"}
@@ -101,9 +99,8 @@ class LinHovyStudy(Study):
         documents = self.of("document")
         long = sum(one["too_long"] for one in documents)
         unproven = {name: sum(name in one["unproven"] for one in documents) for name in WINDOWS}
-        left = (
-            [f"E150, E100 of {counted(long, 'document')} of more than {self.max_sentences} sentences"] if long else []
-        )
+        lack = f"E150, E100 of {counted(long, 'document')} of more than {self.max_sentences} sentences"
+        left = [lack] if long else []
         if alone := sum(one["MaxH"] is None for one in documents):
             left.append(f"agreement, and with it the figures, of {counted(alone, 'document')} with one human summary")
         return left + [
@@ -190,7 +187,7 @@ def _rows(topic: Submitted, setups: Mapping[str, Setup], most: int) -> list[Row]
         "unproven": [],
     }
     part = topic.with_references([agreeing])
-    lead = without_interruption(answer(part, setups[LEAD], began=clock()))
+    lead = searched(part, setups[LEAD])
     if lead.selection is not None:
         row[LEAD] = score([topic.sentences[unit] for unit in lead.selection], model)
         row["words_B1"] = lead.length
@@ -213,7 +210,7 @@ def _agreement(scores: Sequence[float]) -> Row:
 
 def _extract(part: Submitted, name: str, setup: Setup, unproven: list[str]) -> Row:
     """Return the best extract of a window; its name goes to `unproven` if it was not proven."""
-    best = without_interruption(answer(part, setup, began=clock()))
+    best = searched(part, setup)
     row: Row = {}
     if best.status is Status.OPTIMAL and best.objective is not None:
         row[name] = best.objective

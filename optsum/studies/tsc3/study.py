@@ -19,13 +19,11 @@ from optsum.options.options import Options, resolve
 from optsum.registry import STRATEGIES
 from optsum.report.figures.figure import Figure
 from optsum.report.tables.table import Table, counted
-from optsum.running.one_problem import answer
 from optsum.running.setup import Setup, setup_of
-from optsum.studies.base import TIME_LIMIT, Row, Seconds, Study, Workers, without_interruption
+from optsum.studies.base import TIME_LIMIT, Row, Seconds, Study, Workers, searched
 from optsum.studies.submitted import Submitted, refused
 from optsum.studies.tsc3.measures import answers, score_extract
 from optsum.studies.tsc3.tables import BEST, LEAD, all_tables, extraction_figure
-from optsum.system.clock import clock
 
 
 @dataclass(kw_only=True)
@@ -100,7 +98,7 @@ class Tsc3Study(Study):
 
 def _rows(topic: Submitted, setup: Setup) -> list[Row]:
     answers(topic, ())  # questions that cannot be used are the topic's fault, not that of each system
-    result = without_interruption(answer(topic, setup, began=clock()))
+    result = searched(topic, setup)
     if result.status is not Status.OPTIMAL or result.selection is None:
         raise InputError(
             f"The minimum cover of topic {topic.id!r} was not proven ({result.status.value}), so nothing is measured "

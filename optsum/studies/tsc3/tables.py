@@ -49,11 +49,6 @@ def of(study: Study, system: str, condition: str) -> list[Row]:
     return [row for row in study.of("score") if (row["system"], row.get("condition") or "") == (system, condition)]
 
 
-def mean(study: Study, system: str, condition: str, measure: str) -> float | None:
-    """Return the mean of a field of the rows over the topics of a condition; None if no row of the system has it."""
-    return _mean([row.get(measure) for row in of(study, system, condition)])
-
-
 def participation(study: Study) -> Table:
     """Return of how many topics each system has a summary, and an extract (Table 3)."""
     table = study.table("Participation (Table 3)", ["ID"], ["abstraction", "extraction"])

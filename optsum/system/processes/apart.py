@@ -36,7 +36,6 @@ def run_apart(
 
     Parameters
     ----------
-    work : callable
     interrupt : callable
         Asks the work, from here, to end soon; called in every case but that it has ended already.
     hears_s : float

@@ -11,8 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from optsum.corpus.formats.columns import parse_columns, parse_path, recognised, value_at
-from optsum.corpus.formats.marks import between_marks, documents_between_marks
+from optsum.corpus.formats.columns import (
+    between_marks,
+    documents_between_marks,
+    parse_columns,
+    parse_path,
+    recognised,
+    value_at,
+)
 from optsum.corpus.topic import as_topic
 from optsum.errors import InputError, OptionError, UnknownNameError
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cover_topics import AIBO
+from cover_topics import AIBO, mean
 
 from optsum.corpus.alignment import align
 from optsum.corpus.formats.cover_table import is_cover_table, parse_cover_table
@@ -19,7 +19,7 @@ from optsum.corpus.topics import read_topics
 from optsum.errors import InputError
 from optsum.studies.tsc3.measures import answer_score, answers, score_extract
 from optsum.studies.tsc3.study import Tsc3Study, lead_extract
-from optsum.studies.tsc3.tables import BEST, LEAD, conditions, extraction, mean, question_answering
+from optsum.studies.tsc3.tables import BEST, LEAD, conditions, extraction, question_answering
 from optsum.studies.tsc3.tables import systems as names_of
 
 COVER = [[["s1"], ["s10", "s11"]], [["s3", "s5", "s6"]], [["s20", "s21", "s23"], ["s1", "s30", "s60"]]]

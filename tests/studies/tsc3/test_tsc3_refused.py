@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from cover_topics import AIBO
+from cover_topics import AIBO, mean
 
 from optsum.corpus.systems import System
 from optsum.corpus.topic import BadTopic, as_topic
 from optsum.errors import InputError, OptionError, UnknownNameError
 from optsum.studies.tsc3.measures import score_extract
 from optsum.studies.tsc3.study import Tsc3Study
-from optsum.studies.tsc3.tables import BEST, LEAD, mean
+from optsum.studies.tsc3.tables import BEST, LEAD
 from optsum.studies.tsc3.tables import systems as names_of
 
 

@@ -1,4 +1,4 @@
-"""How much is said, and how far the work is: a bar on the terminal, lines in a log."""
+"""What is said while the work goes on, how much and where: by a bar on a terminal, in a pipe, in a file of its own."""
 
 from __future__ import annotations
 
@@ -6,19 +6,20 @@ import logging
 import stat
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from threading import Event, Thread
 from time import monotonic
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from optsum.errors import visible
+from optsum.errors import OptionError, tracebacks_are_shown, visible
+from optsum.system.files import describe_os_error
 
 if TYPE_CHECKING:
     from rich.console import Console
 from enum import IntEnum
 
-__all__ = ["Advance", "Verbosity", "bar", "count_lines", "duration", "is_quiet", "on_terminal", "say", "saying"]
+__all__ = ["Advance", "bar", "count_lines", "duration", "is_quiet", "note", "say", "telling"]
 
 _LOG = logging.getLogger("optsum")
 
@@ -100,26 +101,16 @@ def bar(what: str, count: Callable[[], int | None], *, in_logs: bool = False) ->
 
 @contextmanager
 def _drawn(what: str, total: int | None) -> Iterator[Advance]:
+    from rich import progress as parts
     from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
 
-    columns = [
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn(what),
-        TimeElapsedColumn(),
-        *([TextColumn("left"), TimeRemainingColumn()] if total else []),
-    ]
+    columns = [parts.BarColumn(), parts.MofNCompleteColumn(), parts.TextColumn(what), parts.TimeElapsedColumn()]
+    columns += [parts.TextColumn("left"), parts.TimeRemainingColumn()] if total else []
     # Left to itself, rich would take over the standard output too, rows and all.
     console = Console(stderr=True)
-    with Progress(*columns, console=console, transient=True, redirect_stdout=False, redirect_stderr=False) as progress:
+    with parts.Progress(
+        *columns, console=console, transient=True, redirect_stdout=False, redirect_stderr=False
+    ) as progress:
         task = progress.add_task(what, total=total)
         _shown.append(console)
         try:
@@ -205,3 +196,69 @@ def count_lines(path: str) -> int | None:
             return sum(not line.isspace() for line in file)
     except OSError:
         return None
+
+
+# Standard logging: to a terminal, a pipe, a file.
+
+
+@contextmanager
+def telling(verbosity: Verbosity = Verbosity.NORMAL, file: str | None = None) -> Iterator[None]:
+    """Show what is logged meanwhile, and keep it in a file, with times.
+
+    Raises
+    ------
+    OptionError
+        If the file cannot be written.
+    """
+    level = _LOG.level
+    with ExitStack() as stack:
+        stack.enter_context(saying(verbosity))
+        for handler in [_Saying(verbosity), *([_to_file(file)] if file is not None else [])]:
+            _LOG.addHandler(handler)
+            stack.callback(handler.close)
+            stack.callback(_LOG.removeHandler, handler)
+        if not tracebacks_are_shown():
+            _LOG.setLevel(logging.INFO)
+        try:
+            yield
+        finally:
+            _LOG.setLevel(level)
+
+
+def note(message: str, *, failed: bool) -> None:
+    """Keep in the file what was said on the standard error output otherwise."""
+    if _LOG.handlers:  # without any, Python would say it once more
+        _LOG.log(logging.ERROR if failed else logging.INFO, "%s", message, extra={"said": True})
+
+
+class _Saying(logging.Handler):
+    def __init__(self, verbosity: Verbosity) -> None:
+        super().__init__(logging.INFO)
+        self._verbosity = verbosity
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if getattr(record, "said", False) or self._verbosity is Verbosity.QUIET:
+            return
+        if on_terminal():
+            if not getattr(record, "for_logs", False):  # there a bar says it
+                say(record.getMessage())
+        elif (
+            record.levelno >= logging.WARNING
+            or self._verbosity is Verbosity.VERBOSE
+            or getattr(record, "for_logs", False)
+        ):
+            print(visible(record.getMessage()), file=sys.stderr, flush=True)  # noqa: T201
+
+
+class _Visible(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        return visible(super().format(record), keep="\n")
+
+
+def _to_file(path: str) -> logging.Handler:
+    try:
+        handler = logging.FileHandler(Path(path), encoding="utf-8", errors="backslashreplace")
+    except OSError as error:
+        raise OptionError(f"the log file {path} cannot be written: {describe_os_error(error)}") from error
+    handler.setFormatter(_Visible("%(asctime)s %(levelname)s %(message)s"))
+    return handler

@@ -10,7 +10,7 @@ import pytest
 from optsum.contracts.run import Limits, Run
 from optsum.coverage.instance import Coverage
 from optsum.problem.coverage_problem import CoverageProblem
-from optsum.report.messages import logs, progress
+from optsum.report import messages
 
 
 def test_what_a_search_tells_is_shown_on_a_terminal_alone(
@@ -18,8 +18,8 @@ def test_what_a_search_tells_is_shown_on_a_terminal_alone(
 ) -> None:
     run = Run(CoverageProblem.of(Coverage.of([1], [{0: 1}], [[1]])), Limits(), np.random.default_rng(0))
     for terminal, shown in ((True, "this takes long\n"), (False, "")):
-        monkeypatch.setattr(progress, "on_terminal", lambda terminal=terminal: terminal)
-        with logs.telling():
+        monkeypatch.setattr(messages, "on_terminal", lambda terminal=terminal: terminal)
+        with messages.telling():
             run.tell("this takes long")
         assert capsys.readouterr().err == shown
     run.tell("nobody listens")
@@ -28,7 +28,7 @@ def test_what_a_search_tells_is_shown_on_a_terminal_alone(
 
 def test_warnings_are_for_a_log_too(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     for terminal in (True, False):
-        monkeypatch.setattr(progress, "on_terminal", lambda terminal=terminal: terminal)
-        with logs.telling():
+        monkeypatch.setattr(messages, "on_terminal", lambda terminal=terminal: terminal)
+        with messages.telling():
             logging.getLogger("optsum").warning("Compiling kernels")
         assert capsys.readouterr().err == "Compiling kernels\n"

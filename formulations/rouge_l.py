@@ -220,16 +220,9 @@ def longest_model(problem: LongestProblem) -> LinearModel:
 def longest_problem(
     topic: Topic, spec: Spec, candidates: Sequence[tuple[int, int, list[str]]]
 ) -> tuple[LongestProblem, tuple[int, ...]]:
-    """Return the problem of a topic and the sentence numbers of its units.
+    """Return the problem of a topic, whose references must have a token, and the sentence numbers of its units.
 
-    Parameters
-    ----------
-    candidates : number, length and tokens of each sentence that is not too long
-
-    Raises
-    ------
-    InputError
-        If the references have no token.
+    `candidates` are number, length and tokens of each sentence that is not too long.
     """
     tokens = [tuple(words) for _, _, words in candidates]
     references = [

@@ -123,19 +123,7 @@ def needed_vectors(topic: Topic) -> Vectors:
 
 
 def similar_extract(topic: Topic, spec: Spec, metric: Similarity, candidates: Sequence[tuple[int, int]]) -> Extract:
-    """Return the problem of a topic.
-
-    Parameters
-    ----------
-    candidates : number and length of each sentence that is not too long
-
-    Raises
-    ------
-    InputError
-        If the topic has no vectors, or its references have none.
-    UnsupportedError
-        If the references together have no common denominator.
-    """
+    """Return the problem of a topic; `candidates` are number and length of each sentence that is not too long."""
     vectors = needed_vectors(topic)
     found = Likeness.of(topic, vectors, spec, metric, vectors.sentence_of, [number for number, _ in candidates])
     kept = list(range(len(candidates)))
@@ -187,8 +175,6 @@ class Likeness:
 
         Parameters
         ----------
-        topic, vectors, spec, metric
-            Of what.
         unit_of : (tokens,)
             The unit that each token of the sentences is in.
         units : sequence of int
@@ -196,8 +182,10 @@ class Likeness:
 
         Raises
         ------
-        InputError, UnsupportedError
-            As `similar_extract`.
+        InputError
+            If the references have no vectors.
+        UnsupportedError
+            If the references together have no common denominator.
         """
         spec.deadline.check()
         steps = metric.steps(vectors.similarities(), spec.similarity_unit)
@@ -247,15 +235,7 @@ class Likeness:
 
 
 def _importance(topic: Topic, vectors: Vectors, spec: Spec) -> tuple[IntArray, IntArray, int]:
-    """Return the reference tokens that count, the weight of each in integers, and the denominator.
-
-    Raises
-    ------
-    InputError
-        If no reference has a token that counts.
-    UnsupportedError
-        If there is no common denominator of the references' weights that 64 bits hold.
-    """
+    """Return the reference tokens that count, the weight of each in integers, and the denominator."""
     weights = _whole(vectors.reference_weights)
     counted = np.flatnonzero(weights)
     weights = weights[counted]
@@ -279,20 +259,9 @@ def _importance(topic: Topic, vectors: Vectors, spec: Spec) -> tuple[IntArray, I
 
 
 def _best_steps(steps: IntArray, unit_of: IntArray, units: Sequence[int]) -> IntArray:
-    """Return how like each reference token each unit is, at its best; 0 for a unit without tokens.
+    """Return how like each reference token each of some units is, at its best; 0 for a unit without tokens.
 
-    Parameters
-    ----------
-    steps : (tokens, reference tokens)
-        Not negative.
-    unit_of : (tokens,)
-        The unit of each token.
-    units : sequence of int
-        The units that are asked for.
-
-    Returns
-    -------
-    (reference tokens, units) array
+    `steps` are (tokens, reference tokens), not negative, and what is returned (reference tokens, units).
     """
     order = np.argsort(unit_of, kind="stable")
     wanted = np.asarray(units, np.int64)

@@ -113,7 +113,8 @@ def judge(
             f"{name} calls {court.shown(worth)} optimal, but its own bound is {outcome.bound:.6g} "
             f"/ {model.denominator}."
         )
-    for other in (known, *(each() for each in _some(list(neighbours)))):
+    others = list(neighbours)
+    for other in (known, *(each() for each in others[:: max(1, -(-len(others) // _TRIED))])):  # evenly spaced
         court.check_known(worth, other, slack)
     return Verdict(bound, proven=True)
 
@@ -162,8 +163,3 @@ class _Court:
 
     def shown(self, value: float | Fraction) -> str:
         return f"{(float(value) + self.model.offset) / self.model.denominator:.6g}"
-
-
-def _some(neighbours: list[Callable[[], Fraction | None]]) -> list[Callable[[], Fraction | None]]:
-    """Return neighbours evenly spaced, not too many."""
-    return neighbours[:: max(1, -(-len(neighbours) // _TRIED))]

@@ -29,20 +29,7 @@ from .verify import verify
 
 
 def backend_of(name: str, *, threads: int = 1, options: Mapping[str, Any] | None = None) -> Backend:
-    """Return a backend by name.
-
-    Parameters
-    ----------
-    options : mapping, optional
-        The solver's own options.
-
-    Raises
-    ------
-    UnknownNameError
-        For any other name.
-    BackendError
-        For ``pyomo:SOLVER`` with a solver that Pyomo does not know.
-    """
+    """Return a backend by name, with a number of threads and the solver's own options."""
     return BACKENDS.load(name)(threads=threads, options=options)
 
 
@@ -175,13 +162,7 @@ class Milp(Strategy):
             run.prove()  # the limit came between the last answer and the solver's own words
 
     def _worth(self, run: Run, model: LinearModel, selection: Selection) -> Fraction:
-        """Return the program's objective at a selection, evaluated afresh.
-
-        Raises
-        ------
-        BackendError
-            For one that is not feasible.
-        """
+        """Return the program's objective at a selection, evaluated afresh; refuse one that is not feasible."""
         if not set(selection) <= set(range(run.problem.size)):
             raise BackendError(f"The answer of {self.backend} names units that do not exist: it is no result.")
         evaluation = run.problem.evaluate(selection)

@@ -36,20 +36,7 @@ _GROWTH: Final = 3
 
 
 def search_refining(run: Run, facility: Facility) -> None:
-    """Find one optimum of an instance of best similarities, with a constant denominator, and prove it.
-
-    Parameters
-    ----------
-    run : Run
-        Of the whole problem.
-    facility : Facility
-        Its instance.
-
-    Raises
-    ------
-    Stopped
-        If a limit is reached.
-    """
+    """Find one optimum of an instance with a constant denominator, of a run's whole problem, and prove it."""
     _Refining(run, facility).search()
 
 

@@ -37,8 +37,6 @@ def similar_compression(
 
     Parameters
     ----------
-    topic, spec, metric
-        Of what.
     lengths : one integer a group, for each sentence
     alive : one integer a sentence
         The groups that fit into the summary together with all that they need, as bits.

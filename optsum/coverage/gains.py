@@ -1,9 +1,12 @@
 """What a unit brings that no occurrence of several units concerns: a sum over its own features."""
 
+# mypy: disable-error-code="no-untyped-def"
+# (numba infers the types of the kernels.)
+
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -45,17 +48,7 @@ def quick_ones(instance: Coverage, moves: Sequence[Sequence[int]]) -> IntArray:
 
 
 @njit(cache=True)
-def brought(
-    copies: Any,
-    unit_start: Any,
-    unit_feature: Any,
-    unit_count: Any,
-    level_start: Any,
-    level: Any,
-    slot: Any,
-    covering: bool,
-    unit: int,
-) -> Any:
+def brought(copies, unit_start, unit_feature, unit_count, level_start, level, slot, covering, unit):
     """Return what one unit's features add to numerator and denominator; for a cover, to what is covered."""
     top, bottom = np.int64(0), np.int64(0)
     for entry in range(unit_start[unit], unit_start[unit + 1]):
@@ -75,7 +68,7 @@ def brought(
 
 
 @njit(cache=True)
-def gain_of(top: int, bottom: int, old_top: int, old_bottom: int, old: float) -> float:
+def gain_of(top, bottom, old_top, old_bottom, old):
     """Return by how much a ratio grows; where the denominator stays, by one division, so that equal gains stay equal.
 
     Parameters
@@ -91,7 +84,7 @@ def gain_of(top: int, bottom: int, old_top: int, old_bottom: int, old: float) ->
 
 
 @njit(cache=True)
-def _seams(seam_start: Any, seam_second: Any, first: int, second: int) -> Any:
+def _seams(seam_start, seam_second, first, second):
     """Return where the seams of two units begin and end; nothing where either is no unit."""
     if first < 0 or second + 1 >= len(seam_start):
         return np.int64(0), np.int64(0)
@@ -110,9 +103,7 @@ def _seams(seam_start: Any, seam_second: Any, first: int, second: int) -> Any:
 
 
 @njit(cache=True)
-def _fed(
-    copies: Any, features: Any, counts: Any, level_start: Any, level: Any, slot: Any, begin: int, end: int, sign: int
-) -> Any:
+def _fed(copies, features, counts, level_start, level, slot, begin, end, sign):
     """Add the copies of some seams, or take them away; return what that adds to numerator and denominator."""
     top, bottom = np.int64(0), np.int64(0)
     for entry in range(begin, end):
@@ -132,22 +123,22 @@ def _fed(
 # Inlined, so that the way is known where it is called: searches of joined sentences take a tenth less.
 @njit(cache=True, inline="always")
 def changed_joined(
-    copies: Any,
-    unit_start: Any,
-    unit_feature: Any,
-    unit_count: Any,
-    level_start: Any,
-    level: Any,
-    slot: Any,
-    seam_start: Any,
-    seam_second: Any,
-    seam_feature: Any,
-    seam_count: Any,
-    left: int,
-    unit: int,
-    right: int,
-    sign: int,
-) -> Any:
+    copies,
+    unit_start,
+    unit_feature,
+    unit_count,
+    level_start,
+    level,
+    slot,
+    seam_start,
+    seam_second,
+    seam_feature,
+    seam_count,
+    left,
+    unit,
+    right,
+    sign,
+):
     """Return whether a unit has seams with those chosen before and after it, and what changes with all of them.
 
     It comes (`sign` 1) or goes (-1). If it comes and has no seams, what it brings is not looked at. Seams may share

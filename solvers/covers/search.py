@@ -68,11 +68,6 @@ class MinimumCovers:
     nodes: int
     relaxations: int
 
-    @property
-    def count(self) -> int:
-        """Number of covers held."""
-        return self.covers.count
-
 
 def minimum_covers(
     instance: Coverage,

@@ -208,7 +208,7 @@ def test_score_has_rows_and_lines_too(run: Any) -> None:
 
 
 def test_an_unexpected_exception_in_a_topic_is_its_row(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("optsum.running.one_problem.search", None)
+    monkeypatch.setattr("optsum.running.one_problem.searched", None)
     status, out, err = run("solve", "good.jsonl", "--max-length", "3")
     assert status == 1
     assert json.loads(out)["error"].startswith("good.jsonl:1: unexpected TypeError ('NoneType'")

@@ -79,7 +79,7 @@ def test_objectives_that_are_not_linear_are_refused() -> None:
     with pytest.raises(UnsupportedError, match="one ratio"):
         coverage_model(Coverage.of([1], [{0: 1}], [[2]]), Fraction(1, 2))
     problem = CoverageProblem.of(sums)
-    assert problem.capabilities == {Capability.COVERAGE, Capability.BOUND}
+    assert problem.capabilities == {Capability.COVERAGE, Capability.BOUND, Capability.RATIOS}
     with pytest.raises(UnsupportedError):
         _ = problem.linear_model
 

@@ -70,7 +70,7 @@ def test_building_counts_against_the_limit(monkeypatch: pytest.MonkeyPatch) -> N
     from optsum.running import one_problem
 
     given: list[float] = []
-    real = one_problem.search
+    real = one_problem.searched
 
     def noted(problem: Any, strategy: Any, limits: optsum.Limits, *others: Any, **named: Any) -> Any:
         assert limits.time_s is not None
@@ -79,7 +79,7 @@ def test_building_counts_against_the_limit(monkeypatch: pytest.MonkeyPatch) -> N
 
     topic = {"id": "t", "documents": [["a b", "b c"]], "references": [["a b c"]]}
     optsum.solve(topic, max_length=4, strategy="greedy", time_limit=60)
-    monkeypatch.setattr(one_problem, "search", noted)
+    monkeypatch.setattr(one_problem, "searched", noted)
     optsum.solve(topic, max_length=4, strategy="greedy", time_limit=60)
     assert given[-1] < 60
 
@@ -89,7 +89,7 @@ def test_references_share_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     from optsum.running.all_optima import oracles
 
     given: list[float] = []
-    search, build_one = one_problem.search, oracles.build
+    search, build_one = one_problem.searched, oracles.build
 
     def searched(problem: Any, strategy: Any, limits: optsum.Limits, *others: Any, **named: Any) -> Any:
         assert limits.time_s is not None
@@ -100,7 +100,7 @@ def test_references_share_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
         given.append(setup.limits.time_s or 0.0)
         return build_one(topic, setup, *others)
 
-    monkeypatch.setattr(one_problem, "search", searched)
+    monkeypatch.setattr(one_problem, "searched", searched)
     monkeypatch.setattr(oracles, "build", built)
     topic = {"id": "t", "documents": [["a b", "b c", "c d"]], "references": [["a b c"], ["c d"], ["a d"]]}
     options: dict[str, Any] = {"max_length": 4, "references": "best", "time_limit": 60}

@@ -144,14 +144,14 @@ def test_each_reference_is_a_problem() -> None:
 def test_an_unexpected_exception_is_the_row_of_its_topic(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    real = one_problem.build
+    real = one_problem._built
 
     def fails(part: Any, options: Any, *others: Any) -> Any:
         if part.id == "t1":
             raise ZeroDivisionError("division\nby zero")
         return real(part, options, *others)
 
-    monkeypatch.setattr(one_problem, "build", fails)
+    monkeypatch.setattr(one_problem, "_built", fails)
     with caplog.at_level("DEBUG", logger="optsum"):
         results = list(optsum.solve_all([topic("t0"), topic("t1"), topic("t2")], max_length=3))
     assert [result.status.value for result in results] == ["optimal", "error", "optimal"]
@@ -198,15 +198,15 @@ def test_getting_ready_is_reported_apart(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_seconds_are_text_and_search_but_not_getting_ready(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("optsum.running.warm._ready", set())
-    slow = one_problem.search
+    slow = one_problem.searched
 
     def first_is_slow(*given: Any, **named: Any) -> Any:
-        if one_problem.search is not slow:
-            monkeypatch.setattr(one_problem, "search", slow)
+        if one_problem.searched is not slow:
+            monkeypatch.setattr(one_problem, "searched", slow)
             time.sleep(0.3)
         return slow(*given, **named)
 
-    monkeypatch.setattr(one_problem, "search", first_is_slow)
+    monkeypatch.setattr(one_problem, "searched", first_is_slow)
     result = optsum.solve(topic(), max_length=4, strategy="greedy")
     timing = result.timing
     assert timing.warm_up_s > 0.3
@@ -218,7 +218,7 @@ def test_seconds_are_text_and_search_but_not_getting_ready(monkeypatch: pytest.M
 
 
 def test_interrupted_searches_that_hold_a_selection_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = one_problem.search
+    real = one_problem.searched
 
     def interrupted(problem: Any, *given: Any, **named: Any) -> Any:
         from optsum.contracts.strategy import Strategy
@@ -231,18 +231,18 @@ def test_interrupted_searches_that_hold_a_selection_are_kept(monkeypatch: pytest
                 run.see(())
                 raise KeyboardInterrupt
 
-        return real(problem, Stopped())
+        return real(problem, Stopped(), None, 0)
 
     results = optsum.solve_all(TOPICS, max_length=4)
     assert next(results).termination is Termination.COMPLETED
-    monkeypatch.setattr(one_problem, "search", interrupted)
+    monkeypatch.setattr(one_problem, "searched", interrupted)
     last = next(results)
     assert (last.id, last.termination, last.selection) == ("t1", Termination.INTERRUPTED, ())
     with pytest.raises(KeyboardInterrupt):
         next(results)
 
 
-@pytest.mark.parametrize("where", ["running.one_problem.build", "problem.numbered.official_scores"])
+@pytest.mark.parametrize("where", ["running.one_problem._built", "problem.numbered.official_scores"])
 def test_an_interruption_outside_the_search_leaves_what_was_done(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
     real = pkgutil.resolve_name(f"optsum.{where}")
     calls = count()

@@ -86,7 +86,7 @@ def test_a_search_of_several_programs(
 
 
 def test_a_certificate_of_several_ratios(phases: Phases, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(certificate, "is_few", lambda _: False)
+    monkeypatch.setattr(certificate, "is_few", lambda *_: False)
     problem, number = problem_of(SUM), 1
     best = certificate.certify(problem, Deadline(None))
     while True:
@@ -104,7 +104,7 @@ def test_a_certificate_of_several_ratios(phases: Phases, monkeypatch: pytest.Mon
 
 
 def test_a_search_whose_certificate_is_interrupted(phases: Phases, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(certificate, "is_few", lambda _: False)
+    monkeypatch.setattr(certificate, "is_few", lambda *_: False)
     problem = problem_of(SUM)
     get_ready(problem, STRATEGIES.create("greedy", {}))  # which has phases, too
     phases.break_off(2)
@@ -113,7 +113,10 @@ def test_a_search_whose_certificate_is_interrupted(phases: Phases, monkeypatch: 
     assert found.selection is not None
 
 
-def test_a_proof_that_is_checked_again(phases: Phases) -> None:
+def test_a_proof_that_is_checked_again(phases: Phases, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        branch_and_bound.BranchAndBound, "search_small", lambda *_: False
+    )  # which would be done too soon
     problem = CoverageProblem.of(problem_of(RATIO).coverage)
     get_ready(problem, STRATEGIES.create("milp", {"verify": True}))
     phases.break_off(1)
@@ -152,7 +155,7 @@ def test_little_time_is_left_for_a_bound(strategy: str, monkeypatch: pytest.Monk
             left.append(deadline.left_s)
 
     problem = Asked.of(problem_of(RATIO).coverage)
-    found = search(problem, strategy, on_progress=lambda _: False)
+    found = search(problem, strategy, on_progress=lambda *_: False)
     assert found.termination is Termination.INTERRUPTED
     assert left
     assert max(left) <= 0.2

@@ -121,6 +121,8 @@ class BranchAndBound(Strategy):
                 raise _wrong(found.key, seen.key)
         if found.done:
             run.prove()
+        elif found.stopped is not None:
+            raise found.stopped
         else:
             run.check()
         return found.done

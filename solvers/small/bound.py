@@ -26,7 +26,8 @@ from ..exhaustive.two_halves.values import INTEGER, RATIO
 from .walk import AGE, BOTTOM, BOUNDED, COUNT, HELD, LENGTH, NEXT, TOP, WORK
 
 _ROUNDING: Final = 1e-12
-"""Above what rounding does to a sum, relative to its terms."""
+_OF_SUMS: Final = 2.3e-16
+"""Above what rounding does to a sum, relative to its terms; the latter for each of them."""
 
 
 @njit(cache=True)
@@ -138,7 +139,7 @@ def bound(fixed, walk, depth):
                     size += weight * multiplier * lost
                     reduced[number] -= weight * multiplier * lost
         if end == 0:
-            _sort(units, reduced, fixed.lengths, begin, count)
+            walk.scalars[WORK] += _sort(units, reduced, fixed.lengths, begin, count)
         price = _price(units, reduced, fixed.lengths, begin, count, left)
         rest = walk.rest[depth, end]
         rest[count] = 0.0
@@ -146,21 +147,24 @@ def bound(fixed, walk, depth):
             reduced[number] -= price * fixed.lengths[units[number]]
             rest[number] = rest[number + 1] + max(0.0, reduced[number])
         walk.base[depth, end] = worth + price * left if positive else np.inf
-        walk.base[depth, 2] = max(walk.base[depth, 2], _ROUNDING * (size + price * left))
+        walk.base[depth, 2] = max(walk.base[depth, 2], (_ROUNDING + _OF_SUMS * (count - begin)) * (size + price * left))
     walk.place[BOUNDED, depth] = walk.scalars[AGE]
     walk.scalars[WORK] += (count - begin) * (2 + 3 * ends * ratios)
 
 
 @njit(cache=True)
 def _sort(units, reduced, lengths, begin, count):
-    """Let the densest units be the next; they are nearly in order since the node above."""
+    """Let the densest units be the next, nearly in order since the node above; return how many steps that took."""
+    steps = 0
     for number in range(begin + 1, count):
         unit, value = units[number], reduced[number]
         length, at = lengths[unit], number
         while at > begin and value * lengths[units[at - 1]] > reduced[at - 1] * length:
             units[at], reduced[at] = units[at - 1], reduced[at - 1]
             at -= 1
+        steps += number - at
         units[at], reduced[at] = unit, value
+    return steps
 
 
 @njit(cache=True)

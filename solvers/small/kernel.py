@@ -58,6 +58,7 @@ def _descend(fixed, walk, depth, number):
         walk.copies[one] = after
         was, now = min(first + before, last), min(first + after, last)
         if was < last and kept:
+            walk.scalars[WORK] += fixed.column_start[one + 1] - fixed.column_start[one]
             total = fixed.slot[one]
             for place in range(fixed.column_start[one], fixed.column_start[one + 1]):
                 more = fixed.column_count[place]
@@ -69,10 +70,10 @@ def _descend(fixed, walk, depth, number):
 
 
 @njit(cache=True)
-def begin(fixed: Any, walk: Any, constants: Any) -> None:
-    """Make the node without units."""
+def begin(fixed: Any, walk: Any, constants: Any, order: Any) -> None:
+    """Make the node without units; `order` is about that in which units are tried."""
     kept = 0
-    for unit in range(len(fixed.lengths)):
+    for unit in order:
         if fixed.lengths[unit] <= fixed.rules[1]:
             walk.units[0, kept] = unit
             kept += 1

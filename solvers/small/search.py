@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from optsum.contracts.run import Stopped
 from optsum.coverage.facility import Facility
 from optsum.coverage.instance import Combination, Coverage, IntArray, Sense
 from optsum.coverage.state import fits, kernel_array
@@ -25,9 +26,20 @@ _ROOM: Final = 1_000_000
 _STRIDE: Final = 2_000
 
 
-_WORK: Final = {INTEGER: 60_000, RATIO: 250_000, SUM: 3_000_000}
-_LINEAR_WORK: Final = 500_000
-"""Steps of some nanoseconds after which other searches are the better ones; the latter for sums of recalls."""
+_WORK: Final = {INTEGER: 80_000, RATIO: 300_000, SUM: 4_000_000}
+"""Steps of some nanoseconds after which other searches are the better ones."""
+
+_LINEAR_WORK: Final = 650_000
+"""The same for sums of recalls."""
+
+_SLICE: Final = 200_000
+"""Steps after which somebody is asked whether to go on."""
+
+_BOUNDS: Final = 4
+"""So many bounds of the first node must be worth the work."""
+
+_LARGEST: Final = 2**61
+_SORTED: Final = 64
 
 _DEEPEST: Final = 30
 """So many units are too many for recall, whose other search is quick."""
@@ -44,12 +56,15 @@ class Found(NamedTuple):
     done : bool
         Whether nothing is better.
     nodes : int
+    stopped : Stopped or None
+        Why it was not gone on with.
     """
 
     selection: tuple[int, ...] | None
     key: Fraction
     done: bool
     nodes: int
+    stopped: Stopped | None
 
 
 def search_small(
@@ -61,7 +76,7 @@ def search_small(
     ----------
     instance : Coverage
     check : callable
-        Called now and then; it may raise.
+        Called now and then; it may raise `Stopped`.
     node_limit : int, optional
         Nodes to be made at most.
     work : int, optional
@@ -73,9 +88,14 @@ def search_small(
     totals = 1 if integer else len(instance.constants)
     kind = INTEGER if integer else RATIO if totals == 2 else SUM
     varies = not integer and bool(instance.mass[1::2].any() or (instance.slot & 1).any())
+    ends = 2 if varies and totals == 4 else 1
+    if work is None:
+        work = _LINEAR_WORK if kind == SUM and not varies else _WORK[kind]
     lengths = kernel_array(instance.lengths)
     depths = 2 + int((np.sort(lengths).cumsum() <= instance.max_length).sum())  # of the shortest units so many fit
     if (varies and totals > 4) or depths * units * (totals + 5) > _ROOM or (integer and depths > _DEEPEST):
+        return None
+    if _BOUNDS * units * (2 + 3 * ends * max(1, totals // 2)) > work:
         return None
     entries = kernel_array(instance.unit_start), kernel_array(instance.unit_feature), kernel_array(instance.unit_count)
     tables = kernel_array(instance.level_start), kernel_array(instance.level), kernel_array(instance.slot)
@@ -84,21 +104,33 @@ def search_small(
     first_gains(*entries, *tables, kernel_array(instance.mass), column_start, gains[0], least)
     if not _fit(instance, gains[0]) and not fits(instance):
         return None
-    rules = np.array([instance.min_length, instance.max_length, kind, not varies], np.int64)
-    columns, weights = (column_start, column_unit, column_copies), kernel_array(instance.weights)
-    fixed = Fixed(rules, lengths, *entries, *tables, weights, *columns, least)
-    walk = _start(depths, gains, len(instance.slot), 2 if varies and totals == 4 else 1)
-    begin(fixed, walk, kernel_array(instance.constants))
-    scalars, nodes = walk.scalars, 0
-    if work is None:
-        work = _LINEAR_WORK if kind == SUM and not varies else _WORK[kind]
-    while not scalars[DONE] and scalars[WORK] < work and nodes != node_limit:
-        check()
-        advance(fixed, walk, _STRIDE if node_limit is None else min(_STRIDE, node_limit - nodes), work)
+    if not integer and (instance.constants[1::2] + gains[0, 1::2].sum(axis=1) <= 0).any():
+        return None  # a ratio over nothing whatever is chosen: no node would have a bound
+    limits = (min(instance.min_length, _LARGEST), min(instance.max_length, _LARGEST))
+    rules = np.array([*limits, kind, not varies], np.int64)
+    weights = kernel_array(instance.weights if kind == SUM else (1,))
+    fixed = Fixed(rules, lengths, *entries, *tables, weights, column_start, column_unit, column_copies, least)
+    walk = _start(depths, gains, len(instance.slot), ends)
+    begin(fixed, walk, kernel_array(instance.constants), _densest(lengths, gains[0]))
+    scalars, nodes, stopped = walk.scalars, 0, None
+    while not scalars[DONE] and scalars[WORK] < work and nodes != node_limit and stopped is None:
+        stride = _STRIDE if node_limit is None else min(_STRIDE, node_limit - nodes)
+        advance(fixed, walk, stride, min(work, int(scalars[WORK]) + _SLICE))
         nodes = int(scalars[NODES])
+        try:
+            check()
+        except Stopped as reason:
+            stopped = reason
     selection = tuple(sorted(walk.best[1 : walk.best[0] + 1].tolist())) if scalars[HELD] else None
-    bottom = int(instance.constants[1]) if integer else int(scalars[BOTTOM]) * sum(instance.weights)
-    return Found(selection, Fraction(int(scalars[TOP]), max(1, bottom)), bool(scalars[DONE]), nodes)
+    bottom = int(instance.constants[1]) if integer else int(scalars[BOTTOM]) * int(weights.sum())
+    return Found(selection, Fraction(int(scalars[TOP]), max(1, bottom)), bool(scalars[DONE]), nodes, stopped)
+
+
+def _densest(lengths: IntArray, gains: IntArray) -> IntArray:
+    """Return the units in about the order in which the first node tries them, which sorts few by itself."""
+    if len(lengths) <= _SORTED:
+        return np.arange(len(lengths))
+    return np.argsort(-gains[0::2].sum(axis=0) / np.maximum(lengths, 0.5), kind="stable")
 
 
 def _serves(instance: Coverage) -> bool:
@@ -109,14 +141,23 @@ def _serves(instance: Coverage) -> bool:
         and instance.singletons
         and not instance.rows
         and not isinstance(instance, Facility)
+        and max(instance.weights) < _ROOM
+        # What all units could add to one total, in floating point, because whole numbers of kernels wrap.
+        and instance.mass.sum(dtype=np.float64)
+        + float(instance.level.max(initial=0)) * len(instance.unit_feature)
+        + instance.lengths.sum(dtype=np.float64)
+        < _LARGEST
     )
 
 
 def _fit(instance: Coverage, gains: IntArray) -> bool:
-    """Whether 64 bits hold the products of two values, even if each unit added what it is worth by itself."""
+    """Whether 64 bits hold the products of two values, even if each unit added what it is worth by itself.
+
+    A quick test, of which `fits` is the exact one.
+    """
     reach = (1.0 + np.abs(instance.constants[: len(gains)]) + gains.sum(axis=1, dtype=np.float64)).tolist()
     bottoms = prod(reach[1::2])
-    return bool(sum(instance.weights) * max(reach[0::2]) * bottoms * bottoms < 2**61)
+    return bool(sum(instance.weights) * max(reach[0::2]) * bottoms * bottoms < _LARGEST)
 
 
 def _start(depths: int, gains: IntArray, features: int, ends: int) -> Walk:

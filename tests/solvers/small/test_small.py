@@ -12,7 +12,7 @@ from optsum.solvers.small.search import Found, search_small
 
 from optsum import search
 from optsum.contracts.result import Status, Termination
-from optsum.contracts.run import Limits
+from optsum.contracts.run import Limits, Stopped
 from optsum.coverage.instance import Combination, Coverage
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.testing import brute_force, random_coverage
@@ -44,7 +44,7 @@ def test_equals_brute_force(kind: str, seed: int) -> None:
     served = sum(
         assert_same_as_brute_force(random_coverage(rng, kind=kind, units=9), (seed, number)) for number in range(100)
     )
-    assert served > (20 if kind == "sum" else 90)
+    assert served > (20 if kind == "sum" else 70)
 
 
 def two_of_f1(rng: np.random.Generator, *, distinct: bool) -> Coverage:
@@ -137,3 +137,49 @@ def test_lengths_are_kept_exactly() -> None:
         if found.selection is not None:
             length = int(instance.lengths[list(found.selection)].sum())
             assert instance.min_length <= length <= instance.max_length
+
+
+def test_sums_that_wrap_are_left_to_others() -> None:
+    large = Coverage.of([1, 1], [{0: 1}, {}], [[2**62]], constants=(0, 1), mass=[[2**62, 5], [0, 0]], max_length=1)
+    assert searched(large) is None
+    bottoms = Coverage.of([1, 1], [dict.fromkeys(range(4), 1), {}], [[2**62]] * 4, slots=[1] * 4, constants=(0, 1),
+                          mass=[[9, 5], [0, 1]], max_length=1)  # fmt: skip
+    assert searched(bottoms) is None
+
+
+def test_numbers_beyond_64_bits_do_no_harm() -> None:
+    plain = Coverage.of([1, 1], [{0: 1}, {}], [[1]], constants=(0, 1), weights=(2**70,), max_length=1)
+    assert searched(plain) is None
+    endless = searched(Coverage.of([1, 2], [{0: 1}, {}], [[1]], constants=(0, 1), max_length=2**70))
+    assert endless is not None
+    assert (endless.selection, endless.done) == ((0,), True)
+
+
+def test_many_units_are_not_begun_with() -> None:
+    n = 50_000
+    many = Coverage.of([1] * n, [{}] * n, [], mass=[list(range(n)), [0] * n], constants=(0, 10), max_length=1)
+    assert searched(many) is None
+    some = Coverage.of([1] * 900, [{}] * 900, [], mass=[list(range(900)), [0] * 900], constants=(0, 10), max_length=3)
+    found = searched(some)
+    assert found is not None
+    assert (found.selection, found.done) == ((897, 898, 899), True)
+
+
+def test_a_ratio_over_nothing_is_left_to_others() -> None:
+    assert searched(Coverage.of([1] * 8, [{0: 1}] * 8, [[1]], constants=(0, 0))) is None
+
+
+def test_what_is_held_when_it_is_stopped_is_kept() -> None:
+    def stop() -> None:
+        raise Stopped(Termination.INTERRUPTED)
+
+    found = search_small(hard(), stop, work=10**7)
+    assert found is not None
+    assert found.stopped is not None
+    assert found.nodes > 0
+    assert found.selection
+
+    asked = count()
+    result = search(CoverageProblem.of(hard()), "branch-and-bound", on_progress=lambda _: next(asked) < 2)
+    assert (result.status, result.termination) == (Status.FEASIBLE, Termination.INTERRUPTED)
+    assert result.nodes > 0

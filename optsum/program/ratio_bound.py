@@ -181,10 +181,19 @@ def _dot(weights: Sequence[Fraction], values: Sequence[Fraction]) -> Fraction:
 
 def _alone(instance: Coverage, h: int, deadline: Deadline) -> Fraction:
     """Return a bound of one ratio of several, in its share of the time that is left."""
-    if not affordable(instance, deadline):
+    if not affordable(instance, deadline) or _may_vanish(instance, h):
         return trivial_bound(instance, h)
     share = deadline.within(deadline.left_s / (instance.ratios - h + 1))
     return single_bound(only(instance, h), deadline=share)
+
+
+def _may_vanish(instance: Coverage, h: int) -> bool:
+    """Whether a denominator may be 0 without what `collapsed` leaves out of it: the ratio would be 0, not larger."""
+    feeds = instance.slot == 2 * h + 1
+    joined = any(feeds[joint.feature] for joint in instance.joints)
+    return int(instance.constants[2 * h + 1]) <= 0 and (
+        joined or bool((np.diff(instance.level_start)[feeds] != 2).any())
+    )
 
 
 def only(instance: Coverage, h: int) -> Coverage:

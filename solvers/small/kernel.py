@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from optsum.system.compiled import njit
 
 from ..exhaustive.two_halves.values import pair_at
@@ -81,7 +83,7 @@ def begin(fixed: Any, walk: Any, constants: Any, order: Any) -> None:
     for total in range(len(walk.totals)):
         walk.totals[total, 0] = constants[total]
     if fixed.rules[0] <= 0:
-        _hold(fixed.rules[2], fixed.weights, walk, 0)
+        _hold(fixed.rules[2], fixed.weights, walk, np.int64(0))
 
 
 @njit(cache=True)

@@ -15,7 +15,7 @@ from optsum.running.warm import kernels_of
 
 NEWS = Path(__file__).parents[2] / "examples" / "data" / "news.jsonl"
 
-MOST = 100
+MOST = 120
 """Kernels of both exact searches, of the text, and of what is near the best: one signature each."""
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from optsum.coverage.evaluate import score
-from optsum.coverage.instance import Combination, Sense
+from optsum.coverage.instance import Combination, Coverage, Sense
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.program import ratio_bound as module
 from optsum.system.deadline import NEVER, Deadline
@@ -76,3 +76,16 @@ def test_each_ratio_has_a_bound_that_takes_no_time(kind: str) -> None:
             assert bound >= max(ratios, default=Fraction(0)), (number, h)
             tight += bool(ratios) and bound == max(ratios)
     assert tight >= 5
+
+
+def test_what_a_program_leaves_out_of_a_denominator_must_not_leave_nothing() -> None:
+    """A ratio over nothing is 0; over what two copies add it is worth something."""
+    instance = Coverage.of(
+        [1, 1], [{0: 1, 1: 1}, {}], [[1, 1], [1, 1]], slots=[3, 2], constants=(0, 0, 0, 0), weights=(1, 1),
+        mass=[[0, 0], [0, 0], [0, 0], [0, 1]], combination=Combination.SUM, max_length=1,
+    )  # fmt: skip
+    problem = CoverageProblem.of(instance)
+    assert brute_force(problem).best == Fraction(1, 2)
+    bound = problem.root_bound()
+    assert bound is not None
+    assert bound >= Fraction(1, 2)

@@ -25,10 +25,10 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are f
 MOST = {
     "milp": 7,
     "exhaustive": 13,
-    "branch-and-bound": 21,
-    "greedy": 27,
-    "vns": 29,
-    "genetic": 29,
+    "branch-and-bound": 26,
+    "greedy": 33,
+    "vns": 36,
+    "genetic": 36,
 }
 """Kernels that a strategy's compiled search of one ratio enters from Python: each takes .1 to 3 s in a cold process."""
 

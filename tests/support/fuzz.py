@@ -223,7 +223,12 @@ class Fuzz:
     ) -> None:
         """Now and then ask another MILP solver than HiGHS; one that lacks something for this objective is left out."""
         if rng.random() < 0.2 and backends():
-            result = self.solved(topic, {**options, "backend": rng.choice(backends())}, "milp")
+            try:
+                result = self.solved(topic, {**options, "backend": rng.choice(backends())}, "milp")
+            except optsum.BackendError as error:
+                if "cbc crashed" in str(error):  # 2.10.8 does, where nothing is feasible and its presolve is off
+                    return
+                raise
             if result is not None:
                 check(result)
 

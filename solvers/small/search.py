@@ -26,7 +26,7 @@ _ROOM: Final = 1_000_000
 _STRIDE: Final = 2_000
 
 
-_WORK: Final = {INTEGER: 80_000, RATIO: 300_000, SUM: 4_000_000}
+_WORK: Final = {INTEGER: 80_000, RATIO: 300_000, SUM: 12_000_000}
 """Steps of some nanoseconds after which other searches are the better ones."""
 
 _LINEAR_WORK: Final = 650_000

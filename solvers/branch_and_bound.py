@@ -116,9 +116,7 @@ class BranchAndBound(Strategy):
             return False
         run.count(nodes=found.nodes)
         if found.selection is not None:
-            seen = run.see(found.selection)
-            if not seen.feasible or Fraction(seen.key) != found.key:
-                raise _wrong(found.key, seen.key)
+            _see(run, found.selection, found.key)
         if found.done:
             run.prove()
         elif found.stopped is not None:
@@ -150,9 +148,7 @@ class BranchAndBound(Strategy):
         run.count(nodes=found.nodes)
         run.statistics.update(found.statistics)
         if found.selection is not None:
-            seen = run.see(found.selection)
-            if not seen.feasible or Fraction(seen.key) != found.key:
-                raise _wrong(found.key, seen.key)
+            _see(run, found.selection, found.key)
         if found.reason is not None:
             raise Stopped(found.reason)
         run.prove()
@@ -169,9 +165,7 @@ class BranchAndBound(Strategy):
         run.count(nodes=answer.statistics.nodes)
         run.statistics.update(answer.statistics.as_dict())
         if answer.selection is not None:
-            found = run.see(answer.selection)
-            if not found.feasible or Fraction(found.key) != _value(coverage, answer.value):
-                raise _wrong(_value(coverage, answer.value), found.key)
+            _see(run, answer.selection, _value(coverage, answer.value))
             run.raise_bound(_value(coverage, answer.bound))
         if answer.termination is not Termination.COMPLETED:
             raise Stopped(answer.termination)
@@ -237,8 +231,11 @@ class BranchAndBound(Strategy):
         return self.near(problem, nearness, limits, should_stop)
 
 
-def _wrong(claimed: Fraction, seen: object) -> BackendError:
-    return BackendError(f"branch-and-bound claims {claimed} for a selection worth {seen}: it is no result.")
+def _see(run: Run, selection: Selection, claimed: Fraction) -> None:
+    """Let a run evaluate a selection afresh, which is worth what a search claims."""
+    seen = run.see(selection)
+    if not seen.feasible or Fraction(seen.key) != claimed:
+        raise BackendError(f"branch-and-bound claims {claimed} for a selection worth {seen.key}: it is no result.")
 
 
 def _unproven(problem: Problem, selection: Selection | None, key: Fraction, deadline: Deadline) -> Fraction:

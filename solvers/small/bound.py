@@ -23,7 +23,7 @@ import numpy as np
 from optsum.system.compiled import njit
 
 from ..exhaustive.two_halves.values import INTEGER, RATIO
-from .walk import AGE, BOTTOM, BOUNDED, COUNT, HELD, LENGTH, NEXT, TOP, WORK
+from .walk import AGE, BOTTOM, BOUNDED, CONSTANT, COUNT, HELD, KIND, LENGTH, MOST, NEXT, TOP, WORK
 
 _ROUNDING: Final = 1e-12
 _OF_SUMS: Final = 2.3e-16
@@ -49,7 +49,7 @@ def _surely(gain, least, more):
 @njit(cache=True)
 def _more(fixed, walk, depth):
     """Return how many units fit into a node at most, 1 or more."""
-    left, count, shortest = fixed.rules[1] - walk.place[LENGTH, depth], 0, fixed.rules[1]
+    left, count, shortest = fixed.rules[MOST] - walk.place[LENGTH, depth], 0, fixed.rules[MOST]
     for number in range(walk.place[NEXT, depth], walk.place[COUNT, depth]):
         shortest = min(shortest, fixed.lengths[walk.units[depth, number]])
         count += 1
@@ -59,7 +59,7 @@ def _more(fixed, walk, depth):
 @njit(cache=True)
 def _ends(fixed, walk, depth, more):
     """Return between what D_0 / D_1 is for all selections that the next units of a node lead to."""
-    count, left = walk.place[COUNT, depth], fixed.rules[1] - walk.place[LENGTH, depth]
+    count, left = walk.place[COUNT, depth], fixed.rules[MOST] - walk.place[LENGTH, depth]
     bottom0, bottom1 = walk.totals[1, depth], walk.totals[3, depth]
     most0, most1 = 0.0, 0.0  # what is added at most, by all units and by the densest
     dense0, dense1 = 0.0, 0.0
@@ -95,15 +95,15 @@ def _ends(fixed, walk, depth, more):
     low = now
     if smallest < now:
         low = (bottom0 + smallest * most1) / (bottom1 + most1)
-    return low * (1 - 1e-12), high * (1 + 1e-12)
+    return low * (1 - _ROUNDING), high * (1 + _ROUNDING)
 
 
 @njit(cache=True)
 def bound(fixed, walk, depth):
     """Order the next units of a node, and bound what they can add."""
-    kind, weights, totals, gains = fixed.rules[2], fixed.weights, walk.totals, walk.gains[depth]
+    kind, weights, totals, gains = fixed.rules[KIND], fixed.weights, walk.totals, walk.gains[depth]
     units, begin, count = walk.units[depth], walk.place[NEXT, depth], walk.place[COUNT, depth]
-    left = fixed.rules[1] - walk.place[LENGTH, depth]
+    left = fixed.rules[MOST] - walk.place[LENGTH, depth]
     integer = kind == INTEGER
     ratios = 1 if integer else len(weights)
     positive = True
@@ -114,7 +114,7 @@ def bound(fixed, walk, depth):
     more, shares = _more(fixed, walk, depth), (1.0, 1.0)
     if ends == 2 and positive:
         shares = _ends(fixed, walk, depth, more)
-    walk.base[depth, 2] = 0.0
+    walk.margin[depth] = 0.0
     for end in range(ends):
         worth, size, reduced = 0.0, 0.0, walk.reduced[depth, end]
         for number in range(begin, count):
@@ -147,7 +147,7 @@ def bound(fixed, walk, depth):
             reduced[number] -= price * fixed.lengths[units[number]]
             rest[number] = rest[number + 1] + max(0.0, reduced[number])
         walk.base[depth, end] = worth + price * left if positive else np.inf
-        walk.base[depth, 2] = max(walk.base[depth, 2], (_ROUNDING + _OF_SUMS * (count - begin)) * (size + price * left))
+        walk.margin[depth] = max(walk.margin[depth], (_ROUNDING + _OF_SUMS * (count - begin)) * (size + price * left))
     walk.place[BOUNDED, depth] = walk.scalars[AGE]
     walk.scalars[WORK] += (count - begin) * (2 + 3 * ends * ratios)
 
@@ -181,11 +181,11 @@ def _price(units, reduced, lengths, begin, count, left):
 @njit(cache=True)
 def least_of(fixed, walk):
     """Return what a bound is at least for selections that are better than the incumbent."""
-    scalars, kind = walk.scalars, fixed.rules[2]
+    scalars, kind = walk.scalars, fixed.rules[KIND]
     if scalars[HELD] == 0:
         return -np.inf
     if kind == INTEGER:
         return scalars[TOP] + 1.0
     if kind == RATIO:
         return 1.0 / scalars[BOTTOM]
-    return walk.totals[1, 0] / scalars[BOTTOM] if fixed.rules[3] else 0.0
+    return walk.totals[1, 0] / scalars[BOTTOM] if fixed.rules[CONSTANT] else 0.0

@@ -13,7 +13,7 @@ from optsum.system.compiled import njit
 
 from ..exhaustive.two_halves.values import pair_at
 from .bound import bound, least_of
-from .walk import AGE, BOTTOM, BOUNDED, COUNT, DEPTH, DONE, HELD, LENGTH, NEXT, NODES, TOP, WORK
+from .walk import AGE, BOTTOM, BOUNDED, COUNT, DEPTH, DONE, HELD, KIND, LEAST, LENGTH, MOST, NEXT, NODES, TOP, WORK
 
 
 @njit(cache=True)
@@ -46,7 +46,7 @@ def _descend(fixed, walk, depth, number):
     kept = 0
     for later in range(number + 1, walk.place[COUNT, depth]):
         other = walk.units[depth, later]
-        if length + fixed.lengths[other] <= fixed.rules[1]:
+        if length + fixed.lengths[other] <= fixed.rules[MOST]:
             walk.units[below, kept] = other
             kept += 1
             for total in range(totals):
@@ -63,7 +63,7 @@ def _descend(fixed, walk, depth, number):
             walk.scalars[WORK] += fixed.column_start[one + 1] - fixed.column_start[one]
             total = fixed.slot[one]
             for place in range(fixed.column_start[one], fixed.column_start[one + 1]):
-                more = fixed.column_count[place]
+                more = fixed.column_copies[place]
                 gained = fixed.level[min(first + after + more, last)] - fixed.level[now]
                 walk.gains[below, total, fixed.column_unit[place]] += (
                     gained - fixed.level[min(first + before + more, last)] + fixed.level[was]
@@ -76,35 +76,35 @@ def begin(fixed: Any, walk: Any, constants: Any, order: Any) -> None:
     """Make the node without units; `order` is about that in which units are tried."""
     kept = 0
     for unit in order:
-        if fixed.lengths[unit] <= fixed.rules[1]:
+        if fixed.lengths[unit] <= fixed.rules[MOST]:
             walk.units[0, kept] = unit
             kept += 1
     walk.place[COUNT, 0], walk.place[BOUNDED, 0] = kept, -1
     for total in range(len(walk.totals)):
         walk.totals[total, 0] = constants[total]
-    if fixed.rules[0] <= 0:
-        _hold(fixed.rules[2], fixed.weights, walk, np.int64(0))
+    if fixed.rules[LEAST] <= 0:
+        _hold(fixed.rules[KIND], fixed.weights, walk, np.int64(0))
 
 
 @njit(cache=True)
 def advance(fixed: Any, walk: Any, nodes: int, work: int) -> None:
     """Go on until so many more nodes are made, or so much work is done in all, or everything is searched."""
-    low, kind = fixed.rules[0], fixed.rules[2]
+    low, kind = fixed.rules[LEAST], fixed.rules[KIND]
     scalars, place, base = walk.scalars, walk.place, walk.base
     depth, until = scalars[DEPTH], scalars[NODES] + nodes
     while scalars[NODES] < until and scalars[WORK] < work:
         number, count = place[NEXT, depth], place[COUNT, depth]
         if number < count and place[BOUNDED, depth] != scalars[AGE]:
             bound(fixed, walk, depth)
-        least = least_of(fixed, walk) - base[depth, 2]
-        promising, more = False, False
+        least = least_of(fixed, walk) - walk.margin[depth]
+        promising, goes_on = False, False
         if number < count:
             for end in range(walk.rest.shape[1]):
                 others = base[depth, end] + walk.rest[depth, end, number + 1]
                 promising = promising or others + walk.reduced[depth, end, number] >= least
-                more = more or others >= least
-            more = more or promising
-        if not more:
+                goes_on = goes_on or others >= least
+            goes_on = goes_on or promising
+        if not goes_on:
             if depth == 0:
                 scalars[DONE] = 1
                 break

@@ -24,7 +24,7 @@ _ROOM: Final = 1_000_000
 """Numbers that the nodes on the way may hold together."""
 
 _STRIDE: Final = 2_000
-
+"""Nodes after which somebody is asked whether to go on."""
 
 _WORK: Final = {INTEGER: 80_000, RATIO: 300_000, SUM: 12_000_000}
 """Steps of some nanoseconds after which other searches are the better ones."""
@@ -33,13 +33,16 @@ _LINEAR_WORK: Final = 650_000
 """The same for sums of recalls."""
 
 _SLICE: Final = 200_000
-"""Steps after which somebody is asked whether to go on."""
+"""Steps after which somebody is asked, too, as nodes of many units take long."""
 
 _BOUNDS: Final = 4
 """So many bounds of the first node must be worth the work."""
 
 _LARGEST: Final = 2**61
+"""Sums beyond it are not for 64 bits."""
+
 _SORTED: Final = 64
+"""So many units the first node sorts by itself."""
 
 _DEEPEST: Final = 30
 """So many units are too many for recall, whose other search is quick."""
@@ -171,7 +174,8 @@ def _start(depths: int, gains: IntArray, features: int, ends: int) -> Walk:
         copies=np.zeros(features, np.int64),
         rest=np.empty((depths, ends, units + 1)),
         reduced=np.empty((depths, ends, units)),
-        base=np.zeros((depths, 3)),
+        base=np.zeros((depths, ends)),
+        margin=np.zeros(depths),
         best=np.zeros(depths + 1, np.int64),
         path=np.zeros(depths, np.int64),
         held=np.zeros((totals, 1), np.int64),

@@ -20,6 +20,9 @@ denominator of the incumbent's value; steps; incumbents so far."""
 COUNT, NEXT, LENGTH, BOUNDED = range(4)
 """Rows of `Walk.place`."""
 
+LEAST, MOST, KIND, CONSTANT = range(4)
+"""Places of `Fixed.rules`."""
+
 
 class Fixed(NamedTuple):
     """What the walk does not change.
@@ -30,8 +33,8 @@ class Fixed(NamedTuple):
         Minimum and maximum length, how totals make a value (`values`), and whether all denominators are constant.
     lengths, start, feature, copies, level_start, level, slot, weights
         As in `optsum.coverage.instance.Coverage`.
-    column_start, column_unit, column_count
-        The units of each feature.
+    column_start, column_unit, column_copies
+        The units of each feature, and how many copies each has.
     least : (totals, units)
         What a unit adds to a total whatever else is chosen.
     """
@@ -47,7 +50,7 @@ class Fixed(NamedTuple):
     weights: IntArray
     column_start: IntArray
     column_unit: IntArray
-    column_count: IntArray
+    column_copies: IntArray
     least: IntArray
 
 
@@ -64,13 +67,15 @@ class Walk(NamedTuple):
     gains : (depths, totals, units)
         What each unit adds to each total.
     copies : (features,)
-    rest : (depths, 2, units + 1)
-        At both ends: what is gained at most by units from this one on.
-    reduced : (depths, 2, units)
+    rest : (depths, ends, units + 1)
+        At each end, of which there are two where two denominators vary: what is gained at most by units from this one.
+    reduced : (depths, ends, units)
         What each unit adds, less the price of its length.
-    base : (depths, 3)
-        At both ends: what the node is worth, and the price of the length that is left; what rounding may do to it.
-    best : (depths,)
+    base : (depths, ends)
+        What the node is worth, and the price of the length that is left.
+    margin : (depths,)
+        What rounding may do to a bound of the node.
+    best : (depths + 1,)
         The incumbent: how many units, and which.
     path : (depths,)
     held : (totals, 1)
@@ -86,6 +91,7 @@ class Walk(NamedTuple):
     rest: NDArray[np.float64]
     reduced: NDArray[np.float64]
     base: NDArray[np.float64]
+    margin: NDArray[np.float64]
     best: IntArray
     path: IntArray
     held: IntArray

@@ -234,7 +234,7 @@ class BranchAndBound(Strategy):
 def _see(run: Run, selection: Selection, claimed: Fraction) -> None:
     """Let a run evaluate a selection afresh, which is worth what a search claims."""
     seen = run.see(selection)
-    if not seen.feasible or Fraction(seen.key) != claimed:
+    if not seen.feasible or seen.key != claimed:
         raise BackendError(f"branch-and-bound claims {claimed} for a selection worth {seen.key}: it is no result.")
 
 

@@ -74,6 +74,8 @@ class Topic:
 
     def with_references(self, numbers: Sequence[int]) -> Self:
         """Return the topic with some of its references alone, and with what vectors they have."""
+        if tuple(numbers) == tuple(range(len(self.references))):
+            return self
         return replace(
             self,
             references=tuple(self.references[number] for number in numbers),

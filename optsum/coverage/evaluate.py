@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from fractions import Fraction
-from math import exp, log, prod
+from math import exp, lcm, log, prod
 
 import numpy as np
 
@@ -91,17 +91,19 @@ def key_of(instance: Coverage, totals: tuple[int, ...], length: int) -> Fraction
     if instance.goal is Sense.MINIMIZE:
         return Fraction(length)
     tops, bottoms = totals[0::2], totals[1::2]
+    if instance.combination in {Combination.RATIO, Combination.SUM}:
+        parts = [part for part in zip(tops, bottoms, instance.weights, strict=True) if part[1] > 0]
+        common = lcm(*(bottom for _, bottom, _ in parts))  # one fraction, not one for each ratio
+        weighted = sum(top * (common // bottom) * weight for top, bottom, weight in parts)
+        return Fraction(weighted, common * sum(instance.weights))
     ratios = [Fraction(top, bottom) if bottom > 0 else Fraction(0) for top, bottom in zip(tops, bottoms, strict=True)]
     if instance.combination is Combination.PRODUCT:
         return prod((ratio**weight for ratio, weight in zip(ratios, instance.weights, strict=True)), start=Fraction(1))
-    if instance.combination is Combination.HARMONIC:
-        if not all(ratios):
-            return Fraction(0)
-        return sum(instance.weights) / sum(
-            (weight / ratio for ratio, weight in zip(ratios, instance.weights, strict=True)), Fraction(0)
-        )
-    weighted = sum((ratio * weight for ratio, weight in zip(ratios, instance.weights, strict=True)), Fraction(0))
-    return weighted / sum(instance.weights)
+    if not all(ratios):
+        return Fraction(0)
+    return sum(instance.weights) / sum(
+        (weight / ratio for ratio, weight in zip(ratios, instance.weights, strict=True)), Fraction(0)
+    )
 
 
 def value_of(instance: Coverage, key: Fraction) -> float:

@@ -294,11 +294,11 @@ class Coverage:
     @property
     def single_ratio(self) -> bool:
         """Whether the value is one ratio ``T / D`` whose D varies and is linear, or counts features once."""
+        if self.goal is not Sense.MAXIMIZE or self.combination is not Combination.RATIO:
+            return False
         feeds = self.slot == 1
         return (
-            self.goal is Sense.MAXIMIZE
-            and self.combination is Combination.RATIO
-            and not self.constant_denominator
+            not self.constant_denominator
             and bool((np.diff(self.level_start)[feeds] == 2).all())
             and (int(self.constants[1]) >= 0 or not feeds.any())
             and not any(feeds[joint.feature] for joint in self.joints)

@@ -102,6 +102,7 @@ class GeometricMean(_Several):
         return tuple(NGrams(size) for size in range(self.first, self.last + 1))
 
 
+@lru_cache(maxsize=256)
 def official_name(name: str) -> str:
     """Return the name of a metric as it is written here: ``ROUGE-2``, ``rouge2`` and ``R2`` are ``rouge-2``.
 

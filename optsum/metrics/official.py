@@ -6,6 +6,7 @@ What `optsum.metrics.rouge.rouge_all` says of the text, without looking at it ag
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
 
 import numpy as np
 
@@ -40,9 +41,8 @@ def official_scores(
     end = int(found.start[first])
     picked = [found.ids[found.start[sentence] : found.start[sentence + 1]] for sentence in chosen]
     ids = np.concatenate([found.ids[:end], *picked])
-    sentences = np.concatenate(
-        [found.start[: first + 1], end + np.cumsum([len(one) for one in picked], dtype=np.int64)]
-    )
+    ends = list(accumulate(map(len, picked), initial=end))
+    sentences = np.concatenate([found.start[:first], ends])
     texts = np.array([*references, len(sentences) - 1], np.int64)
     whole = sentences[texts]
     scores = {}
@@ -58,7 +58,7 @@ def official_scores(
                 return None
             from optsum.metrics.gram_kernels import clipped_hits
 
-            of = clipped_hits(*numbered)
-            hits, total, mass = int(of[:-1, 0].sum()), int(of[:-1, 1].sum()), int(of[-1, 1])
+            *of, (_, mass) = clipped_hits(*numbered).tolist()
+            hits, total = sum(row[0] for row in of), sum(row[1] for row in of)
         scores[metric.name] = Score.from_counts(hits, total, mass * (len(references) - 1))
     return scores

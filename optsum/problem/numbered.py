@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 from itertools import accumulate, chain
+from operator import or_
 from typing import Any
 
 import numpy as np
@@ -176,7 +177,8 @@ class NumberedTopic:
         """Length of each sentence, in the unit of the limits."""
         if self.spec.length_unit == "words":
             return self.tokens.words[self.references[-1] :]
-        return np.array(list(map(LENGTH_OF[self.spec.length_unit], self.topic.sentences)), np.int64)
+        sentences = self.topic.sentences
+        return np.fromiter(map(LENGTH_OF[self.spec.length_unit], sentences), np.int64, len(sentences))
 
     def coverage(self) -> tuple[Coverage, IntArray] | None:
         """Return the normal form, and the numbers of the sentences that are its units.
@@ -210,15 +212,15 @@ class NumberedTopic:
             if rows is None:
                 return None
             counted.append(rows)
-        held = [totals[:own].any() for _, _, _, totals, _, _ in counted]
+        held = [np.count_nonzero(totals[:own]) for _, _, _, totals, _, _ in counted]
         if not any(held) or (self.metric.geometric and not all(held)):
             raise nothing_to_count(self.topic, f"{self.metric} n-gram")
-        kept = np.full(len(lengths), spec.keep_unmatched or spec.min_length > 0)
-        for _, _, _, _, shared, _ in counted:
-            kept |= shared[own:]
+        kept = reduce(or_, (shared[own:] for _, _, _, _, shared, _ in counted))
+        if spec.keep_unmatched or spec.min_length > 0:
+            kept[:] = True
         if not spec.keep_overlong:
             kept &= lengths <= spec.max_length
-        units = np.flatnonzero(kept)
+        (units,) = kept.nonzero()
         components = [
             Rows(
                 begin=begin,

@@ -111,12 +111,15 @@ def cell_of(instance: Coverage, wish: Weighted) -> Cell:
 
 def sums_ratios(instance: Coverage) -> bool:
     """Whether the value is a mean of ratios, each ``T / D`` with a D that is linear, or counts features once."""
-    feeds = instance.slot % 2 == 1
+    if instance.goal is not Sense.MAXIMIZE or instance.combination is not Combination.SUM:
+        return False
+    feeds = instance.slot & 1 == 1
+    if not feeds.any():
+        return True
+    levels = instance.level_start[1:] - instance.level_start[:-1]
     return (
-        instance.goal is Sense.MAXIMIZE
-        and instance.combination is Combination.SUM
-        and bool((np.diff(instance.level_start)[feeds] == 2).all())
-        and not (instance.constants[instance.slot[feeds]] < 0).any()
+        bool((levels[feeds] == 2).all())
+        and (min(instance.constants[1::2].tolist()) >= 0 or not (instance.constants[instance.slot[feeds]] < 0).any())
         and not any(feeds[joint.feature] for joint in instance.joints)
     )
 

@@ -183,6 +183,7 @@ def _result(run: Run, strategy: Strategy, termination: Termination, detail: str 
         status = Status.OPTIMAL if proven else Status.FEASIBLE
     else:
         status = Status.INFEASIBLE if proven else Status.NO_SOLUTION
+    value = None if held is None else exact(held.key)
     shown = None
     if bound is not None:
         shown = float(held.value if held is not None and held.key == bound else run.problem.value_of(bound))
@@ -194,8 +195,8 @@ def _result(run: Run, strategy: Strategy, termination: Termination, detail: str 
         detail=detail or run.detail,
         objective=None if held is None else float(held.value),
         bound=shown,
-        objective_exact=None if held is None else exact(held.key),
-        bound_exact=None if bound is None else exact(bound),
+        objective_exact=value,
+        bound_exact=value if held is not None and bound is held.key else None if bound is None else exact(bound),
         selection=run.selection,
         length=None if run.selection is None else run.problem.length(run.selection),
         seconds=run.elapsed,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Mapping
-from copy import copy
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -123,8 +122,8 @@ def solve_all(
 
 def _search_shown(part: Topic, setup: Setup) -> list[Result]:
     """Return the result of a topic that is one problem, with the text that it is of, for a notebook."""
-    results = [copy(result) for result in search_part(part, setup)]
-    for result in results:  # nothing else changes: what it claims has been checked
+    results = search_part(part, setup)
+    for result in results:  # nobody else holds them yet, and what they claim has been checked
         vars(result)["source"] = part.documents
     return results
 

@@ -58,11 +58,14 @@ def interned(analyzer: Analyzer, sentences: Sequence[Sentence], deadline: Deadli
     from optsum.text.word_kernel import number_words
 
     ids, start, words, vocabulary = number_words(np.frombuffer(text, np.uint8), becomes, len(sentences))
-    spelled = vocabulary.tobytes().decode("utf-8", "surrogatepass").split(" ")[:-1]
+    spelled = vocabulary.tobytes()
     if analyzer.stopwords == "keep" and not analyzer.stem:
-        return Interned(ids, start, words, len(spelled))
+        return Interned(ids, start, words, spelled.count(b" "))
     number: dict[str | None, int] = {None: -1}
-    counted = [number.setdefault(token, len(number) - 1) for token in analyzer.counted(spelled)]
+    counted = [
+        number.setdefault(token, len(number) - 1)
+        for token in analyzer.counted(spelled.decode("utf-8", "surrogatepass").split(" ")[:-1])
+    ]
     ids = np.array(counted, np.int64)[ids] if counted else ids
     kept = ids >= 0
     start = np.concatenate(([0], np.cumsum(kept)))[start]

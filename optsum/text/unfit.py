@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from itertools import filterfalse
-from typing import Final
+from typing import Any, Final
 
 from optsum.text.tokenizers import TOKENIZERS, Sentence, raw_text
 
@@ -42,8 +42,12 @@ def unfit(sentences: Iterable[Sentence], tokenizer: str) -> str | None:
     """
     if tokenizer == "tokens":
         return None
-    texts = list(map(raw_text, sentences))
-    joined = "".join(texts)
+    texts: list[Any] = list(sentences)
+    try:
+        joined = "".join(texts)  # which refuses a tuple of tokens
+    except TypeError:
+        texts = list(map(raw_text, texts))
+        joined = "".join(texts)
     if joined.isascii():  # no tokenizer spoils a word of ASCII
         return None
     foreign = list(filterfalse(str.isascii, " ".join(filterfalse(str.isascii, texts)).split()))

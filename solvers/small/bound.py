@@ -38,12 +38,12 @@ def _multiplier(held, ratio):
 
 
 @njit(cache=True)
-def _surely(gain, least, more):
-    """Return what a unit adds to a total, on average over those that are added, if these are not `more`.
+def _surely(gain, least, share):
+    """Return what a unit adds to a total, on average over those that are added, if each is a `share` of them at least.
 
     What they have by themselves is added whole; of the rest they add together as much as the one that has most of it.
     """
-    return least + (gain - least) / more
+    return least + (gain - least) * share
 
 
 @njit(cache=True)
@@ -57,7 +57,7 @@ def _more(fixed, walk, depth):
 
 
 @njit(cache=True)
-def _ends(fixed, walk, depth, more):
+def _ends(fixed, walk, depth, share):
     """Return between what D_0 / D_1 is for all selections that the next units of a node lead to."""
     count, left = walk.place[COUNT, depth], fixed.rules[MOST] - walk.place[LENGTH, depth]
     bottom0, bottom1 = walk.totals[1, depth], walk.totals[3, depth]
@@ -68,8 +68,8 @@ def _ends(fixed, walk, depth, more):
     for number in range(walk.place[NEXT, depth], count):
         unit = walk.units[depth, number]
         high0, high1 = walk.gains[depth, 1, unit], walk.gains[depth, 3, unit]
-        low0 = _surely(high0, fixed.least[1, unit], more)
-        low1 = _surely(high1, fixed.least[3, unit], more)
+        low0 = _surely(high0, fixed.least[1, unit], share)
+        low1 = _surely(high1, fixed.least[3, unit], share)
         length = max(1, fixed.lengths[unit])
         most0 += high0
         most1 += high1
@@ -111,9 +111,9 @@ def bound(fixed, walk, depth):
         for ratio in range(ratios):
             positive = positive and totals[2 * ratio + 1, depth] > 0
     ends = walk.rest.shape[1]
-    more, shares = _more(fixed, walk, depth), (1.0, 1.0)
+    share, shares = 1.0 / _more(fixed, walk, depth), (1.0, 1.0)
     if ends == 2 and positive:
-        shares = _ends(fixed, walk, depth, more)
+        shares = _ends(fixed, walk, depth, share)
     walk.margin[depth] = 0.0
     for end in range(ends):
         worth, size, reduced = 0.0, 0.0, walk.reduced[depth, end]
@@ -135,7 +135,7 @@ def bound(fixed, walk, depth):
                 size += weight * gains[2 * ratio, unit]
                 reduced[number] += weight * gains[2 * ratio, unit]
                 if multiplier > 0.0:
-                    lost = _surely(gains[2 * ratio + 1, unit], fixed.least[2 * ratio + 1, unit], more)
+                    lost = _surely(gains[2 * ratio + 1, unit], fixed.least[2 * ratio + 1, unit], share)
                     size += weight * multiplier * lost
                     reduced[number] -= weight * multiplier * lost
         if end == 0:

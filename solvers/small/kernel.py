@@ -13,7 +13,24 @@ from optsum.system.compiled import njit
 
 from ..exhaustive.two_halves.values import pair_at
 from .bound import bound, least_of
-from .walk import AGE, BOTTOM, BOUNDED, COUNT, DEPTH, DONE, HELD, KIND, LEAST, LENGTH, MOST, NEXT, NODES, TOP, WORK
+from .walk import (
+    AGE,
+    BEGUN,
+    BOTTOM,
+    BOUNDED,
+    COUNT,
+    DEPTH,
+    DONE,
+    HELD,
+    KIND,
+    LEAST,
+    LENGTH,
+    MOST,
+    NEXT,
+    NODES,
+    TOP,
+    WORK,
+)
 
 
 @njit(cache=True)
@@ -62,6 +79,11 @@ def _descend(fixed, walk, depth, number):
         if was < last and kept:
             walk.scalars[WORK] += fixed.column_start[one + 1] - fixed.column_start[one]
             total = fixed.slot[one]
+            if last - first == 1:  # most features count once, and lose all with their first copy
+                lost = fixed.level[last] - fixed.level[first]
+                for place in range(fixed.column_start[one], fixed.column_start[one + 1]):
+                    walk.gains[below, total, fixed.column_unit[place]] -= lost
+                continue
             for place in range(fixed.column_start[one], fixed.column_start[one + 1]):
                 more = fixed.column_copies[place]
                 gained = fixed.level[min(first + after + more, last)] - fixed.level[now]
@@ -72,23 +94,27 @@ def _descend(fixed, walk, depth, number):
 
 
 @njit(cache=True)
-def begin(fixed: Any, walk: Any, constants: Any, order: Any) -> None:
-    """Make the node without units; `order` is about that in which units are tried."""
+def _begin(fixed, walk):
+    """Make the node without units, of those that are written there; they are about in the order that is tried."""
     kept = 0
-    for unit in order:
+    for number in range(walk.units.shape[1]):
+        unit = walk.units[0, number]
         if fixed.lengths[unit] <= fixed.rules[MOST]:
             walk.units[0, kept] = unit
             kept += 1
-    walk.place[COUNT, 0], walk.place[BOUNDED, 0] = kept, -1
-    for total in range(len(walk.totals)):
-        walk.totals[total, 0] = constants[total]
+    walk.place[COUNT, 0], walk.place[BOUNDED, 0], walk.scalars[BEGUN] = kept, -1, 1
     if fixed.rules[LEAST] <= 0:
         _hold(fixed.rules[KIND], fixed.weights, walk, np.int64(0))
 
 
 @njit(cache=True)
 def advance(fixed: Any, walk: Any, nodes: int, work: int) -> None:
-    """Go on until so many more nodes are made, or so much work is done in all, or everything is searched."""
+    """Go on until so many more nodes are made, or so much work is done in all, or everything is searched.
+
+    At first the walk holds, of the node without units, the totals and the units that may join it.
+    """
+    if not walk.scalars[BEGUN]:
+        _begin(fixed, walk)
     low, kind = fixed.rules[LEAST], fixed.rules[KIND]
     scalars, place, base = walk.scalars, walk.place, walk.base
     depth, until = scalars[DEPTH], scalars[NODES] + nodes

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 from math import prod
+from operator import add
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -15,8 +16,8 @@ from optsum.coverage.instance import Combination, Coverage, IntArray, Sense
 from optsum.coverage.state import fits, kernel_array
 
 from ..exhaustive.two_halves.values import INTEGER, RATIO, SUM
-from .kernel import advance, begin
-from .walk import BOTTOM, DONE, HELD, NODES, TOP, WORK, Fixed, Walk, columns_of, first_gains
+from .kernel import advance
+from .walk import BOTTOM, DONE, HELD, NODES, TOP, WORK, Fixed, Walk, laid_out
 
 __all__ = ["Found", "search_small"]
 
@@ -95,26 +96,29 @@ def search_small(
     if work is None:
         work = _LINEAR_WORK if kind == SUM and not varies else _WORK[kind]
     lengths = kernel_array(instance.lengths)
-    depths = 2 + int((np.sort(lengths).cumsum() <= instance.max_length).sum())  # of the shortest units so many fit
+    ascending = np.sort(lengths)
+    depths = 2 + int(ascending.cumsum().searchsorted(instance.max_length, "right"))  # of the shortest so many fit
     if (varies and totals > 4) or depths * units * (totals + 5) > _ROOM or (integer and depths > _DEEPEST):
         return None
     if _BOUNDS * units * (2 + 3 * ends * max(1, totals // 2)) > work:
         return None
     entries = kernel_array(instance.unit_start), kernel_array(instance.unit_feature), kernel_array(instance.unit_count)
     tables = kernel_array(instance.level_start), kernel_array(instance.level), kernel_array(instance.slot)
-    column_start, column_unit, column_copies = columns_of(*entries, len(instance.slot))
     gains, least = np.empty((depths, totals, units), np.int64), np.empty((totals, units), np.int64)
-    first_gains(*entries, *tables, kernel_array(instance.mass), column_start, gains[0], least)
-    if not _fit(instance, gains[0]) and not fits(instance):
+    column_start, column_unit, column_copies, added = laid_out(
+        *entries, *tables, kernel_array(instance.mass), gains[0], least
+    )
+    constants, reach = instance.constants[:totals], added.tolist()
+    if not _fit(instance, constants.tolist(), reach) and not fits(instance):
         return None
-    if not integer and (instance.constants[1::2] + gains[0, 1::2].sum(axis=1) <= 0).any():
+    if not integer and min(map(add, constants[1::2].tolist(), reach[1::2])) <= 0:
         return None  # a ratio over nothing whatever is chosen: no node would have a bound
     limits = (min(instance.min_length, _LARGEST), min(instance.max_length, _LARGEST))
     rules = np.array([*limits, kind, not varies], np.int64)
-    weights = kernel_array(instance.weights if kind == SUM else (1,))
+    weights = np.array(instance.weights if kind == SUM else (1,), np.int64)
     fixed = Fixed(rules, lengths, *entries, *tables, weights, column_start, column_unit, column_copies, least)
     walk = _start(depths, gains, len(instance.slot), ends)
-    begin(fixed, walk, kernel_array(instance.constants), _densest(lengths, gains[0]))
+    walk.units[0], walk.totals[:, 0] = _densest(lengths, gains[0]), constants
     scalars, nodes, stopped = walk.scalars, 0, None
     while not scalars[DONE] and scalars[WORK] < work and nodes != node_limit and stopped is None:
         stride = _STRIDE if node_limit is None else min(_STRIDE, node_limit - nodes)
@@ -153,14 +157,14 @@ def _serves(instance: Coverage) -> bool:
     )
 
 
-def _fit(instance: Coverage, gains: IntArray) -> bool:
+def _fit(instance: Coverage, constants: list[int], added: list[float]) -> bool:
     """Whether 64 bits hold the products of two values, even if each unit added what it is worth by itself.
 
     A quick test, of which `fits` is the exact one.
     """
-    reach = (1.0 + np.abs(instance.constants[: len(gains)]) + gains.sum(axis=1, dtype=np.float64)).tolist()
+    reach = [1.0 + abs(constant) + more for constant, more in zip(constants, added, strict=True)]
     bottoms = prod(reach[1::2])
-    return bool(sum(instance.weights) * max(reach[0::2]) * bottoms * bottoms < _LARGEST)
+    return sum(instance.weights) * max(reach[0::2]) * bottoms * bottoms < _LARGEST
 
 
 def _start(depths: int, gains: IntArray, features: int, ends: int) -> Walk:
@@ -179,5 +183,5 @@ def _start(depths: int, gains: IntArray, features: int, ends: int) -> Walk:
         best=np.zeros(depths + 1, np.int64),
         path=np.zeros(depths, np.int64),
         held=np.zeros((totals, 1), np.int64),
-        scalars=np.zeros(8, np.int64),
+        scalars=np.zeros(9, np.int64),
     )

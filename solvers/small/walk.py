@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from optsum.coverage.instance import IntArray
 from optsum.system.compiled import njit
 
-DONE, HELD, NODES, DEPTH, TOP, BOTTOM, WORK, AGE = range(8)
+DONE, HELD, NODES, DEPTH, TOP, BOTTOM, WORK, AGE, BEGUN = range(9)
 """Places of `Walk.scalars`: all is searched; there is an incumbent; nodes; units of the present one; numerator and
-denominator of the incumbent's value; steps; incumbents so far."""
+denominator of the incumbent's value; steps; incumbents so far; whether the first node is made."""
 
 COUNT, NEXT, LENGTH, BOUNDED = range(4)
 """Rows of `Walk.place`."""
@@ -80,7 +80,7 @@ class Walk(NamedTuple):
     path : (depths,)
     held : (totals, 1)
         Its totals.
-    scalars : (8,)
+    scalars : (9,)
     """
 
     units: IntArray
@@ -99,36 +99,39 @@ class Walk(NamedTuple):
 
 
 @njit(cache=True)
-def columns_of(start, feature, count, features):
-    """Return the units of each feature: where they begin, the units, their copies."""
-    begin = np.zeros(features + 1, np.int64)
+def laid_out(start, feature, count, level_start, level, slot, mass, gains, least):
+    """Write what each unit adds to each total, by itself and whatever else is chosen; return the units of each feature.
+
+    Returns
+    -------
+    begin, unit, copies
+        Where the units of each feature begin, the units, and how many copies each has.
+    reach : (totals,)
+        What all units add to a total, each as if it were alone.
+    """
+    begin = np.zeros(len(slot) + 1, np.int64)
     for entry in range(len(feature)):
         begin[feature[entry] + 1] += 1
-    for one in range(features):
+    for one in range(len(slot)):
         begin[one + 1] += begin[one]
     unit = np.empty(len(feature), np.int64)
     copies = np.empty(len(feature), np.int64)
+    reach = np.zeros(len(gains), np.float64)
     free = begin.copy()
     for row in range(len(start) - 1):
+        for total in range(len(gains)):
+            gains[total, row] = mass[total, row]
+            least[total, row] = mass[total, row]
         for entry in range(start[row], start[row + 1]):
-            at = free[feature[entry]]
-            unit[at], copies[at] = row, count[entry]
-            free[feature[entry]] = at + 1
-    return begin, unit, copies
-
-
-@njit(cache=True)
-def first_gains(start, feature, count, level_start, level, slot, mass, column_start, gains, least):
-    """Write what each unit adds to each total: by itself, and whatever else is chosen."""
-    totals = len(gains)
-    for unit in range(len(start) - 1):
-        for total in range(totals):
-            gains[total, unit] = mass[total, unit]
-            least[total, unit] = mass[total, unit]
-        for entry in range(start[unit], start[unit + 1]):
             one = feature[entry]
+            at = free[one]
+            unit[at], copies[at] = row, count[entry]
+            free[one] = at + 1
             first = level_start[one]
             gain = level[min(first + count[entry], level_start[one + 1] - 1)] - level[first]
-            gains[slot[one], unit] += gain
-            if column_start[one + 1] - column_start[one] == 1:
-                least[slot[one], unit] += gain
+            gains[slot[one], row] += gain
+            if begin[one + 1] - begin[one] == 1:
+                least[slot[one], row] += gain
+        for total in range(len(gains)):
+            reach[total] += gains[total, row]
+    return begin, unit, copies, reach

@@ -7,16 +7,20 @@ exception for an answer: the process crashes.
 
 from __future__ import annotations
 
+import _signal  # type: ignore[import-not-found]  # of CPython, beneath signal
 import _thread
 import signal
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from functools import wraps
 from types import FrameType
-from typing import Final
+from typing import Final, ParamSpec, TypeVar
 
 __all__ = ["is_postponed", "postponing"]
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 _SOON_S: Final = 0.01
 
@@ -55,18 +59,36 @@ def _is_deaf(frame: FrameType) -> bool:
     return frame.f_code.co_name in _DEAF or str(frame.f_globals.get("__name__")).startswith(_NAMED_TUPLES)
 
 
-@contextmanager
-def postponing() -> Iterator[None]:
-    """Have Ctrl-C postponed where it must be, as long as Python's own handler is there; others ask by themselves."""
-    mine = threading.current_thread() is threading.main_thread()
-    if not mine or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
-        yield
-        return
-    signal.signal(signal.SIGINT, _raise_or_postpone)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+class postponing:  # noqa: N801 - a context, or a decorator, as `contextlib.contextmanager` would make of a function
+    """Have Ctrl-C postponed where it must be, as long as Python's own handler is there; others ask by themselves.
+
+    Each topic enters it several times: it is no generator, and asks beneath `signal`, whose functions look for an Enum
+    of each handler, because either takes as long as other parts of a search.
+    """
+
+    __slots__ = ("_set",)
+
+    def __call__(self, work: Callable[P, T]) -> Callable[P, T]:
+        """Return a function that does some work in such a context."""
+
+        @wraps(work)
+        def inner(*given: P.args, **named: P.kwargs) -> T:
+            with postponing():
+                return work(*given, **named)
+
+        return inner
+
+    def __enter__(self) -> None:
+        """Put the handler that postpones in the place of Python's own."""
+        mine = threading.current_thread() is threading.main_thread()
+        self._set = mine and _signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        if self._set:
+            _signal.signal(signal.SIGINT, _raise_or_postpone)
+
+    def __exit__(self, *_: object) -> None:
+        """Put Python's own back."""
+        if self._set:
+            _signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _raise_or_postpone(number: int, frame: FrameType | None) -> None:

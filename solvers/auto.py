@@ -33,6 +33,9 @@ _MANY_OF_FEW: Final = 40
 _FREE: Final = 1.25
 """That it does not is taken for certain where so many times the units fit."""
 
+_NODES: Final = 25_000_000
+"""Of a search of sums of ratios that vary, half a minute, after which integer programs are the more likely to end."""
+
 _LONGEST_S: Final = 600.0
 """No visit of all selections is begun that would take longer, unless a limit ends it."""
 
@@ -74,10 +77,15 @@ class Auto(Strategy):
             if BranchAndBound.search_small(run):
                 return
         refusals: list[str] = []
+        most = _NODES if self._may_hand_over(run.problem) else None
         for chosen in self.choices(run.problem, run.limits, refusals):
             run.ran, run.backend = chosen.name, chosen.backend_name
             try:
-                (chosen.search_further if isinstance(chosen, BranchAndBound) else chosen.search)(run)
+                if not isinstance(chosen, BranchAndBound):
+                    chosen.search(run)
+                elif not chosen.search_further(run, most):
+                    most = None
+                    continue
             except UnsupportedError as error:
                 refusals.append(str(error))
             else:
@@ -130,6 +138,8 @@ class Auto(Strategy):
         if len(cleverer) > 1 and _takes_many(problem):
             cleverer.reverse()
         yield from cleverer
+        if self._may_hand_over(problem):  # the first may have been given up, and the second refuse
+            yield cleverer[0]
         seconds = seconds_of(problem, _LONGEST_S)
         if seconds > _LONGEST_S and limits.time_s is None and limits.evaluations is None:
             raise UnsupportedError(
@@ -140,6 +150,10 @@ class Auto(Strategy):
 
     def _milp(self) -> Milp:
         return Milp(self.backend, self.threads, self.backend_options, self.verify)
+
+    def _may_hand_over(self, problem: Problem) -> bool:
+        """Whether a search by branch and bound that lasts may be given up for integer programs."""
+        return Capability.RATIOS in problem.capabilities and len(list(self._cleverer(problem, []))) > 1
 
     def _cleverer(self, problem: Problem, refusals: list[str]) -> Iterator[Strategy]:
         """Yield the strategies that accept a problem and need not visit all selections."""

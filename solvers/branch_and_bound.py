@@ -125,8 +125,25 @@ class BranchAndBound(Strategy):
             run.check()
         return found.done
 
-    def search_further(self, run: Run) -> None:
-        """Find one optimum and prove it, where `search_small` has not."""
+    def search_further(self, run: Run, most: int | None = None) -> bool:
+        """Find one optimum and prove it, where `search_small` has not.
+
+        Parameters
+        ----------
+        run : Run
+        most : int, optional
+            Nodes after which a search of ratios is given up.
+
+        Returns
+        -------
+        bool
+            Whether it is proven; otherwise `most` nodes were not enough.
+
+        Raises
+        ------
+        Stopped
+            At a limit of the run.
+        """
         coverage = run.problem.coverage
         if isinstance(coverage, Facility):
             if self.bound != "knapsack" and is_linear(coverage):
@@ -135,23 +152,29 @@ class BranchAndBound(Strategy):
                 search_refining(run, coverage)
             else:
                 search_by_levels(run, coverage, self.search)
-            return
+            return True
         if is_cover(coverage):
             solve_cover(run)
-            return
+            return True
         if self.bound != "knapsack":
             coverage = with_minimum_row(coverage)
         if is_linear(coverage):
             self._search_linear(run, coverage)
-            return
-        found = _solve_ratios(coverage, limits_left(run), run.deadline, every=False, start=run.selection)
+            return True
+        limits = limits_left(run)
+        patient = most is None or (limits.nodes is not None and limits.nodes <= most)
+        limits = limits if patient else replace(limits, nodes=most)
+        found = _solve_ratios(coverage, limits, run.deadline, every=False, start=run.selection)
         run.count(nodes=found.nodes)
         run.statistics.update(found.statistics)
         if found.selection is not None:
             _see(run, found.selection, found.key)
+        if found.reason is Termination.NODE_LIMIT and not patient:
+            return False
         if found.reason is not None:
             raise Stopped(found.reason)
         run.prove()
+        return True
 
     def _search_linear(self, run: Run, coverage: Coverage) -> None:
         from .objectives.paper_knapsack import solve_knapsack_one

@@ -16,7 +16,7 @@ from optsum.contracts.run import Limits
 from optsum.coverage.instance import Coverage
 from optsum.optima.counting import count_feasible, estimate_feasible
 from optsum.problem.coverage_problem import CoverageProblem
-from optsum.problem.problem import Evaluation, Problem, Selection
+from optsum.problem.problem import Capability, Evaluation, Problem, Selection
 from optsum.running.search import search
 from optsum.testing import brute_force, random_coverage, random_topic
 from optsum.testing.instances import KINDS
@@ -180,3 +180,29 @@ def test_more_than_enough_is_never_too_few(most: int) -> None:
         low = int(rng.integers(0, high + 1)) * int(rng.integers(2))
         true, found = count_feasible(lengths, low, high), estimate_feasible(lengths, low, high, most)
         assert found == true or (found == float("inf") and true > most)
+
+
+@pytest.mark.parametrize("refuses", [False, True])
+def test_a_sum_that_lasts_is_handed_over(monkeypatch: pytest.MonkeyPatch, *, refuses: bool) -> None:
+    from optsum.solvers import auto
+    from optsum.solvers.branch_and_bound import BranchAndBound
+    from optsum.solvers.milp import Milp
+
+    def refuse(*_: object) -> None:
+        raise optsum.UnsupportedError("Not this one.")
+
+    monkeypatch.setattr(auto, "_NODES", 1)
+    monkeypatch.setattr(auto, "is_few", lambda _: False)
+    monkeypatch.setattr(BranchAndBound, "search_small", lambda _: False)
+    if refuses:
+        monkeypatch.setattr(Milp, "search", refuse)
+    seen = set()
+    for seed in range(40):
+        problem = CoverageProblem.of(random_coverage(np.random.default_rng(seed), kind="sum", units=12))
+        if Capability.RATIOS not in problem.capabilities:
+            continue
+        result = search(problem, "auto")
+        assert result.status in {Status.OPTIMAL, Status.INFEASIBLE}
+        assert result.objective_exact == search(problem, "exhaustive").objective_exact
+        seen.add(result.statistics["ran"])
+    assert seen == ({"branch-and-bound"} if refuses else {"branch-and-bound", "milp"})

@@ -28,8 +28,6 @@ from optsum.problem.problem import Selection
 from optsum.problem.serves import Rule
 from optsum.problem.spec import Spec
 
-__all__ = ["OF_SIMILARITY", "Likeness", "SimilarTask", "needed_vectors"]
-
 OF_SIMILARITY: Final = (
     Rule(
         "The metric similarity is maximized by itself, not in {metric}: choose one with --metric.",

@@ -24,8 +24,6 @@ from .exhaustive.strategy import Exhaustive
 from .exhaustive.walkers import seconds_of
 from .milp import Milp
 
-__all__ = ["Auto"]
-
 _MANY: Final = 27
 """Units of a good selection, about, beyond which a ratio that varies is proven sooner by integer programs."""
 _MANY_OF_FEW: Final = 40

@@ -18,8 +18,6 @@ from optsum.system.compiling import compiles
 from .best_moves import best_add, best_drop
 from .neighbourhood import Neighbourhood, add, become, drop, improves, neighbourhood_of, overwrite, rank
 
-__all__ = ["EVALUATIONS", "PAIRS", "Descent", "descend", "refill", "restart", "settle", "start", "tiny"]
-
 PHASE, CURSOR, SECOND, IDLE, PAIRS, EVALUATIONS = 0, 1, 2, 3, 4, 5
 _SETTLE, _SWAP, _SWAP_DENSE, _SWAP_TWO, OPTIMUM = 0, 1, 2, 3, 4
 

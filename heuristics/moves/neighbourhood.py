@@ -18,8 +18,6 @@ from optsum.system.compiled import njit
 
 from .table import Table, table_of
 
-__all__ = ["add", "ahead", "become", "below", "drop", "neighbourhood_of", "overwrite", "rank"]
-
 _MOST_PARTNERS = 4
 """Moves that add all units of an occurrence, for each unit; if there are more, units are added one by one."""
 

@@ -12,8 +12,6 @@ from .best_moves import best_drop
 from .descent import EVALUATIONS, settle
 from .neighbourhood import below, drop, overwrite, rank
 
-__all__ = ["exchange"]
-
 _NOISE = 0.1
 _BY_GAIN = 4
 """One filling in so many is by gain, the others by gain per length."""

@@ -11,8 +11,6 @@ from typing import Any, Final, Self
 
 from optsum.system.deadline import Deadline
 
-__all__ = ["GRACE_S", "Alarm", "Overran"]
-
 GRACE_S: Final = 3.0
 """Seconds that a process may need beyond its time limit to say what it has; then it is killed."""
 

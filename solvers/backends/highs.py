@@ -18,8 +18,6 @@ from optsum.program.highs import new_highs, pass_model, run
 from optsum.system.clock import clock
 from optsum.system.deadline import Deadline
 
-__all__ = ["HIGHS", "scheduler", "set_options"]
-
 _SMALL = 400
 """Columns of a model that is solved within milliseconds."""
 

@@ -18,8 +18,6 @@ from optsum.system.deadline import Deadline
 from ..engine.monitor import Monitor, stop_at
 from .search import minimum_covers
 
-__all__ = ["enumerate_covers", "solve_cover"]
-
 _OFTEN: Final = 1000
 """Alternatives between two questions whether to go on."""
 

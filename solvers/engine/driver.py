@@ -30,8 +30,6 @@ from .relaxation import POOL, Session
 from .search import DONE, FOUND, PAUSED, Search
 from .store import NodeStore
 
-__all__ = ["Driver"]
-
 _SHORT: Final = 7
 """Splits up to which a search is too short to look for good sets as well."""
 

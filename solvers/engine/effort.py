@@ -17,8 +17,6 @@ from typing import Final
 
 from .search import PAUSED, Search
 
-__all__ = ["DEFAULT", "Effort"]
-
 _SMALL_MEMO = 1 << 15
 _MEMO = 1 << 18
 _PATIENT_MEMO = 1 << 16

@@ -12,8 +12,6 @@ from optsum.contracts.run import Limits, Stopped
 from optsum.system.clock import clock
 from optsum.system.deadline import Deadline
 
-__all__ = ["Monitor", "Statistics", "rehearsal", "stop_at"]
-
 
 @dataclass
 class Statistics:

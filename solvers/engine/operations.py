@@ -17,8 +17,6 @@ from .relaxation import LinearProgram
 from .search import Search
 from .store import NodeStore
 
-__all__ = ["Operations"]
-
 
 class Core(Protocol):
     """What is left of a program once some units are taken and some are dropped; both engines have more of it."""

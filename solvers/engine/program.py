@@ -23,8 +23,6 @@ from optsum.coverage.instance import Coverage, IntArray, Joint
 from optsum.coverage.row import Row
 from optsum.errors import UnsupportedError
 
-__all__ = ["LONGEST", "Program", "first_gains", "program_of", "sides_of", "spread", "widths", "with_feature"]
-
 _NO_FLOOR: Final = -(2**62)
 
 LONGEST: Final = 100_000

@@ -27,8 +27,6 @@ from optsum.system.compiled import njit
 
 from .terms import gcd, terms_of
 
-__all__ = ["DROPPED", "FREE", "TAKEN", "States", "mix", "reduce_core"]
-
 DROPPED: Final = 0
 TAKEN: Final = 1
 FREE: Final = 2

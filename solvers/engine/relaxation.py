@@ -20,8 +20,6 @@ from optsum.system.deadline import Deadline
 
 from .reduction import DROPPED, TAKEN, States
 
-__all__ = ["BY_COLUMN", "BY_ROW", "HUGE", "LinearProgram", "Session"]
-
 BY_COLUMN: Final = 1
 BY_ROW: Final = 2
 

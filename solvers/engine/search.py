@@ -17,8 +17,6 @@ from optsum.system.compiled import njit
 from .reduction import mix
 from .store import NodeStore
 
-__all__ = ["WANTED", "Search", "recalled"]
-
 DONE: Final = 0
 PAUSED: Final = 1
 FULL: Final = 2

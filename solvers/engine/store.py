@@ -14,8 +14,6 @@ from optsum.system.compiled import njit
 
 from .reduction import mix
 
-__all__ = ["NodeStore", "make_node"]
-
 _START: Final = 1 << 12
 
 

@@ -11,16 +11,6 @@ from optsum.system.compiled import njit
 
 from .reduction import mix
 
-__all__ = [
-    "feature_word",
-    "fill_reach",
-    "fractional_weights",
-    "losses",
-    "random_words",
-    "segment_ends",
-    "word_change",
-]
-
 
 @njit(cache=True)
 def segment_ends(table_start, table):

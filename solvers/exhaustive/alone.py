@@ -6,8 +6,6 @@ import numpy as np
 
 from optsum.coverage.instance import Coverage, IntArray
 
-__all__ = ["size_of_best"]
-
 
 def size_of_best(instance: Coverage) -> tuple[int, int]:
     """Return about how many units make one ratio largest, and how many of such units fit.

@@ -5,8 +5,6 @@ from __future__ import annotations
 from math import isinf
 from typing import Final
 
-__all__ = ["Estimate", "duration"]
-
 _LONG_S: Final = 2.0
 _ABSURD_S: Final = 600.0
 _MEASURED_S: Final = 0.2

@@ -9,8 +9,6 @@ from optsum.problem.problem import Capability, Problem
 
 from .walkers import seconds_of
 
-__all__ = ["is_few"]
-
 _ONE_RATIO_S: Final = 5e-4
 _SEVERAL_S: Final = 0.05
 _ANY_S: Final = 0.01

@@ -18,8 +18,6 @@ from optsum.system.deadline import Deadline
 from .walkers import within_limits
 from .worth import worth
 
-__all__ = ["evaluated_near"]
-
 _KEPT: Final = 2_000_000
 """Selections that are kept at most."""
 _FEWEST: Final = 10_000

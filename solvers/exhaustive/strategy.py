@@ -22,8 +22,6 @@ from .worth import worth
 if TYPE_CHECKING:
     from .walkers import Walker
 
-__all__ = ["Exhaustive"]
-
 _ROWS: Final = 1000
 """Ties that the first walk of an enumeration lists; more of them need another walk."""
 

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     from .two_halves.halves import Halves
 
-__all__ = ["Flips", "OneByOne", "Pairs", "Walker", "seconds_of", "walker_of"]
-
 _SAFE: Final = 2**62
 _CANDIDATES: Final = 4096
 _POWERS: Final = 1e290

@@ -19,8 +19,6 @@ from optsum.program.tangent import one_varies
 
 from ..engine.program import Program, first_gains, program_of, with_feature
 
-__all__ = ["servable"]
-
 
 def servable(instance: Coverage) -> str:
     """Return why an instance cannot be searched by programs, as the end of a sentence; empty if it can."""

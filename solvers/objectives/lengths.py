@@ -33,8 +33,6 @@ from ..engine.singles.operations import SINGLES
 from ..engine.singles.relaxation import linear_program, priced
 from .recall import closed_in, recall_program
 
-__all__ = ["ByLength"]
-
 _CELLS: Final = 2_000_000
 """Lengths times units up to which bounds are kept for every length."""
 

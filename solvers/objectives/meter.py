@@ -19,8 +19,6 @@ from ..engine.monitor import Monitor
 from ..engine.program import Program
 from ..engine.singles.operations import SINGLES
 
-__all__ = ["Engine", "engine_of", "least"]
-
 Engine: TypeAlias = Driver[Any]
 
 

@@ -16,8 +16,6 @@ from optsum.coverage.row import Row
 
 from ..engine.program import LONGEST, sides_of
 
-__all__ = ["with_minimum_row"]
-
 _CELLS: Final = 1_000_000
 """Units times lengths up to which tables have every length: beyond, rows are quicker, and the engines hold few more."""
 

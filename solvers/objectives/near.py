@@ -39,8 +39,6 @@ from .ratio import fits, ratio_program, solve_ratio
 from .recall import optimum_of, recall_program
 from .sums import reaching_sum, solve_sum
 
-__all__ = ["near_optima"]
-
 LISTED: Final = 2_000_000
 """Sets that are evaluated one and all to find how many different values there are."""
 

@@ -33,8 +33,6 @@ from ..engine.monitor import Monitor
 from ..engine.singles.core import Core, core_of
 from .recall import Answer, recall_program
 
-__all__ = ["solve_knapsack_all", "solve_knapsack_one"]
-
 _SLICE: Final = 20_000
 _DONE: Final = 0
 _PAUSED: Final = 1

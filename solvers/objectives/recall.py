@@ -21,8 +21,6 @@ from ..engine.monitor import Statistics
 from ..engine.program import Program, program_of
 from .meter import Engine, engine_of, least
 
-__all__ = ["recall_program", "solve_all", "solve_one"]
-
 _NARROW: Final = 64
 """Up to this distance between bound and a good set the targets of an enumeration are tried one by one."""
 

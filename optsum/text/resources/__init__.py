@@ -7,8 +7,6 @@ from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
 
-__all__ = ["smart_stopwords", "wordnet_exceptions"]
-
 # The order in which the original script's exception database is filled: a later entry replaces an earlier
 # one.
 _EXCEPTION_FILES = ("adj.exc", "adv.exc", "noun.exc", "verb.exc")

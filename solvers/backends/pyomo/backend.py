@@ -31,8 +31,6 @@ from .newer import nodes_newer, seconds_newer, solve_newer, told_newer
 from .older import nodes_older, seconds_older, solve_older, told_older
 from .watch import Watch
 
-__all__ = ["PyomoBackend", "hushed"]
-
 _SHORTEST = 0.01
 """Seconds; some solvers take 0 for no limit."""
 

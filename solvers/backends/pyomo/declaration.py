@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 from optsum.contracts.declaration import Declaration
 
-__all__ = ["PyomoDeclaration"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PyomoDeclaration(Declaration):

@@ -11,8 +11,6 @@ from optsum.contracts.declaration import Ending
 from .model import chosen_units
 from .watch import Watch
 
-__all__ = ["NEWER"]
-
 NEWER: Final[Mapping[str, Ending]] = {
     "convergenceCriteriaSatisfied": Ending.OPTIMAL,
     **dict.fromkeys(("provenInfeasible", "infeasibleOrUnbounded"), Ending.INFEASIBLE),

@@ -13,8 +13,6 @@ from optsum.coverage.instance import Sense
 from .model import chosen_units
 from .watch import Watch
 
-__all__ = ["OLDER"]
-
 OLDER: Final[Mapping[str, Ending]] = {
     **dict.fromkeys(("optimal", "globallyOptimal"), Ending.OPTIMAL),
     **dict.fromkeys(("infeasible", "infeasibleOrUnbounded"), Ending.INFEASIBLE),

@@ -7,8 +7,6 @@ from typing import Any, Final
 
 from optsum.system.processes.apart import run_apart
 
-__all__ = ["make_stoppable"]
-
 _HEARS_S: Final = 0.5
 """Seconds that a solver may take to end; one in the middle of a linear program can take many, and is left to itself."""
 

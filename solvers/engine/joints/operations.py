@@ -15,8 +15,6 @@ from .order import branching_order
 from .relaxation import linear_program, with_prices
 from .search import JointSearch
 
-__all__ = ["JOINTS"]
-
 JOINTS: Final = Operations[Core](
     root=core_of,
     reduced=reduced,

@@ -10,8 +10,6 @@ from ..monitor import rehearsal
 from ..program import program_of
 from .operations import JOINTS
 
-__all__ = ["run_every_kernel"]
-
 
 def run_every_kernel() -> None:
     """Search a program with trees, joints and a fee that is not settled at the root."""

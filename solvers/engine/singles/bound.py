@@ -32,8 +32,6 @@ from optsum.system.compiled import njit
 from ..reduction import States
 from .core import Core
 
-__all__ = ["bounds_within", "total_of"]
-
 IMPOSSIBLE: Final = -(2**61)
 """Profit of a knapsack that cannot be filled to the least length."""
 

@@ -22,8 +22,6 @@ from optsum.system.deadline import NEVER, Deadline
 from ..program import Program, widths
 from ..reduction import DROPPED, FREE, TAKEN, States, reduce_core
 
-__all__ = ["Core", "Fees", "core_of", "reduced"]
-
 _MAX_VALUE: Final = 2**56
 _MAX_SCALED: Final = 2**59
 _SCALE: Final = 1 << 16

@@ -13,8 +13,6 @@ from .polish import polished
 from .relaxation import linear_program, priced
 from .search import search_of
 
-__all__ = ["SINGLES"]
-
 SINGLES: Final = Operations[Core](
     root=core_of,
     reduced=reduced,

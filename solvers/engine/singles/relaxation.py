@@ -26,8 +26,6 @@ from ..relaxation import BY_COLUMN, HUGE, LinearProgram
 from .core import Core
 from .nested import chains_of, with_chains
 
-__all__ = ["linear_program", "priced"]
-
 _ANY: Final = 2**62
 
 

@@ -28,8 +28,6 @@ from optsum.system.compiled import njit
 from .bits import field_bits, ones
 from .split import cut_of
 
-__all__ = ["Halves", "halves_of"]
-
 _WORD_BITS: Final = 63
 _MOST_WORDS: Final = 40
 """With more of them the walk that flips unit by unit is as quick."""

@@ -22,8 +22,6 @@ from .halves import Halves
 from .shorts import push
 from .values import INTEGER, pair_at, value_at
 
-__all__ = ["BEST_CHANGED", "DONE", "FEASIBLE", "LISTED", "TIES", "advance_pairs", "start_pairs"]
-
 DONE, FEASIBLE, TIES, BEST_CHANGED, LISTED, FULL = 0, 1, 2, 3, 4, 5
 _DEPTH, _UNIT, _AT, _END, _HELD, _TOP, _BOTTOM = 6, 7, 8, 9, 10, 11, 12
 

@@ -12,8 +12,6 @@ from optsum.system.compiled import njit
 from .bits import field_bits, ones
 from .halves import Halves
 
-__all__ = ["shorts_of"]
-
 _LONGEST_TABLE: Final = 1 << 16
 
 

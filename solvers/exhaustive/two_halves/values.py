@@ -8,8 +8,6 @@ import numpy as np
 
 from optsum.system.compiled import njit
 
-__all__ = ["HARMONIC", "INTEGER", "PRODUCT", "RATIO", "SUM", "pair_at"]
-
 INTEGER: Final = 0
 """The first total alone decides: the denominator is a constant."""
 RATIO: Final = 1

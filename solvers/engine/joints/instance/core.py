@@ -26,8 +26,6 @@ from optsum.system.compiled import njit
 
 from ...program import widths
 
-__all__ = ["NEED", "VETO", "Core", "term"]
-
 NEED: Final = 0
 VETO: Final = 1
 

@@ -18,8 +18,6 @@ from ...program import widths
 from ...reduction import DROPPED, FREE, TAKEN, States, reduce_core
 from .core import Core, Fees, Rows
 
-__all__ = ["above", "below", "effective", "fillers", "lean", "reduced"]
-
 
 @njit(cache=True)
 def _pass_up(parent, found):

@@ -20,8 +20,6 @@ from ...reduction import DROPPED, FREE, States
 from .core import NEED, VETO, Core, Fees, Rows
 from .reduction import reduced
 
-__all__ = ["core_of"]
-
 _MAX_VALUE: Final = 2**59
 _MANY: Final = 100_000
 """Vetoes from which on the making of a root is worth a look at the clock."""

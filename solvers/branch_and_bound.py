@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from optsum.contracts.result import Termination
@@ -227,7 +226,7 @@ class BranchAndBound(Strategy):
         if self.bound == "knapsack" and not is_cover(coverage):
             raise UnsupportedError("--bound knapsack enumerates optima, nothing near them: use --bound lagrangian.")
         if isinstance(coverage, Facility):
-            return all_by_levels(coverage, limits, should_stop, partial(self._near, nearness))
+            return all_by_levels(coverage, limits, should_stop, lambda part, *rest: self.near(part, nearness, *rest))
         coverage = with_minimum_row(coverage)
         deadline = Deadline(limits.time_s, should_stop)
         found = near_optima(coverage, nearness, limits, deadline, linear=is_linear(coverage))
@@ -247,11 +246,6 @@ class BranchAndBound(Strategy):
         if self.bound == "knapsack" or not (whole and plain and is_linear(coverage)):
             return None
         return ByLength.of(coverage, lengths, limits, deadline)
-
-    def _near(
-        self, nearness: Nearness, problem: Problem, limits: Limits, should_stop: Callable[[], bool] | None
-    ) -> Optima:
-        return self.near(problem, nearness, limits, should_stop)
 
 
 def _see(run: Run, selection: Selection, claimed: Fraction) -> None:

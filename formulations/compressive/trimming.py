@@ -128,18 +128,6 @@ def trimmable(number: int, sentence: Sentence, parse: Parse, tree: nx.DiGraph) -
     )
 
 
-def _in_words(sentence: TrimmableSentence) -> list[int]:
-    return _counted(sentence, word_starts(sentence.sentence))
-
-
-def _in_characters(sentence: TrimmableSentence) -> list[int]:
-    return _counted(sentence, range(character_count(sentence.sentence)))
-
-
-def _in_sentences(sentence: TrimmableSentence) -> list[int]:
-    return [int(parent < 0) for parent in sentence.parents]
-
-
 def _counted(sentence: TrimmableSentence, places: Sequence[int]) -> list[int]:
     lengths = [0] * len(sentence.chunks)
     for place in places if lengths else ():
@@ -148,9 +136,9 @@ def _counted(sentence: TrimmableSentence, places: Sequence[int]) -> list[int]:
 
 
 LENGTHS: Mapping[str, Callable[[TrimmableSentence], list[int]]] = {
-    "words": _in_words,
-    "characters": _in_characters,
-    "sentences": _in_sentences,
+    "words": lambda sentence: _counted(sentence, word_starts(sentence.sentence)),
+    "characters": lambda sentence: _counted(sentence, range(character_count(sentence.sentence))),
+    "sentences": lambda sentence: [int(parent < 0) for parent in sentence.parents],
 }
 """Length unit -> length of each group; a whole sentence has the length that it has as an extract.
 

@@ -29,14 +29,7 @@ __all__ = ["FORMATS", "Exported", "export", "export_topics", "file_stem", "tasks
 
 @dataclass(frozen=True)
 class Exported:
-    """One problem's file, or why there is none.
-
-    Attributes
-    ----------
-    id : str or None
-    path : Path or None
-    error : str or None
-    """
+    """One problem's file, or why there is none."""
 
     id: str | None
     path: Path | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, fields
 from typing import Any, Final
 
@@ -16,6 +16,7 @@ from optsum.errors import InputError
 __all__ = ["coverage_of_json", "json_of_coverage"]
 
 _FORMAT: Final = "optsum coverage 1"
+_MADE_BY: Final[dict[str, Callable[[Any], Any]]] = {"goal": Sense, "combination": Combination, "weights": tuple}
 
 
 def json_of_coverage(instance: Coverage, *, about: Mapping[str, Any] | None = None) -> str:
@@ -68,7 +69,10 @@ def coverage_of_json(text: str) -> Coverage:
         values: dict[str, Any] = {}
         for field in fields(Coverage):
             if field.name == "rows":  # files of older versions have none
-                values[field.name] = tuple(map(_row, data.get("rows", ())))
+                values[field.name] = tuple(
+                    Row(tuple(row["units"]), tuple(row["coefficients"]), row["low"], row["high"], row["name"])
+                    for row in data.get("rows", ())
+                )
                 continue
             value = data[field.name]
             if field.name == "joints":
@@ -83,12 +87,8 @@ def coverage_of_json(text: str) -> Coverage:
                     )
                     for joint in value
                 )
-            elif field.name == "goal":
-                values[field.name] = Sense(value)
-            elif field.name == "combination":
-                values[field.name] = Combination(value)
-            elif field.name == "weights":
-                values[field.name] = tuple(value)
+            elif field.name in _MADE_BY:
+                values[field.name] = _MADE_BY[field.name](value)
             elif field.name == "mass":
                 values[field.name] = np.array(value, np.int64).reshape(len(value), len(data["lengths"]))
             else:
@@ -98,7 +98,3 @@ def coverage_of_json(text: str) -> Coverage:
         if isinstance(error, InputError):
             raise
         raise InputError(f"This is no instance of optsum: {error!r}.") from error
-
-
-def _row(row: Mapping[str, Any]) -> Row:
-    return Row(tuple(row["units"]), tuple(row["coefficients"]), row["low"], row["high"], row["name"])

@@ -125,7 +125,8 @@ def drawn(diagram: Diagram, draws: int, seed: int) -> list[list[int]]:
     As `Diagram.sample`, with chances in floating point: good for estimates.
     """
     counts, nodes = diagram.counts, diagram.nodes
-    chance = np.array([0.0, 0.0, *(counts[with_] / counts[x] for x, (_, _, with_) in _inner(diagram))])
+    inner = list(enumerate(diagram.rows))[2:]
+    chance = np.array([0.0, 0.0, *(counts[with_] / counts[x] for x, (_, _, with_) in inner)])
     rng = np.random.default_rng(seed)
     at: IntArray = np.full(draws, diagram.root, np.int64)
     found: list[list[int]] = [[] for _ in range(draws)]
@@ -136,7 +137,3 @@ def drawn(diagram: Diagram, draws: int, seed: int) -> list[list[int]]:
             found[row].append(unit)
         at[walking] = np.where(taken, nodes[here, 2], nodes[here, 1])
     return found
-
-
-def _inner(diagram: Diagram) -> list[tuple[int, tuple[int, int, int]]]:
-    return list(enumerate(diagram.rows))[2:]

@@ -155,9 +155,5 @@ def _shown(number: Fraction) -> str:
             bottom //= prime
     if bottom > 1:
         return str(number)
-    return _decimal(number)
-
-
-def _decimal(number: Fraction) -> str:
     text = format(Decimal(number.numerator) / Decimal(number.denominator), "f")
     return text.rstrip("0").rstrip(".") if "." in text else text

@@ -336,11 +336,8 @@ class Optima:
         """
         from optsum.optima.apart import far_apart  # loads the kernels' compiler
 
-        return [self._named(found) for found in far_apart(self.diagram, k, self.best if self._holds_best else None)]
-
-    @property
-    def _holds_best(self) -> bool:
-        return self.best is not None and self.diagram.holds(self.best)
+        first = self.best if self.best is not None and self.diagram.holds(self.best) else None
+        return [self._named(found) for found in far_apart(self.diagram, k, first)]
 
     def _need_all(self, what: str, *, sets: bool = True) -> None:
         if sets:

@@ -107,7 +107,8 @@ def run(highs: Any, deadline: Deadline = NEVER, *, apart: bool = True, keeps: bo
     """
     highs.setOptionValue("time_limit", inf if deadline.left_s == inf else highs.getRunTime() + deadline.left_s)
     ended = run_heard(highs, deadline, keeps=keeps) if apart else _run_here(highs, deadline)
-    if ended and _ended_too_early(highs, deadline):
+    # A limit of time that is not over may end it: HiGHS reads a clock that can be set forward.
+    if ended and deadline.left_s > _EARLY_S and highs.getModelStatus().name == "kTimeLimit":
         highs.setOptionValue("time_limit", inf)
         return run_heard(highs, deadline, keeps=keeps)
     return ended
@@ -126,11 +127,6 @@ def _run_here(highs: Any, deadline: Deadline) -> bool:
     if deadline.left_s < inf:
         highs.cbMipInterrupt.unsubscribe(hear)
     return True
-
-
-def _ended_too_early(highs: Any, deadline: Deadline) -> bool:
-    """Whether a limit of time ended it that is not over: HiGHS reads a clock that can be set forward."""
-    return deadline.left_s > _EARLY_S and highs.getModelStatus().name == "kTimeLimit"
 
 
 def run_heard(highs: Any, deadline: Deadline = NEVER, *, keeps: bool = False) -> bool:

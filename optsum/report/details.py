@@ -52,13 +52,7 @@ def time_to_target(result: Result, target: float, sense: Sense) -> float | None:
 
 @dataclass
 class Details(Tabular):
-    """Numbers of every strategy, problem by problem.
-
-    Attributes
-    ----------
-    strategies : list of str
-    sense : Sense
-    """
+    """Numbers of every strategy, problem by problem."""
 
     strategies: list[str]
     sense: Sense

@@ -52,7 +52,9 @@ def check_problem(problem: Problem, *, name: str = "problem", seed: int = 0) -> 
     """
     where = f"{name} (seed {seed})"
     rng = np.random.default_rng(seed)
-    _check_shape(problem, where)
+    expect(problem.size == len(problem.lengths), where, "size is not the number of lengths.")
+    expect(all(length >= 0 for length in problem.lengths), where, "a length is negative.")
+    expect(problem.length(range(problem.size)) == sum(problem.lengths), where, "length does not add the lengths up.")
     _evaluated(problem, (), where)
     truth = brute_force(problem) if problem.size <= _ENUMERABLE else None
     sample = _sample(problem, rng)
@@ -91,12 +93,6 @@ def _sample(problem: Problem, rng: np.random.Generator) -> list[Selection]:
         found[selection] = None
         found[problem.repair(selection, rng)] = None
     return list(found)
-
-
-def _check_shape(problem: Problem, where: str) -> None:
-    expect(problem.size == len(problem.lengths), where, "size is not the number of lengths.")
-    expect(all(length >= 0 for length in problem.lengths), where, "a length is negative.")
-    expect(problem.length(range(problem.size)) == sum(problem.lengths), where, "length does not add the lengths up.")
 
 
 def _evaluated(problem: Problem, selection: Selection, where: str) -> Evaluation:

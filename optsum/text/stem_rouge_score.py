@@ -66,18 +66,14 @@ def stem_rouge_score(word: str) -> str:
     if word.endswith("s") and not word.endswith("ss"):  # step 1a
         off = 2 if word.endswith("sses") or (word.endswith("ies") and len(word) > 4) else 1
         word = word[:-off]
-    word = _past(word)
+    if word.endswith("ied"):  # step 1b: -ied, -eed, -ed and -ing go
+        word = word[:-1] if len(word) == 4 else word[:-2]
+    else:
+        word = without_past(word, _doubled, _short)
     if word.endswith("y") and len(word) > 2 and _CONSONANT(word[:-1]):  # step 1c
         word = f"{word[:-1]}i"
     word = exchange(_step_2(word), STEP_3)
     return without_end(_step_4(word), _short)
-
-
-def _past(word: str) -> str:
-    """Take -ied, -eed, -ed and -ing off (step 1b)."""
-    if word.endswith("ied"):
-        return word[:-1] if len(word) == 4 else word[:-2]
-    return without_past(word, _doubled, _short)
 
 
 def _doubled(word: str) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, partial
 from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
@@ -54,16 +54,12 @@ def _split_rouge(sentence: Sentence) -> list[str]:
     return raw_text(sentence).encode("utf-8", "surrogatepass").translate(_ROUGE_BYTES).decode("ascii").split()
 
 
-def _locate_rouge(sentence: Sentence) -> list[tuple[str, int]]:
-    return [(match[0].lower(), match.start()) for match in _ROUGE_WORD.finditer(raw_text(sentence))]
+def _locate(pattern: re.Pattern[str], sentence: Sentence) -> list[tuple[str, int]]:
+    return [(match[0].lower(), match.start()) for match in pattern.finditer(raw_text(sentence))]
 
 
 def _split_blank(sentence: Sentence) -> list[str]:
     return raw_text(sentence).lower().split()
-
-
-def _locate_blank(sentence: Sentence) -> list[tuple[str, int]]:
-    return [(match[0].lower(), match.start()) for match in _WORD.finditer(raw_text(sentence))]
 
 
 @cache
@@ -155,8 +151,8 @@ def _locate_presumm(sentence: Sentence) -> list[tuple[str, int]]:
 
 TOKENIZERS: Mapping[str, Tokenizer] = MappingProxyType(
     {
-        "rouge": Tokenizer(_split_rouge, _locate_rouge),
-        "blank": Tokenizer(_split_blank, _locate_blank),
+        "rouge": Tokenizer(_split_rouge, partial(_locate, _ROUGE_WORD)),
+        "blank": Tokenizer(_split_blank, partial(_locate, _WORD)),
         "unicode": Tokenizer(_split_unicode, _locate_unicode),
         "tokens": Tokenizer(_split_tokens, _locate_tokens),
         "pypi-rouge": Tokenizer(_split_pypi_rouge, _locate_pypi_rouge),

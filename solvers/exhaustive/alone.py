@@ -15,7 +15,9 @@ def size_of_best(instance: Coverage) -> tuple[int, int]:
     """
     top, bottom = _gains(instance, 0), _gains(instance, 1)
     order = np.argsort(-top / np.maximum(bottom, 1), kind="stable")
-    tops = np.minimum(np.cumsum(top[order]), _most(instance)) + instance.constants[0]
+    full = instance.level[instance.level_start[1:] - 1][instance.slot == 0]
+    most = int(instance.mass[0].sum() + full.sum())  # that the first numerator can gain
+    tops = np.minimum(np.cumsum(top[order]), most) + instance.constants[0]
     bottoms = np.cumsum(bottom[order]) + instance.constants[1]
     fitting = int((np.cumsum(instance.lengths[order]) <= instance.max_length).sum())
     return int(np.argmax(tops / np.maximum(bottoms, 1))) + 1, fitting
@@ -30,9 +32,3 @@ def _gains(instance: Coverage, total: int) -> IntArray:
     summed = np.append(0, np.cumsum(gain))
     found: IntArray = instance.mass[total] + summed[instance.unit_start[1:]] - summed[instance.unit_start[:-1]]
     return found
-
-
-def _most(instance: Coverage) -> int:
-    """Return what the first numerator can gain at most."""
-    full = instance.level[instance.level_start[1:] - 1][instance.slot == 0]
-    return int(instance.mass[0].sum() + full.sum())

@@ -28,7 +28,7 @@ from optsum.coverage.instance import NO_LIMIT, Combination, Coverage, Sense
 from optsum.optima.diagram import Diagram
 from optsum.optima.nearness import Nearness
 from optsum.optima.optima import Optima
-from optsum.optima.tally import Worth, chosen_sets, power_of, step_of, worth_of_sets
+from optsum.optima.tally import chosen_sets, power_of, step_of, worth_of_sets
 from optsum.program.surrogate import reaches
 from optsum.system.deadline import Deadline
 
@@ -110,15 +110,10 @@ def _best_values(reach: _Reach, wanted: int) -> tuple[Diagram, Fraction, Termina
         worth = worth_of_sets(instance, diagram)
         if len(worth.keys) >= wanted or low == last:
             threshold = worth.keys[min(wanted, len(worth.keys)) - 1]
-            return _cut(diagram, worth, wanted), threshold, None
+            if len(worth.keys) > wanted:
+                diagram = Diagram.of_sets(chosen_sets(diagram, worth.which < wanted))
+            return diagram, threshold, None
         away = max(2 * away, step)
-
-
-def _cut(diagram: Diagram, worth: Worth, wanted: int) -> Diagram:
-    """Return the sets of a family that have one of the best so many values."""
-    if len(worth.keys) <= wanted:
-        return diagram
-    return Diagram.of_sets(chosen_sets(diagram, worth.which < wanted))
 
 
 @dataclass(frozen=True)
@@ -127,7 +122,6 @@ class _Reach:
 
     Attributes
     ----------
-    instance : Coverage
     selection : tuple of int or None
         An optimum; a good set if `reason` is not None; None if nothing is feasible, or nothing was found.
     key, bound : Fraction

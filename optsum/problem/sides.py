@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from optsum.corpus.topic import Topic
 from optsum.coverage.row import Row
@@ -109,7 +109,10 @@ class Sides:
 
     def say_something(self, topic: Topic) -> bool:
         """Whether there is any constraint."""
-        return self != Sides() or bool(_own(topic))
+        return self != _NOTHING or bool(_own(topic))
+
+
+_NOTHING: Final = Sides()
 
 
 def rows_of(linear: Iterable[Linear], heads: Mapping[int, int]) -> tuple[Row, ...]:

@@ -4,40 +4,33 @@ The root relaxation gives prices, the prices an integer bound. Then targets are 
 sets of at least the target's value are enumerated, and the first target that has any has exactly the optima, since
 the one above had none. Where values are large numbers (weighted gains), the optimum is closed in first, by searches
 that stop at one set. A subtree is searched with a limited number of frames; if they do not suffice it is split at
-its first unit and each half gets prices of its own (`effort`).
+a unit and each half gets prices of its own (`bounding`, `effort`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Final, Generic
+from typing import Final
 
 import numpy as np
 
 from optsum.contracts.result import Termination
 from optsum.contracts.run import Limits, Stopped
-from optsum.coverage.instance import IntArray
-from optsum.errors import UnsupportedError
 from optsum.optima.diagram import EMPTY_FAMILY, EMPTY_SET
 from optsum.system.deadline import Deadline
 
+from .bounding import Bounding
 from .effort import DEFAULT, Effort
-from .monitor import Monitor
 from .operations import C, Node, Open, Operations
 from .program import Program
 from .reduction import DROPPED, FREE, TAKEN, States
-from .relaxation import POOL, Session
-from .search import DONE, FOUND, PAUSED, Search
-from .store import NodeStore
+from .search import DONE, FOUND, PAUSED
 
 _SHORT: Final = 7
 """Splits up to which a search is too short to look for good sets as well."""
 
-_NODE_BYTES: Final = 400
-"""Memory of a diagram node while everything is done with it that can be done."""
 
-
-class Driver(Monitor, Generic[C]):
+class Driver(Bounding[C]):
     """The state of one run.
 
     Parameters
@@ -83,23 +76,9 @@ class Driver(Monitor, Generic[C]):
         *,
         root: tuple[C, int] | None = None,
     ) -> None:
-        super().__init__(limits, deadline)
-        self._effort = effort
-        self.store = NodeStore()
-        self._ops = ops
+        super().__init__(program, ops, limits, deadline, effort, root)
         self._stopped: Stopped | None = None
         self.met: tuple[tuple[int, ...], int] | None = None
-        self._size = program.size
-        self._core, self.divisor = ops.root(program, self.deadline) if root is None else root
-        if self._core.low > 0 and self._core.high >= 0 and ops.grain(self._core) > 1:
-            raise UnsupportedError(
-                f"A minimum length needs an exact table of {self._core.size} units by {self._core.high} lengths, which "
-                "is too large; measure the length in words or use the strategy milp."
-            )
-        self._root = self._priced(self._core) if root is None else self._core
-        bound = ops.upper_bound(self._root) if self._core.high >= 0 else None
-        self.feasible = bound is not None
-        self.upper = 0 if bound is None else bound // self._core.scale
 
     def all_of(self, target: int) -> tuple[int, Termination | None]:
         """Enumerate every set of value >= `target`.
@@ -173,18 +152,14 @@ class Driver(Monitor, Generic[C]):
         Stopped
         """
         self.statistics.levels += 1
-        ops = self._ops
+        ops, effort = self._ops, self._effort
         states = undone or [np.full(self._size, np.int8(FREE))]
         left = [Open(self._core, 0, state, 0) for state in states]
         root = not undone
         while left:
             now = left.pop()
-            core: C | None = (
-                self._root
-                if root
-                else self._child(Node(now.relaxed, now.relaxed, now.rank, ()), now.state[now.relaxed.ids])
-            )
-            root, answer = False, FOUND
+            core: C | None = self._root if root else self._opened(now, target)
+            first, root, answer = root, False, FOUND
             while answer == FOUND and core is not None:
                 core, taken = self._fixed(core, target)
                 if core is None:
@@ -193,10 +168,12 @@ class Driver(Monitor, Generic[C]):
                     self.statistics.core = core.size
                 now.decided(core.ids, taken)
                 chosen = tuple(np.flatnonzero(now.state == TAKEN).tolist())
-                found = self._meet(core, chosen, target) if self.statistics.splits > _SHORT else None
+                brief = self.statistics.splits > _SHORT
+                found = self._meet(core, chosen, target) if brief else None
                 if found is None:
                     order, unit = ops.order(core)
-                    answer = self._run(search := ops.search(core, order, target, self.store, True), now.depth)
+                    search = ops.search(core, order, target, self.store, True)
+                    answer = self._run(search, now.depth, brief=brief)
                     found = search.path() if answer == FOUND else None
                 if found is not None:
                     following = judge((*chosen, *found))
@@ -205,7 +182,7 @@ class Driver(Monitor, Generic[C]):
                     target = following
                 elif answer != DONE:
                     self.statistics.splits += 1
-                    left += now.halves(ops, core, unit, self._effort.shrink)
+                    left += self._halves(now, core, unit, effort.brief_shrink if brief else effort.shrink, root=first)
         return []
 
     def _meet(self, core: C, chosen: tuple[int, ...], target: int) -> Sequence[int] | None:
@@ -224,60 +201,6 @@ class Driver(Monitor, Generic[C]):
     def value_of(self, units: tuple[int, ...]) -> int:
         """Value of a set of units."""
         return self._ops.reduced(self._core, np.isin(self._core.ids, units).astype(np.int8)).base
-
-    def _whole(self, core: C) -> Node[C]:
-        return Node(core, self._core if core is self._root else core, 0, ())
-
-    def _check(self) -> None:
-        self.check(self.store.used * _NODE_BYTES)
-
-    def _session(self, core: C, rank: int) -> Session | None:
-        """Relaxation number `rank`, with the model of a core; None if the core has no use for prices."""
-        sessions = POOL.sessions
-        if rank < len(sessions) and sessions[rank].owner is core:
-            return sessions[rank]
-        program = self._ops.relaxation(core)
-        if program is None:
-            return None
-        while len(sessions) <= rank:
-            sessions.append(Session())
-        sessions[rank].load(program, core.scale, core)
-        return sessions[rank]
-
-    def _multipliers(self, session: Session) -> IntArray | None:
-        self.statistics.relaxations += 1
-        return session.multipliers(self.deadline)
-
-    def _priced(self, core: C) -> C:
-        """Return a core with the prices of its relaxation."""
-        with self.phase("relaxation"):
-            session = self._session(core, 0) if core.high >= 0 else None
-            found = None if session is None else self._multipliers(session)
-        return core if found is None else self._ops.priced(core, found)
-
-    def _fixed(self, core: C, target: int) -> tuple[C | None, list[int]]:
-        """Decide what the bound decides, again and again; None if nothing reaches the target."""
-        taken: list[int] = []
-        while True:
-            if core.high < 0 or core.low > core.high:
-                return None, taken
-            bound, state, moved = self._ops.decide(core, target)
-            if bound < target * core.scale:
-                return None, taken
-            if not moved:
-                return core, taken
-            taken += core.ids[state == TAKEN].tolist()
-            core = self._ops.reduced(core, state)
-
-    def _squeezed(self, node: Node[C], core: C, target: int) -> tuple[C | None, list[int]]:
-        """Decide what the bound decides with prices that see the length (`Session.squeezed`)."""
-        with self.phase("relaxation"):
-            session = self._session(core, node.rank + 1)
-            if session is None:
-                return core, []
-            self.statistics.relaxations += 1
-            found = session.squeezed(target - core.base, max(0, core.low), self.deadline)
-        return self._fixed(core if found is None else self._ops.priced(core, found), target)
 
     def _children(self, node: Node[C], core: C, taken: list[int], unit: int) -> Iterator[tuple[list[int], Node[C]]]:
         """Both halves of a core, the one with the unit first, each with prices of its own, and the units it takes.
@@ -299,29 +222,6 @@ class Driver(Monitor, Generic[C]):
             mark[core.ids[gone]] = DROPPED
             mark[list(now)] = TAKEN
             yield took, Node(self._child(node, mark[node.relaxed.ids]), node.relaxed, node.rank, now)
-
-    def _child(self, node: Node[C], state: States) -> C:
-        """Return what is left of the relaxed core, with prices of its own."""
-        core = node.relaxed
-        with self.phase("relaxation"):
-            session = self._session(core, node.rank)
-            if session is not None:
-                session.decide(state)
-                found = self._multipliers(session)
-                core = core if found is None else self._ops.priced(core, found)
-            return self._ops.reduced(core, state)
-
-    def _run(self, search: Search, depth: int, *, far: bool = False) -> int:
-        """Run a search until it is done or has used its effort, and count what it did."""
-        frames, merged, effort = search.frames, search.hits, self._effort
-        try:
-            with self.phase("search"):
-                if far:
-                    return effort.run_far(search, self._check, effort.patient if depth == 0 else effort.patient // 10)
-                return effort.run(search, self._check, endless=depth >= effort.deepest)
-        finally:
-            self.statistics.nodes += search.frames - frames
-            self.statistics.merged += search.hits - merged
 
     def _explore(self, whole: Node[C], target: int, depth: int) -> int:
         """Node of all sets of a core that reach the target."""

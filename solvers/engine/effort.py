@@ -35,6 +35,7 @@ class Effort:
     deepest : splits on one way; deeper down no search gives up
     patient, patient_slice, patient_fruitful : the same for searches with a blind bound
     shrink : a relaxation is made anew once a core has this many times fewer units
+    brief, brief_shrink : frames, and the same, in a search for one set that was split often: relaxations decide it
     """
 
     start: int = 300
@@ -47,12 +48,14 @@ class Effort:
     patient_slice: int = 60_000
     patient_fruitful: float = 0.1
     shrink: float = 1.6
+    brief: int = 100
+    brief_shrink: float = 2.5
 
-    def run(self, search: Search, check: Callable[[], None], *, endless: bool) -> int:
+    def run(self, search: Search, check: Callable[[], None], *, endless: bool, brief: bool = False) -> int:
         """Run a search until it is done or has used its effort; `check` may raise."""
         check()
-        answer = search.run(self.start)
-        if answer != PAUSED:
+        answer = search.run(min(self.start, self.brief) if brief else self.start)
+        if answer != PAUSED or (brief and not endless):
             return answer
         search.grow_memo(_SMALL_MEMO)
         answer = search.run(self.first - self.start)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from optsum.coverage.instance import IntArray
 from optsum.system.deadline import Deadline
@@ -86,6 +87,7 @@ class Operations(Generic[C]):
     decide : for a target the bound times ``core.scale`` (too small if nothing reaches the target), what every
         selection that reaches it takes or drops, and how many units that decides
     order : the order of decision, and the unit to branch on if the core is split
+    halver : the unit to branch on where one knows how much of each unit the relaxation has; None if that is the same
     search : a depth-first search in an order, for the sets that reach a target, or for the first of them
     guess : a good set and its value, where some set is feasible
     polished : a good set of a core that a search has come to, and its value; None if none is looked for (with a number
@@ -114,6 +116,7 @@ class Operations(Generic[C]):
     below: Callable[[C, int], IntArray] = _alone
     finds_first: bool = False
     polished: Callable[..., tuple[tuple[int, ...], int] | None] = _nothing
+    halver: Callable[[C, NDArray[np.float64]], int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,12 +145,14 @@ class Open(Generic[C]):
     relaxed, rank : the core whose relaxation gives prices, and the number of that among the relaxations at hand
     state : of all units of the program
     depth : splits that led to it
+    basis : of the relaxation, where the subtree that it is part of was solved; or None
     """
 
     relaxed: C
     rank: int
     state: States
     depth: int
+    basis: object = None
 
     def decided(self, free: IntArray, taken: list[int]) -> None:
         """Take note of the units that are still free, and of those taken; others that were free are dropped."""
@@ -156,10 +161,10 @@ class Open(Generic[C]):
         self.state[gone] = np.int8(DROPPED)
         self.state[taken] = np.int8(TAKEN)
 
-    def halves(self, ops: Operations[C], core: C, unit: int, shrink: float) -> list[Open[C]]:
+    def halves(self, ops: Operations[C], core: C, unit: int, shrink: float, basis: object) -> list[Open[C]]:
         """Return both halves of what is left of it, a core: without a unit, and, unless that is too long, with it."""
         again = shrink * core.size < self.relaxed.size
-        relaxed, rank = (core, self.rank + 1) if again else (self.relaxed, self.rank)
+        relaxed, rank, basis = (core, self.rank + 1, None) if again else (self.relaxed, self.rank, basis)
         above, found = ops.above(core, unit), []
         kinds = [(ops.below(core, unit), DROPPED)]
         if int(core.lengths[above].sum()) <= core.high:
@@ -167,5 +172,5 @@ class Open(Generic[C]):
         for places, kind in kinds:
             state = self.state.copy()
             state[core.ids[places]] = np.int8(kind)
-            found.append(Open(relaxed, rank, state, self.depth + 1))
+            found.append(Open(relaxed, rank, state, self.depth + 1, basis))
         return found

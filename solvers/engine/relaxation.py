@@ -72,6 +72,8 @@ class Session:
     ----------
     owner : object
         The core whose relaxation is loaded.
+    solved : int
+        How often one was solved.
     """
 
     def __init__(self) -> None:
@@ -82,14 +84,18 @@ class Session:
 
     def _start(self) -> None:
         self.owner: object = None
-        self._timed = False
+        self.solved = 0
+        self._timed, self._enough = False, -inf
+        self._basis: object = None
+        self._solution: Any = None
         self._highs: Any = new_highs()
         for name, option in (("presolve", "off"), ("solver", "simplex")):
             self._highs.setOptionValue(name, option)
 
     def load(self, program: LinearProgram, scale: int, owner: object) -> None:
         """Replace the model; `scale` is the fixed-point unit of the multipliers."""
-        self.owner, self._program, self._scale = owner, program, scale
+        self.owner, self._program, self._scale, self._basis = owner, program, scale, None
+        self._minimizes = False
         self._highs.passModel(
             len(program.cost),
             len(program.row_lower),
@@ -120,16 +126,25 @@ class Session:
         row = self._program.length_row
         self._highs.changeRowBounds(row, self._program.row_lower[row], float(length))
 
-    def multipliers(self, deadline: Deadline) -> IntArray | None:
+    def multipliers(self, deadline: Deadline, enough: float = -inf) -> IntArray | None:
         """Solve from the last basis: the scaled and rounded multipliers of the rows, or None without a solution.
 
-        When the deadline comes first, they are those of the last basis, if it has any.
+        When the deadline comes first, or no more than `enough` can be reached, they are those of the last basis, if it
+        has any.
         """
+        if enough != self._enough:
+            self._enough = enough
+            self._highs.setOptionValue("objective_bound", -enough)
+        if enough > -inf and not self._minimizes:
+            self._minimize()
+        self.solved += 1
+        self._basis = None
         large = len(self._program.value) > _LARGE
         ended = self._run_apart(deadline) if large else self._run_here(deadline)
         if not ended:
             return None
         status, solution = self._highs.getModelStatus(), self._highs.getSolution()
+        self._solution = solution
         if status != self._optimal and not (solution.dual_valid and self._was_stopped(status)):
             return None
         dual = np.abs(np.asarray(solution.row_dual)) * self._scale
@@ -138,6 +153,30 @@ class Session:
             found = _unchained(found, self._program.holds)
         most = self._program.most
         return found if most is None else np.minimum(found, most)
+
+    def values(self) -> NDArray[np.float64] | None:
+        """Return how much of each unit the last solution has; None if there was none."""
+        found = np.asarray(self._solution.col_value, np.float64)[: len(self._program.units)]
+        return found if len(found) == len(self._program.units) else None
+
+    def basis(self) -> object:
+        """Return the basis of the last solution."""
+        if self._basis is None:
+            self._basis = self._highs.getBasis()
+        return self._basis
+
+    def begin_at(self, basis: object) -> None:
+        """Let the next solution begin at a basis of the loaded model, if there is one."""
+        if basis is not None and basis is not self._basis:
+            self._highs.setBasis(basis)
+
+    def _minimize(self) -> None:
+        """Turn the maximization into a minimization, of which alone HiGHS ends at a bound."""
+        import highspy
+
+        self._minimizes, columns = True, len(self._program.cost)
+        self._highs.changeObjectiveSense(highspy.ObjSense.kMinimize)
+        self._highs.changeColsCost(columns, np.arange(columns, dtype=np.int32), -self._program.cost)
 
     def _run_here(self, deadline: Deadline) -> bool:
         """Run, and set the time limit only where there is one: small models take as long as the setting."""
@@ -162,7 +201,8 @@ class Session:
     def _was_stopped(status: object) -> bool:
         import highspy
 
-        return status in {highspy.HighsModelStatus.kTimeLimit, highspy.HighsModelStatus.kInterrupt}
+        ends = highspy.HighsModelStatus
+        return status in {ends.kTimeLimit, ends.kInterrupt, ends.kObjectiveBound}
 
     def squeezed(self, target: float, least: int, deadline: Deadline) -> IntArray | None:
         """Return multipliers of the largest length, from `least` on, at which the relaxation misses the target.

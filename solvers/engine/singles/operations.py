@@ -8,7 +8,7 @@ from ..operations import Operations
 from .bound import decide, grain_of, upper_bound
 from .core import Core, core_of, reduced
 from .guess import good_set
-from .order import branching_order
+from .order import branching_order, halving_unit
 from .polish import polished
 from .relaxation import linear_program, priced
 from .search import search_of
@@ -25,5 +25,6 @@ SINGLES: Final = Operations[Core](
     search=search_of,
     guess=good_set,
     polished=polished,
+    halver=halving_unit,
 )
 """Programs whose occurrences are decided by single units."""

@@ -1,0 +1,149 @@
+"""Relaxations that begin where another ended, end at a bound, and say where a search is split."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from optsum.solvers.engine.driver import Driver
+from optsum.solvers.engine.effort import Effort
+from optsum.solvers.engine.operations import Open
+from optsum.solvers.engine.program import program_of
+from optsum.solvers.engine.reduction import DROPPED, FREE, TAKEN
+from optsum.solvers.engine.relaxation import Session
+from optsum.solvers.engine.singles.bound import upper_bound
+from optsum.solvers.engine.singles.core import Core, core_of
+from optsum.solvers.engine.singles.operations import SINGLES
+from optsum.solvers.engine.singles.order import halving_unit
+from optsum.solvers.engine.singles.relaxation import linear_program, priced
+
+from optsum.contracts.run import Limits
+from optsum.coverage.instance import Coverage
+from optsum.problem.coverage_problem import CoverageProblem
+from optsum.system.deadline import NEVER
+from optsum.testing import brute_force, random_coverage
+
+UNITS = 16
+SUBSETS = (np.arange(2**UNITS)[:, None] >> np.arange(UNITS)) & 1
+
+
+def loose(seed: int) -> tuple[Coverage, int]:
+    """Return an instance whose relaxation takes units in part, and what the best of all subsets is worth."""
+    rng = np.random.default_rng(seed)
+    copies = np.where(rng.random((UNITS, 20)) < 0.3, rng.integers(1, 3, (UNITS, 20)), 0)
+    lengths = rng.integers(5, 9, UNITS)
+    rows = [{int(f): int(row[f]) for f in np.flatnonzero(row)} for row in copies]
+    instance = Coverage.of(lengths.tolist(), rows, [[1, 1]] * 20, constants=(0, 40), max_length=34)
+    worth = np.minimum(SUBSETS @ copies, 2).sum(axis=1)
+    return instance, int(worth[SUBSETS @ lengths <= 34].max())
+
+
+def any_instance(rng: np.random.Generator) -> tuple[Coverage, int]:
+    """Return an instance of recall, and its optimum."""
+    instance = random_coverage(rng, kind="recall", units=10)
+    problem = CoverageProblem.of(instance)
+    return instance, problem.totals(brute_force(problem).optima[0])[0]
+
+
+def core_and_session(seed: int) -> tuple[Core, Session]:
+    core = core_of(program_of(loose(seed)[0], (1, 0)))[0]
+    program = linear_program(core)
+    assert program is not None
+    session = Session()
+    session.load(program, core.scale, core)
+    return core, session
+
+
+def bound_of(core: Core, session: Session, enough: float = -np.inf) -> float:
+    found = session.multipliers(NEVER, enough)
+    assert found is not None
+    bound = upper_bound(priced(core, found))
+    assert bound is not None
+    return bound / core.scale
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_relaxation_that_ends_at_a_bound_is_below_it_and_not_below_the_truth(seed: int) -> None:
+    core, session = core_and_session(seed)
+    best, whole = loose(seed)[1], bound_of(core, session)
+    assert whole >= best
+    for target in range(best - 2, int(whole) + 4):
+        bound = bound_of(core, session, target - 0.01)
+        assert bound >= best
+        assert (bound < target) == (whole < target), (target, bound, whole)
+    assert bound_of(core, session) == pytest.approx(whole, abs=1e-3)  # no bound stays with a session
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_basis_of_before_leads_to_the_same_optimum(seed: int) -> None:
+    core, session = core_and_session(seed)
+    rng = np.random.default_rng(seed)
+    whole = bound_of(core, session)
+    basis, solved = session.basis(), session.solved
+    assert session.basis() is basis
+    state = rng.choice(np.array([FREE, FREE, DROPPED, TAKEN], np.int8), core.size)
+    session.decide(state)
+    session.multipliers(NEVER)
+    assert session.solved == solved + 1
+    assert session.basis() is not basis
+    session.begin_at(basis)
+    session.decide(np.full(core.size, np.int8(FREE)))
+    assert bound_of(core, session) == pytest.approx(whole, abs=1e-3)
+    values = session.values()
+    assert values is not None
+    assert values.shape == (core.size,)
+    assert values @ core.lengths <= core.high + 1e-6
+
+
+def test_a_unit_that_is_in_part_comes_before_one_that_is_in_or_out() -> None:
+    core = core_of(program_of(loose(3)[0], (1, 0)))[0]
+    session = core_and_session(3)[1]
+    found = session.multipliers(NEVER)
+    assert found is not None
+    core = priced(core, found)
+    order, _ = SINGLES.order(core)
+    last = int(order[-1])
+    values = np.zeros(core.size)
+    assert halving_unit(core, values) == int(order[0])
+    values[last] = 0.5
+    ahead = halving_unit(core, values)
+    assert ahead == last or list(order).index(ahead) < list(order).index(last)
+    values[:] = np.nan  # what a solver says is not relied on
+    assert 0 <= halving_unit(core, values) < core.size
+
+
+@pytest.mark.parametrize("brief", [-1, 7, 10**9])
+@pytest.mark.parametrize("seed", range(3))
+def test_searches_that_are_split_all_the_time_find_the_optimum(
+    brief: int, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("optsum.solvers.engine.driver._SHORT", brief)
+    effort = Effort(start=1, first=2, longest=0, brief=1, shrink=1.2, brief_shrink=1.5)
+    rng = np.random.default_rng(seed)
+    splits = 0
+    for number in range(80):
+        instance, best = any_instance(rng) if number % 4 == 0 else loose(100 * seed + number)
+        program = program_of(instance, (1, 0))
+        engine = Driver(program, SINGLES, Limits(), effort=effort)
+        if not engine.feasible:
+            continue
+        value = (best - program.base) // engine.divisor
+        for target in (value + 1, value, value + 2, value - 1):  # one engine, and its root, for all
+            found = engine.one_of(target)
+            assert (found is None) == (target > value), (number, target)
+            assert found is None or engine.value_of(found) >= target
+        splits += engine.statistics.splits
+    assert splits > 100
+
+
+def test_halves_of_another_relaxation_have_no_basis() -> None:
+    core, session = core_and_session(1)
+    session.multipliers(NEVER)
+    basis = session.basis()
+    whole = Open(core, 0, np.full(core.size, np.int8(FREE)), 0)
+    kept = whole.halves(SINGLES, core, 2, 2.0, basis)
+    anew = replace(whole, relaxed=core._replace(ids=np.arange(99))).halves(SINGLES, core, 2, 2.0, basis)
+    assert [half.basis for half in kept] == [basis, basis]
+    assert [half.basis for half in anew] == [None, None]
+    assert [half.rank for half in (*kept, *anew)] == [0, 0, 1, 1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 from collections.abc import Sequence
@@ -18,7 +19,7 @@ from optsum.cli.signals import Signals
 from optsum.errors import SPEAKS_OF_FLAGS, describe
 from optsum.options.values.other_names import our_name
 from optsum.system.processes.apart import leave
-from optsum.system.processes.children import environment
+from optsum.system.processes.children import ONE_THREAD, environment
 
 _GROUPS: Final = {
     "Problem": (
@@ -212,7 +213,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="replace")  # a console that lacks a character shows another
-    with environment(SPEAKS_OF_FLAGS), Signals(last=arguments is None) as signals:
+    threads = {name: os.environ.get(name, value) for name, value in ONE_THREAD.items()}
+    with environment({**SPEAKS_OF_FLAGS, **threads}), Signals(last=arguments is None) as signals:
         try:
             status = _run(arguments)
         except KeyboardInterrupt:  # between two commands' work

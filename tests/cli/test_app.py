@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,12 @@ def run(capsys: pytest.CaptureFixture[str]) -> Any:
         return status, captured.out, captured.err
 
     return run
+
+
+def test_a_command_called_from_python_gives_its_garbage_collection_back(run: Any) -> None:
+    before = gc.get_threshold(), gc.get_freeze_count()
+    assert run("solve", NEWS, "--max-length", "9", "--strategy", "lead")[0] == 0
+    assert (gc.get_threshold(), gc.get_freeze_count()) == before
 
 
 def test_solve_writes_rows_where_there_is_no_terminal(run: Any) -> None:

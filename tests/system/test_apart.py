@@ -95,3 +95,28 @@ def test_a_command_leaves_one_that_does_not_hear(number: signal.Signals | None) 
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=120)
     assert (found.stdout, found.stderr) == ("False\nat the end\n", "")
     assert found.returncode == (0 if number is None else 128 + number)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows starts processes another way")
+def test_a_command_leaves_at_once_and_takes_with_it_what_it_has_started() -> None:
+    """Processes that wait for more work are not waited for; what is said and done at the end is."""
+    code = (
+        "import atexit, multiprocessing, sys, time\n"
+        "from optsum.system.processes.apart import leave\n"
+        "atexit.register(print, 'at the end')\n"
+        "child = multiprocessing.get_context('fork').Process(target=time.sleep, args=(600,))\n"
+        "child.start()\n"
+        "class Taken:\n"
+        "    def __del__(self):\n"
+        "        print('taken down')\n"
+        "taken = Taken()\n"
+        "sys.stdout.write(f'{child.pid} ')\n"
+        "leave(3)\n"
+    )
+    began = time.monotonic()
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=120)
+    child, rest = found.stdout.split(" ", 1)
+    assert (rest, found.stderr, found.returncode) == ("at the end\n", "", 3)
+    assert time.monotonic() - began < 60
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(child), 0)

@@ -102,11 +102,13 @@ class EachTopic:
             gc.freeze()  # what is loaded by now stays: to look through it for garbage takes .05 ms of each topic
             stack.callback(gc.unfreeze)
             interrupts = stack.enter_context(Interrupts())
+            # Before there is a bar, because that has a thread (`optsum.running.executors.copies`).
+            source = start(self._finished.pending(self._read, lambda: advance()))  # noqa: PLW0108 - made below
             advance = stack.enter_context(bar("topics", lambda: count_topics(self._files.topics, self._files.limit)))
             began = perf_counter()
             parallel = self._ways[0].elsewhere  # then each process has its own time to report
             unpaid = 0.0 if parallel else self._warm
-            for results in interrupts.pull(start(self._finished.pending(self._read, advance)), parallel=parallel):
+            for results in interrupts.pull(source, parallel=parallel):
                 results[0], unpaid = charged(results[0], unpaid), 0.0
                 if rows is not None:
                     for row in self._finished.marked(map(self._row_of, results)):

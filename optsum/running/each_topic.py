@@ -128,7 +128,7 @@ def each_topic(
 
         compile_at_once()
     ready = fsum(map(warm_up, setups))
-    crew = crew_of(setups[0].options, executor)
+    crew = crew_of(setups[0].options, executor, copied=all(setup.may_be_copied for setup in setups))
     work = partial(search_topic, setups=setups, solve_part=solve_part)
     batches = in_order(work, given, crew, partial(lost_topic, setups=setups))
     batches = batches if crew is not None else _first_charged(batches, ready)  # each process has its own to report

@@ -60,6 +60,16 @@ class Setup:
         """Whether each reference is a problem, of which the best counts."""
         return self.options.references == "best"
 
+    @property
+    def may_be_copied(self) -> bool:
+        """Whether a process that is ready for this may be copied: it has loaded nothing of third parties but HiGHS.
+
+        What they have may be a process or a connection, to which two would talk at once then.
+        """
+        parts = (self.strategy, self.formulation, *self.scores)
+        ours = all(type(part).__module__.partition(".")[0] == "optsum" for part in parts)
+        return ours and self.options.backend in {None, "highs"}
+
     def __reduce__(self) -> tuple[Any, ...]:
         """Be sent as the options, which are small, and kept there as long as here."""
         return setup_of, (self.options,)

@@ -133,7 +133,9 @@ AnyExecutor: TypeAlias = "Executor | Callable[[], Executor]"
 """An executor of the caller's, or a function that makes one."""
 
 
-def crew_of(options: Options, executor: AnyExecutor | None = None, *, apart: bool = False) -> Crew | None:
+def crew_of(
+    options: Options, executor: AnyExecutor | None = None, *, apart: bool = False, copied: bool = False
+) -> Crew | None:
     """Return who works.
 
     Parameters
@@ -144,6 +146,8 @@ def crew_of(options: Options, executor: AnyExecutor | None = None, *, apart: boo
         The caller's own, before what the options say.
     apart : bool
         Whether to work in a process of its own even where one is enough.
+    copied : bool
+        Whether processes of this machine may begin as copies of this one.
 
     Returns
     -------
@@ -168,4 +172,5 @@ def crew_of(options: Options, executor: AnyExecutor | None = None, *, apart: boo
         return Dask(options.scheduler, options.workers, memory)
     if options.scheduler is not None:
         raise OptionError("Only the executor dask has a scheduler: give --executor dask.")
-    return Local(options.workers, memory) if apart or memory is not None or options.workers > 1 else None
+    several = apart or memory is not None or options.workers > 1
+    return Local(options.workers, memory, copied=copied) if several else None

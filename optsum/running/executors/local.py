@@ -21,7 +21,7 @@ from typing import Any, Final
 
 from optsum.errors import tracebacks_are_shown
 from optsum.running.executors.work import KEEPS_MEMORY, STOP, start_process
-from optsum.system.processes.children import SAFE_PATH, environment
+from optsum.system.processes.children import SAFE_PATH, environment, has_one_thread
 
 _IDLE_S = 60
 """How long processes wait for more work, so that a next call need not start new ones."""
@@ -34,14 +34,19 @@ class Local:
     ----------
     memory : int, optional
         Bytes that each may take.
+    copied : bool
+        Whether they may begin as copies of this process (`optsum.running.executors.copies`).
     """
 
     falls_together = True
     batch_s = 0.2
 
-    def __init__(self, width: int, memory: int | None = None) -> None:
+    def __init__(self, width: int, memory: int | None = None, *, copied: bool = False) -> None:
         self.width, self._memory = width, memory
+        self._copied = copied and memory is None and sys.platform == "linux"  # a copy has taken memory already
         self._executor: Any = None
+        if self._copied and has_one_thread():
+            self.submit(int)  # before anybody starts a thread: then there are no more copies
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
         """Have something done, as `Crew.submit`."""
@@ -63,6 +68,7 @@ class Local:
         with _signals_held(), environment(SAFE_PATH):
             self._executor = get_reusable_executor(
                 self.width,
+                context=_copying() if self._copied else None,
                 timeout=_IDLE_S,
                 initializer=start_process,
                 initargs=(os.getpid(), tracebacks_are_shown(), self._memory, _folder()),  # others: new processes
@@ -91,6 +97,12 @@ class Local:
 
     def close(self) -> None:
         """Keep the processes for a while."""
+
+
+def _copying() -> Any:
+    from optsum.running.executors.copies import CONTEXT
+
+    return CONTEXT
 
 
 def _folder() -> str | None:

@@ -8,11 +8,12 @@ import signal
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from threading import Thread
 from time import sleep
 from typing import Final
 
-__all__ = ["ONE_THREAD", "SAFE_PATH", "end_with", "environment", "python"]
+__all__ = ["ONE_THREAD", "SAFE_PATH", "end_with", "environment", "has_one_thread", "python"]
 
 SAFE_PATH: Final = {"PYTHONSAFEPATH": "1"}
 """Environment in which Python does not look for modules in the current folder."""
@@ -31,6 +32,14 @@ def python(module: str, function: str) -> list[str]:
     """
     lines = f"import sys; sys.path[:] = {sys.path!r}; from {module} import {function}; {function}({os.getpid()})"
     return [sys.executable, "-P", "-c", lines]
+
+
+def has_one_thread() -> bool:
+    """Whether this process has no thread but this one, of native code neither; False where the system does not say."""
+    try:
+        return len(list(Path("/proc/self/task").iterdir())) == 1
+    except OSError:
+        return False
 
 
 def end_with(parent: int, *, natively: bool = False) -> None:

@@ -215,11 +215,11 @@ def test_a_process_that_is_being_started_hears_no_ctrl_c() -> None:
         "    return made\n"
         "loky.get_reusable_executor = watched\n"
         "crew = Local(1)\n"
-        "print(crew.submit(abs, -3).result(), held, signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, []))\n"
+        "print(crew.submit(abs, -3).result(), {*held}, signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, []))\n"
         "crew.end([])\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert done.stdout == "3 [True] False\n", done.stderr
+    assert done.stdout == "3 {True} False\n", done.stderr
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals as POSIX has them")

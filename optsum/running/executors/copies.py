@@ -1,0 +1,67 @@
+"""Processes of loky that begin as copies of this one, where that is safe: with all that is imported and compiled.
+
+Started anew, as loky does it, each imports everything and loads kernels again, nearly a second of a processor. A copy
+has but one of the threads of this process, and a lock that another one held would stay locked there for ever. So copies
+are made only while there is a single thread, of native ones too; while a pool or a progress bar has threads, processes
+are started anew.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import os
+import stat
+from contextlib import suppress
+from fcntl import F_GETFL, fcntl
+from multiprocessing.popen_fork import Popen
+from pathlib import Path
+from typing import Any, Final
+
+from loky.backend.context import LokyContext
+from loky.backend.process import LokyProcess
+
+from optsum.running.executors.work import KEEPS_MEMORY
+from optsum.system.processes.children import has_one_thread
+
+__all__ = ["CONTEXT"]
+
+_MALLOPT: Final = {"MALLOC_TRIM_THRESHOLD_": -1, "MALLOC_MMAP_THRESHOLD_": -3}
+"""What glibc calls that which a program reads from its environment only when it starts."""
+
+
+class _Process(LokyProcess):  # type: ignore[misc]
+    @staticmethod
+    def _Popen(process_obj: Any) -> Any:  # noqa: N802 - multiprocessing calls it so
+        return Popen(process_obj) if has_one_thread() else LokyProcess._Popen(process_obj)  # noqa: SLF001
+
+    def _bootstrap(self, parent_sentinel: int | None = None) -> Any:
+        if parent_sentinel is not None:  # a copy
+            _let_go_of_files()
+            _keep_memory()
+            gc.freeze()  # what there is stays: nobody need look through it for garbage, and copy its pages by that
+        return super()._bootstrap(parent_sentinel)
+
+
+class _Context(LokyContext):  # type: ignore[misc]
+    Process = _Process
+
+
+CONTEXT: Final = _Context()
+"""One for all calls: loky starts another pool where it is given another one."""
+
+
+def _let_go_of_files() -> None:
+    """Have nothing open that is being written: a file stays locked until all have closed it who have it from one."""
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for number in [int(link.name) for link in Path("/proc/self/fd").iterdir()]:
+        with suppress(OSError):  # that of the listing itself
+            if number > 2 and stat.S_ISREG(os.fstat(number).st_mode) and fcntl(number, F_GETFL) & os.O_ACCMODE:
+                os.dup2(nowhere, number)
+    os.close(nowhere)
+
+
+def _keep_memory() -> None:
+    with suppress(AttributeError):  # a C library that has no such options
+        for name, value in KEEPS_MEMORY.items():
+            ctypes.CDLL(None).mallopt(_MALLOPT[name], int(value))

@@ -133,11 +133,17 @@ def _is_in_program(coverage: Coverage, selection: Selection | None) -> bool:
     return selection is not None and score(coverage, selection)[0][1] > 0
 
 
-def _surplus(coverage: Coverage, ratio: Fraction, selection: Selection, name: str) -> int:
-    """Return ``q T - p D`` of an answer, evaluated afresh."""
+def totals_of(coverage: Coverage, selection: Selection, name: str) -> tuple[int, ...]:
+    """Return the totals of an answer, evaluated afresh; refuse one that is not feasible by a `BackendError`."""
     if not set(selection) <= set(range(coverage.size)):
         raise BackendError(f"The answer of {name} names units that do not exist: it is no result.")
-    (top, bottom), _, violation = score(coverage, selection)
+    totals, _, violation = score(coverage, selection)
     if violation:
         raise BackendError(f"The answer of {name} breaks the limits by {violation}: it is no result.")
+    return totals
+
+
+def _surplus(coverage: Coverage, ratio: Fraction, selection: Selection, name: str) -> int:
+    """Return ``q T - p D`` of an answer."""
+    top, bottom = totals_of(coverage, selection, name)
     return ratio.denominator * top - ratio.numerator * bottom

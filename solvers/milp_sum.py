@@ -30,7 +30,7 @@ from optsum.program.dual_bound import model_bound
 from optsum.program.surrogate import Weighted, cell_of, excess, programs
 
 from .claims import judge
-from .milp_ratio import conclude, see_greedy, solve_round
+from .milp_ratio import conclude, see_greedy, solve_round, totals_of
 from .milp_totals import Side, Totals
 
 __all__ = ["maximize_sum"]
@@ -265,7 +265,8 @@ class _Search:
             return None
         self._rounds += 1
         outcome = solve_round(self.run, self.backend, model, self._rounds)
-        totals = None if outcome.selection is None else self._checked(outcome.selection)
+        selection = outcome.selection
+        totals = None if selection is None else totals_of(self.coverage, selection, self.name)
         worth = None if totals is None else self.totals.worth(tops, bottoms, totals)
         known = max(
             (
@@ -285,8 +286,8 @@ class _Search:
             None if known is None else Fraction(known - model.offset),
             size=float(size),
         )
-        if outcome.selection is not None and totals is not None and worth is not None:
-            self.run.see(outcome.selection)
+        if selection is not None and totals is not None and worth is not None:
+            self.run.see(selection)
             self.seen.append(totals)
             if worth > 0 or any_will_do:
                 self.run.check()
@@ -294,21 +295,6 @@ class _Search:
         surplus = None if verdict.bound is None else verdict.bound + model.offset
         conclude(verdict, outcome, self.name, proven=surplus is None or surplus < 2)
         return None
-
-    def _checked(self, selection: Selection) -> tuple[int, ...]:
-        """Return the totals of an answer, evaluated afresh.
-
-        Raises
-        ------
-        BackendError
-            For one that is not feasible.
-        """
-        if not set(selection) <= set(range(self.coverage.size)):
-            raise BackendError(f"The answer of {self.name} names units that do not exist: it is no result.")
-        totals, _, violation = score(self.coverage, selection)
-        if violation:
-            raise BackendError(f"The answer of {self.name} breaks the limits by {violation}: it is no result.")
-        return totals
 
 
 def _no_better(totals: Sequence[int], other: Sequence[int]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 from optsum.corpus.topic import Topic
@@ -81,15 +82,9 @@ class CompressiveProblem(CoverageProblem):
 
     def entries(self) -> Iterator[Move]:
         """Yield whole sentences in document order."""
-        parents = self.instance.parents.tolist()
-        sentence: list[int] = []
-        for unit, parent in enumerate(parents):
-            if parent < 0 and sentence:
-                yield tuple(sentence)
-                sentence = []
-            sentence.append(unit)
-        if sentence:
-            yield tuple(sentence)
+        heads = (self.instance.parents < 0).nonzero()[0].tolist()
+        for first, end in pairwise([*heads, self.size]):
+            yield tuple(range(first, end))
 
 
 def named(

@@ -7,17 +7,7 @@ from collections.abc import Sequence
 from optsum.chunks.parse import Parse
 from optsum.chunks.working import is_punctuation
 
-_CLOSER_OF = {
-    "(": ")",
-    "[": "]",
-    "{": "}",
-    "“": "”",
-    "‘": "’",
-    "«": "»",
-    "``": "''",
-    "-LRB-": "-RRB-",
-    "-LSB-": "-RSB-",
-}
+_CLOSER_OF = dict(zip("([{“‘«", ")]}”’»", strict=True)) | {"``": "''", "-LRB-": "-RRB-", "-LSB-": "-RSB-"}
 _OPENS = frozenset(_CLOSER_OF)
 _CLOSES = frozenset(_CLOSER_OF.values())
 _SAME_BOTH_WAYS = frozenset({'"', "'"})
@@ -88,12 +78,7 @@ def kept_marks(parse: Parse, held: Sequence[bool]) -> list[bool]:
         elif _joins(parse, place):
             shown[place] = held[place - 1] and held[place + 1]
         else:
-            beside = (
-                held[place - 1]
-                or held[place + 1]
-                or is_punctuation(words[place - 1])
-                or is_punctuation(words[place + 1])
-            )
+            beside = any(held[other] or is_punctuation(words[other]) for other in (place - 1, place + 1))
             introduces = word.form in {":", ";"} and held[place - 1]
             belongs = held[_governor(parse, place)] or introduces
             shown[place] = beside and belongs and not _parts_clause(parse, held, place)

@@ -79,9 +79,7 @@ _SERVES: Final = Serves(
 )
 
 
-@lru_cache(maxsize=8)
-def _rules_of(name: str) -> Rules:
-    return load_rules(name)
+_rules_of = lru_cache(maxsize=8)(load_rules)
 
 
 @dataclass(frozen=True)

@@ -198,11 +198,7 @@ def command(run: Callable[..., int], flags: Flags | None) -> Callable[..., int]:
 
     function.__annotations__ = {}
     function.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-        [
-            *(flag for name, each in own.items() if name != "options" for flag in _flags_of(each)),
-            *extra,
-            *said,
-        ]
+        [*(flag for name, each in own.items() if name != "options" for flag in _flags_of(each)), *extra, *said]
     )
     return function
 

@@ -150,10 +150,7 @@ def _number(given: object, wanted: str) -> Fraction:
 def _shown(number: Fraction) -> str:
     """Return a number as a decimal, or as the fraction it is where that would not end."""
     bottom = number.denominator
-    for prime in (2, 5):
-        while bottom % prime == 0:
-            bottom //= prime
-    if bottom > 1:
+    if pow(10, bottom.bit_length(), bottom):  # it divides no power of ten
         return str(number)
     text = format(Decimal(number.numerator) / Decimal(number.denominator), "f")
     return text.rstrip("0").rstrip(".") if "." in text else text

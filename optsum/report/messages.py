@@ -7,6 +7,7 @@ import stat
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from functools import cache
 from pathlib import Path
 from threading import Event, Thread
 from time import monotonic
@@ -122,15 +123,11 @@ def _drawn(what: str, total: int | None) -> Iterator[Advance]:
 @contextmanager
 def _logged(what: str, count: Callable[[], int | None], in_logs: bool) -> Iterator[Advance]:
     """Log a line every half minute, also while nothing is done."""
-    pace, over = _Pace(what), Event()
+    pace, over, total = _Pace(what), Event(), cache(count)
 
     def lines() -> None:
-        total: int | None = None
-        known = False
         while not over.wait(LINE_S):
-            if not known:
-                total, known = count(), True
-            _LOG.info("%s", pace.line(total), extra={"for_logs": in_logs})
+            _LOG.info("%s", pace.line(total()), extra={"for_logs": in_logs})
 
     thread = Thread(target=lines, name="progress", daemon=True)
     if _LOG.isEnabledFor(logging.INFO):

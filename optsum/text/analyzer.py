@@ -180,14 +180,9 @@ def load_stopwords(path: PathLike) -> frozenset[str]:
     InputError
         If the file cannot be read, is not UTF-8, or has a line of several words.
     """
-    lines = read_text(path, "the stop word file").splitlines()
-    words = set()
-    for number, line in enumerate(lines, start=1):
-        match line.split():
-            case []:
-                pass
-            case [word]:
-                words.add(word)
-            case _:
-                raise InputError(f"{path}:{number}: {line.strip()!r} is more than one word; put one word on a line")
+    words: set[str] = set()
+    for number, line in enumerate(read_text(path, "the stop word file").splitlines(), start=1):
+        if len(found := line.split()) > 1:
+            raise InputError(f"{path}:{number}: {line.strip()!r} is more than one word; put one word on a line")
+        words.update(found)
     return frozenset(words)

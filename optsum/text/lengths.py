@@ -31,14 +31,8 @@ def character_count(sentence: Sentence) -> int:
     return len(raw_text(sentence))
 
 
-def _one(sentence: Sentence) -> int:
-    """Return the length of a sentence in sentences."""
-    del sentence
-    return 1
-
-
 LENGTH_OF: Final[Mapping[str, Callable[[Sentence], int]]] = MappingProxyType(
-    {"words": word_count, "characters": character_count, "sentences": _one}
+    {"words": word_count, "characters": character_count, "sentences": lambda _: 1}
 )
 """Length of a sentence, by the name of the unit."""
 

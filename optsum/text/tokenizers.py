@@ -9,6 +9,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Mapping
 from functools import cache, partial
+from itertools import accumulate
 from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
@@ -112,12 +113,7 @@ def _split_tokens(sentence: Sentence) -> list[str]:
 def _locate_tokens(sentence: Sentence) -> list[tuple[str, int]]:
     if isinstance(sentence, str):
         return [(match[0], match.start()) for match in _WORD.finditer(sentence)]
-    found = []
-    start = 0
-    for token in sentence:
-        found.append((token, start))
-        start += len(token) + 1
-    return found
+    return list(zip(sentence, accumulate((len(token) + 1 for token in sentence), initial=0), strict=False))
 
 
 def _split_pypi_rouge(sentence: Sentence) -> list[str]:

@@ -95,16 +95,11 @@ def run(
     given, mode = resolve_as(_OPTIONS, options, config=config).model_dump(), existing(overwrite)
     output = output_or_pipe(output)
     folder = Path(output).parent if output not in {None, "-"} else None
-    read = 0
 
     def counting() -> Any:
-        nonlocal read
         for topic in source:
-            if read:
-                advance()
-            read += 1
             yield topic
-        advance()
+            advance()
 
     source = open_topics(topics, columns, given["flat"], limit)
     aligned = (topic for topic in align(counting(), **given))  # a generator: Ctrl-C can be thrown into it

@@ -27,6 +27,7 @@ __all__ = ["is_cover_table", "parse_cover_table"]
 _SIGNS = {"⊔", "∪", "∨", "|", "or", "OR"}
 _HEADING = re.compile(r"^\W*sentence\s+id\b", re.IGNORECASE)
 _BARE = re.compile(r"[^\s{,]+(?:\s*,\s*[^\s{,]*)*")
+_PIECE = re.compile(rf"\{{([^{{}}]*)\}}|{_BARE.pattern}|\S")
 _LATEX = [(r"\\(?:sqcup|cup|vee|lor)\b", "∪"), (r"\\([{}])", r"\1"), (r"_\{(\w+)\}|_(\w)", r"\1\2"), (r"\$", "")]
 
 
@@ -101,24 +102,11 @@ def _row(line: str) -> tuple[str, list[list[int | str]]]:
 
 def _pieces(text: str) -> Iterator[str]:
     """Yield the text of each alternative."""
-    at = 0
-    while at < len(text):
-        if text[at].isspace():
-            at += 1
-            continue
-        if text[at] == "{":
-            end = text.find("}", at)
-            inner = text[at + 1 : end]
-            if end < 0 or "{" in inner:
-                raise ValueError("a brace is not closed; write a set as {s10, s11}")
-            yield inner
-            at = end + 1
-            continue
-        found = _BARE.match(text, at)
-        word = found[0] if found else text[at]
-        if word not in _SIGNS:
-            yield word
-        at += len(word)
+    for found in _PIECE.finditer(text):
+        if found[0] == "{":
+            raise ValueError("a brace is not closed; write a set as {s10, s11}")
+        if found[0] not in _SIGNS:
+            yield found[0] if found[1] is None else found[1]
 
 
 def _alternative(piece: str) -> list[int | str]:

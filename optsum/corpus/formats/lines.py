@@ -133,16 +133,12 @@ def array_records(lines: Iterator[tuple[int, bytes]], name: str) -> Iterator[Lin
     number = 0
     try:
         pieces.skip("[")
-        if pieces.next_sign() == "]":
-            pieces.skip("]")
-        else:
-            while True:
-                number += 1
-                yield Line(f"{name}:{number}", pieces.value())
-                if pieces.next_sign() == "]":
-                    pieces.skip("]")
-                    break
+        while pieces.next_sign() != "]":
+            if number:
                 pieces.skip(",")
+            number += 1
+            yield Line(f"{name}:{number}", pieces.value())
+        pieces.skip("]")
         if pieces.next_sign():
             yield _bad(name, number + 1, "something follows the end of the JSON array")
     except json.JSONDecodeError as error:

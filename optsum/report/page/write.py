@@ -11,6 +11,7 @@ from contextlib import suppress
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
@@ -181,14 +182,9 @@ IN_BLOCK: Final = 8
 
 def blocks_of(problems: Iterable[Problem], gathered: Gathered) -> Iterator[str]:
     """Yield blocks of topics: JSON, compressed (raw deflate) and in base64, as a browser can unpack it by itself."""
-    views: list[dict[str, Any]] = []
-    for problem in problems:
-        views.append(_view(problem, gathered))
-        if len(views) == IN_BLOCK:
-            yield _packed(views)
-            views = []
-    if views:
-        yield _packed(views)
+    views = (_view(problem, gathered) for problem in problems)
+    while block := list(islice(views, IN_BLOCK)):
+        yield _packed(block)
 
 
 def _packed(views: list[dict[str, Any]]) -> str:

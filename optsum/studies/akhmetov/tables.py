@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from decimal import Decimal
-from statistics import fmean, mean, median, stdev
+from statistics import fmean, mean, median, median_low, stdev
 from typing import Final
 
 from optsum.report.figures.figure import Figure, Series
@@ -59,13 +59,8 @@ def search_space(study: Study) -> Table:
     table = study.table("Size of the search space (equation 4)", [], ["smallest", "median", "largest"])
     sizes = sorted(int(row["search_space"]) for row in study.of("topic"))
     if sizes:
-        middle = sizes[(len(sizes) - 1) // 2]
-        table.rows.append(
-            [
-                Cell(f"{size:,}" if size < 10**9 else f"{Decimal(size):.2e}", str(size))
-                for size in (sizes[0], middle, sizes[-1])
-            ]
-        )
+        shown = (sizes[0], median_low(sizes), sizes[-1])
+        table.rows.append([Cell(f"{size:,}" if size < 10**9 else f"{Decimal(size):.2e}", str(size)) for size in shown])
     table.caption.append("Combinations of the text's sentences, as many as the abstract has; exact in the rows.")
     return table
 

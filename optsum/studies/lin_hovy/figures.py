@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 from typing import Any, Final
 
 import numpy as np
@@ -82,16 +83,11 @@ def _by_compression(documents: Sequence[Row], systems: Sequence[str], caption: l
     usable = [one for one in documents if one["words"]]
     usable.sort(key=lambda one: compression_ratio(one["reference_words"][0], one["words"]))
     places: list[Any] = list(range(1, len(usable) + 1))
-    series = []
-    humans = max((len(one["reference_words"]) for one in usable), default=0)
-    for human in range(humans):
-        ratios = [
-            compression_ratio(one["reference_words"][human], one["words"])
-            if human < len(one["reference_words"])
-            else None
-            for one in usable
-        ]
-        series.append(Series(f"CMPR H{human + 1}", places, ratios, style="points"))
+    ratios = ([compression_ratio(words, one["words"]) for words in one["reference_words"]] for one in usable)
+    series = [
+        Series(f"CMPR H{human}", places, of_human, style="points")
+        for human, of_human in enumerate(zip_longest(*ratios), start=1)
+    ]
     for name in ("B1", *systems, "MaxH", "FT"):
         values = [one.get(name) for one in usable]
         if any(value is not None for value in values):

@@ -21,12 +21,7 @@ def smart_stopwords() -> frozenset[str]:
 @cache
 def wordnet_exceptions() -> Mapping[str, str]:
     """Return irregular form -> base form, from the exception lists of WordNet 2.0 (5,930 entries)."""
-    forms: dict[str, str] = {}
-    for name in _EXCEPTION_FILES:
-        for line in _lines(name):
-            form, base, *_others = line.split()
-            forms[form] = base
-    return MappingProxyType(forms)
+    return MappingProxyType(dict(line.split()[:2] for name in _EXCEPTION_FILES for line in _lines(name)))
 
 
 def _lines(name: str) -> list[str]:

@@ -21,10 +21,9 @@ HEAVY = ("deap", "highspy", "loky", "networkx", "numba", "numpy", "pandas", "pyo
 _LOADED = "import json, sys; print(json.dumps(sorted({name.split('.')[0] for name in sys.modules})))"
 _HELP = """
 import contextlib, io, sys
-sys.argv = ["optsum", *{arguments!r}]
 from optsum.cli import main
 with contextlib.suppress(SystemExit), contextlib.redirect_stdout(io.StringIO()) as shown:
-    main()
+    main({arguments!r})
 assert "Usage" in shown.getvalue(), shown.getvalue()
 """
 

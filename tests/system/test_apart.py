@@ -98,25 +98,33 @@ def test_a_command_leaves_one_that_does_not_hear(number: signal.Signals | None) 
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows starts processes another way")
-def test_a_command_leaves_at_once_and_takes_with_it_what_it_has_started() -> None:
+@pytest.mark.parametrize(
+    "child",
+    [
+        "made = multiprocessing.get_context('fork').Process(target=time.sleep, args=(600,)); made.start(); made.pid",
+        "from optsum.running.executors.local import Local; crew = Local(1); crew.submit(os.getpid).result()",
+    ],
+    ids=["a process", "a worker of a pool"],
+)
+def test_a_command_leaves_at_once_and_takes_with_it_what_it_has_started(child: str) -> None:
     """Processes that wait for more work are not waited for; what is said and done at the end is."""
+    before, _, made = child.rpartition("; ")
     code = (
-        "import atexit, multiprocessing, sys, time\n"
+        "import atexit, multiprocessing, os, sys, time\n"
         "from optsum.system.processes.apart import leave\n"
         "atexit.register(print, 'at the end')\n"
-        "child = multiprocessing.get_context('fork').Process(target=time.sleep, args=(600,))\n"
-        "child.start()\n"
+        f"{before}; child = {made}\n"
         "class Taken:\n"
         "    def __del__(self):\n"
         "        print('taken down')\n"
         "taken = Taken()\n"
-        "sys.stdout.write(f'{child.pid} ')\n"
+        "sys.stdout.write(f'{child} ')\n"
         "leave(3)\n"
     )
     began = time.monotonic()
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=120)
-    child, rest = found.stdout.split(" ", 1)
+    pid, rest = found.stdout.split(" ", 1)
     assert (rest, found.stderr, found.returncode) == ("at the end\n", "", 3)
     assert time.monotonic() - began < 60
     with pytest.raises(ProcessLookupError):
-        os.kill(int(child), 0)
+        os.kill(int(pid), 0)

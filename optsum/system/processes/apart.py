@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import signal
 import sys
 from collections.abc import Callable
 from contextlib import suppress
@@ -20,6 +21,9 @@ _ASK_S: Final = 0.05
 _LEAVES_S: Final = 10.0
 """Seconds that the process waits in the end for work that has not heard: native code that comes back to an interpreter
 that is gone would abort the process."""
+
+_ENDS: Final = signal.SIGKILL if hasattr(signal, "SIGKILL") else signal.SIGTERM
+"""What a process cannot but end of: on Windows any signal."""
 
 _at_work: Final[set[Event]] = set()
 """What is set when the work of a thread has ended: the process has to wait for these threads."""
@@ -109,7 +113,8 @@ def leave(status: int) -> None:
         The exit status.
     """
     for process in active_children():
-        process.kill()
+        with suppress(OSError):  # it has ended
+            os.kill(int(process.pid), _ENDS)  # type: ignore[arg-type]  # its own `kill` is missing in loky
         process.join()
     atexit.unregister(_wait)
     atexit._run_exitfuncs()  # noqa: SLF001 - what Python calls before it takes itself down

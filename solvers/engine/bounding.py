@@ -68,21 +68,28 @@ class Bounding(Monitor, Generic[C]):
     def _opened(self, now: Open[C], target: int) -> C:
         """Return what is left of a subtree, with prices of its own, or with some that show it to miss a target."""
         enough = float(target - now.relaxed.base) - _CLEAR / now.relaxed.scale
+        if now.near is not None:
+            with self.phase("relaxation"):
+                self._session(now.relaxed, now.rank, now.near)
         return self._child(Node(now.relaxed, now.relaxed, now.rank, ()), now.state[now.relaxed.ids], now.basis, enough)
 
     def _halves(self, now: Open[C], core: C, unit: int, shrink: float, *, root: bool) -> list[Open[C]]:
         """Return both halves of what is left of a subtree; `unit` parts them where no relaxation was solved."""
         sessions = POOL.sessions
         session = sessions[now.rank] if now.rank < len(sessions) and sessions[now.rank].owner is now.relaxed else None
-        values = None if session is None else session.values()
+        values = None if session is None else session.values(now.relaxed.size)
         seen = None if session is None or values is None else (values, session.basis())
         if root:
             if session is not None and session.solved == self._solved:
                 self._seen = seen
             seen = self._seen
-        if seen is not None and self._ops.halver is not None:
-            unit = self._ops.halver(core, seen[0][np.searchsorted(now.relaxed.ids, core.ids)])
-        return now.halves(self._ops, core, unit, shrink, None if seen is None else seen[1])
+        if seen is not None:
+            whole = np.zeros(self._size)
+            whole[now.relaxed.ids] = seen[0]
+            seen = whole[core.ids], seen[1]
+            if self._ops.halver is not None:
+                unit = self._ops.halver(core, seen[0])
+        return now.halves(self._ops, core, unit, shrink, seen)
 
     def _whole(self, core: C) -> Node[C]:
         return Node(core, self._core if core is self._root else core, 0, ())
@@ -90,8 +97,11 @@ class Bounding(Monitor, Generic[C]):
     def _check(self) -> None:
         self.check(self.store.used * _NODE_BYTES)
 
-    def _session(self, core: C, rank: int) -> Session | None:
-        """Relaxation number `rank`, with the model of a core; None if the core has no use for prices."""
+    def _session(self, core: C, rank: int, near: NDArray[np.float64] | None = None) -> Session | None:
+        """Relaxation number `rank`, with the model of a core; None if the core has no use for prices.
+
+        A model that is loaded begins where there is about so much of each unit, if `near` says so.
+        """
         sessions = POOL.sessions
         if rank < len(sessions) and sessions[rank].owner is core:
             return sessions[rank]
@@ -101,6 +111,9 @@ class Bounding(Monitor, Generic[C]):
         while len(sessions) <= rank:
             sessions.append(Session())
         sessions[rank].load(program, core.scale, core)
+        standing = None if near is None else self._ops.columns_and_rows(core, program, near)
+        if standing is not None:
+            sessions[rank].begin_near(*standing)
         return sessions[rank]
 
     def _multipliers(self, session: Session, enough: float = -inf) -> IntArray | None:

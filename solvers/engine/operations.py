@@ -66,6 +66,10 @@ def _nothing(_: Core, most: int = 0) -> None:
     del most
 
 
+def _unknown(core: Core, program: LinearProgram, values: NDArray[np.float64]) -> None:
+    del core, program, values
+
+
 def _alone(_: Core, unit: int) -> IntArray:
     return np.array([unit])
 
@@ -82,6 +86,8 @@ class Operations(Generic[C]):
     reduced : what remains once units are decided; a unit is dropped with those below it
     grain : divisor of the lengths that keeps a knapsack table small
     relaxation : the linear relaxation; None if it would not give the core a price
+    columns_and_rows : where the relaxation's columns and rows stand (`relaxation.BELOW` and so on) at the core's prices
+        and with so much of each unit; None if that is not known
     priced : the core with the multipliers of its relaxation
     upper_bound : bound times ``core.scale``; None if no selection meets the length limits
     decide : for a target the bound times ``core.scale`` (too small if nothing reaches the target), what every
@@ -116,6 +122,7 @@ class Operations(Generic[C]):
     below: Callable[[C, int], IntArray] = _alone
     finds_first: bool = False
     polished: Callable[..., tuple[tuple[int, ...], int] | None] = _nothing
+    columns_and_rows: Callable[[C, LinearProgram, NDArray[np.float64]], tuple[IntArray, IntArray] | None] = _unknown
     halver: Callable[[C, NDArray[np.float64]], int] | None = None
 
 
@@ -146,6 +153,7 @@ class Open(Generic[C]):
     state : of all units of the program
     depth : splits that led to it
     basis : of the relaxation, where the subtree that it is part of was solved; or None
+    near : how much of each unit of `relaxed` the one before it had, where the relaxation is made anew; or None
     """
 
     relaxed: C
@@ -153,6 +161,7 @@ class Open(Generic[C]):
     state: States
     depth: int
     basis: object = None
+    near: NDArray[np.float64] | None = None
 
     def decided(self, free: IntArray, taken: list[int]) -> None:
         """Take note of the units that are still free, and of those taken; others that were free are dropped."""
@@ -161,10 +170,19 @@ class Open(Generic[C]):
         self.state[gone] = np.int8(DROPPED)
         self.state[taken] = np.int8(TAKEN)
 
-    def halves(self, ops: Operations[C], core: C, unit: int, shrink: float, basis: object) -> list[Open[C]]:
-        """Return both halves of what is left of it, a core: without a unit, and, unless that is too long, with it."""
-        again = shrink * core.size < self.relaxed.size
-        relaxed, rank, basis = (core, self.rank + 1, None) if again else (self.relaxed, self.rank, basis)
+    def halves(
+        self, ops: Operations[C], core: C, unit: int, shrink: float, seen: tuple[NDArray[np.float64], object] | None
+    ) -> list[Open[C]]:
+        """Return both halves of what is left of it, a core: without a unit, and, unless that is too long, with it.
+
+        `seen` is how much of each unit of the core the relaxation has, and its basis.
+        """
+        relaxed, rank = self.relaxed, self.rank
+        near, basis = (None, None) if seen is None else seen
+        if shrink * core.size < relaxed.size:
+            relaxed, rank, basis = core, rank + 1, None
+        else:
+            near = None
         above, found = ops.above(core, unit), []
         kinds = [(ops.below(core, unit), DROPPED)]
         if int(core.lengths[above].sum()) <= core.high:
@@ -172,5 +190,5 @@ class Open(Generic[C]):
         for places, kind in kinds:
             state = self.state.copy()
             state[core.ids[places]] = np.int8(kind)
-            found.append(Open(relaxed, rank, state, self.depth + 1, basis))
+            found.append(Open(relaxed, rank, state, self.depth + 1, basis, near))
         return found

@@ -26,6 +26,11 @@ BY_ROW: Final = 2
 HUGE: Final = 1e30
 """HiGHS's infinity is smaller."""
 
+BELOW: Final = 0
+BETWEEN: Final = 1
+ABOVE: Final = 2
+"""Where a column or a row stands: at its lower limit, in the basis, or at its upper limit."""
+
 _LARGEST: Final = 2.0**61
 _CLOSE: Final = 1e-6
 _LARGE: Final = 50_000
@@ -154,10 +159,15 @@ class Session:
         most = self._program.most
         return found if most is None else np.minimum(found, most)
 
-    def values(self) -> NDArray[np.float64] | None:
-        """Return how much of each unit the last solution has; None if there was none."""
-        found = np.asarray(self._solution.col_value, np.float64)[: len(self._program.units)]
-        return found if len(found) == len(self._program.units) else None
+    def values(self, size: int) -> NDArray[np.float64] | None:
+        """Return how much of each of so many units the last solution has; None if there was none."""
+        units = self._program.units
+        found = np.asarray(self._solution.col_value, np.float64)
+        if len(found) < len(units):
+            return None
+        values = np.zeros(size)
+        values[units] = found[: len(units)]
+        return values
 
     def basis(self) -> object:
         """Return the basis of the last solution."""
@@ -169,6 +179,17 @@ class Session:
         """Let the next solution begin at a basis of the loaded model, if there is one."""
         if basis is not None and basis is not self._basis:
             self._highs.setBasis(basis)
+
+    def begin_near(self, columns: IntArray, rows: IntArray) -> None:
+        """Let the first solution of a model begin where columns and rows stand; more or fewer than a basis will do."""
+        import highspy
+
+        status = highspy.HighsBasisStatus
+        kinds = [status.kLower, status.kBasic, status.kUpper]  # as BELOW, BETWEEN and ABOVE number them
+        basis = highspy.HighsBasis()
+        basis.col_status, basis.row_status = [kinds[at] for at in columns], [kinds[at] for at in rows]
+        basis.valid = basis.alien = True  # HiGHS makes a basis of it
+        self._highs.setBasis(basis)
 
     def _minimize(self) -> None:
         """Turn the maximization into a minimization, of which alone HiGHS ends at a bound."""

@@ -10,7 +10,7 @@ from .core import Core, core_of, reduced
 from .guess import good_set
 from .order import branching_order, halving_unit
 from .polish import polished
-from .relaxation import linear_program, priced
+from .relaxation import columns_and_rows, linear_program, priced
 from .search import search_of
 
 SINGLES: Final = Operations[Core](
@@ -25,6 +25,7 @@ SINGLES: Final = Operations[Core](
     search=search_of,
     guess=good_set,
     polished=polished,
+    columns_and_rows=columns_and_rows,
     halver=halving_unit,
 )
 """Programs whose occurrences are decided by single units."""

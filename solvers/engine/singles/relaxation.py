@@ -18,15 +18,20 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from optsum.coverage.instance import IntArray
 from optsum.system.compiled import njit
 
-from ..relaxation import BY_COLUMN, HUGE, LinearProgram
+from ..relaxation import ABOVE, BELOW, BETWEEN, BY_COLUMN, HUGE, LinearProgram
 from .core import Core
 from .nested import chains_of, with_chains
 
 _ANY: Final = 2**62
+
+_WHOLE: Final = 1e-7
+_SAME: Final = 1e-4
+"""Below it a unit is none of its relaxation, and a price is that of a piece."""
 
 
 @njit(cache=True)
@@ -150,3 +155,25 @@ def priced(core: Core, multipliers: IntArray) -> Core:
     """Return a core with the multipliers of its relaxation as prices and shares."""
     m = len(core.price)
     return core._replace(price=multipliers[:m], fees=core.fees._replace(share=multipliers[m + 1 :]))
+
+
+def columns_and_rows(
+    core: Core, program: LinearProgram, values: NDArray[np.float64]
+) -> tuple[IntArray, IntArray] | None:
+    """Return where a relaxation without fees stands at a core's prices and with so much of each unit (`Operations`).
+
+    A piece that is worth more than its feature's price is full, one that is worth less is empty; a feature without a
+    price has copies to spare. Most of that is the basis of the optimum where it comes from one of more units.
+    """
+    n, m = core.size, len(core.price)
+    if len(core.fees.fee) or program.holds is not None:
+        return None
+    columns = np.full(len(program.cost), BETWEEN)
+    columns[:n][values < _WHOLE] = BELOW
+    columns[:n][values > 1.0 - _WHOLE] = ABOVE
+    dearer = program.cost[n:] - core.price[program.place[program.start[n:-1]]] / core.scale
+    columns[n:][dearer < -_SAME] = BELOW
+    columns[n:][dearer > _SAME] = ABOVE
+    rows = np.full(m + 1, ABOVE)  # the length is used up
+    rows[:m] = np.where(core.price > 0, BELOW, BETWEEN)
+    return columns, rows

@@ -16,7 +16,7 @@ from optsum.solvers.engine.singles.bound import upper_bound
 from optsum.solvers.engine.singles.core import Core, core_of
 from optsum.solvers.engine.singles.operations import SINGLES
 from optsum.solvers.engine.singles.order import halving_unit
-from optsum.solvers.engine.singles.relaxation import linear_program, priced
+from optsum.solvers.engine.singles.relaxation import columns_and_rows, linear_program, priced
 
 from optsum.contracts.run import Limits
 from optsum.coverage.instance import Coverage
@@ -90,7 +90,7 @@ def test_a_basis_of_before_leads_to_the_same_optimum(seed: int) -> None:
     session.begin_at(basis)
     session.decide(np.full(core.size, np.int8(FREE)))
     assert bound_of(core, session) == pytest.approx(whole, abs=1e-3)
-    values = session.values()
+    values = session.values(core.size)
     assert values is not None
     assert values.shape == (core.size,)
     assert values @ core.lengths <= core.high + 1e-6
@@ -137,13 +137,38 @@ def test_searches_that_are_split_all_the_time_find_the_optimum(
     assert splits > 100
 
 
-def test_halves_of_another_relaxation_have_no_basis() -> None:
+def test_halves_of_another_relaxation_begin_near_the_one_before() -> None:
     core, session = core_and_session(1)
     session.multipliers(NEVER)
-    basis = session.basis()
+    values, basis = session.values(core.size), session.basis()
+    assert values is not None
     whole = Open(core, 0, np.full(core.size, np.int8(FREE)), 0)
-    kept = whole.halves(SINGLES, core, 2, 2.0, basis)
-    anew = replace(whole, relaxed=core._replace(ids=np.arange(99))).halves(SINGLES, core, 2, 2.0, basis)
-    assert [half.basis for half in kept] == [basis, basis]
-    assert [half.basis for half in anew] == [None, None]
-    assert [half.rank for half in (*kept, *anew)] == [0, 0, 1, 1]
+    kept = whole.halves(SINGLES, core, 2, 2.0, (values, basis))
+    anew = replace(whole, relaxed=core._replace(ids=np.arange(99))).halves(SINGLES, core, 2, 2.0, (values, basis))
+    assert [(half.basis, half.near, half.rank) for half in kept] == [(basis, None, 0)] * 2
+    assert [(half.basis, half.rank) for half in anew] == [(None, 1)] * 2
+    assert all(half.near is values for half in anew)
+    assert [half.near for half in whole.halves(SINGLES, core, 2, 0.5, None)] == [None, None]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_wherever_a_relaxation_begins_its_optimum_is_the_same(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    core, session = core_and_session(seed)
+    program = linear_program(core)
+    assert program is not None
+    found = session.multipliers(NEVER)
+    values = session.values(core.size)
+    assert found is not None
+    assert values is not None
+    value = session._highs.getInfo().objective_function_value
+    first = session._highs.getInfo().simplex_iteration_count
+    for guess, prices in [(values, priced(core, found)), (rng.random(core.size), core), (values * 0, core)]:
+        standing = columns_and_rows(prices, program, guess)
+        assert standing is not None
+        session.load(program, core.scale, core)
+        session.begin_near(*standing)
+        assert session.multipliers(NEVER) is not None
+        assert session._highs.getInfo().objective_function_value == pytest.approx(value)
+        if guess is values:
+            assert session._highs.getInfo().simplex_iteration_count < first

@@ -284,7 +284,7 @@ def resolve(
     OptionError
         For a value that is impossible, options that contradict one another, or no length limit where one is needed.
     """
-    options = _merged(Options, given, config)
+    options = resolve_as(Options, given, config=config)
     if "strategy" not in options.model_fields_set and (name := strategy or _meant(options)) is not None:
         options = options.model_copy(update={"strategy": name})
     _check_sense(options)
@@ -325,7 +325,7 @@ def _check_sense(options: Options) -> None:
 
 def resolve_score(given: Mapping[str, Any] | None = None, *, config: str | Path | None = None) -> ScoreOptions:
     """Return the options of scoring, as `resolve` does those of a search."""
-    options = _merged(ScoreOptions, given, config)
+    options = resolve_as(ScoreOptions, given, config=config)
     parse_metric(options.metric)
     options.analyzer()
     return options
@@ -352,10 +352,6 @@ def options_of(made_by: Callable[..., Any]) -> type[Model]:
 
 def resolve_as(model: type[M], given: Mapping[str, Any] | None = None, *, config: str | Path | None = None) -> M:
     """Return the options of a command with a model of its own (`options_of`), as `resolve` does those of a search."""
-    return _merged(model, given, config)
-
-
-def _merged(model: type[M], given: Mapping[str, Any] | None, config: str | Path | None) -> M:
     values = in_our_names({name: value for name, value in (given or {}).items() if value is not None})
     for name in values:
         if name not in model.model_fields:

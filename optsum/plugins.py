@@ -64,8 +64,7 @@ class Registry(Generic[T]):
         for entry in entry_points(group=self.group):
             if entry.name in self.builtin or entry.name in found:
                 warnings.warn(
-                    f"The {self.kind} {entry.name!r} of {entry.value} is left out: that name is taken.",
-                    stacklevel=2,
+                    f"The {self.kind} {entry.name!r} of {entry.value} is left out: that name is taken.", stacklevel=2
                 )
             else:
                 found[entry.name] = entry

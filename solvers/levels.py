@@ -105,9 +105,7 @@ def all_by_levels(
     while True:
         rounds += 1
         left = replace(
-            limits,
-            time_s=None if limits.time_s is None else deadline.left_s,
-            nodes=_left(limits.nodes, nodes),
+            limits, time_s=None if limits.time_s is None else deadline.left_s, nodes=_left(limits.nodes, nodes)
         )
         found = enumerate_(CoverageProblem.of(facility.truncated(kept)), left, should_stop)
         nodes += found.nodes

@@ -63,10 +63,7 @@ Config: TypeAlias = Annotated[
 Output: TypeAlias = Annotated[
     str | None,
     typer.Option(
-        "--output",
-        "-o",
-        metavar="FILE",
-        help="rows: .jsonl, .csv (also .gz, .zst) or .parquet; - for standard output",
+        "--output", "-o", metavar="FILE", help="rows: .jsonl, .csv (also .gz, .zst) or .parquet; - for standard output"
     ),
 ]
 

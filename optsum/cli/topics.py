@@ -31,8 +31,7 @@ Map: TypeAlias = Annotated[
 ]
 
 FlatLists: TypeAlias = Annotated[
-    str | None,
-    typer.Option("--flat", metavar="sentences|texts", help=Options.model_fields["flat"].description or ""),
+    str | None, typer.Option("--flat", metavar="sentences|texts", help=Options.model_fields["flat"].description or "")
 ]
 
 

@@ -78,8 +78,7 @@ class ScoreOptions(Model):
     model_units: ModelUnits = "whole"
     max_words: int | None = Field(None, ge=1, description="cut summaries and references after so many words")
     oracles: bool = Field(
-        default=False,
-        description="also precision, recall and F of extracts against all oracles, of --max-length",
+        default=False, description="also precision, recall and F of extracts against all oracles, of --max-length"
     )
     max_length: int | None = Field(None, ge=0, description="longest oracle, in words or what the preset counts")
     time_limit: float | None = Field(None, ge=0, description="seconds to find all oracles of a topic and metric")

@@ -86,13 +86,7 @@ PRESETS: Final[Mapping[str, Preset]] = {
     # The text says "sets of unique n-grams"; the library that the scores are from counted clipped at the time.
     "akhmetov": Preset(
         "ROUGE-1 F1, clipped, as many sentences as are best (Akhmetov et al. 2022; package rouge 1.0.0)",
-        {
-            "metric": "rouge-1",
-            "measure": "f1",
-            "references": "pooled",
-            **_PLAIN,
-            "tokenizer": "pypi-rouge",
-        },
+        {"metric": "rouge-1", "measure": "f1", "references": "pooled", **_PLAIN, "tokenizer": "pypi-rouge"},
     ),
     "rouge155": Preset(
         "ROUGE-1 recall as ROUGE-1.5.5 -m: Porter stems, stop words kept, across sentence ends, 100 words",

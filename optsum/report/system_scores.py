@@ -210,11 +210,7 @@ class SystemScores(Tabular):
 
 
 def score(
-    topics: AnyTopics,
-    systems: Any,
-    *,
-    config: str | Path | None = None,
-    **options: Unpack[ScoreKeywords],
+    topics: AnyTopics, systems: Any, *, config: str | Path | None = None, **options: Unpack[ScoreKeywords]
 ) -> SystemScores:
     """Score systems' summaries by ROUGE, and correlate the scores with human ones.
 

@@ -95,12 +95,7 @@ def prepared(name: str, options: Mapping[str, Any], config: str | Path | None = 
 
 
 def study(
-    name: str,
-    topics: AnyTopics,
-    systems: Any = (),
-    *,
-    config: str | Path | None = None,
-    **options: Any,
+    name: str, topics: AnyTopics, systems: Any = (), *, config: str | Path | None = None, **options: Any
 ) -> Study:
     """Run a paper's experiment on topics.
 

@@ -110,9 +110,7 @@ def text_of(topic: Topic, system: System) -> Sequence[Sentence] | None:
 
 
 def summaries_of(
-    topic: Submitted,
-    rows: list[dict[str, Any]],
-    read: Callable[[Topic, System], Summary],
+    topic: Submitted, rows: list[dict[str, Any]], read: Callable[[Topic, System], Summary]
 ) -> Iterator[tuple[System, Summary]]:
     """Yield the systems of a topic with their summaries; the row that says why one cannot be used goes to `rows`."""
     for system in topic.systems:

@@ -165,11 +165,7 @@ def _check_options(name: str, problem: Problem) -> None:
     names = _backend(name).declaration.names
     kept: dict[str, Any] = {}
     limit: Any
-    for what, limit, known in (
-        ("time_s", 60.0, names.time),
-        ("nodes", 10**6, names.nodes),
-        ("gap", 0.0, names.gap),
-    ):
+    for what, limit, known in (("time_s", 60.0, names.time), ("nodes", 10**6, names.nodes), ("gap", 0.0, names.gap)):
         if known is not None:
             kept[what] = limit
             continue

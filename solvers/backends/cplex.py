@@ -17,11 +17,7 @@ CPLEX: Final = PyomoDeclaration(
     module="cplex",
     size=SizeLimit(columns=1000, rows=1000),
     names=OptionNames(
-        time="timelimit",
-        gap="mip_tolerances_mipgap",
-        threads="threads",
-        seed="randomseed",
-        nodes="mip_limits_nodes",
+        time="timelimit", gap="mip_tolerances_mipgap", threads="threads", seed="randomseed", nodes="mip_limits_nodes"
     ),
     # The objective is an integer: a bound less than 1 away proves it.
     fixed={"mip_tolerances_absmipgap": 0.999},

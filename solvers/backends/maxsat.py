@@ -21,11 +21,7 @@ RC2: Final = Declaration(
     distribution="python-sat",
     names=OptionNames(time="time limit"),
     deterministic=True,
-    statuses={
-        "OPTIMUM FOUND": Ending.OPTIMAL,
-        "empty clause": Ending.INFEASIBLE,
-        "INTERRUPTED": Ending.TIME,
-    },
+    statuses={"OPTIMUM FOUND": Ending.OPTIMAL, "empty clause": Ending.INFEASIBLE, "INTERRUPTED": Ending.TIME},
 )
 
 

@@ -28,11 +28,7 @@ def evaluated_near(
     problem: Problem, nearness: Nearness, limits: Limits, should_stop: Callable[[], bool] | None = None
 ) -> Optima:
     """Return all selections that are near the best, as `optsum.contracts.strategy.Strategy.near` does."""
-    run = Run(
-        problem,
-        limits,
-        on_progress=lambda _: None if should_stop is None else not should_stop(),
-    )
+    run = Run(problem, limits, on_progress=lambda _: None if should_stop is None else not should_stop())
     near = _Near(problem, nearness)
     coverage = problem.coverage if Capability.COVERAGE in problem.capabilities else None
     reason = "completed"

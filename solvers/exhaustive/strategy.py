@@ -56,11 +56,7 @@ class Exhaustive(Strategy):
 
     def enumerate(self, problem: Problem, limits: Limits, should_stop: Callable[[], bool] | None = None) -> Optima:
         """Visit every selection, and once more to list those that tie with the best where they are many."""
-        run = Run(
-            problem,
-            limits,
-            on_progress=lambda _: None if should_stop is None else not should_stop(),
-        )
+        run = Run(problem, limits, on_progress=lambda _: None if should_stop is None else not should_stop())
         reason, sets, with_empty = "completed", [], False
         try:
             run.see(())
@@ -90,12 +86,7 @@ class Exhaustive(Strategy):
             root = problem.root_bound(Deadline(left)) if bounded else None
             bound = NO_LIMIT if root is None else worth(problem, root)
         return Optima.of_sets(
-            sets,
-            value,
-            bound,
-            complete=reason == "completed",
-            termination=reason,
-            statistics=run.statistics,
+            sets, value, bound, complete=reason == "completed", termination=reason, statistics=run.statistics
         )
 
     def near(

@@ -26,14 +26,12 @@ def run(
         typer.Option(metavar="NAME,NAME", help="strategies to compare (optsum list strategies) [greedy,lead,random]"),
     ] = None,
     exact: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="strategy that computes the optima, or none [auto]"),
+        str | None, typer.Option(metavar="NAME", help="strategy that computes the optima, or none [auto]")
     ] = None,
     details: Annotated[
         bool,
         typer.Option(
-            "--details",
-            help="spread, quantiles, wins and times; rows with texts and optima, for optsum report",
+            "--details", help="spread, quantiles, wins and times; rows with texts and optima, for optsum report"
         ),
     ] = False,
     backends: Annotated[

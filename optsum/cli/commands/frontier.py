@@ -25,8 +25,7 @@ def run(
     options: dict[str, Any],
     strategy: Annotated[str | None, typer.Option(metavar="NAME", help="an exact one [branch-and-bound]")] = None,
     lengths: Annotated[
-        str | None,
-        typer.Option(metavar="FROM:TO:STEP|N,N", help="maximum lengths [every length up to --max-length]"),
+        str | None, typer.Option(metavar="FROM:TO:STEP|N,N", help="maximum lengths [every length up to --max-length]")
     ] = None,
     optima: Annotated[bool, typer.Option("--optima", help="count all optima at each step")] = False,
     greedy: Annotated[bool, typer.Option(help="add what greedy search reaches")] = True,

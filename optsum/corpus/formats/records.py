@@ -32,12 +32,7 @@ _LISTED: Final = 8
 
 
 def raw_records(
-    path: PathLike,
-    *,
-    what: str,
-    empty: bool = False,
-    of_cells: OfCells = topic_record,
-    columns: Collection[str] = (),
+    path: PathLike, *, what: str, empty: bool = False, of_cells: OfCells = topic_record, columns: Collection[str] = ()
 ) -> Iterator[Line | RawLine]:
     """Open a file and iterate over its records, one in memory at a time.
 

@@ -48,10 +48,7 @@ def schema() -> dict[str, Any]:
     made["properties"]["backend"] = {
         "description": backend["description"],
         "default": backend["default"],
-        "anyOf": [
-            {"type": "string"},
-            {"type": "object", "properties": table, "additionalProperties": False},
-        ],
+        "anyOf": [{"type": "string"}, {"type": "object", "properties": table, "additionalProperties": False}],
     }
     made["properties"] = {name.replace("_", "-"): field for name, field in made["properties"].items()}
     made["$schema"] = "https://json-schema.org/draft/2020-12/schema"

@@ -83,6 +83,12 @@ class Highs(Backend):
             chosen = np.zeros(model.units)
             chosen[list(start)] = 1.0
             highs.setSolution(model.units, np.arange(model.units, dtype=np.int32), chosen)
+        found: list[Selection] = []  # the last is what it holds where it ends without an answer, as it does not hear
+
+        def note(event: Any) -> None:
+            found[:] = [_chosen(event.data_out.mip_solution[: model.units])]
+
+        highs.cbMipImprovingSolution.subscribe(note)
         passed = clock()
         with scheduler(self.settings(limits, seed)["threads"]):
             ended = run(highs, deadline, apart=model.columns > _SMALL, keeps=True)
@@ -92,7 +98,7 @@ class Highs(Backend):
         solved = clock()
         if not ended:
             termination = Termination.INTERRUPTED if deadline.reason == "interrupted" else Termination.TIME_LIMIT
-            return RawOutcome(termination=termination, native="no answer in time")
+            return RawOutcome(termination=termination, native="no answer in time", selection=next(iter(found), None))
         return _outcome(
             highs,
             model.units,
@@ -132,6 +138,11 @@ def scheduler(threads: int) -> Iterator[None]:
         highspy.Highs.resetGlobalScheduler(True)
 
 
+def _chosen(columns: Any) -> Selection:
+    """Return the units that a solution has."""
+    return tuple(np.flatnonzero(np.asarray(columns) > 0.5).tolist())
+
+
 def _contradicts_itself(highs: Any) -> bool:
     """Whether a bound is not that of the optimum: its presolve may end with an older one."""
     info = highs.getInfo()
@@ -156,7 +167,7 @@ def _outcome(
         values = np.array(highs.getSolution().col_value[:units])
         if not np.isfinite(values).all():
             raise BackendError("highs has values that are no numbers: its answer is no result.")
-        selection = tuple(np.flatnonzero(values > 0.5).tolist())
+        selection = _chosen(values)
     return RawOutcome(
         termination=ending.termination(limits, statistics["solve_s"]),
         optimal=ending is Ending.OPTIMAL,

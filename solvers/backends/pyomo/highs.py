@@ -42,6 +42,7 @@ class _Apart:
 
     def run(self) -> None:
         """Run it; raise KeyboardInterrupt if it does not end soon after Ctrl-C."""
+        self._native.setOptionValue("log_to_console", False)  # Pyomo hears it no more once it has been left alone
         if not run_heard(self._native, keeps=True):
             raise KeyboardInterrupt
 

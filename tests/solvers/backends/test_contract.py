@@ -393,21 +393,6 @@ def test_a_signal_ends_a_solver_and_what_it_holds_is_kept(number: signal.Signals
         process.communicate()
 
 
-def test_what_highs_has_found_is_kept_where_it_does_not_hear(monkeypatch: pytest.MonkeyPatch) -> None:
-    def deaf(highs: Any, *_: object, **__: object) -> bool:
-        highs.run()
-        return False
-
-    monkeypatch.setattr("optsum.solvers.backends.highs.run", deaf)
-    problem = CoverageProblem.of(hard_instance(units=30))
-    outcome = backend_of("highs").solve(problem, Limits(), 0)
-    assert (outcome.native, outcome.optimal) == ("no answer in time", False)
-    assert outcome.selection is not None
-    evaluation = problem.evaluate(outcome.selection)
-    assert evaluation.feasible
-    assert evaluation.key > 0
-
-
 def test_threads_may_change_from_solve_to_solve() -> None:
     problem = CoverageProblem.of(hard_instance(units=20))
     found = [search(problem, "milp", backend="highs", threads=threads).key for threads in (1, 2, 1)]

@@ -1,15 +1,19 @@
-"""Why HiGHS ended, when it was asked to: its own status is the same after Ctrl-C and after a deadline."""
+"""Why HiGHS ended, when it was asked to: its own status is the same after Ctrl-C and after a deadline; or it is deaf."""
 
 from __future__ import annotations
 
 from types import SimpleNamespace
+from typing import Any
 
 import highspy
 import pytest
 from optsum.solvers.backends.highs import _outcome
+from optsum.solvers.milp import backend_of
 
 from optsum.contracts.result import Termination
 from optsum.contracts.run import Limits
+from optsum.problem.coverage_problem import CoverageProblem
+from optsum.testing.backends import hard_instance
 
 
 @pytest.mark.parametrize("status", ["kInterrupt", "kTimeLimit"])
@@ -24,3 +28,18 @@ def test_only_ctrl_c_is_an_interruption(status: str, interrupted: bool) -> None:
     found = _outcome(highs, 2, Limits(time_s=1.0), {"solve_s": 1.0}, interrupted=interrupted)
     assert found.termination is (Termination.INTERRUPTED if interrupted else Termination.TIME_LIMIT)
     assert found.bound == 3.0
+
+
+def test_what_highs_has_found_is_kept_where_it_does_not_hear(monkeypatch: pytest.MonkeyPatch) -> None:
+    def deaf(highs: Any, *_: object, **__: object) -> bool:
+        highs.run()
+        return False
+
+    monkeypatch.setattr("optsum.solvers.backends.highs.run", deaf)
+    problem = CoverageProblem.of(hard_instance(units=30))
+    outcome = backend_of("highs").solve(problem, Limits(), 0)
+    assert (outcome.native, outcome.optimal) == ("no answer in time", False)
+    assert outcome.selection is not None
+    evaluation = problem.evaluate(outcome.selection)
+    assert evaluation.feasible
+    assert evaluation.key > 0

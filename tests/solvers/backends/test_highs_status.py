@@ -1,4 +1,4 @@
-"""Why HiGHS ended, when it was asked to: its own status is the same after Ctrl-C and after a deadline; or it is deaf."""
+"""Why HiGHS ended, when it was asked to: its status is the same after Ctrl-C and after a deadline; or it is deaf."""
 
 from __future__ import annotations
 

@@ -220,7 +220,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         except KeyboardInterrupt:  # between two commands' work
             status = tell("interrupted", INTERRUPTED)
         status = signals.status(status)
-    if arguments is None:
+    if arguments is None and sys.getprofile() is None:  # a profiler has something to say in the end
         leave(status)
     return status
 

@@ -128,3 +128,10 @@ def test_a_command_leaves_at_once_and_takes_with_it_what_it_has_started(child: s
     assert time.monotonic() - began < 60
     with pytest.raises(ProcessLookupError):
         os.kill(int(pid), 0)
+
+
+def test_a_command_that_is_profiled_lets_the_profiler_speak() -> None:
+    command = [sys.executable, "-P", "-m", "cProfile", "-m", "optsum", "--help"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    assert "Usage" in done.stdout
+    assert "function calls" in done.stdout

@@ -136,8 +136,8 @@ class Auto(Strategy):
         if len(cleverer) > 1 and _takes_many(problem):
             cleverer.reverse()
         yield from cleverer
-        if self._may_hand_over(problem):  # the first may have been given up, and the second refuse
-            yield cleverer[0]
+        if len(cleverer) > 1 and Capability.RATIOS in problem.capabilities:
+            yield cleverer[0]  # which may have been given up, and the second have refused
         seconds = seconds_of(problem, _LONGEST_S)
         if seconds > _LONGEST_S and limits.time_s is None and limits.evaluations is None:
             raise UnsupportedError(

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from optsum.coverage.instance import IntArray
 from optsum.system.compiled import njit
 
-from ..tables import word_change
+from ..tables import word_of
 from .instance.core import term
 
 
@@ -96,8 +96,9 @@ def _change(tables, have, left, acc, key, f, took, gone):
     )
     if took:
         acc[1] += table[first + min(v2, top)] - table[first + min(v, top)]
+    before, after = word_of(words, ends, table_start, f, v, r), word_of(words, ends, table_start, f, v2, r2)
     for which in range(2):
-        key[which] ^= word_change(words, ends, table_start, f, v, r, v2, r2, which)
+        key[which] ^= words[before, which] ^ words[after, which]
     have[f], left[f] = v2, r2
 
 

@@ -15,7 +15,7 @@ from ..program import widths
 from ..reduction import mix
 from ..search import WANTED, Search
 from ..store import NodeStore
-from ..tables import feature_word, random_words, segment_ends
+from ..tables import random_words, segment_ends, word_of
 from .bound import grain_of, last_row, nothing_behind, precedence_table
 from .instance.core import NEED, Core
 from .instance.reduction import fillers
@@ -52,7 +52,7 @@ def _first_key(words, ends, table_start, left, joint_words):
     key = np.zeros(2, np.uint64)
     for which in range(2):
         for f in range(len(left)):
-            key[which] ^= feature_word(words, ends, table_start, f, np.int64(0), left[f], which)
+            key[which] ^= words[word_of(words, ends, table_start, f, np.int64(0), left[f]), which]
         for o in range(len(joint_words)):
             key[which] ^= joint_words[o, which]
     return key

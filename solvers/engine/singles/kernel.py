@@ -41,7 +41,7 @@ from optsum.system.compiled import njit
 from ..reduction import mix
 from ..search import recalled
 from ..store import make_node
-from ..tables import word_change
+from ..tables import word_of
 from .bound import fee_term, net
 
 
@@ -51,8 +51,8 @@ def _fee_word(words, g, step, v, left, which):
     if left == 0 or v >= step:
         return np.uint64(0)
     if v + left <= step:
-        return words[g, which + 2]
-    return mix(words[g, which] + np.uint64(v))
+        return words[2 * g + 1, which]
+    return mix(words[2 * g, which] + np.uint64(v))
 
 
 class Units(NamedTuple):
@@ -212,8 +212,10 @@ def run_search(units, tables, fees, limits, target, first_only, way, memo, store
                                 slack += net(table_start, table, price, scale, f, v + c) - net(
                                     table_start, table, price, scale, f, was
                                 )
-                            ka ^= word_change(words, ends, table_start, f, v, r, v + c, r - c, one)
-                            kb ^= word_change(words, ends, table_start, f, v, r, v + c, r - c, two)
+                            before = word_of(words, ends, table_start, f, v, r)
+                            after = word_of(words, ends, table_start, f, v + c, r - c)
+                            ka ^= words[before, 0] ^ words[after, 0]
+                            kb ^= words[before, 1] ^ words[after, 1]
                             have[f] = v + c
                             left[f] = r - c
                         for k in range(fee_start[d], fee_start[d + 1]):
@@ -272,8 +274,10 @@ def run_search(units, tables, fees, limits, target, first_only, way, memo, store
                             slack += net(table_start, table, price, scale, f, v + r) - net(
                                 table_start, table, price, scale, f, min(best[f], v + r + c)
                             )
-                        ka ^= word_change(words, ends, table_start, f, v, r + c, v, r, one)
-                        kb ^= word_change(words, ends, table_start, f, v, r + c, v, r, two)
+                        before = word_of(words, ends, table_start, f, v, r + c)
+                        after = word_of(words, ends, table_start, f, v, r)
+                        ka ^= words[before, 0] ^ words[after, 0]
+                        kb ^= words[before, 1] ^ words[after, 1]
                     for k in range(fee_start[d], fee_start[d + 1]):
                         g = fee[k]
                         c = fee_count[k]

@@ -20,6 +20,7 @@ __all__ = [
     "Interval",
     "Spread",
     "Z",
+    "mean_of",
     "pearson",
     "quantiles",
     "seeds_deviation",
@@ -98,6 +99,12 @@ def spread_of(values: Sequence[float], interval: Interval = "student", z: float 
         cv=deviation / middle if middle else None,
         half_width=reach * deviation / sqrt(len(values)) if len(values) > 1 else None,
     )
+
+
+def mean_of(values: Iterable[float | None]) -> float | None:
+    """Return the mean of what is known; None where nothing is."""
+    known = [value for value in values if value is not None]
+    return fmean(known) if known else None
 
 
 def seeds_deviation(by_seed: Iterable[Sequence[float]]) -> float | None:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, fields
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Self, TypeAlias, TypeVar
 
 from pydantic import BeforeValidator, Field
@@ -96,9 +97,18 @@ class Study(Tabular):
     _kept: dict[str, list[Row]] = field(default_factory=dict, init=False)
     _submissions: Submissions = field(default_factory=Submissions, init=False)
 
+    @property
     @abstractmethod
+    def _searches(self) -> Mapping[Any, Sequence[Options]]:
+        """How topics are searched, each way with every seed; refuses options that cannot be used."""
+
     def searches(self) -> Sequence[Options]:
-        """Return how topics are searched; refuses options that cannot be used. The first has the number of workers."""
+        """Return all searches; the first has the number of workers."""
+        return list(chain.from_iterable(self._searches.values()))
+
+    def _setups(self) -> dict[Any, list[Setup]]:
+        """Return the searches as `work` takes them along."""
+        return {way: list(map(setup_of, seeded)) for way, seeded in self._searches.items()}
 
     @abstractmethod
     def work(self) -> Callable[[Submitted], list[Row]]:
@@ -208,9 +218,9 @@ class Study(Tabular):
         """Return what the tables are made of, as JSON."""
         return self.rows
 
-    def of(self, kind: str) -> list[Row]:
-        """Return the rows of a kind."""
-        return [row for row in self.rows if row["kind"] == kind]
+    def of(self, kind: str, **values: object) -> list[Row]:
+        """Return the rows of a kind that have these values."""
+        return [row for row in self.rows if row["kind"] == kind and all(row[name] == values[name] for name in values)]
 
     @property
     def topics(self) -> int:

@@ -15,9 +15,10 @@ from optsum.corpus.topic import Topic
 from optsum.options.options import Options, resolve
 from optsum.report.figures.figure import Figure
 from optsum.report.significance import wilcoxon
+from optsum.report.statistics import mean_of
 from optsum.report.tables.table import Cell, Column, Table, number
 from optsum.running.one_problem import build, run_task
-from optsum.running.setup import Setup, setup_of
+from optsum.running.setup import Setup
 from optsum.studies.base import (
     TIME_LIMIT,
     Row,
@@ -68,26 +69,21 @@ class CompressiveStudy(Study):
     workers: Workers = 1
 
     @cached_property
-    def _searches(self) -> dict[tuple[str, str], Options]:
+    def _searches(self) -> dict[tuple[str, str], list[Options]]:
+        """All formulations and variants."""
+        same = {
+            "chunk_profile": self.chunk_profile, "chunk_rules": self.chunk_rules, "max_length": self.max_length,
+            "stem": self.stem, "strategy": self.strategy, "time_limit": self.time_limit, "workers": self.workers,
+        }  # fmt: skip
         return {
-            (formulation, variant): resolve(
-                {
-                    **VARIANTS[variant], "formulation": formulation, "chunk_profile": self.chunk_profile,
-                    "chunk_rules": self.chunk_rules, "max_length": self.max_length, "stem": self.stem,
-                    "strategy": self.strategy, "time_limit": self.time_limit, "workers": self.workers,
-                }
-            )
+            (formulation, variant): [resolve({**VARIANTS[variant], "formulation": formulation, **same})]
             for formulation in FORMULATIONS
             for variant in VARIANTS
-        }  # fmt: skip
-
-    def searches(self) -> Sequence[Options]:
-        """Return all formulations and variants."""
-        return list(self._searches.values())
+        }
 
     def work(self) -> Callable[[Submitted], list[Row]]:
         """Return what makes the rows of a topic: its references, its oracles, its systems."""
-        return partial(_rows, setups={name: setup_of(options) for name, options in self._searches.items()})
+        return partial(_rows, setups={name: setup for name, (setup,) in self._setups().items()})
 
     def about(self) -> str:
         """Return the settings in some words."""
@@ -110,16 +106,12 @@ class CompressiveStudy(Study):
 
     def values(self, formulation: str, optimized: str, evaluated: str) -> dict[str, float]:
         """Return the recall in one variant of the oracles that are best in another, by topic."""
-        return {
-            row["id"]: row["recall"][evaluated]
-            for row in self.of("oracle")
-            if (row["formulation"], row["optimized"]) == (formulation, optimized)
-        }
+        rows = self.of("oracle", formulation=formulation, optimized=optimized)
+        return {row["id"]: row["recall"][evaluated] for row in rows}
 
     def mean(self, formulation: str, optimized: str, evaluated: str) -> float | None:
         """Return the mean of `values`; None without a topic."""
-        values = self.values(formulation, optimized, evaluated)
-        return fmean(values.values()) if values else None
+        return mean_of(self.values(formulation, optimized, evaluated).values())
 
     def recall(self) -> Table:
         """Return the mean recall of oracles and systems, which sentences oracles have, how long they are (Table 1)."""
@@ -130,9 +122,7 @@ class CompressiveStudy(Study):
         )
         for formulation in FORMULATIONS:
             for optimized in VARIANTS:
-                asked = (formulation, optimized)
-                found = [row for row in self.of("oracle") if (row["formulation"], row["optimized"]) == asked]
-                if not found:
+                if not (found := self.of("oracle", formulation=formulation, optimized=optimized)):
                     continue
                 means = {what: fmean(row[what] or 0 for row in found) for what in ("sentences", "compressed", "length")}
                 cells = [number(self.mean(formulation, optimized, evaluated)) for evaluated in VARIANTS]
@@ -140,8 +130,7 @@ class CompressiveStudy(Study):
                 cells += [number(means["length"], 1), number(fmean(row["seconds"] for row in found), 3)]
                 table.add(formulation, optimized, *cells)
         for system in dict.fromkeys(row["system"] for row in self.of("system")):
-            found = [row for row in self.of("system") if row["system"] == system and row.get("recall")]
-            if found:
+            if found := [row for row in self.of("system", system=system) if row.get("recall")]:
                 cells = [number(fmean(row["recall"][variant] for row in found)) for variant in VARIANTS]
                 cells += [number(len(found), 0), number(fmean(row["sentences"] for row in found), 2), number(None)]
                 table.add(system, "-", *cells, number(fmean(row["length"] for row in found), 1), "-")

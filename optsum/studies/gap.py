@@ -29,12 +29,12 @@ from optsum.program.any_text import any_text_model
 from optsum.program.dual_bound import model_bound
 from optsum.registry import STRATEGIES
 from optsum.report.figures.figure import Figure
-from optsum.report.statistics import OVER_SEEDS, seeds_deviation
+from optsum.report.statistics import OVER_SEEDS, mean_of, seeds_deviation
 from optsum.report.tables.table import Table, number
 from optsum.report.tables.table import share as share_of
 from optsum.running.one_problem import build, run_task
 from optsum.running.plan import each_seed, seeds_of
-from optsum.running.setup import Setup, setup_of
+from optsum.running.setup import Setup
 from optsum.studies.base import (
     TIME_LIMIT,
     ExactSeconds,
@@ -123,8 +123,7 @@ class GapStudy(Study):
 
     def work(self) -> Callable[[Submitted], list[Row]]:
         """Return what makes the rows of a topic: one for each line, metric and seed."""
-        setups = {name: list(map(setup_of, seeded)) for name, seeded in self._searches.items()}
-        return partial(_rows, setups=setups, vocabulary=self.vocabulary)
+        return partial(_rows, setups=self._setups(), vocabulary=self.vocabulary)
 
     def about(self) -> str:
         """Return the settings in some words."""
@@ -156,19 +155,16 @@ class GapStudy(Study):
         return seeds_deviation(self._by("seed", line, metric).values())
 
     def _by(self, name: str, line: str, metric: str) -> dict[Any, list[float]]:
-        rows = (row for row in self.of("recall") if (row["text"], row["metric"]) == (line, metric))
-        return grouped((row[name], row["recall"]) for row in rows)
+        return grouped((row[name], row["recall"]) for row in self.of("recall", text=line, metric=metric))
 
     def mean(self, line: str, metric: str) -> float | None:
         """Return the mean recall of a line over the topics that have it; None without one."""
-        values = self.recalls(line, metric)
-        return fmean(values.values()) if values else None
+        return mean_of(self.recalls(line, metric).values())
 
     def lost(self, line: str, metric: str, against: str) -> float | None:
         """Return by how much recall is below another line's, on average over the topics that have both."""
         one, other = self.recalls(line, metric), self.recalls(against, metric)
-        both = [other[topic] - one[topic] for topic in one if topic in other]
-        return fmean(both) if both else None
+        return mean_of(other[topic] - one[topic] for topic in one if topic in other)
 
     def tables(self) -> list[Table]:
         """Return the one table."""

@@ -54,8 +54,9 @@ class Counting(Study):
     loud: Annotated[bool, Field(description="shout")] = False
     workers: Workers = 1
 
-    def searches(self) -> list[Options]:
-        return [resolve({"formulation": "cover"})]
+    @property
+    def _searches(self) -> dict[str, list[Options]]:
+        return {"cover": [resolve({"formulation": "cover"})]}
 
     def work(self) -> Callable[[Submitted], list[Row]]:
         return lambda topic: [{"kind": "counted", "most": self.most, "loud": self.loud}]

@@ -96,7 +96,7 @@ class Figure:
         table : Table
             Its title and caption are the figure's. A column "± seeds" right of one that is drawn is its interval.
         columns : sequence of str
-            Headings of numbers; those that the table lacks are passed over.
+            Headings of numbers; those that the table lacks are passed over. All headings of numbers, if it is empty.
         rows : container of str, optional
             Names, as the table's first cells are, of the rows that are drawn; all, if not given.
         """
@@ -105,6 +105,7 @@ class Figure:
         shown = [row for row in table.rows if rows is None or row[0] in rows]
         x = [" ".join(cell for cell in row[:names] if cell not in {"", "-"}) for row in shown]
         series = []
+        columns = columns or [column.heading for column in table.columns if column.numeric]
         for place in (headings.index(column) for column in columns if column in headings):
             spread = place + 1 if headings[place + 1 : place + 2] == ["± seeds"] else None
             error = None if spread is None else [_value(row, spread) for row in shown]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from itertools import chain
 from math import comb
 from typing import Annotated, Any, ClassVar, Final, Literal
 
@@ -19,7 +18,7 @@ from optsum.report.figures.figure import Figure
 from optsum.report.statistics import Interval
 from optsum.report.tables.table import Table, counted
 from optsum.running.plan import NO_EXACT, check_exact, each_seed, seeds_of
-from optsum.running.setup import Setup, setup_of
+from optsum.running.setup import Setup
 from optsum.studies.akhmetov.tables import all_tables, figure_3, of
 from optsum.studies.base import (
     TIME_LIMIT,
@@ -119,13 +118,9 @@ class AkhmetovStudy(Study):
             for metric in METRICS
         }
 
-    def searches(self) -> Sequence[Options]:
-        """Return all methods and metrics."""
-        return list(chain.from_iterable(self._searches.values()))
-
     def work(self) -> Callable[[Submitted], list[Row]]:
         """Return what makes the rows of a topic: its sizes, what each method found, its systems."""
-        return partial(_rows, setups={name: list(map(setup_of, options)) for name, options in self._searches.items()})
+        return partial(_rows, setups=self._setups())
 
     def wants(self, topic: Topic) -> bool:
         """Return whether the filters keep a topic; what cannot be used is said elsewhere."""

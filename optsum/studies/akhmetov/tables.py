@@ -87,16 +87,14 @@ def upper_bounds(study: Study) -> Table:
 
 def over_seeds(study: Study, method: str, metric: str) -> float | None:
     """Return the standard deviation, over seeds, of the mean F1 of a method."""
-    return seeds_deviation(grouped((row["seed"], row["f1"]) for row in _searched(study, method, metric)).values())
-
-
-def _searched(study: Study, method: str, metric: str) -> list[Row]:
-    return [row for row in study.of("found") if (row["method"], row["metric"]) == (method, metric)]
+    return seeds_deviation(
+        grouped((row["seed"], row["f1"]) for row in study.of("found", method=method, metric=metric)).values()
+    )
 
 
 def of(study: Study, method: str, metric: str) -> list[Row]:
     """Return what a method found by searching a metric, a row a topic: with several seeds their mean."""
-    by_topic = grouped((row["id"], row) for row in _searched(study, method, metric))
+    by_topic = grouped((row["id"], row) for row in study.of("found", method=method, metric=metric))
     means = ("f1", "sentences", "seconds")
     return [
         {**rows[0], **{what: fmean(row[what] for row in rows) for what in means}} if len(rows) > 1 else rows[0]
@@ -113,7 +111,7 @@ def systems(study: Study) -> Table:
         sentences = number(fmean(row["sentences"] for row in found["rouge-1"]), 1)
         table.rows.append([f"{method} upper bound", *cells, number(len(found["rouge-1"]), 0), sentences])
     for name in dict.fromkeys(row["system"] for row in study.of("system")):
-        rows = [row for row in study.of("system") if row["system"] == name]
+        rows = study.of("system", system=name)
         cells = [number(fmean(row["f1"][metric] for row in rows)) for metric in _METRICS]
         table.add(name, *cells, number(len(rows), 0), number(fmean(row["sentences"] for row in rows), 1))
     return table

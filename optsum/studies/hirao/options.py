@@ -59,5 +59,4 @@ class HiraoOptions(Study):
 
     def of_problems(self, metric: str, setting: str) -> list[Row]:
         """Return the problems of a metric and a setting whose oracles were all found."""
-        return [row for row in self.of("problem") if (row["metric"], row["references"]) == (metric, setting)
-                and row["complete"]]  # fmt: skip
+        return self.of("problem", metric=metric, references=setting, complete=True)

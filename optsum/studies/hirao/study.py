@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial
-from itertools import chain
 from statistics import fmean
 from typing import Any, TypeAlias
 
@@ -21,7 +20,7 @@ from optsum.report.tables.table import Table
 from optsum.running.all_optima.oracle_sets import Oracles
 from optsum.running.all_optima.oracles import oracles_of
 from optsum.running.plan import each_seed, seeds_of
-from optsum.running.setup import Setup, setup_of
+from optsum.running.setup import Setup
 from optsum.studies.base import Row, searched, with_references, without_interruption
 from optsum.studies.hirao.correlation import DRAWS, correlations
 from optsum.studies.hirao.options import METRICS, SETTINGS, HiraoOptions
@@ -68,13 +67,9 @@ class HiraoStudy(HiraoOptions):
             for role, how in roles.items()
         }  # fmt: skip
 
-    def searches(self) -> Sequence[Options]:
-        """Return the searches of both metrics."""
-        return list(chain.from_iterable(self._searches.values()))
-
     def work(self) -> Callable[[Submitted], list[Row]]:
         """Return what makes the rows of a topic: its size, its problems, and its systems."""
-        return partial(_rows, setups={key: list(map(setup_of, seeded)) for key, seeded in self._searches.items()})
+        return partial(_rows, setups=self._setups())
 
     def tables(self) -> list[Table]:
         """Return Tables 1 to 7; 3 and 6 if there are systems, with human scores."""

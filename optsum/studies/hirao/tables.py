@@ -98,7 +98,7 @@ def systems(study: HiraoOptions) -> Table | None:
         single = [_mean(_of_system(study, name, metric, "single")) for metric in _METRICS]
         shares = [_share(of[metric], oracle("multi", metric)) for metric in _METRICS]
         tests = [_paired(oracle("multi", metric), of[metric]) for metric in _METRICS]
-        words = [row["words"] for row in study.of("system") if row["system"] == name and row["metric"] == "rouge-1"]
+        words = [row["words"] for row in study.of("system", system=name, metric="rouge-1")]
         means = [_mean(of[metric]) for metric in _METRICS]
         table.rows.append([name, str(len(words)), *means, *single, *shares, *tests, number(fmean(words), 1)])
     longer = sum(row["words"] > study.max_length for row in study.of("system")) // len(_METRICS)
@@ -197,7 +197,7 @@ def _of_problems(study: HiraoOptions, name: str) -> Callable[[str, str], dict[st
 
 
 def _of_system(study: HiraoOptions, system: str | None, metric: str, setting: str) -> dict[str, float]:
-    return {row["id"]: row[setting] for row in study.of("system") if (row["system"], row["metric"]) == (system, metric)}
+    return {row["id"]: row[setting] for row in study.of("system", system=system, metric=metric)}
 
 
 def _best_peer(study: HiraoOptions, metric: str) -> str | None:

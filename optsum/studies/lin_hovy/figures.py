@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from optsum.report.figures.figure import Figure, Series
+from optsum.report.figures.figure import Figure, Series, Style
 from optsum.studies.base import Row
 
 _RANK: Final = "documents by decreasing MaxH"
@@ -71,11 +71,11 @@ def linear_trend(values: Sequence[float | None]) -> list[float]:
     return [float(start + slope * place) for place in range(len(values))]
 
 
-def _curves(documents: Sequence[Row], names: Sequence[str]) -> Iterator[Series]:
+def _curves(documents: Sequence[Row], names: Sequence[str], style: Style = "line") -> Iterator[Series]:
     for name in names:
         values = [one.get(name) for one in documents]
         if any(value is not None for value in values):
-            yield Series(name, list(range(1, len(values) + 1)), values)
+            yield Series(name, list(range(1, len(values) + 1)), values, style=style)
 
 
 def _by_compression(documents: Sequence[Row], systems: Sequence[str], caption: list[str]) -> Figure:
@@ -88,11 +88,9 @@ def _by_compression(documents: Sequence[Row], systems: Sequence[str], caption: l
         Series(f"CMPR H{human}", places, of_human, style="points")
         for human, of_human in enumerate(zip_longest(*ratios), start=1)
     ]
-    for name in ("B1", *systems, "MaxH", "FT"):
-        values = [one.get(name) for one in usable]
-        if any(value is not None for value in values):
-            series.append(Series(name, places, values, style="points"))
-            if name != "FT" and (line := linear_trend(values)):
-                series.append(Series(f"Linear {name}", places, line))
+    for curve in _curves(usable, ("B1", *systems, "MaxH", "FT"), "points"):
+        series.append(curve)
+        if curve.name != "FT" and (line := linear_trend(curve.y)):
+            series.append(Series(f"Linear {curve.name}", places, line))
     label = "documents by increasing compression ratio of the first human summary"
     return Figure("figure-9", "Compression ratio", label, "score or ratio", series, caption)

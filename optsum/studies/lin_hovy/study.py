@@ -16,7 +16,7 @@ from optsum.options.options import Options, resolve
 from optsum.report.figures.figure import Figure
 from optsum.report.tables.table import Cell, Table, counted, number
 from optsum.running.each_topic import agreed
-from optsum.running.setup import Setup, setup_of
+from optsum.running.setup import Setup
 from optsum.studies.base import TIME_LIMIT, Row, Seconds, Study, Workers, searched, with_references
 from optsum.studies.lin_hovy.figures import all_figures
 from optsum.studies.submitted import Submitted, score_of, summaries_of, summary_of
@@ -55,22 +55,19 @@ class LinHovyStudy(Study):
     workers: Workers = 1
 
     @cached_property
-    def _searches(self) -> dict[str, Options]:
+    def _searches(self) -> dict[str, list[Options]]:
+        """The windows and the lead."""
         # Each document comes with the one reference that is agreed on, so there is nothing to choose.
         common: dict[str, Any] = {"references": "pooled", "time_limit": self.time_limit, "workers": self.workers}
-        searches = {
-            name: resolve({"preset": preset, "strategy": self.strategy, **common}) for name, preset in WINDOWS.items()
+        windows = {
+            name: [resolve({"preset": preset, "strategy": self.strategy, **common})] for name, preset in WINDOWS.items()
         }
         lead = {"preset": "lin-hovy-100", "strategy": "lead", "min_length": 0, "max_length": 100, **common}
-        return {**searches, LEAD: resolve(lead)}
-
-    def searches(self) -> Sequence[Options]:
-        """Return the windows and the lead."""
-        return list(self._searches.values())
+        return {**windows, LEAD: [resolve(lead)]}
 
     def work(self) -> Callable[[Submitted], list[Row]]:
         """Return what makes the rows of a document: one with all scores, and one for each system."""
-        setups = {name: setup_of(options) for name, options in self._searches.items()}
+        setups = {name: setup for name, (setup,) in self._setups().items()}
         return partial(_rows, setups=setups, most=self.max_sentences)
 
     def tables(self) -> list[Table]:
@@ -79,11 +76,9 @@ class LinHovyStudy(Study):
 
     def figures(self) -> list[Figure]:
         """Return the means as bars, and Figures 4 to 9, as far as there are people who agree or not."""
-        scores = self.scores()
-        numbers = [column.heading for column in scores.columns if column.numeric]
         systems = [f"T: {name}" for name in self.systems]
         return [
-            Figure.of_table("means", scores, numbers, "unigram co-occurrence"),
+            Figure.of_table("means", self.scores(), (), "unigram co-occurrence"),
             *all_figures(self.documents(), systems, self.max_sentences, self.caption()),
         ]
 

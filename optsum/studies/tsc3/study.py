@@ -19,7 +19,7 @@ from optsum.options.options import Options, resolve
 from optsum.registry import STRATEGIES
 from optsum.report.figures.figure import Figure
 from optsum.report.tables.table import Table, counted
-from optsum.running.setup import Setup, setup_of
+from optsum.running.setup import Setup
 from optsum.studies.base import TIME_LIMIT, Row, Seconds, Study, Workers, searched
 from optsum.studies.submitted import Submitted, refused
 from optsum.studies.tsc3.measures import answers, score_extract
@@ -54,7 +54,8 @@ class Tsc3Study(Study):
     workers: Workers = 1
 
     @cached_property
-    def _search(self) -> Options:
+    def _searches(self) -> dict[str, list[Options]]:
+        """How minimum covers are found."""
         options = resolve(
             {
                 "formulation": "cover", "uncoverable": self.uncoverable, "strategy": self.strategy,
@@ -66,15 +67,11 @@ class Tsc3Study(Study):
             raise OptionError(
                 f"Minimum covers must be proven, which {options.strategy!r} cannot do: use one of {able}."
             )
-        return options
-
-    def searches(self) -> Sequence[Options]:
-        """Return how minimum covers are found."""
-        return [self._search]
+        return {BEST: [options]}
 
     def work(self) -> Callable[[Submitted], list[Row]]:
         """Return what makes the rows of a topic: one for each system, the baseline and the minimum cover."""
-        return partial(_rows, setup=setup_of(self._search))
+        return partial(_rows, setup=self._setups()[BEST][0])
 
     def about(self) -> str:
         """Return the settings in some words."""

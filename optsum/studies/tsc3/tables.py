@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from statistics import fmean
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from optsum.report.figures.figure import Figure
+from optsum.report.statistics import mean_of
 from optsum.report.tables.table import Cell, Table, number
 from optsum.studies.base import Row, Study
 
@@ -53,7 +53,7 @@ def participation(study: Study) -> Table:
     """Return of how many topics each system has a summary, and an extract (Table 3)."""
     table = study.table("Participation (Table 3)", ["ID"], ["abstraction", "extraction"])
     for system in (name for name in systems(study) if name not in {LEAD, BEST}):
-        rows = [row for row in study.of("score") if row["system"] == system]
+        rows = study.of("score", system=system)
         extracts = sum("coverage" in row for row in rows)
         rest = sum("coverage" not in row for row in rows)
         table.rows.append([system, *(Cell(str(count) if count else "-", count) for count in (rest, extracts))])
@@ -83,8 +83,7 @@ def extraction(study: Study) -> Table:
 
 def extraction_figure(study: Study) -> Figure:
     """Return Table 4 as bars."""
-    table = extraction(study)
-    return Figure.of_table("table-4", table, [column.heading for column in table.columns if column.numeric], "")
+    return Figure.of_table("table-4", extraction(study), (), "")
 
 
 def content(study: Study) -> Table:
@@ -105,7 +104,7 @@ def readability(study: Study, condition: str) -> Table:
         rows = of(study, system, condition)
         values = [[row["human"][name] for row in rows if name in row["human"]] for name in names]
         if any(values):
-            table.rows.append([system, *(number(fmean(each) if each else None, 3) for each in values)])
+            table.rows.append([system, *(number(mean_of(each), 3) for each in values)])
     table.caption.append("Imported, human.q00 to human.q15 of the systems' file; means over topics.")
     return table
 
@@ -153,7 +152,7 @@ def _table(study: Study, title: str, measures: Mapping[str, _Measure]) -> Table:
     table = study.table(title, ["ID"], headings)
     for system in systems(study):
         values = [
-            _mean([measure(row) for row in of(study, system, condition)])
+            mean_of(measure(row) for row in of(study, system, condition))
             for condition in found
             for measure in measures.values()
         ]
@@ -165,8 +164,3 @@ def _table(study: Study, title: str, measures: Mapping[str, _Measure]) -> Table:
     elif missing:
         table.caption.append(f"No topic has the condition {' or '.join(missing)}, so there are no such columns.")
     return table
-
-
-def _mean(values: Sequence[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return fmean(known) if known else None

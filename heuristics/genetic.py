@@ -18,7 +18,7 @@ from optsum.problem.problem import Capability, Problem, Selection
 
 from .greedy import Greedy
 from .plain import Plain
-from .starting import Slices, at_least, greedy_start, is_certified, raise_cheap_bound, random_start
+from .starting import Slices, at_least, greedy_start, is_certified, on_arrays, raise_cheap_bound, random_start
 
 _CROSSOVER, _MUTATION = 0.9, 0.5
 _FLIPS = 2.0
@@ -171,18 +171,12 @@ class Genetic(Strategy):
 
     def _by_kernels(self, run: Run) -> Callable[[Any], list[_Worth]] | None:
         """Return what improves rows and says what they are worth; None if kernels cannot hold the problem."""
-        if Capability.COVERAGE not in run.problem.capabilities:
+        if (kernels := on_arrays(run)) is None:
             return None
-        from optsum.coverage.state import arrays_of
-
         from .moves.descent import EVALUATIONS, start
-        from .moves.neighbourhood import neighbourhood_of
         from .population import polish
 
-        arrays = arrays_of(run.problem.coverage)
-        if arrays is None:
-            return None
-        moves = neighbourhood_of(run.problem.coverage)
+        arrays, moves = kernels
         descent = start(arrays, np.zeros(run.problem.size, np.int64))
         slices = Slices(run)
 
@@ -192,7 +186,7 @@ class Genetic(Strategy):
 
             def part(until: int) -> bool:
                 nonlocal place
-                place = int(polish(arrays, moves, descent, rows, ranks, place, self.effort, 0, until))
+                place = int(polish(arrays, moves, descent, rows, ranks, place, self.effort, until))
                 return place == len(rows)
 
             def worths() -> list[_Worth]:

@@ -7,11 +7,11 @@ from typing import ClassVar
 
 from optsum.contracts.run import Run
 from optsum.contracts.strategy import Strategy
-from optsum.problem.problem import Capability, Problem, Selection
+from optsum.problem.problem import Capability, Problem
 
 from .greedy import Greedy
 from .plain import Plain
-from .starting import Slices, at_least, decisions, greedy_start
+from .starting import Slices, at_least, decisions, greedy_start, on_arrays
 
 
 @dataclass(frozen=True)
@@ -53,22 +53,12 @@ class GreedyLocalSearch(Strategy):
         """Search once."""
         first = greedy_start(run)
         run.see(first)
-        if not self._on_arrays(run, first):
-            plain = Plain(run)
-            plain.descend(first)
-
-    def _on_arrays(self, run: Run, first: Selection) -> bool:
-        if Capability.COVERAGE not in run.problem.capabilities:
-            return False
-        from optsum.coverage.state import arrays_of
-
+        if (kernels := on_arrays(run)) is None:
+            Plain(run).descend(first)
+            return
         from .moves.descent import EVALUATIONS, descend, start
-        from .moves.neighbourhood import neighbourhood_of
 
-        arrays = arrays_of(run.problem.coverage)
-        if arrays is None:
-            return False
-        moves = neighbourhood_of(run.problem.coverage)
+        arrays, moves = kernels
         descent = start(arrays, decisions(run.problem, first))
         slices = Slices(run)
         while slices.done < self.most_moves:
@@ -81,4 +71,3 @@ class GreedyLocalSearch(Strategy):
                 run.statistics["local_optimum"] = True
                 break
         run.see(descent.state.chosen.nonzero()[0])
-        return True

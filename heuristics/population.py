@@ -17,13 +17,11 @@ from .moves.neighbourhood import become, overwrite, rank
 def prepare() -> None:
     """Compile the kernel, or load it."""
     arrays, moves, chosen = tiny()
-    polish(arrays, moves, start(arrays, chosen), np.ones((1, 1), np.int64), np.zeros((1, 4), np.int64), 0, 0, 0, 1)
+    polish(arrays, moves, start(arrays, chosen), np.ones((1, 1), np.int64), np.zeros((1, 4), np.int64), 0, 0, 1)
 
 
 @njit(cache=True)
-def polish(
-    arrays: Any, moves: Any, descent: Any, rows: Any, ranks: Any, place: int, effort: int, pairs: int, until: int
-) -> int:
+def polish(arrays: Any, moves: Any, descent: Any, rows: Any, ranks: Any, place: int, effort: int, until: int) -> int:
     """Make rows closed and feasible, improve them, and rank them.
 
     Parameters
@@ -36,8 +34,6 @@ def polish(
         The first row that is still to be done.
     effort : int
         Moves evaluated for each row, about; 0 only repairs it and fills it up.
-    pairs : int
-        Whether swaps of two units are tried.
     until : int
         Moves evaluated in all after which no further row is begun.
 
@@ -53,7 +49,7 @@ def polish(
             if row[unit] == 1 and arrays.parents[unit] >= 0:
                 row[arrays.parents[unit]] = 1
         become(arrays, state, row)
-        restart(descent, pairs)
+        restart(descent, 0)
         limit = control[EVALUATIONS] + effort
         control[EVALUATIONS] += 1 + settle(arrays, moves, descent, np.bool_(True))
         if effort > 0:

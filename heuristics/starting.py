@@ -65,6 +65,18 @@ def decisions(problem: Problem, selection: Selection) -> IntArray:
     return chosen
 
 
+def on_arrays(run: Run) -> tuple[Any, Any] | None:
+    """Return the arrays of a problem and its moves; None if kernels cannot hold it."""
+    if Capability.COVERAGE not in run.problem.capabilities:
+        return None
+    from optsum.coverage.state import arrays_of
+
+    from .moves.neighbourhood import neighbourhood_of
+
+    arrays = arrays_of(run.problem.coverage)
+    return None if arrays is None else (arrays, neighbourhood_of(run.problem.coverage))
+
+
 def raise_cheap_bound(run: Run) -> None:
     """Compute the root bound now, if that is cheap: a search that reaches it can stop.
 

@@ -12,7 +12,16 @@ from optsum.problem.problem import Capability, Problem, Selection
 
 from .greedy import Greedy
 from .plain import Plain
-from .starting import Slices, at_least, decisions, greedy_start, is_certified, raise_cheap_bound, random_start
+from .starting import (
+    Slices,
+    at_least,
+    decisions,
+    greedy_start,
+    is_certified,
+    on_arrays,
+    raise_cheap_bound,
+    random_start,
+)
 
 _WITH_KERNELS, _WITH_JOINTS, _WITHOUT = 400, 100, 20
 _EASY = 2
@@ -72,24 +81,16 @@ class Vns(Strategy):
         run.see(())
         first = self.start(run)
         run.see(first)
-        if not self._on_arrays(run, first):
+        if (kernels := on_arrays(run)) is None:
             raise_cheap_bound(run)
             self._one_by_one(run, first)
+        else:
+            self._by_kernels(run, first, *kernels)
 
-    def _on_arrays(self, run: Run, first: Selection) -> bool:
-        """Search by kernels; False if they cannot hold the problem."""
-        if Capability.COVERAGE not in run.problem.capabilities:
-            return False
-        from optsum.coverage.state import arrays_of
-
+    def _by_kernels(self, run: Run, first: Selection, arrays: Any, moves: Any) -> None:
         from .moves.descent import EVALUATIONS
-        from .moves.neighbourhood import neighbourhood_of
         from .vns_kernel import IDLE, ITERATIONS, LOCAL_OPTIMUM, begin, go_on
 
-        arrays = arrays_of(run.problem.coverage)
-        if arrays is None:
-            return False
-        moves = neighbourhood_of(run.problem.coverage)
         vns = begin(arrays, decisions(run.problem, first), int(run.rng.integers(2**62)))
         patience = self.no_improvement or (_WITH_JOINTS if run.problem.coverage.joints else _WITH_KERNELS)
         slices = Slices(run)
@@ -111,7 +112,6 @@ class Vns(Strategy):
             raise_cheap_bound(run)
         if vns.control[LOCAL_OPTIMUM]:
             run.statistics["local_optimum"] = True
-        return True
 
     def _one_by_one(self, run: Run, first: Selection) -> None:
         plain = Plain(run)

@@ -6,7 +6,7 @@ import gc
 import sys
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from time import perf_counter
 from typing import Any
 
@@ -50,6 +50,11 @@ class EachTopic:
     form : RowFormat, optional
         Of the output, where its name does not say it.
 
+    Attributes
+    ----------
+    interrupted : bool
+        Whether Ctrl-C ended what `until_interrupted` holds.
+
     Raises
     ------
     OptsumError
@@ -80,6 +85,7 @@ class EachTopic:
         self._kept = 0
         self._first_error: str | None = None
         self._warm = self._elapsed = 0.0
+        self.interrupted = False
 
     def run(
         self, start: Callable[[Iterator[Topic | BadTopic]], Generator[list[Result], None, None]]
@@ -119,6 +125,14 @@ class EachTopic:
                 advance()
                 yield results
 
+    @contextmanager
+    def until_interrupted(self) -> Iterator[None]:
+        """Let Ctrl-C end what is done in it, and nothing else."""
+        try:
+            yield
+        except KeyboardInterrupt:
+            self.interrupted = True
+
     def show(
         self,
         start: Callable[[Iterator[Topic | BadTopic]], Generator[list[Result], None, None]],
@@ -127,13 +141,10 @@ class EachTopic:
         """Do all topics, show a table on a terminal or one line beside a file, and return the exit status."""
         terminal = sys.stdout is not None and sys.stdout.isatty()
         shown: list[Result] = []
-        interrupted = False
-        try:
+        with self.until_interrupted():
             for results in self.run(start):
                 if terminal:
                     shown += results[: _SHOWN - len(shown)]
-        except KeyboardInterrupt:
-            interrupted = True
         if terminal and self._output != "-":
             table = table_of(shown)
             table.title = headline(self._ways[0])
@@ -143,7 +154,7 @@ class EachTopic:
             table.show()
         elif self._output != "-":
             put(self.summary())
-        return self.interrupted() if interrupted else self.status()
+        return self.status()
 
     def _note(self, result: Result) -> None:
         self._statuses[result.status.value] += 1
@@ -152,19 +163,17 @@ class EachTopic:
             self._first_error = result.error
 
     def status(self) -> int:
-        """Return the exit status, and say on the standard error output what could not be done."""
+        """Return the exit status, and say on the standard error output what was not done, or could not be."""
         failed, all_ = self._statuses["error"], self._statuses.total()
+        if self.interrupted:
+            where = f" in {self._output}" if self._output not in {None, "-"} else ""
+            return tell(f"interrupted; {counted(all_, 'row')} done{where}", INTERRUPTED)
         if not failed:
             return DONE
         first = f"the first: {self._first_error}" if failed > 1 else self._first_error
         return tell(
             f"{failed} of {counted(all_, 'row')} {'is an error' if failed == 1 else 'are errors'}; {first}", FAILED
         )
-
-    def interrupted(self) -> int:
-        """Say what there is after Ctrl-C, and return the exit status."""
-        where = f" in {self._output}" if self._output not in {None, "-"} else ""
-        return tell(f"interrupted; {counted(self._statuses.total(), 'row')} done{where}", INTERRUPTED)
 
     def summary(self) -> str:
         """Return how it went, in one line."""

@@ -64,18 +64,13 @@ def run(
     )
     work = EachTopic(files, files.output, plan.variants)
     table = Comparison(plan, keep_results=False)
-    interrupted = False
     looked_at = details and files.output is not None
-    try:
+    with work.until_interrupted():
         for results in work.run(lambda source: compare_topics(source, plan, details=looked_at)):
             for problem in by_problem(results):
                 table.add(problem)
-    except KeyboardInterrupt:
-        interrupted = True
-    if files.output != "-" and (table.problems or not interrupted):
+    if files.output != "-" and (table.problems or not work.interrupted):
         put_tables([*table.tables(), *(table.details.tables() if details else [])], form)
     if plot_path is not None and table.problems:
         plot_comparison(table, plot_path)
-    if interrupted:
-        return work.interrupted()
     return max(work.status(), FAILED if table.contradictions else 0)

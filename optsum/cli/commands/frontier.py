@@ -45,12 +45,9 @@ def run(
     resolved, found = resolve_frontier({**options, "strategy": strategy}, lengths, config=files.config)
     work = EachTopic(files, files.output, [resolved], other=lambda row: _other(row, str(found), optima, greedy))
     results = []
-    interrupted = False
-    try:
+    with work.until_interrupted():
         for each in work.run(lambda source: frontier_topics(source, resolved, found, optima=optima, greedy=greedy)):
             results += each
-    except KeyboardInterrupt:
-        interrupted = True
     if files.output != "-" and results:
         single = len(results) == 1 and results[0].frontier is not None
         table = steps_table(results[0]) if single else frontier_table(results)
@@ -60,7 +57,7 @@ def run(
     if plot_path is not None and results:
         plot_frontier(results, plot_path, resolved.length_unit)
     sys.stdout.flush()
-    return work.interrupted() if interrupted else work.status()
+    return work.status()
 
 
 def _other(row: Mapping[str, Any], lengths: str, optima: bool, greedy: bool) -> str | None:

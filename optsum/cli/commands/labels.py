@@ -70,11 +70,9 @@ def run(
         result_of=label_result,
         form=form if form.kind in {"bertsum", "datasets"} else None,
     )
-    try:
+    with work.until_interrupted():
         for _ in work.run(lambda source: label_topics(source, resolved, wanted)):
             pass
-    except KeyboardInterrupt:
-        return work.interrupted()
-    if output != "-":
+    if output != "-" and not work.interrupted:
         put(work.summary())
     return work.status()

@@ -54,26 +54,6 @@ class Core(Protocol):
 C = TypeVar("C", bound=Core)
 
 
-def _itself(core: C) -> C:
-    return core
-
-
-def _sees(_: Core) -> bool:
-    return False
-
-
-def _nothing(_: Core, most: int = 0) -> None:
-    del most
-
-
-def _unknown(core: Core, program: LinearProgram, values: NDArray[np.float64]) -> None:
-    del core, program, values
-
-
-def _alone(_: Core, unit: int) -> IntArray:
-    return np.array([unit])
-
-
 @dataclass(frozen=True)
 class Operations(Generic[C]):
     """What differs between engines, as functions of a core.
@@ -115,14 +95,14 @@ class Operations(Generic[C]):
     order: Callable[[C], tuple[IntArray, int]]
     search: Callable[[C, IntArray, int, NodeStore, bool], Search]
     guess: Callable[[C], tuple[tuple[int, ...], int]]
-    lean: Callable[[C], C] = _itself
-    blind: Callable[[C], bool] = _sees
+    lean: Callable[[C], C] = lambda core: core
+    blind: Callable[[C], bool] = lambda _: False
     merging_order: Callable[[C], IntArray] | None = None
-    above: Callable[[C, int], IntArray] = _alone
-    below: Callable[[C, int], IntArray] = _alone
+    above: Callable[[C, int], IntArray] = lambda _, unit: np.array([unit])
+    below: Callable[[C, int], IntArray] = lambda _, unit: np.array([unit])
     finds_first: bool = False
-    polished: Callable[..., tuple[tuple[int, ...], int] | None] = _nothing
-    columns_and_rows: Callable[[C, LinearProgram, NDArray[np.float64]], tuple[IntArray, IntArray] | None] = _unknown
+    polished: Callable[..., tuple[tuple[int, ...], int] | None] = lambda *_: None
+    columns_and_rows: Callable[..., tuple[IntArray, IntArray] | None] = lambda *_: None
     halver: Callable[[C, NDArray[np.float64]], int] | None = None
 
 

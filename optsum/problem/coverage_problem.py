@@ -15,7 +15,7 @@ from optsum.coverage.evaluate import key_of, score, value_of
 from optsum.coverage.instance import Combination, Coverage, Key, Sense
 from optsum.problem.problem import Capability, Evaluation, Move, Problem, Selection
 from optsum.program import highs
-from optsum.program.choice import model_of
+from optsum.program.cover import model_of
 from optsum.program.dual_bound import model_bound
 from optsum.program.model import LinearModel, affordable
 from optsum.program.surrogate import sums_ratios

@@ -17,16 +17,24 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from optsum.coverage.clauses import Clauses, canonical, clauses_of, interchangeable, members
+from optsum.coverage.clauses import Clauses, canonical, clauses_of, interchangeable, is_cover, members
 from optsum.coverage.instance import Coverage, Sense
-from optsum.program.model import LinearModel
+from optsum.program.model import LinearModel, coverage_model
 from optsum.program.rows import Rows
 
-__all__ = ["cover_program"]
+__all__ = ["cover_program", "model_of"]
 
 
-def cover_model(instance: Coverage) -> LinearModel:
-    """Return the program of a cover (`optsum.coverage.clauses.is_cover`), one unit standing for all its equals."""
+def model_of(instance: Coverage) -> LinearModel:
+    """Return the program that solvers get and bounds are proven on: of a cover with one unit standing for its equals.
+
+    Raises
+    ------
+    UnsupportedError
+        If the objective is not linear.
+    """
+    if not is_cover(instance):
+        return coverage_model(instance)
     lengths = instance.lengths.tolist()
     clauses, _ = interchangeable(canonical(clauses_of(instance)), lengths)
     return cover_program(clauses, range(instance.size), lengths)[0]

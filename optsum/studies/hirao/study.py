@@ -24,7 +24,7 @@ from optsum.running.setup import Setup
 from optsum.studies.base import Row, searched, with_references, without_interruption
 from optsum.studies.hirao.correlation import DRAWS, correlations
 from optsum.studies.hirao.options import METRICS, SETTINGS, HiraoOptions
-from optsum.studies.hirao.tables import all_tables, scores_figure
+from optsum.studies.hirao.tables import all_tables, scores
 from optsum.studies.submitted import Submitted, score_of, summaries_of, text_of
 from optsum.system.clock import clock
 from optsum.system.deadline import Deadline
@@ -77,7 +77,8 @@ class HiraoStudy(HiraoOptions):
 
     def figures(self) -> list[Figure]:
         """Return Table 2 as bars."""
-        return [scores_figure(self)]
+        drawn = {"Oracle (multi)", "Oracle (single)", "Greedy", "Greedy (single)", "Peer"}
+        return [Figure.of_table("table-2", scores(self), ["R1", "R2"], "ROUGE recall", rows=drawn)]
 
 
 Setups: TypeAlias = Mapping[tuple[str, str], Sequence[Setup]]

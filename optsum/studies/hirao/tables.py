@@ -8,7 +8,6 @@ from statistics import fmean, median
 from typing import Final
 
 from optsum.optima.pairs import PAIRS
-from optsum.report.figures.figure import Figure
 from optsum.report.significance import wilcoxon
 from optsum.report.statistics import OVER_SEEDS, seeds_deviation
 from optsum.report.tables.table import Table, number
@@ -66,12 +65,6 @@ def scores(study: HiraoOptions) -> Table:
     table.rows = [[name, *cells] for name, cells in lines.items()]
     table.caption.append(_TEST)
     return table
-
-
-def scores_figure(study: HiraoOptions) -> Figure:
-    """Return Table 2 as bars."""
-    drawn = {"Oracle (multi)", "Oracle (single)", "Greedy", "Greedy (single)", "Peer"}
-    return Figure.of_table("table-2", scores(study), ["R1", "R2"], "ROUGE recall", rows=drawn)
 
 
 def _over_seeds(study: HiraoOptions, setting: str, metric: str) -> float | None:

@@ -23,7 +23,7 @@ from optsum.running.setup import Setup
 from optsum.studies.base import TIME_LIMIT, Row, Seconds, Study, Workers, searched
 from optsum.studies.submitted import Submitted, refused
 from optsum.studies.tsc3.measures import answers, score_extract
-from optsum.studies.tsc3.tables import BEST, LEAD, all_tables, extraction_figure
+from optsum.studies.tsc3.tables import BEST, LEAD, all_tables, extraction
 
 
 @dataclass(kw_only=True)
@@ -90,7 +90,7 @@ class Tsc3Study(Study):
 
     def figures(self) -> list[Figure]:
         """Return Table 4 as bars."""
-        return [extraction_figure(self)]
+        return [Figure.of_table("table-4", extraction(self), (), "")]
 
 
 def _rows(topic: Submitted, setup: Setup) -> list[Row]:

@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from optsum.report.figures.figure import Figure
 from optsum.report.statistics import mean_of
 from optsum.report.tables.table import Cell, Table, number
 from optsum.studies.base import Row, Study
@@ -79,11 +78,6 @@ def extraction(study: Study) -> Table:
         table.caption.append(f"{LEAD} is not here: it needs topics with documents.")
     table.caption += _left_out(study, "coverage", "has no extract (selection)")
     return table
-
-
-def extraction_figure(study: Study) -> Figure:
-    """Return Table 4 as bars."""
-    return Figure.of_table("table-4", extraction(study), (), "")
 
 
 def content(study: Study) -> Table:

@@ -131,7 +131,7 @@ class Genetic(Strategy):
         box.register("mate", tools.cxUniform, indpb=0.5)
         box.register("mutate", tools.mutFlipBit, indpb=min(0.5, _FLIPS / rows.shape[1]))
         population = len(rows)
-        dice = _Dice(int(run.rng.integers(2**62)))
+        dice = random.Random(int(run.rng.integers(2**62)))  # noqa: S311 - no secret
 
         def ranked(rows: Any, present: Sequence[Individual]) -> list[Individual]:
             """Return those present and the new ones, best first, no two the same."""
@@ -155,7 +155,7 @@ class Genetic(Strategy):
             if idle > self.no_improvement or is_certified(run):
                 return
             run.check()
-            with dice.thrown():
+            with _thrown(dice):
                 children = algorithms.varAnd(box.select(alive, population), box, _CROSSOVER, _MUTATION)
             alive = ranked(np.array(children, np.int64), alive)
             generations += 1
@@ -240,19 +240,13 @@ def _one_by_one(plain: Plain) -> Callable[[Any], list[_Worth]]:
     return improve
 
 
-class _Dice:
-    """DEAP throws the dice of the module `random`: they are its own while it does, and everybody's again afterwards."""
-
-    def __init__(self, seed: int) -> None:
-        self._state = random.Random(seed).getstate()  # noqa: S311 - no secret
-
-    @contextmanager
-    def thrown(self) -> Iterator[None]:
-        """Let DEAP throw."""
-        outside = random.getstate()
-        random.setstate(self._state)
-        try:
-            yield
-        finally:
-            self._state = random.getstate()
-            random.setstate(outside)
+@contextmanager
+def _thrown(dice: random.Random) -> Iterator[None]:
+    """Let DEAP throw the dice of `random`: they are these while it does, and everybody's again afterwards."""
+    outside = random.getstate()
+    random.setstate(dice.getstate())
+    try:
+        yield
+    finally:
+        dice.setstate(random.getstate())
+        random.setstate(outside)

@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -133,17 +134,10 @@ def _check_served(strategy: Strategy, problem: Problem, seed: int, where: str) -
         _check_interrupt(strategy, problem, truth, where)
 
 
-def _essence(result: Result) -> tuple[Any, ...]:
-    """Return what must not differ from run to run."""
-    return (
-        result.status,
-        result.termination,
-        result.objective_exact,
-        result.bound_exact,
-        result.selection,
-        result.evaluations,
-        result.nodes,
-    )
+_essence = attrgetter(
+    *("status", "termination", "objective_exact", "bound_exact", "selection", "evaluations", "nodes"),
+)
+"""What must not differ from run to run."""
 
 
 def _check_limits(strategy: Strategy, problem: Problem, truth: Enumeration, where: str) -> None:
@@ -222,15 +216,9 @@ class Watched(CoverageProblem):
 
 def watched(instance: Coverage, *, interrupt_after: int | None = None) -> Watched:
     """Wrap an instance."""
-    plain = CoverageProblem.of(instance)
-    return Watched(
-        instance=instance,
-        lengths=plain.lengths,
-        min_length=plain.min_length,
-        max_length=plain.max_length,
-        sense=plain.sense,
-        interrupt_after=interrupt_after,
-    )
+    made: Any = Watched.of(instance)  # of the class that it is asked of
+    found: Watched = dataclasses.replace(made, interrupt_after=interrupt_after)
+    return found
 
 
 def fingerprint(problem: Problem) -> tuple[object, ...]:

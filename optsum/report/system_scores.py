@@ -84,11 +84,10 @@ class Agreement:
     summary_spearman: float | None
 
 
+@dataclass(slots=True)
 class _Mean:
-    __slots__ = ("number", "total")
-
-    def __init__(self) -> None:
-        self.total, self.number = 0.0, 0
+    total: float = 0.0
+    number: int = 0
 
     def add(self, value: float | None) -> None:
         if value is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from html import escape
 from importlib import import_module
 from io import StringIO
@@ -12,30 +13,37 @@ from typing import Any, Final, Literal, Protocol, TypeAlias, cast, get_args
 
 from optsum.errors import OptsumError, unknown_name, visible
 
-__all__ = ["TableFormat", "data_frame", "table_format"]
+__all__ = ["Column", "TableFormat", "data_frame", "table_format"]
 
 TableFormat: TypeAlias = Literal["text", "markdown", "csv", "latex"]
 """What ``--format`` takes."""
 
 
-class _Column(Protocol):
-    @property
-    def heading(self) -> str: ...
-    @property
-    def numeric(self) -> bool: ...
+@dataclass(frozen=True)
+class Column:
+    """One column.
+
+    Attributes
+    ----------
+    heading : str
+    numeric : bool
+        Aligned on the right.
+    long : bool
+        May go on in the next line where the terminal is narrow.
+    """
+
+    heading: str
+    numeric: bool = False
+    long: bool = False
 
 
 class _Table(Protocol):
     """What of `optsum.report.tables.table.Table` is written."""
 
-    @property
-    def columns(self) -> Sequence[_Column]: ...
-    @property
-    def rows(self) -> Sequence[Sequence[str]]: ...
-    @property
-    def title(self) -> str: ...
-    @property
-    def caption(self) -> Sequence[str]: ...
+    columns: list[Column]
+    rows: list[list[str]]
+    title: str
+    caption: list[str]
 
 
 _LATEX: Final = {

@@ -10,7 +10,16 @@ from io import StringIO
 from typing import Any, Self
 
 from optsum.errors import visible
-from optsum.report.tables.formats import TableFormat, as_csv, as_html, as_latex, as_markdown, as_pandas, in_format
+from optsum.report.tables.formats import (
+    Column,
+    TableFormat,
+    as_csv,
+    as_html,
+    as_latex,
+    as_markdown,
+    as_pandas,
+    in_format,
+)
 
 __all__ = ["Cell", "Column", "Table", "Tabular", "counted", "number", "put_tables", "seconds", "share"]
 
@@ -35,24 +44,6 @@ class Cell(str):
         cell = super().__new__(cls, text)
         cell.value = value
         return cell
-
-
-@dataclass(frozen=True)
-class Column:
-    """One column.
-
-    Attributes
-    ----------
-    heading : str
-    numeric : bool
-        Aligned on the right.
-    long : bool
-        May go on in the next line where the terminal is narrow.
-    """
-
-    heading: str
-    numeric: bool = False
-    long: bool = False
 
 
 class Tabular(ABC):

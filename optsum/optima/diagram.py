@@ -146,8 +146,9 @@ class Diagram:
             left.discard(unit)
         return node == EMPTY_SET and not left
 
+    @cached_property
     def holding(self) -> dict[int, int]:
-        """Return for each unit that occurs the number of sets that hold it."""
+        """For each unit that occurs the number of sets that hold it."""
         held: dict[int, int] = {}
         for x in range(2, len(self.nodes)):
             unit, _, with_ = self.rows[x]

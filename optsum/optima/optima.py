@@ -8,7 +8,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
-from functools import cached_property
 from itertools import count
 from pathlib import Path
 from typing import Any, Final, Self
@@ -196,10 +195,6 @@ class Optima:
         rng = random.Random(seed)  # noqa: S311 - nothing secret
         return [self._named(self.diagram.sample(rng)) for _ in range(k)]
 
-    @cached_property
-    def _held(self) -> dict[int, int]:
-        return self.diagram.holding()
-
     def share(self) -> dict[Any, Fraction]:
         """Return the share of the sets that hold each unit; units in none are left out.
 
@@ -212,7 +207,7 @@ class Optima:
         named = range(0) if self.names is None else self.names.units
         return {
             named[unit] if named else unit: Fraction(held, self.count)
-            for unit, held in sorted(self._held.items())
+            for unit, held in sorted(self.diagram.holding.items())
             if held
         }
 
@@ -220,11 +215,11 @@ class Optima:
     def always(self) -> tuple[Any, ...]:
         """Units in every set; of some of the sets the same is raised as by `share`."""
         self._need_all("compared", sets=False)
-        return self._named(tuple(sorted(unit for unit, held in self._held.items() if held == self.count)))
+        return self._named(tuple(sorted(unit for unit, held in self.diagram.holding.items() if held == self.count)))
 
     def missing(self, units: Iterable[int]) -> tuple[Any, ...]:
         """Return those of the problem's `units` that are in no optimum."""
-        return self._named(tuple(sorted(unit for unit in units if not self._held.get(unit, 0))))
+        return self._named(tuple(sorted(unit for unit in units if not self.diagram.holding.get(unit, 0))))
 
     def minimal(self) -> Self:
         """Return only the optima that contain no other optimum.

@@ -109,7 +109,7 @@ def best_result(results: Sequence[tuple[int, Result]]) -> Result:
     bounds = [result.bound_key for _, result in results if result.status is not Status.INFEASIBLE]
     known: list[Key] = [bound for bound in bounds if bound is not None]
     largest = max(known) if known and len(known) == len(bounds) else None
-    number, best = max(held, key=_first_largest) if held else results[0]
+    number, best = max(held, key=lambda one: (one[1].key or 0, -one[0])) if held else results[0]
     top = best.key
     others = [result for _, result in results if result is not best]
     proven = best.status in _PROVEN and all(
@@ -146,12 +146,6 @@ def reaches(key: Key, result: Result) -> bool:
     if result.status is Status.OPTIMAL and result.key is not None:
         return key >= result.key
     return result.bound_key is not None and key >= result.bound_key
-
-
-def _first_largest(one: tuple[int, Result]) -> tuple[Key, int]:
-    number, result = one
-    assert result.key is not None  # noqa: S101 - chosen so
-    return result.key, -number
 
 
 def _why(best: Result, others: Sequence[Result]) -> Termination:

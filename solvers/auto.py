@@ -75,7 +75,9 @@ class Auto(Strategy):
             if BranchAndBound.search_small(run):
                 return
         refusals: list[str] = []
-        most = _NODES if self._may_hand_over(run.problem) else None
+        # A search by branch and bound that lasts may be given up for integer programs.
+        ratios = Capability.RATIOS in run.problem.capabilities
+        most = _NODES if ratios and len(list(self._cleverer(run.problem, []))) > 1 else None
         for chosen in self.choices(run.problem, run.limits, refusals):
             run.ran, run.backend = chosen.name, chosen.backend_name
             try:
@@ -148,10 +150,6 @@ class Auto(Strategy):
 
     def _milp(self) -> Milp:
         return Milp(self.backend, self.threads, self.backend_options, self.verify)
-
-    def _may_hand_over(self, problem: Problem) -> bool:
-        """Whether a search by branch and bound that lasts may be given up for integer programs."""
-        return Capability.RATIOS in problem.capabilities and len(list(self._cleverer(problem, []))) > 1
 
     def _cleverer(self, problem: Problem, refusals: list[str]) -> Iterator[Strategy]:
         """Yield the strategies that accept a problem and need not visit all selections."""

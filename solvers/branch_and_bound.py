@@ -146,9 +146,9 @@ class BranchAndBound(Strategy):
         coverage = run.problem.coverage
         if isinstance(coverage, Facility):
             if self.bound != "knapsack" and is_linear(coverage):
-                from .refining import search_refining
+                from .refining import Refining
 
-                search_refining(run, coverage)
+                Refining(run, coverage).search()
             else:
                 search_by_levels(run, coverage, self.search)
             return True

@@ -35,13 +35,11 @@ _GROWTH: Final = 3
 """Each step is so many times the one before."""
 
 
-def search_refining(run: Run, facility: Facility) -> None:
-    """Find one optimum of an instance with a constant denominator, of a run's whole problem, and prove it."""
-    _Refining(run, facility).search()
+class Refining:
+    """A search for one optimum of an instance with a constant denominator, a run's whole problem, that proves it.
 
-
-class _Refining:
-    """The state of a search: `upper` bounds all selections, and `undone` is left of the search for `target`."""
+    Its `upper` bounds all selections, and `undone` is left of the search for `target`.
+    """
 
     def __init__(self, run: Run, facility: Facility) -> None:
         self._run, self._facility = run, facility

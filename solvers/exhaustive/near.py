@@ -7,16 +7,14 @@ from fractions import Fraction
 from itertools import chain
 from typing import Final
 
-from optsum.contracts.run import CERTIFICATE_S, INTERRUPTED_S, Limits, Run, Stopped
-from optsum.coverage.instance import NO_LIMIT
+from optsum.contracts.run import CERTIFICATE_S, Limits, Run, Stopped
 from optsum.optima.nearness import Nearness
 from optsum.optima.optima import Optima
 from optsum.optima.tally import power_of, step_of
 from optsum.problem.problem import Capability, Problem, Selection
-from optsum.system.deadline import Deadline
 
 from .walkers import within_limits
-from .worth import worth
+from .worth import found_by
 
 _KEPT: Final = 2_000_000
 """Selections that are kept at most."""
@@ -44,16 +42,7 @@ def evaluated_near(
     except KeyboardInterrupt:
         reason = "interrupted"
     sets, least = near.reached(unproven=reason != "completed")
-    value: int | Fraction = 0 if run.evaluation is None else worth(problem, run.evaluation.key)
-    bound = value
-    if reason != "completed":
-        bounded = run.evaluation is not None and Capability.BOUND in problem.capabilities
-        left = INTERRUPTED_S if reason == "interrupted" else CERTIFICATE_S
-        root = problem.root_bound(Deadline(left)) if bounded else None
-        bound = NO_LIMIT if root is None else worth(problem, root)
-    found = Optima.of_sets(
-        sets, value, bound, complete=reason == "completed", termination=reason, statistics=run.statistics
-    )
+    found = found_by(run, sets, reason, proven=reason == "completed", left_s=CERTIFICATE_S)
     return found.near(least, run.selection)
 
 

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, Final
 
-from optsum.contracts.run import CERTIFICATE_S, INTERRUPTED_S, Limits, Run, Stopped
+from optsum.contracts.run import CERTIFICATE_S, Limits, Run, Stopped
 from optsum.contracts.strategy import Strategy
-from optsum.coverage.instance import NO_LIMIT
 from optsum.optima.nearness import Nearness
 from optsum.optima.optima import Optima
 from optsum.problem.problem import Capability, Problem
-from optsum.system.deadline import Deadline
 
 from . import walkers
 from .estimate import Estimate
-from .worth import worth
+from .worth import found_by
 
 if TYPE_CHECKING:
     from .walkers import Walker
@@ -76,18 +73,7 @@ class Exhaustive(Strategy):
             sets.append([])
         if not sets and run.selection is not None:
             sets = [list(run.selection)]
-        value: int | Fraction = 0
-        if run.evaluation is not None:
-            value = worth(problem, run.evaluation.key)
-        bound = value
-        if not run.proven:  # the walk is not done; with nothing found, a bound must not look like a proof
-            bounded = run.evaluation is not None and Capability.BOUND in problem.capabilities
-            left = INTERRUPTED_S if reason == "interrupted" else max(run.remaining_s, CERTIFICATE_S)
-            root = problem.root_bound(Deadline(left)) if bounded else None
-            bound = NO_LIMIT if root is None else worth(problem, root)
-        return Optima.of_sets(
-            sets, value, bound, complete=reason == "completed", termination=reason, statistics=run.statistics
-        )
+        return found_by(run, sets, reason, proven=run.proven, left_s=max(run.remaining_s, CERTIFICATE_S))
 
     def near(
         self, problem: Problem, nearness: Nearness, limits: Limits, should_stop: Callable[[], bool] | None = None

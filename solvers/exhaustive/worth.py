@@ -1,12 +1,35 @@
-"""A key as `optsum.optima.optima.Optima` has it."""
+"""What a visit of all selections found, and keys, as `optsum.optima.optima.Optima` has them."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from math import ceil, floor
 
-from optsum.coverage.instance import Key, Sense
+from optsum.contracts.run import INTERRUPTED_S, Run
+from optsum.coverage.instance import NO_LIMIT, Key, Sense
+from optsum.optima.optima import Optima
 from optsum.problem.problem import Capability, Problem
+from optsum.system.deadline import Deadline
+
+
+def found_by(run: Run, sets: Iterable[Sequence[int]], reason: str, *, proven: bool, left_s: float) -> Optima:
+    """Return sets with the best value of a run, which bounds it if it is proven.
+
+    If it is not, the bound is that of the problem, which has `left_s` seconds for it. With nothing found there is none:
+    it must not look like a proof.
+    """
+    problem, found = run.problem, run.evaluation
+    value: int | Fraction = 0 if found is None else worth(problem, found.key)
+    bound = value
+    if not proven:
+        deadline = Deadline(INTERRUPTED_S if reason == "interrupted" else left_s)
+        bounded = found is not None and Capability.BOUND in problem.capabilities
+        root = problem.root_bound(deadline) if bounded else None
+        bound = NO_LIMIT if root is None else worth(problem, root)
+    return Optima.of_sets(
+        sets, value, bound, complete=reason == "completed", termination=reason, statistics=run.statistics
+    )
 
 
 def worth(problem: Problem, key: Key) -> int | Fraction:

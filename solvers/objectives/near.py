@@ -155,7 +155,8 @@ def _of_recall(instance: Coverage, limits: Limits, deadline: Deadline) -> _Reach
         engine = engine_of(program, limits, deadline)
     except Stopped as stopped:
         most = Fraction(reaches(instance)[0], bottom)
-        return _Reach(instance, None, Fraction(0), most, stopped.termination, _nothing, dict)
+        nothing = Diagram.of_sets([]), None
+        return _Reach(instance, None, Fraction(0), most, stopped.termination, lambda _: nothing, dict)
 
     lowest = least(program, engine, program.floor)
 
@@ -170,12 +171,12 @@ def _of_recall(instance: Coverage, limits: Limits, deadline: Deadline) -> _Reach
         return engine.finish().as_dict()
 
     if not engine.feasible:
-        return _Reach(instance, None, Fraction(0), Fraction(0), None, _nothing, statistics)
+        return _Reach(instance, None, Fraction(0), Fraction(0), None, sets, statistics)
     selection, value, upper, termination = optimum_of(engine, lowest)
     reason = None if termination is Termination.COMPLETED else termination
     if selection is None:
         bound = Fraction(0) if reason is None else key_of(upper)
-        return _Reach(instance, None, Fraction(0), bound, reason, _nothing, statistics)
+        return _Reach(instance, None, Fraction(0), bound, reason, sets, statistics)
     return _Reach(instance, tuple(sorted(selection)), key_of(value), key_of(upper), reason, sets, statistics)
 
 
@@ -214,10 +215,6 @@ def _of_cover(instance: Coverage, limits: Limits, deadline: Deadline) -> _Reach:
     reason = None if optima.complete else Termination(optima.termination)
     selection = next(iter(optima), None)
     return _Reach(instance, selection, Fraction(optima.value), Fraction(optima.bound), reason, sets, meter.as_dict)
-
-
-def _nothing(_: Fraction) -> tuple[Diagram, Termination | None]:
-    return Diagram.of_sets([]), None
 
 
 def _enumerated(program: Program, meter: Meter, value: int = 0) -> tuple[Diagram, Termination | None]:

@@ -114,16 +114,12 @@ class _Group(WholeSummaries):
         return name, None if name is None else self.load(name), rest
 
     def load(self, name: str) -> Any:
-        """Return a command."""
-        return _load(name)
-
-
-def _load(name: str) -> Any:
-    module = import_module(f"optsum.cli.commands.{name.replace('-', '_')}")
-    help_ = f"{_COMMANDS[name]}\n\n{module.__doc__}"
-    if hasattr(module, "SUBCOMMANDS"):
-        return _subgroup(name, module, help_)
-    return _single(name, command(module.run, module.FLAGS), help_)
+        """Return a command; its module has flags made of options as `FLAGS`, or `SUBCOMMANDS`, if it has any."""
+        module = import_module(f"optsum.cli.commands.{name.replace('-', '_')}")
+        help_ = f"{_COMMANDS[name]}\n\n{module.__doc__}"
+        if hasattr(module, "SUBCOMMANDS"):
+            return _subgroup(name, module, help_)
+        return _single(name, command(module.run, getattr(module, "FLAGS", None)), help_)
 
 
 def _single(name: str, function: Any, help_: str) -> Any:

@@ -24,13 +24,6 @@ if TYPE_CHECKING:
     from optsum.corpus.rows.writer import Existing
     from optsum.optima.nearness import Nearness
 
-OF_SEARCHES: Final = {
-    *("strategy", "strategy_options", "bound", "backend", "backend_options", "threads", "seed"),
-    *("workers", "executor", "scheduler", "memory_per_worker"),
-    *("time_limit", "node_limit", "evaluation_limit", "gap", "target"),
-}
-"""Options that say how to search, and nothing of what the problem is."""
-
 _SHORT: Final[dict[str, list[str]]] = {"workers": ["-j"]}
 
 

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from optsum.text.analyzer import Analyzer
 
 __all__ = [
+    "OF_SEARCHES",
     "OF_WORKERS",
     "Options",
     "ScoreOptions",
@@ -60,6 +61,14 @@ __all__ = [
 
 OF_WORKERS: Final = ("workers", "executor", "scheduler", "memory_per_worker")
 """Who does the work."""
+
+OF_SEARCHES: Final = frozenset(
+    {
+        *("strategy", "strategy_options", "bound", "backend", "backend_options", "threads", "seed", *OF_WORKERS),
+        *("time_limit", "node_limit", "evaluation_limit", "gap", "target"),
+    }
+)
+"""Options that say how to search, and nothing of what the problem is."""
 
 _NOT_IN_HASH = {"preset", *OF_WORKERS}
 """Options that cannot change a result; what a preset sets is in the options themselves."""

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from optsum.chunks.parse import Parse
     from optsum.corpus.topic import Flat
 
-FLAGS = None
-
 
 def run(
     file: Annotated[str, typer.Argument(metavar="FILE", help="CoNLL-U or topics; - for CoNLL-U from standard input")],

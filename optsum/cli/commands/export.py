@@ -12,10 +12,10 @@ from typing import Annotated, Any
 import typer
 
 from optsum.cli.exits import DONE, FAILED, put, tell
-from optsum.cli.flags import OF_SEARCHES, Config, Flags
+from optsum.cli.flags import Config, Flags
 from optsum.cli.topics import Limit, Map, Topics, open_topics
 from optsum.errors import OptionError
-from optsum.options.options import Options, resolve
+from optsum.options.options import OF_SEARCHES, Options, resolve
 
 FLAGS = Flags(Options, without=OF_SEARCHES)
 

@@ -13,8 +13,8 @@ from typing import Annotated, Any
 
 import typer
 
-from optsum.cli.flags import OF_SEARCHES, Files, Flags, output_or_pipe
-from optsum.options.options import Options, resolve
+from optsum.cli.flags import Files, Flags, output_or_pipe
+from optsum.options.options import OF_SEARCHES, Options, resolve
 
 FLAGS = Flags(Options, without=OF_SEARCHES)
 

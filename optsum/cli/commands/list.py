@@ -9,8 +9,6 @@ import typer
 from optsum.cli.exits import DONE
 from optsum.errors import unknown_name
 
-FLAGS = None
-
 
 def run(
     kind: Annotated[str, typer.Argument(metavar="KIND", help="strategies, formulations, backends, metrics or presets")],

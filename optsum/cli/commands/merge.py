@@ -14,8 +14,6 @@ import typer
 from optsum.cli.exits import DONE, put
 from optsum.cli.flags import Overwrite, existing
 
-FLAGS = None
-
 
 def run(
     folders: Annotated[list[str], typer.Argument(metavar="DIR...", help="folders of runs")],

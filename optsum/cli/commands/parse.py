@@ -18,8 +18,6 @@ from optsum.corpus.topic import BadTopic, topic_to_json
 from optsum.errors import InputError
 from optsum.report.messages import bar
 
-FLAGS = None
-
 
 def run(
     topics: Topics,

@@ -16,8 +16,6 @@ from optsum.cli.exits import DONE, put
 from optsum.cli.flags import Overwrite
 from optsum.report.messages import bar, count_lines
 
-FLAGS = None
-
 
 def run(
     rows: Annotated[

@@ -13,8 +13,6 @@ from optsum.report.messages import duration
 if TYPE_CHECKING:
     from optsum.experiments.status import RunStatus
 
-FLAGS = None
-
 
 def run(
     folder: Annotated[str, typer.Argument(metavar="DIR", help="folder of a run")],

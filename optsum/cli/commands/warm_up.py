@@ -16,8 +16,6 @@ from optsum.errors import OptionError
 from optsum.registry import CHOOSER, STRATEGIES
 from optsum.report.messages import bar
 
-FLAGS = None
-
 
 def run(
     strategy: Annotated[

@@ -15,23 +15,17 @@ from optsum.metrics.metric import Metric
 from optsum.metrics.names import parse_metric
 from optsum.metrics.ngrams import NGrams, SkipBigrams
 from optsum.options.files.toml import sentence_of
-from optsum.options.options import Options
+from optsum.options.options import OF_SEARCHES, Options
 from optsum.problem.formulation import Formulation
 from optsum.registry import FORMULATIONS, QUICK
 from optsum.report.tables.results import headline
 from optsum.running.setup import Setup, setup_of
 
-OF_SEARCHES: Final = frozenset(
-    {
-        *("strategy", "strategy_options", "bound", "backend", "backend_options", "threads", "verify", "seed"),
-        *("workers", "preset", "time_limit", "node_limit", "evaluation_limit", "gap", "target"),
-    }
-)
-"""Options that say how to search, and nothing of what the problem is."""
+_NOT_OF_PROBLEMS: Final = {*OF_SEARCHES, "verify", "preset"}
 
 _SAID: Final = (
     "topics",
-    *(name for name in Options.model_fields if name not in {*OF_SEARCHES, "formulation", "metric"}),
+    *(name for name in Options.model_fields if name not in {*_NOT_OF_PROBLEMS, "formulation", "metric"}),
 )
 """Fields of a row, beside formulation and metric, that say what the problem is."""
 
@@ -78,7 +72,7 @@ class Setting:
         options = None
         if given is not None:
             try:
-                options = Options.model_validate({k: v for k, v in dict(given).items() if k not in OF_SEARCHES})
+                options = Options.model_validate({k: v for k, v in dict(given).items() if k not in _NOT_OF_PROBLEMS})
             except ValidationError as error:
                 raise InputError(
                     f"its details are not those that optsum writes: {sentence_of(error.errors()[0])}"

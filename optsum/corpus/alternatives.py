@@ -10,13 +10,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from optsum.corpus.topic import Topic
 from optsum.errors import InputError
 from optsum.text.tokenizers import Sentence
 
-__all__ = ["SentenceId", "alternatives_of", "check_extract", "in_order", "sentences_of", "texts_of"]
+if TYPE_CHECKING:
+    from optsum.corpus.systems import System
+
+__all__ = ["SentenceId", "alternatives_of", "check_extract", "in_order", "sentences_of", "text_of", "texts_of"]
 
 SentenceId: TypeAlias = int | str
 """What the input calls a source sentence: a unit number, or a name of any kind."""
@@ -189,6 +192,19 @@ def sentences_of(topic: Topic, selection: Iterable[SentenceId]) -> list[Sentence
             )
         found.append(text)
     return found
+
+
+def text_of(topic: Topic, system: System) -> Sequence[Sentence] | None:
+    """Return the sentences of a summary; None where only human scores are known.
+
+    Raises
+    ------
+    InputError
+        If the topic has no such sentences.
+    """
+    if system.summary is not None:
+        return system.summary
+    return None if system.selection is None else sentences_of(topic, system.selection)
 
 
 def in_order(units: frozenset[SentenceId]) -> tuple[SentenceId, ...]:

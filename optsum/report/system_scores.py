@@ -9,7 +9,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any, Final, Unpack
 
-from optsum.corpus.alternatives import sentences_of
+from optsum.corpus.alternatives import text_of
 from optsum.corpus.given import AnyTopics, checked_systems, checked_topics
 from optsum.corpus.systems import BadSystem, System
 from optsum.corpus.topic import BadTopic, Topic
@@ -23,7 +23,6 @@ from optsum.options.signature import score_signature
 from optsum.report.oracle_scores import OracleScores, against
 from optsum.report.statistics import pearson, spearman
 from optsum.report.tables.table import Table, Tabular, counted, number
-from optsum.text.tokenizers import Sentence
 
 __all__ = ["MEASURES", "Agreement", "SystemRow", "SystemScores", "score", "score_rows"]
 
@@ -302,7 +301,9 @@ def _row(topic: Topic, system: System, options: ScoreOptions) -> dict[str, Any]:
 
 def _scores(topic: Topic, system: System, options: ScoreOptions) -> tuple[dict[str, Score], str]:
     """Return the scores of a summary by metric, and how it was cut into tokens."""
-    summary = _summary(topic, system)
+    summary = text_of(topic, system)
+    if summary is None:
+        raise InputError("it has human scores, but no summary to be scored; give one, or leave it out")
     pretokenized = all(isinstance(sentence, tuple) for text in (summary, *topic.references) for sentence in text)
     analyzer = options.analyzer(pretokenized=pretokenized)
     analysis: dict[str, Any] = {
@@ -321,14 +322,6 @@ def _scores(topic: Topic, system: System, options: ScoreOptions) -> tuple[dict[s
     if not any(found.reference_total for found in scores.values()):
         raise InputError(f"the references of topic {topic.id!r} have nothing to count; give it a reference with text")
     return scores, analyzer.tokenizer
-
-
-def _summary(topic: Topic, system: System) -> Sequence[Sentence]:
-    if system.summary is not None:
-        return system.summary
-    if system.selection is None:
-        raise InputError("it has human scores, but no summary to be scored; give one, or leave it out")
-    return sentences_of(topic, system.selection or ())
 
 
 def _error_row(topic: str | None, system: str | None, reason: str) -> dict[str, Any]:

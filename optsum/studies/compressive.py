@@ -11,6 +11,7 @@ from typing import Annotated, ClassVar, Final, Literal
 from pydantic import Field
 
 from optsum.contracts.result import Status
+from optsum.corpus.alternatives import text_of
 from optsum.corpus.topic import Topic
 from optsum.options.options import Options, resolve
 from optsum.report.figures.figure import Figure
@@ -29,7 +30,7 @@ from optsum.studies.base import (
     with_references,
     without_interruption,
 )
-from optsum.studies.submitted import Submitted, score_of, summaries_of, text_of
+from optsum.studies.submitted import Submitted, score_of, summaries_of
 from optsum.text.lengths import joined, word_count
 from optsum.text.tokenizers import Sentence
 

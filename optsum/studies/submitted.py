@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Self, TypeVar
 
-from optsum.corpus.alternatives import sentences_of
+from optsum.corpus.alternatives import text_of
 from optsum.corpus.given import checked_systems
 from optsum.corpus.systems import BadSystem, System
 from optsum.corpus.topic import Text, Topic
@@ -94,19 +94,6 @@ def refused(system: System, error: object) -> dict[str, Any]:
     """Return the row that says why a summary could not be used, and where it was read."""
     where = f"{system.source}: " if system.source else ""
     return {"kind": "refused", "system": system.system, "error": f"{where}system {system.system!r}: {error}"}
-
-
-def text_of(topic: Topic, system: System) -> Sequence[Sentence] | None:
-    """Return the sentences of a summary; None where only human scores are known.
-
-    Raises
-    ------
-    InputError
-        If the topic has no such sentences.
-    """
-    if system.summary is not None:
-        return system.summary
-    return None if system.selection is None else sentences_of(topic, system.selection)
 
 
 def summaries_of(

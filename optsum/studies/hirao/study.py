@@ -10,6 +10,7 @@ from statistics import fmean
 from typing import Any, TypeAlias
 
 from optsum.contracts.result import Result, Status
+from optsum.corpus.alternatives import text_of
 from optsum.corpus.systems import System, extract_of
 from optsum.corpus.topic import Topic
 from optsum.errors import UnsupportedError
@@ -25,7 +26,7 @@ from optsum.studies.base import Row, searched, with_references, without_interrup
 from optsum.studies.hirao.correlation import DRAWS, correlations
 from optsum.studies.hirao.options import METRICS, SETTINGS, HiraoOptions
 from optsum.studies.hirao.tables import all_tables, scores
-from optsum.studies.submitted import Submitted, score_of, summaries_of, text_of
+from optsum.studies.submitted import Submitted, score_of, summaries_of
 from optsum.system.clock import clock
 from optsum.system.deadline import Deadline
 from optsum.text.lengths import word_count

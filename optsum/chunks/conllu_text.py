@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import accumulate, pairwise
 from typing import Any, Final
 
 from optsum.chunks.parse import Parse, Token
@@ -223,11 +224,7 @@ def _share(members: list[str], form: str, start: int, end: int) -> list[tuple[in
     """Return the span of each word of a stretch of the text."""
     joined = "".join(members)
     if len(members) > 1 and joined.lower() == form.lower() and len(joined) == len(form) == end - start:
-        spans = []
-        for word in members:
-            spans.append((start, start + len(word)))
-            start += len(word)
-        return spans
+        return list(pairwise(accumulate(map(len, members), initial=start)))
     return [(start, end), *[(end, end)] * (len(members) - 1)]
 
 

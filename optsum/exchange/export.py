@@ -58,11 +58,9 @@ def unit_labels(task: Task) -> list[str]:
 
 
 def _comments(task: Task) -> list[str]:
-    lines = [f"problem {task.id}"]
-    for label, unit in zip(unit_labels(task), range(task.problem.size), strict=True):
-        if label.startswith("u"):
-            lines.append(f"{label} is {' '.join(map(str, task.name_units((unit,))))}")
-    return lines
+    strange = [(unit, label) for unit, label in enumerate(unit_labels(task)) if label.startswith("u")]
+    named = (f"{label} is {' '.join(map(str, task.name_units((unit,))))}" for unit, label in strange)
+    return [f"problem {task.id}", *named]
 
 
 def _program(task: Task, write: Callable[..., str]) -> str:
@@ -150,11 +148,10 @@ def export_topics(
             path.write_text(FORMATS[format](made), encoding="utf-8")
         except OptsumError as error:
             yield Exported(name, error=str(error))
-            continue
         except OSError as error:
             yield Exported(name, error=f"the file {path} cannot be written: {error.strerror or error}")
-            continue
-        yield Exported(name, path)
+        else:
+            yield Exported(name, path)
 
 
 def _folder(folder: str | Path) -> Path:

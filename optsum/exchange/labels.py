@@ -249,11 +249,7 @@ def _of_optima(oracles: Oracles, sentences: int, seed: int, wanted: Wanted) -> d
             share = oracles.weighted_share(seed) if wanted.weighted else oracles.share()
         extra["shares"] = None if share is None else [float(share.get(unit, 0)) for unit in range(sentences)]
     if wanted.optima:
-        if not known:
-            listed: list[tuple[Any, ...]] = []
-        elif wanted.far_apart:
-            listed = oracles.diverse(wanted.optima)
-        else:
-            listed = list(islice(oracles, wanted.optima))
+        diverse = known and wanted.far_apart
+        listed = oracles.diverse(wanted.optima) if diverse else islice(oracles, wanted.optima if known else 0)
         extra["all_labels"] = [list(labels_of(selection, sentences)) for selection in listed]
     return extra

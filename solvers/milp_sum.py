@@ -31,7 +31,7 @@ from optsum.program.surrogate import Weighted, cell_of, excess, programs
 
 from .claims import judge
 from .milp_ratio import conclude, see_greedy, solve_round, totals_of
-from .milp_totals import Side, Totals
+from .totals import Side, Totals, sides_of
 
 __all__ = ["maximize_sum"]
 
@@ -40,9 +40,6 @@ _REACH: Final = 2.0**28
 
 _STEEPEST: Final = 2.0**18
 """and about what a numerator's coefficient may be: it is multiplied by what a solver leaves of its rows unkept."""
-
-_FINE: Final = 1_024
-"""Slopes of cells are multiples of its reciprocal in rows, which a solver keeps if their numbers are small."""
 
 _GRID: Final = 10**9
 """Bounds are multiples of its reciprocal."""
@@ -171,7 +168,7 @@ class _Search:
     def _look_at(self, bound: float | Fraction, part: _Part) -> None:
         """Bound a part by relaxations; split it, or let the solver close it, if that leaves something open."""
         wish = self._wish(part.ratios)
-        sides = (*part.sides, *self._sides_of(part))
+        sides = (*part.sides, *sides_of(part.cell, part.ratios, self.totals.constants))
         left: list[tuple[tuple[int, ...], tuple[int, ...]]] = []
         largest: float | Fraction = Fraction(0)
         for weights in programs(self.coverage, part.cell, wish, largest=_REACH, steepest=_STEEPEST):
@@ -206,20 +203,6 @@ class _Search:
         first = Fraction(part.cell.low[0])
         low = first * Fraction(part.cell.low[which]) if part.cell.outlines and which else Fraction(part.cell.low[which])
         return max(Fraction(1), constant + low)
-
-    def _sides_of(self, part: _Part) -> Iterator[Side]:
-        """Yield rows that every selection of a part's cell keeps, and few others."""
-        cell, bottoms = part.cell, self.totals.constants[1::2]
-        if cell.quotient:
-            first, second = part.ratios
-            yield from _sloped(first, second, cell.low[0], cell.high[0], (bottoms[first], bottoms[second]))
-            return
-        for number, (low, high) in enumerate(zip(cell.low, cell.high, strict=True)):
-            h = part.ratios[cell.part.index(number)]
-            if number and cell.outlines:
-                yield from _sloped(part.ratios[cell.part.index(0)], h, low, high, (0, 0))
-            else:
-                yield Side({h: 1}, low=ceil(low), high=floor(high))
 
     def _closed(
         self,
@@ -311,11 +294,3 @@ def _whole(cell: Cell) -> Cell | None:
     low = (*map(float, map(ceil, cell.low[:straight])), *cell.low[straight:])
     high = (*map(float, map(floor, cell.high[:straight])), *cell.high[straight:])
     return None if any(one > two for one, two in zip(low, high, strict=True)) else replace(cell, low=low, high=high)
-
-
-def _sloped(first: int, second: int, low: float, high: float, constants: tuple[int, int]) -> Iterator[Side]:
-    """Yield rows for a second denominator divided by a first one, of which these are the constants that count."""
-    below, above = floor(low * _FINE), ceil(high * _FINE)
-    one, two = constants
-    yield Side({second: _FINE, first: -below}, low=below * one - _FINE * two)
-    yield Side({second: _FINE, first: -above}, high=above * one - _FINE * two)

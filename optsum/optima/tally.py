@@ -17,7 +17,16 @@ from optsum.coverage.state import LENGTH, Arrays, arrays_of, empty_state, flip
 from optsum.optima.diagram import Diagram
 from optsum.system.compiled import njit
 
-__all__ = ["Worth", "chosen_sets", "power_of", "step_of", "totals_of_sets", "weights_of_units", "worth_of_sets"]
+__all__ = [
+    "Worth",
+    "chosen_sets",
+    "power_of",
+    "rough_values",
+    "step_of",
+    "totals_of_sets",
+    "weights_of_units",
+    "worth_of_sets",
+]
 
 
 @njit(cache=True)
@@ -107,6 +116,23 @@ def worth_of_sets(instance: Coverage, diagram: Diagram) -> Worth:
     ordered = sorted(set(keys), reverse=not shortest)
     place = {key: number for number, key in enumerate(ordered)}
     return Worth(ordered, np.array([place[key] for key in keys], np.int64)[where.reshape(-1)])
+
+
+def rough_values(instance: Coverage, rows: IntArray) -> NDArray[np.float64]:
+    """Return the value, or its logarithm, of each row of totals: right to some 1e-15."""
+    tops, bottoms = rows[:, 0::2].astype(np.float64), rows[:, 1::2].astype(np.float64)
+    ratios = np.where(bottoms > 0, tops / np.maximum(bottoms, 1.0), 0.0)
+    weights = np.array(instance.weights, np.float64)
+    with np.errstate(divide="ignore"):
+        if instance.combination is Combination.HARMONIC:
+            turned = np.where(ratios > 0, 1.0 / ratios, np.inf) @ weights
+            harmonic: NDArray[np.float64] = weights.sum() / turned
+            return harmonic
+        if instance.combination is Combination.PRODUCT:
+            power: NDArray[np.float64] = np.exp(np.log(ratios) @ (weights / weights.sum()))
+            return power
+    found: NDArray[np.float64] = ratios @ (weights / weights.sum())
+    return found
 
 
 @njit(cache=True)

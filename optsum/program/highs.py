@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from math import inf
+from math import frexp, inf
 from threading import Event
 from typing import Any, Final
 
@@ -16,7 +16,7 @@ from optsum.program.model import LinearModel
 from optsum.system.deadline import NEVER, Deadline
 from optsum.system.processes.apart import run_apart
 
-__all__ = ["new_highs", "pass_model", "relax", "run", "run_heard"]
+__all__ = ["divisor_of", "new_highs", "pass_model", "relax", "run", "run_heard"]
 
 _ROW_WISE = 2
 
@@ -25,6 +25,9 @@ _SMALL: Final = 10_000
 
 _DEAF: Final = 500_000
 """Entries of a linear program whose presolve, which nothing can interrupt, takes longer than half a second."""
+
+_DEAREST: Final = 2.0**20
+"""Costs, beyond which HiGHS may end without a solution; those of programs for sums of ratios are far beyond."""
 
 _HEARS_S: Final = 0.5
 """How long HiGHS may take to hear that the deadline has passed."""
@@ -60,8 +63,13 @@ def new_highs() -> Any:
     return highs
 
 
-def pass_model(highs: Any, model: LinearModel, *, relaxed: bool = False) -> None:
-    """Give a model to HiGHS, without its integrality if `relaxed`."""
+def divisor_of(costs: NDArray[Any]) -> float:
+    """Return a power of two by which the costs of a relaxation are divided for HiGHS, which gives up large ones."""
+    return 2.0 ** max(0, frexp(float(np.abs(costs).max(initial=0)) / _DEAREST)[1])
+
+
+def pass_model(highs: Any, model: LinearModel, *, relaxed: bool = False, divisor: float = 1.0) -> None:
+    """Give a model to HiGHS, without its integrality if `relaxed`; its objective is divided by `divisor`."""
     integral = np.zeros(model.columns, np.int32) if relaxed else model.integral.astype(np.int32)
     highs.passModel(
         model.columns,
@@ -70,7 +78,7 @@ def pass_model(highs: Any, model: LinearModel, *, relaxed: bool = False) -> None
         _ROW_WISE,
         -1 if model.sense is Sense.MAXIMIZE else 1,
         0.0,
-        model.objective.astype(np.float64),
+        model.objective / divisor,
         np.zeros(model.columns),
         model.upper.astype(np.float64),
         model.row_lower,
@@ -183,7 +191,8 @@ def relax(model: LinearModel, deadline: Deadline = NEVER) -> Relaxation | None:
     entries = len(model.row_column)
     if entries > _DEAF:
         highs.setOptionValue("presolve", "off")
-    pass_model(highs, model, relaxed=True)
+    divisor = divisor_of(model.objective)
+    pass_model(highs, model, relaxed=True, divisor=divisor)
     if not run(highs, deadline, apart=entries > _SMALL):
         return None
     status, solution = highs.getModelStatus(), highs.getSolution()
@@ -191,4 +200,4 @@ def relax(model: LinearModel, deadline: Deadline = NEVER) -> Relaxation | None:
     stopped = status in {highspy.HighsModelStatus.kTimeLimit, highspy.HighsModelStatus.kInterrupt}
     if not (optimal or (stopped and solution.dual_valid)):
         return None
-    return Relaxation(np.array(solution.row_dual), np.array(solution.col_value), optimal)
+    return Relaxation(divisor * np.array(solution.row_dual), np.array(solution.col_value), optimal)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optsum.coverage.instance import IntArray
-from optsum.program.highs import new_highs, run
+from optsum.program.highs import divisor_of, new_highs, run
 from optsum.system.deadline import Deadline
 
 from .reduction import DROPPED, TAKEN, States
@@ -90,7 +90,7 @@ class Session:
     def _start(self) -> None:
         self.owner: object = None
         self.solved = 0
-        self._timed, self._enough = False, -inf
+        self._timed, self._ends_at = False, inf
         self._basis: object = None
         self._solution: Any = None
         self._highs: Any = new_highs()
@@ -101,6 +101,8 @@ class Session:
         """Replace the model; `scale` is the fixed-point unit of the multipliers."""
         self.owner, self._program, self._scale, self._basis = owner, program, scale, None
         self._minimizes = False
+        self._divisor = divisor_of(program.cost)
+        self._costs = program.cost / self._divisor
         self._highs.passModel(
             len(program.cost),
             len(program.row_lower),
@@ -108,7 +110,7 @@ class Session:
             program.orientation,
             -1,  # maximize
             0.0,
-            program.cost,
+            self._costs,
             program.lower,
             program.upper,
             program.row_lower,
@@ -137,9 +139,10 @@ class Session:
         When the deadline comes first, or no more than `enough` can be reached, they are those of the last basis, if it
         has any.
         """
-        if enough != self._enough:
-            self._enough = enough
-            self._highs.setOptionValue("objective_bound", -enough)
+        ends_at = -enough / self._divisor
+        if ends_at != self._ends_at:
+            self._ends_at = ends_at
+            self._highs.setOptionValue("objective_bound", ends_at)
         if enough > -inf and not self._minimizes:
             self._minimize()
         self.solved += 1
@@ -152,7 +155,7 @@ class Session:
         self._solution = solution
         if status != self._optimal and not (solution.dual_valid and self._was_stopped(status)):
             return None
-        dual = np.abs(np.asarray(solution.row_dual)) * self._scale
+        dual = np.abs(np.asarray(solution.row_dual)) * (self._scale * self._divisor)
         found: IntArray = np.rint(np.minimum(dual, _LARGEST)).astype(np.int64)
         if self._program.holds is not None:
             found = _unchained(found, self._program.holds)
@@ -197,7 +200,7 @@ class Session:
 
         self._minimizes, columns = True, len(self._program.cost)
         self._highs.changeObjectiveSense(highspy.ObjSense.kMinimize)
-        self._highs.changeColsCost(columns, np.arange(columns, dtype=np.int32), -self._program.cost)
+        self._highs.changeColsCost(columns, np.arange(columns, dtype=np.int32), -self._costs)
 
     def _run_here(self, deadline: Deadline) -> bool:
         """Run, and set the time limit only where there is one: small models take as long as the setting."""
@@ -239,7 +242,7 @@ class Session:
             middle = (first + last) // 2
             self._highs.changeRowBounds(row, low, float(middle))
             multipliers = self.multipliers(deadline)
-            value = self._highs.getInfo().objective_function_value
+            value = self._highs.getInfo().objective_function_value * self._divisor
             if multipliers is None or value >= target - _CLOSE:
                 last = middle
             else:

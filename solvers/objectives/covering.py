@@ -9,24 +9,25 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
-from typing import Final
+from math import inf
+from typing import Final, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from optsum.contracts.result import Termination
 from optsum.contracts.run import Limits, Stopped
 from optsum.coverage.cell import Cell
 from optsum.coverage.evaluate import key_of
-from optsum.coverage.instance import Combination, Coverage, IntArray
+from optsum.coverage.instance import Combination, Coverage
 from optsum.coverage.state import arrays_of
 from optsum.optima.algebra import union
 from optsum.optima.counting import count_feasible
 from optsum.optima.diagram import EMPTY_FAMILY, Diagram
-from optsum.optima.tally import chosen_sets, totals_of_sets, worth_of_sets
+from optsum.optima.tally import chosen_sets, rough_values, totals_of_sets, worth_of_sets
 from optsum.problem.problem import Selection
 from optsum.program.surrogate import Weighted, cell_of, excess, programs, reaches, within
 from optsum.program.tangent import anchored, relaxed_anchor
@@ -35,6 +36,7 @@ from optsum.system.deadline import Deadline
 from ..engine.program import Program, program_of, spread
 from .guards import guarded, positive_program
 from .meter import Engine, Leash, Meter, all_of, least
+from .prices import CellPrices
 from .ratio import Best
 
 _TOLERANCE: Final = 3e-4
@@ -58,8 +60,16 @@ _EXCHANGES: Final = 200_000
 """What is looked at of a set that prices give, before it is searched for a better one."""
 
 _SEARCHED: Final = 3_000
-_FRAMES: Final = (30_000, 1_000_000, None)
-"""Nodes that the search for a better incumbent, and listings one after another, may take."""
+_TRIED: Final = 30_000
+FRAMES: Final = ((_TRIED, 0.1), (300_000, 0.02), (3_000_000, 0.004), (None, inf))
+"""Nodes that searches of a program, one after another, may take; after each of these its cell is split if its excess is
+more than this share of what the program leaves open,"""
+
+_FINEST: Final = 1e-7
+"""and more than this."""
+
+
+_Weights: TypeAlias = tuple[Sequence[int], Sequence[int]]
 
 
 class Search:
@@ -80,6 +90,7 @@ class Search:
         self._arrays = arrays_of(instance, totals_only=True)
         self._all_needed = instance.combination in {Combination.PRODUCT, Combination.HARMONIC}
         self._anchor: list[float] | None = None
+        self._prices = CellPrices(instance)
         self._leash = Leash(deadline)
         self.meter = Meter(limits, self._leash.deadline)
 
@@ -190,15 +201,21 @@ class Search:
     def _programs(self, cell: Cell, wish: Weighted, instance: Coverage | None = None) -> Iterator[Program]:
         """Yield the programs of a cell, of the selections of another instance if one is given."""
         instance = instance or self.instance
+        for corner in self._corners(cell, wish, instance):
+            yield self._program(instance, wish, corner)
+
+    def _corners(self, cell: Cell, wish: Weighted, instance: Coverage) -> Iterator[_Weights]:
+        """Yield what weighs numerators, and denominators against them, in the programs of a cell."""
         # Guards multiply the range of values by the number of units, rows by what their units come to.
         guards = any(int(instance.constants[2 * h + 1]) <= 0 for h in wish.ratios)
         times = (instance.size + 1 if guards else 1) * spread(instance.rows)
-        needed = [2 * h + 1 for h in wish.ratios]
-        most = reaches(instance)
-        for tops, bottoms in programs(instance, cell, wish, largest=_REACH / times):
-            weights = [weight for top, bottom in zip(tops, bottoms, strict=True) for weight in (top, -bottom)]
-            penalty = 1 + sum(abs(weight) * abs(reach) for weight, reach in zip(weights, most, strict=True))
-            yield guarded(program_of(instance, weights), instance, needed, penalty)
+        return programs(instance, cell, wish, largest=_REACH / times)
+
+    @staticmethod
+    def _program(instance: Coverage, wish: Weighted, corner: _Weights) -> Program:
+        weights = [weight for top, bottom in zip(*corner, strict=True) for weight in (top, -bottom)]
+        penalty = 1 + sum(abs(weight) * abs(reach) for weight, reach in zip(weights, reaches(instance), strict=True))
+        return guarded(program_of(instance, weights), instance, [2 * h + 1 for h in wish.ratios], penalty)
 
     def _climb(self) -> None:
         """Improve the incumbent by the programs that are exact at its own denominators, as long as that helps.
@@ -242,45 +259,85 @@ class Search:
             inside = within(self.instance, cell, wish, least=halves is not None)
             if inside is None:
                 continue
-            for program in self._programs(cell, wish, inside):
-                with self.meter.engine(program) as engine:
-                    if not engine.feasible:
-                        break
-                    target = least(program, engine, 0 if self.every else 1)
-                    if engine.upper < target:
-                        continue
-                    if halves is None and not self._listed(engine, target):
-                        continue
-                cells.extend(halves if halves is not None else [cell])
-                break
+            for corner in self._corners(cell, wish, inside):
+                left = self._left(cell, wish, inside, corner, halves)
+                if left:
+                    cells.extend(left)
+                    break
 
-    def _listed(self, engine: Engine, target: int) -> bool:
-        """Evaluate all sets that reach a target; return whether one is better than the incumbent."""
-        for frames in _FRAMES:
-            answer = self._leash.hold(frames, engine, lambda: engine.all_of(target))
-            node, reason = answer if answer is not None else (EMPTY_FAMILY, None)
-            cut = reason is not None and self._leash.short
-            if node != EMPTY_FAMILY:
-                found = engine.store.diagram(node)
-                many = found.count > (_SAMPLE if cut else _LISTED)
-                if many:
-                    rng = random.Random(0)  # noqa: S311 - nothing secret
-                    found = Diagram.of_sets([found.sample(rng) for _ in range(_SAMPLE)])
-                if self._evaluated(found, keep=not cut and not many):
-                    return True
-                if many and not cut:
-                    raise Stopped(Termination.MEMORY_LIMIT)
-            if not cut:
-                if reason is not None:
-                    raise Stopped(reason)
-                break
-        return False
+    def _left(
+        self, cell: Cell, wish: Weighted, inside: Coverage, corner: _Weights, halves: Sequence[Cell] | None
+    ) -> Sequence[Cell]:
+        """Return the cells to be looked at again after one of a cell's programs: its halves, if it has any."""
+        with self._reached(self._program(inside, wish, corner)) as reached:
+            if reached is None:
+                return ()
+            if halves is not None:
+                return halves
+            better = self._listed(*reached, _TRIED)
+        if better is not None:
+            return (cell,) if better else ()
+        priced, constant = self._prices.added(cell, wish.ratios, corner, self.meter.deadline)
+        program, excessive = self._program(inside, wish, priced), excess(cell, wish)
+        with self._reached(replace(program, base=program.base + constant)) as reached:
+            if reached is None:
+                return ()
+            engine, target = reached
+            for frames, share in FRAMES:
+                better = None if self.every else self._one(engine, target, frames)
+                if better is None:
+                    better = self._listed(engine, target, frames)
+                if better is not None:
+                    return (cell,) if better else ()
+                open_share = (engine.upper - target) / engine.upper
+                if excessive > max(_FINEST, share * open_share) and (finer := cell.halves()) is not None:
+                    return finer
+        raise AssertionError("no search without a limit is cut short")
+
+    @contextmanager
+    def _reached(self, program: Program) -> Iterator[tuple[Engine, int] | None]:
+        """Give an engine for a program and its target; None if it shows at once that nothing reaches it."""
+        with self.meter.engine(program) as engine:
+            target = least(program, engine, 0 if self.every else 1) if engine.feasible else 0
+            yield (engine, target) if engine.feasible and engine.upper >= target else None
+
+    def _one(self, engine: Engine, target: int, frames: int | None) -> bool | None:
+        """Look for a set that reaches a target: whether it is better than the incumbent; None if that says nothing."""
+        answer = self._leash.hold(frames, engine, lambda: [engine.one_of(target)])
+        if answer is None:
+            return None
+        return False if answer[0] is None else self._see(answer[0]) or None
+
+    def _listed(self, engine: Engine, target: int, frames: int | None) -> bool | None:
+        """Evaluate the sets that reach a target: whether one is better than the incumbent; None if these were not all.
+
+        Raises
+        ------
+        Stopped
+            At a limit of the run, or if they are too many.
+        """
+        answer = self._leash.hold(frames, engine, lambda: engine.all_of(target))
+        node, reason = answer if answer is not None else (EMPTY_FAMILY, Termination.NODE_LIMIT)
+        cut = reason is not None and self._leash.short
+        if node != EMPTY_FAMILY:
+            found = engine.store.diagram(node)
+            many = found.count > (_SAMPLE if cut else _LISTED)
+            if many:
+                rng = random.Random(0)  # noqa: S311 - nothing secret
+                found = Diagram.of_sets([found.sample(rng) for _ in range(_SAMPLE)])
+            if self._evaluated(found, keep=not cut and not many):
+                return True
+            if many and not cut:
+                raise Stopped(Termination.MEMORY_LIMIT)
+        if reason is not None and not cut:
+            raise Stopped(reason)
+        return None if cut else False
 
     def _evaluated(self, found: Diagram, *, keep: bool = True) -> bool:
         """Evaluate every set of a diagram; return whether one is better than the incumbent, and keep what ties."""
         assert self._arrays is not None  # noqa: S101 - totals always fit
         totals = totals_of_sets(self._arrays, found)
-        rough = _rough_values(self.instance, totals)
+        rough = rough_values(self.instance, totals)
         near = np.flatnonzero(rough >= rough.max() - _NEAR * abs(rough.max()))
         rows, where = np.unique(totals[near], axis=0, return_inverse=True)
         keys = [key_of(self.instance, tuple(row), 0) for row in rows.tolist()]
@@ -328,20 +385,3 @@ class Reaching(Search):
             if enough.any():
                 self.families.append(found if enough.all() else Diagram.of_sets(chosen_sets(found, enough)))
         return False
-
-
-def _rough_values(instance: Coverage, rows: IntArray) -> NDArray[np.float64]:
-    """Return the value, or its logarithm, of each row of totals: right to some 1e-15."""
-    tops, bottoms = rows[:, 0::2].astype(np.float64), rows[:, 1::2].astype(np.float64)
-    ratios = np.where(bottoms > 0, tops / np.maximum(bottoms, 1.0), 0.0)
-    weights = np.array(instance.weights, np.float64)
-    with np.errstate(divide="ignore"):
-        if instance.combination is Combination.HARMONIC:
-            turned = np.where(ratios > 0, 1.0 / ratios, np.inf) @ weights
-            harmonic: NDArray[np.float64] = weights.sum() / turned
-            return harmonic
-        if instance.combination is Combination.PRODUCT:
-            power: NDArray[np.float64] = np.exp(np.log(ratios) @ (weights / weights.sum()))
-            return power
-    found: NDArray[np.float64] = ratios @ (weights / weights.sum())
-    return found

@@ -16,7 +16,7 @@ from optsum.coverage.evaluate import score
 from optsum.optima.diagram import EMPTY_FAMILY
 from optsum.program.tangent import anchored, least_of, most_of, restricted, varying, window_cell
 
-from .covering import Reaching, Search
+from .covering import FRAMES, Reaching, Search
 from .meter import Engine, least
 
 _NARROW: Final = 0.05
@@ -91,7 +91,8 @@ class WindowedSearch(Search):
                 if not window.settled and _apart(anchor, window.anchor) > _SUITS:
                     yield _Window(window.low, window.high, anchor, settled=True)
                     return
-                if self._listed(engine, target):
+                answers = (self._listed(engine, target, frames) for frames, _ in FRAMES)
+                if next(better for better in answers if better is not None):
                     yield window
                     return
 

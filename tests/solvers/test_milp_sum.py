@@ -12,7 +12,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from optsum.solvers.backends.highs import Highs
-from optsum.solvers.milp_totals import Side, Totals
+from optsum.solvers.totals import Side, Totals
 from trying import every_set
 
 import optsum

@@ -9,10 +9,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from optsum.solvers.objectives.meter import Leash
+from optsum.solvers.objectives.prices import CellPrices
 from optsum.solvers.objectives.sums import solve_sum
 
 from optsum.contracts.run import Limits
 from optsum.corpus.topic import as_topic
+from optsum.coverage.cell import Cell
 from optsum.coverage.facility import Facility
 from optsum.coverage.instance import Combination, Coverage
 from optsum.options.options import resolve
@@ -20,6 +23,7 @@ from optsum.problem.coverage_problem import CoverageProblem
 from optsum.program.surrogate import Weighted, cell_of, programs, within
 from optsum.running.one_problem import build
 from optsum.running.setup import setup_of
+from optsum.system.deadline import NEVER
 from optsum.testing import brute_force, random_coverage, random_topic
 from optsum.testing.enumeration import selections
 
@@ -175,6 +179,66 @@ def test_cells_and_their_windows_lose_no_selection() -> None:
             assert found == wanted, seed
         covered += len(wanted) if cells[0].outlines else 0
     assert covered > 100
+
+
+def _in(cell: Cell, denominators: list[int]) -> bool:
+    held = [Fraction(d - constant) for d, constant in zip(denominators, cell.constants, strict=True)]
+    if cell.quotient:
+        found = [held[1] / held[0]]
+    else:
+        found = [held[cell.part.index(number)] for number in range(len(cell.low))]
+        if cell.outlines:
+            found[1:] = [mass / (found[0] or 1) for mass in found[1:]]
+    return all(Fraction(a) <= x <= Fraction(b) for a, x, b in zip(cell.low, found, cell.high, strict=True))
+
+
+def test_prices_take_nothing_from_what_is_in_the_cell() -> None:
+    inside, outside = 0, 0
+    metrics = ["rouge-1+rouge-2", "rouge-1+rouge-2+rouge-3"]
+    for seed in range(24):
+        references = "mean" if seed % 3 else "pooled"  # pooled, there are two ratios and their quotient
+        given = {"metric": metrics[seed % 2], "measure": "f1", "references": references}
+        instance = instance_of(seed, given, sentences=6)
+        ratios = tuple(range(instance.ratios))
+        wish = Weighted(ratios, (Fraction(1),) * len(ratios), Fraction(1, 10), (2.0,) * len(ratios))
+        cells = [cell_of(instance, wish)]
+        while len(cells) < 12 and (halves := cells[0].halves()):
+            cells = [*cells[1:], *halves]
+        problem, prices = CoverageProblem.of(instance), CellPrices(instance)
+        every = [problem.totals(chosen) for chosen in selections(problem.size)]
+        for cell in cells:
+            for tops, bottoms in programs(instance, cell, wish):
+                (a, b), constant = prices.added(cell, ratios, (tops, bottoms), NEVER)
+                assert tuple(a) == tops
+                for totals in every:
+                    more = constant + sum((bottoms[h] - b[h]) * totals[2 * h + 1] for h in ratios)
+                    if _in(cell, totals[1::2]):
+                        assert more >= 0, (seed, cell)
+                        inside += more > 0
+                    else:
+                        outside += more < 0
+    assert inside > 100
+    assert outside > 1_000
+
+
+@pytest.mark.parametrize("metric", ["rouge-1", "rouge-1+rouge-2"])
+def test_what_is_not_listed_at_once_is_priced_and_split(monkeypatch: pytest.MonkeyPatch, metric: str) -> None:
+    whole, cut = Leash.hold, 0
+
+    def short(self: Leash, nodes: int | None, engine: Any, search: Any) -> Any:
+        nonlocal cut
+        if nodes is None or int(rng.integers(0, 3)) == 0:
+            return whole(self, nodes, engine, search)
+        self.short, cut = True, cut + 1
+        return None
+
+    monkeypatch.setattr(Leash, "hold", short)
+    for seed in range(3 if "+" in metric else 10):
+        rng = np.random.default_rng(seed)
+        instance = instance_of(seed, {"metric": metric, "measure": "f1", "references": "mean"}, sentences=6)
+        if instance.combination is Combination.SUM:
+            assert_same_as_brute_force(instance, seed, few=0)
+    assert cut > 30
 
 
 def test_limits_and_ties() -> None:

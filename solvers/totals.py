@@ -8,17 +8,23 @@ above on the other lose no selection that keeps them and keep none that does not
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import ceil, floor
+from typing import Final
 
 import numpy as np
 
+from optsum.coverage.cell import Cell
 from optsum.coverage.instance import Combination, Coverage, IntArray, pack
 from optsum.program.model import LinearModel, coverage_model
 from optsum.program.surrogate import reaches
 
-__all__ = ["Side", "Totals"]
+__all__ = ["Side", "Totals", "sides_of"]
+
+_FINE: Final = 1_024
+"""Slopes of cells are multiples of its reciprocal in rows, which a solver keeps if their numbers are small."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +39,30 @@ class Side:
         """Whether a selection keeps it, whose denominators are that much above their constants."""
         held = sum(times * masses[h] for h, times in self.times.items())
         return (self.low is None or held >= self.low) and (self.high is None or held <= self.high)
+
+
+def sides_of(cell: Cell, ratios: Sequence[int], constants: Sequence[int]) -> Iterator[Side]:
+    """Yield rows that every selection of a cell of some ratios keeps, and few others; `constants` of all totals."""
+    if cell.quotient:
+        first, second = ratios
+        yield from _sloped(
+            first, second, cell.low[0], cell.high[0], (constants[2 * first + 1], constants[2 * second + 1])
+        )
+        return
+    for number, (low, high) in enumerate(zip(cell.low, cell.high, strict=True)):
+        h = ratios[cell.part.index(number)]
+        if number and cell.outlines:
+            yield from _sloped(ratios[cell.part.index(0)], h, low, high, (0, 0))
+        else:
+            yield Side({h: 1}, low=ceil(low), high=floor(high))
+
+
+def _sloped(first: int, second: int, low: float, high: float, constants: tuple[int, int]) -> Iterator[Side]:
+    """Yield rows for a second denominator divided by a first one, of which these are the constants that count."""
+    below, above = floor(low * _FINE), ceil(high * _FINE)
+    one, two = constants
+    yield Side({second: _FINE, first: -below}, low=below * one - _FINE * two)
+    yield Side({second: _FINE, first: -above}, high=above * one - _FINE * two)
 
 
 class Totals:

@@ -1,0 +1,71 @@
+"""Programs that see the ends of their cell: a selection outside is worth less in them, one inside no less.
+
+A program for a cell of denominators (`optsum.program.surrogate`) says what it says of the selections of the cell alone;
+others may be worth anything in it, and are most of what a search would find. A row that every selection of the cell
+keeps, ``A >= l``, may be added with any price ``y >= 0``: a selection of the cell is worth ``y (A - l)`` more, others
+less. The prices are the multipliers of these rows in the linear relaxation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from optsum.coverage.cell import Cell
+from optsum.coverage.instance import Coverage
+from optsum.program.highs import relax
+from optsum.system.deadline import Deadline
+
+from ..totals import Totals, sides_of
+
+__all__ = ["CellPrices"]
+
+_LARGEST: Final = 2.0**54
+"""What prices may make of a program's values."""
+
+
+class CellPrices:
+    """Prices of the ends of an instance's cells.
+
+    Parameters
+    ----------
+    instance : Coverage
+    """
+
+    def __init__(self, instance: Coverage) -> None:
+        self._instance = instance
+        self._made: Totals | None = None
+
+    def added(
+        self, cell: Cell, ratios: Sequence[int], weights: tuple[Sequence[int], Sequence[int]], deadline: Deadline
+    ) -> tuple[tuple[Sequence[int], Sequence[int]], int]:
+        """Return the weights of a cell's program with prices, ``a T - b D``, and a constant that belongs to them.
+
+        Those without, and 0, where denominators are not sums over the units, may be 0, or there are rows besides; where
+        there is no relaxation; and where prices are too large.
+        """
+        instance, unpriced = self._instance, (weights, 0)
+        certain = all(int(instance.constants[2 * h + 1]) > 0 for h in ratios)
+        if not certain or instance.rows or (instance.slot & 1).any():
+            return unpriced
+        if self._made is None:
+            self._made = Totals(instance)
+        tops, bottoms = weights[0], list(weights[1])
+        sides = list(sides_of(cell, ratios, self._made.constants))
+        model = self._made.program(tops, bottoms, sides)
+        relaxation = None if model is None or not sides else relax(model, deadline)
+        if relaxation is None:
+            return unpriced
+        constant = reach = 0
+        for side, dual in zip(sides, relaxation.duals[-len(sides) :].tolist(), strict=True):
+            price = round(dual)  # positive where the upper end binds
+            end = side.high if price > 0 else side.low
+            if not price or end is None:
+                continue
+            constant += price * end
+            reach += abs(price * end)
+            for h, times in side.times.items():
+                bottoms[h] += price * times
+                constant += price * times * self._made.constants[2 * h + 1]
+                reach += abs(price * times) * self._made.most[2 * h + 1]
+        return ((tops, bottoms), constant) if reach <= _LARGEST else unpriced

@@ -102,7 +102,7 @@ class Session:
         self.owner, self._program, self._scale, self._basis = owner, program, scale, None
         self._minimizes = False
         self._divisor = divisor_of(program.cost)
-        self._costs = program.cost / self._divisor
+        self._costs = program.cost if self._divisor == 1.0 else program.cost / self._divisor
         self._highs.passModel(
             len(program.cost),
             len(program.row_lower),

@@ -64,7 +64,8 @@ def answer(topic: Topic, setup: Setup, *, began: float) -> Result:
 
 def _built_and_run(topic: Topic, setup: Setup, began: float) -> Result:
     try:
-        task = _built(topic, setup, Deadline(setup.limits.time_s))
+        limit = setup.limits.time_s
+        task = _built(topic, setup, NEVER if limit is None else Deadline(limit))
     except TimeOver:
         late = unsolved(topic.id, setup, Termination.TIME_LIMIT, seconds=clock() - began)
         return replace(late, sentence_count=count_sentences(topic))

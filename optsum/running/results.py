@@ -48,7 +48,7 @@ def finished(
         totals = task.problem.totals(result.selection)
         if len(totals) == 2 and setup.blank.metric is not None:
             found["numerator"], found["denominator"] = totals
-    ended = clock()
+    ran, ended = result.statistics, clock()
     return replace(
         result,
         id=task.id,
@@ -56,14 +56,11 @@ def finished(
         metric=setup.blank.metric,
         seed=setup.options.seed,
         seconds=ended - began,
-        timing=replace(result.timing, text_s=built - began, search_s=result.seconds),
-        statistics={**result.statistics, **task.notes},
+        timing=Timing(text_s=built - began, search_s=result.seconds, bound_s=result.timing.bound_s),
+        statistics={**ran, **task.notes} if task.notes else ran,
         config_hash=setup.blank.config_hash,
         signature=_signature(setup, task.analyzer.tokenizer),
-        extra={
-            **result.extra,
-            **{name: result.statistics[name] for name in ("ran", "feasible") if name in result.statistics},
-        },
+        extra={**result.extra, **{name: ran[name] for name in ("ran", "feasible") if name in ran}},
         **found,
     )
 

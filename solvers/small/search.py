@@ -106,9 +106,11 @@ def search_small(
     tables = kernel_array(instance.level_start), kernel_array(instance.level), kernel_array(instance.slot)
     gains, least = np.empty((depths, totals, units), np.int64), np.empty((totals, units), np.int64)
     column_start, column_unit, column_copies, added = laid_out(
-        *entries, *tables, kernel_array(instance.mass), gains[0], least
+        lengths, *entries, *tables, kernel_array(instance.mass), gains[0], least
     )
-    constants, reach = instance.constants[:totals], added.tolist()
+    constants, (*reach, all_together) = instance.constants[:totals], added.tolist()
+    if all_together >= _LARGEST:  # in floating point, because whole numbers of kernels wrap
+        return None
     if not _fit(instance, constants.tolist(), reach) and not fits(instance):
         return None
     if not integer and min(map(add, constants[1::2].tolist(), reach[1::2])) <= 0:
@@ -149,11 +151,6 @@ def _serves(instance: Coverage) -> bool:
         and not instance.rows
         and not isinstance(instance, Facility)
         and max(instance.weights) < _ROOM
-        # What all units could add to one total, in floating point, because whole numbers of kernels wrap.
-        and instance.mass.sum(dtype=np.float64)
-        + float(instance.level.max(initial=0)) * len(instance.unit_feature)
-        + instance.lengths.sum(dtype=np.float64)
-        < _LARGEST
     )
 
 

@@ -99,15 +99,15 @@ class Walk(NamedTuple):
 
 
 @njit(cache=True)
-def laid_out(start, feature, count, level_start, level, slot, mass, gains, least):
+def laid_out(lengths, start, feature, count, level_start, level, slot, mass, gains, least):
     """Write what each unit adds to each total, by itself and whatever else is chosen; return the units of each feature.
 
     Returns
     -------
     begin, unit, copies
         Where the units of each feature begin, the units, and how many copies each has.
-    reach : (totals,)
-        What all units add to a total, each as if it were alone.
+    reach : (totals + 1,)
+        What all units add to a total, each as if it were alone; then what no sum of a search can pass.
     """
     begin = np.zeros(len(slot) + 1, np.int64)
     for entry in range(len(feature)):
@@ -116,7 +116,7 @@ def laid_out(start, feature, count, level_start, level, slot, mass, gains, least
         begin[one + 1] += begin[one]
     unit = np.empty(len(feature), np.int64)
     copies = np.empty(len(feature), np.int64)
-    reach = np.zeros(len(gains), np.float64)
+    reach, most = np.zeros(len(gains) + 1, np.float64), 0
     free = begin.copy()
     for row in range(len(start) - 1):
         for total in range(len(gains)):
@@ -134,4 +134,10 @@ def laid_out(start, feature, count, level_start, level, slot, mass, gains, least
                 least[slot[one], row] += gain
         for total in range(len(gains)):
             reach[total] += gains[total, row]
+        for total in range(len(mass)):
+            reach[-1] += mass[total, row]
+        reach[-1] += lengths[row]
+    for value in level:
+        most = max(most, value)
+    reach[-1] += float(most) * len(feature)
     return begin, unit, copies, reach

@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+import numpy as np
+
 from optsum.coverage.cell import Cell
 from optsum.coverage.instance import Coverage
 from optsum.program.highs import relax
@@ -20,8 +22,11 @@ from ..totals import Totals, sides_of
 
 __all__ = ["CellPrices"]
 
-_LARGEST: Final = 2.0**54
-"""What prices may make of a program's values."""
+_LARGEST: Final = 2.0**52
+"""What prices may add to a program's values,"""
+
+_DEAREST: Final = 2.0**40
+"""and what one may be."""
 
 
 class CellPrices:
@@ -56,16 +61,17 @@ class CellPrices:
         relaxation = None if model is None or not sides else relax(model, deadline)
         if relaxation is None:
             return unpriced
-        constant = reach = 0
+        constant, added = 0, np.zeros(instance.size)
         for side, dual in zip(sides, relaxation.duals[-len(sides) :].tolist(), strict=True):
+            if not abs(dual) < _DEAREST:
+                return unpriced
             price = round(dual)  # positive where the upper end binds
             end = side.high if price > 0 else side.low
             if not price or end is None:
                 continue
             constant += price * end
-            reach += abs(price * end)
             for h, times in side.times.items():
                 bottoms[h] += price * times
                 constant += price * times * self._made.constants[2 * h + 1]
-                reach += abs(price * times) * self._made.most[2 * h + 1]
-        return ((tops, bottoms), constant) if reach <= _LARGEST else unpriced
+                added += float(price * times) * instance.mass[2 * h + 1]
+        return ((tops, bottoms), constant) if np.abs(added).sum() <= _LARGEST else unpriced

@@ -10,7 +10,7 @@ from optsum.problem.problem import Capability, Problem
 from .walkers import seconds_of
 
 _ONE_RATIO_S: Final = 5e-4
-_SEVERAL_S: Final = 0.05
+_SEVERAL_S: Final = 0.025
 _ANY_S: Final = 0.01
 """For so long: where one ratio is the value, where several are, and for problems that are not in the normal form."""
 

@@ -220,7 +220,7 @@ class Study(Tabular):
 
     def of(self, kind: str, **values: object) -> list[Row]:
         """Return the rows of a kind that have these values."""
-        return [row for row in self.rows if row["kind"] == kind and all(row[name] == values[name] for name in values)]
+        return [row for row in self.rows if row["kind"] == kind and values.items() <= row.items()]
 
     @property
     def topics(self) -> int:

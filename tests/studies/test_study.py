@@ -131,6 +131,14 @@ def test_windows_that_are_not_proven_are_said() -> None:
     assert "E100 of 1 document, not proven in time" in str(study)
 
 
+def test_rows_are_asked_for_by_values_that_not_all_of_them_have() -> None:
+    study = LinHovyStudy()
+    study.rows = [{"kind": "score", "system": "a", "human": {}}, {"kind": "score", "system": "b"}, {"kind": "other"}]
+    assert [row["system"] for row in study.of("score", human={})] == ["a"]
+    assert [row["system"] for row in study.of("score", system="b")] == ["b"]
+    assert study.of("score", human=None) == []
+
+
 # --- a run that goes on -------------------------------------------------------------------------------------------
 
 

@@ -62,14 +62,14 @@ _EXCHANGES: Final = 200_000
 _SEARCHED: Final = 3_000
 _TRIED: Final = 30_000
 FRAMES: Final = ((_TRIED, 0.1), (300_000, 0.02), (3_000_000, 0.004), (None, inf))
-"""Nodes that searches of a program, one after another, may take; after each of these its cell is split if its excess is
-more than this share of what the program leaves open,"""
+"""Nodes that one search after another of a program may take, and when its cell is split instead of searching on: if its
+excess is more than this share of the gap that is open,"""
 
 _FINEST: Final = 1e-7
 """and more than this."""
 
-
 _Weights: TypeAlias = tuple[Sequence[int], Sequence[int]]
+"""(a, b) of a program ``a T - b D``, one number a ratio each."""
 
 
 class Search:
@@ -205,7 +205,7 @@ class Search:
             yield self._program(instance, wish, corner)
 
     def _corners(self, cell: Cell, wish: Weighted, instance: Coverage) -> Iterator[_Weights]:
-        """Yield what weighs numerators, and denominators against them, in the programs of a cell."""
+        """Yield the weights of a cell's programs, one for each corner of its cone."""
         # Guards multiply the range of values by the number of units, rows by what their units come to.
         guards = any(int(instance.constants[2 * h + 1]) <= 0 for h in wish.ratios)
         times = (instance.size + 1 if guards else 1) * spread(instance.rows)
@@ -268,7 +268,12 @@ class Search:
     def _left(
         self, cell: Cell, wish: Weighted, inside: Coverage, corner: _Weights, halves: Sequence[Cell] | None
     ) -> Sequence[Cell]:
-        """Return the cells to be looked at again after one of a cell's programs: its halves, if it has any."""
+        """Return what of a cell is to be searched (again) after one of its programs; nothing if the program is done.
+
+        Its `halves`, where they are given and the program cannot be closed by its bound; the cell, if the incumbent has
+        become better, which makes all its programs tighter. What a short listing does not end is searched with the
+        prices of the cell's ends, for longer and longer, unless finer cells promise more.
+        """
         with self._reached(self._program(inside, wish, corner)) as reached:
             if reached is None:
                 return ()
@@ -289,7 +294,8 @@ class Search:
                     better = self._listed(engine, target, frames)
                 if better is not None:
                     return (cell,) if better else ()
-                open_share = (engine.upper - target) / engine.upper
+                # Without the base, which prices raise, an engine's bound may be 0 or less.
+                open_share = (engine.upper - target) / max(1, abs(engine.upper))
                 if excessive > max(_FINEST, share * open_share) and (finer := cell.halves()) is not None:
                     return finer
         raise AssertionError("no search without a limit is cut short")

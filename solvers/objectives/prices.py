@@ -1,9 +1,10 @@
 """Programs that see the ends of their cell: a selection outside is worth less in them, one inside no less.
 
-A program for a cell of denominators (`optsum.program.surrogate`) says what it says of the selections of the cell alone;
-others may be worth anything in it, and are most of what a search would find. A row that every selection of the cell
-keeps, ``A >= l``, may be added with any price ``y >= 0``: a selection of the cell is worth ``y (A - l)`` more, others
-less. The prices are the multipliers of these rows in the linear relaxation.
+A program for a cell of denominators (`optsum.program.surrogate`) bounds the selections of the cell alone; others may
+be worth anything in it, and are most of what a search would find. The ends of the cell are rows, ``A >= l`` and
+``A <= u``, which every selection of it keeps. This is their Lagrangian relaxation: with prices ``y, z >= 0`` the
+program gains ``y (A - l) + z (u - A)``, which is negative outside the cell alone. Any prices are valid, so they are
+rounded to integers; good ones are the multipliers of these rows in the linear relaxation.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ are not excluded, so the bound may be a little above what a text reaches.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import TypeAlias
 
@@ -58,8 +58,8 @@ def any_text_model(
     max_words : int
         At least 1.
     """
-    grams: dict[Word, Iterable[Gram]] = {word: word if size == 1 else pairwise(word) for word in words}
-    inside = {word: Counter(gram for gram in grams[word] if gram in gains) for word in words}
+    grams: Callable[[Word], Iterable[Gram]] = iter if size == 1 else pairwise
+    inside = {word: Counter(gram for gram in grams(word) if gram in gains) for word in words}
     ends, begins = {word[-1] for word in words}, {word[0] for word in words}
     pairs = {gram for gram in gains if size == 2 and gram[0] in ends and gram[1] in begins}
     lasts, firsts = {gram[0] for gram in pairs}, {gram[1] for gram in pairs}

@@ -48,7 +48,7 @@ def finished(
         totals = task.problem.totals(result.selection)
         if len(totals) == 2 and setup.blank.metric is not None:
             found["numerator"], found["denominator"] = totals
-    ran, ended = result.statistics, clock()
+    statistics, ended = result.statistics, clock()
     return replace(
         result,
         id=task.id,
@@ -57,10 +57,10 @@ def finished(
         seed=setup.options.seed,
         seconds=ended - began,
         timing=Timing(text_s=built - began, search_s=result.seconds, bound_s=result.timing.bound_s),
-        statistics={**ran, **task.notes} if task.notes else ran,
+        statistics={**statistics, **task.notes} if task.notes else statistics,
         config_hash=setup.blank.config_hash,
         signature=_signature(setup, task.analyzer.tokenizer),
-        extra={**result.extra, **{name: ran[name] for name in ("ran", "feasible") if name in ran}},
+        extra={**result.extra, **{name: statistics[name] for name in ("ran", "feasible") if name in statistics}},
         **found,
     )
 

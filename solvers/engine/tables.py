@@ -47,7 +47,7 @@ def fractional_weights(feature, count, table_start, table, price, scale, many):
 
 @njit(cache=True)
 def random_words(size, seed):
-    """Two words for "count is c" and two for "slope is that of the piece ending at c" of each table entry; and none."""
+    """Return a row for "count is c" and one for "slope is that of the piece ending at c" an entry; last, zeros."""
     words = np.zeros((2 * size + 1, 2), np.uint64)
     for i in range(2 * size):
         for k in range(2):

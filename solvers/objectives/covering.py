@@ -14,6 +14,7 @@ from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
 from math import inf
+from operator import mul
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -284,6 +285,7 @@ class Search:
             return (cell,) if better else ()
         priced, constant = self._prices.added(cell, wish.ratios, corner, self.meter.deadline)
         program, excessive = self._program(inside, wish, priced), excess(cell, wish)
+        numerators = max(1, sum(map(mul, corner[0], self.best.totals[0::2])))
         with self._reached(replace(program, base=program.base + constant)) as reached:
             if reached is None:
                 return ()
@@ -294,9 +296,8 @@ class Search:
                     better = self._listed(engine, target, frames)
                 if better is not None:
                     return (cell,) if better else ()
-                # Without the base, which prices raise, an engine's bound may be 0 or less.
-                open_share = (engine.upper - target) / max(1, abs(engine.upper))
-                if excessive > max(_FINEST, share * open_share) and (finer := cell.halves()) is not None:
+                gap = (engine.upper - target) * engine.divisor / numerators
+                if excessive > max(_FINEST, share * gap) and (finer := cell.halves()) is not None:
                     return finer
         raise AssertionError("no search without a limit is cut short")
 

@@ -45,7 +45,7 @@ def command_line() -> Iterator[str]:
     """Yield the help of every command."""
     import typer
 
-    from optsum.cli.app import _COMMANDS, _app, _load
+    from optsum.cli.app import _COMMANDS, _app
 
     yield "# The command line\n"
     yield "What `--help` says of each command. Exit statuses and limits are described in [Results](../results.md).\n"
@@ -53,7 +53,7 @@ def command_line() -> Iterator[str]:
     above = main.make_context("optsum", [], resilient_parsing=True)
     yield from _help("optsum", main, above)
     for name in _COMMANDS:
-        command = _load(name)
+        command = main.load(name)
         under = command.make_context(name, [], parent=above, resilient_parsing=True)
         yield from _help(f"optsum {name}", command, under)
         if hasattr(command, "load"):

@@ -111,7 +111,7 @@ def program_of(instance: Coverage, weights: Sequence[int]) -> Program:
         table_start=instance.level_start,
         table=table,
         mass=mass,
-        base=int(factor @ instance.constants),
+        base=sum(int(weight) * constant for weight, constant in zip(weights, instance.constants.tolist(), strict=True)),
         parents=instance.parents if len(instance.parents) else np.full(instance.size, -1, np.int64),
         joints=instance.joints,
         min_length=instance.min_length,

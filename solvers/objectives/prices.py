@@ -10,6 +10,7 @@ rounded to integers; good ones are the multipliers of these rows in the linear r
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import mul
 from typing import Final
 
 import numpy as np
@@ -75,4 +76,10 @@ class CellPrices:
                 bottoms[h] += price * times
                 constant += price * times * self._made.constants[2 * h + 1]
                 added += float(price * times) * instance.mass[2 * h + 1]
-        return ((tops, bottoms), constant) if np.abs(added).sum() <= _LARGEST else unpriced
+        base = (
+            constant
+            + sum(map(mul, tops, self._made.constants[0::2]))
+            - sum(map(mul, bottoms, self._made.constants[1::2]))
+        )
+        fits = abs(base) <= _LARGEST and max(map(abs, bottoms)) <= _LARGEST and np.abs(added).sum() <= _LARGEST
+        return ((tops, bottoms), constant) if fits else unpriced

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from optsum.solvers.engine.program import program_of
 from optsum.solvers.objectives.meter import Leash
 from optsum.solvers.objectives.prices import CellPrices
 from optsum.solvers.objectives.sums import solve_sum
@@ -20,10 +21,12 @@ from optsum.coverage.facility import Facility
 from optsum.coverage.instance import Combination, Coverage
 from optsum.options.options import resolve
 from optsum.problem.coverage_problem import CoverageProblem
+from optsum.program.highs import Relaxation
+from optsum.program.model import LinearModel
 from optsum.program.surrogate import Weighted, cell_of, programs, within
 from optsum.running.one_problem import build
 from optsum.running.setup import setup_of
-from optsum.system.deadline import NEVER
+from optsum.system.deadline import NEVER, Deadline
 from optsum.testing import brute_force, random_coverage, random_topic
 from optsum.testing.enumeration import selections
 
@@ -239,6 +242,35 @@ def test_what_is_not_listed_at_once_is_priced_and_split(monkeypatch: pytest.Monk
         if instance.combination is Combination.SUM:
             assert_same_as_brute_force(instance, seed, few=0)
     assert cut > 30
+
+
+@pytest.mark.parametrize("price", [1e3, 1e6, 1e9, 1e12, 1e300, np.inf, np.nan])
+def test_prices_stay_within_64_bits(monkeypatch: pytest.MonkeyPatch, price: float) -> None:
+    # A linear program may say anything, and the base of a program with its prices is beyond the masses.
+    def any_price(model: LinearModel, deadline: Deadline) -> Relaxation:
+        del deadline
+        return Relaxation(np.full(model.rows, price), np.zeros(model.columns))
+
+    monkeypatch.setattr("optsum.solvers.objectives.prices.relax", any_price)
+    given = {"metric": "rouge-1+rouge-2", "measure": "f1", "references": "mean"}
+    instance = instance_of(1, given)
+    instance = replace(instance, constants=instance.constants * 40_000)
+    ratios = tuple(range(instance.ratios))
+    wish = Weighted(ratios, (Fraction(1),) * len(ratios), Fraction(1, 10), (2.0,) * len(ratios))
+    cell = cell_of(instance, wish)
+    for corner in programs(instance, cell, wish):
+        (tops, bottoms), constant = CellPrices(instance).added(cell, ratios, corner, NEVER)
+        weights = [weight for top, bottom in zip(tops, bottoms, strict=True) for weight in (top, -bottom)]
+        base = sum(weight * held for weight, held in zip(weights, instance.constants.tolist(), strict=True))
+        assert program_of(instance, weights).base == base
+        assert (abs(base + constant) < 2**53 and bottoms != corner[1]) or (bottoms, constant) == (corner[1], 0)
+
+
+def test_the_base_of_a_program_is_exact() -> None:
+    instance = Coverage.of(
+        [1], [{}], [], constants=(0, 90_000, 0, 51_000), weights=(1, 1), combination=Combination.SUM, max_length=1
+    )
+    assert program_of(instance, [1, -(2**50), 1, 2**50]).base == 2**50 * (51_000 - 90_000)
 
 
 def test_limits_and_ties() -> None:

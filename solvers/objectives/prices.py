@@ -48,8 +48,8 @@ class CellPrices:
     ) -> tuple[tuple[Sequence[int], Sequence[int]], int]:
         """Return the weights of a cell's program with prices, ``a T - b D``, and a constant that belongs to them.
 
-        Those without, and 0, where denominators are not sums over the units, may be 0, or there are rows besides; where
-        there is no relaxation; and where prices are too large.
+        The weights as they are, and 0, where a denominator is no sum over the units or may be 0, where there are side
+        constraints, where there is no relaxation, and where prices are too large.
         """
         instance, unpriced = self._instance, (weights, 0)
         certain = all(int(instance.constants[2 * h + 1]) > 0 for h in ratios)

@@ -91,8 +91,11 @@ class WindowedSearch(Search):
                 if not window.settled and _apart(anchor, window.anchor) > _SUITS:
                     yield _Window(window.low, window.high, anchor, settled=True)
                     return
-                answers = (self._listed(engine, target, frames) for frames, _ in FRAMES)
-                if next(better for better in answers if better is not None):
+                for nodes, _ in FRAMES:  # a listing that is cut has improved the incumbent, or it goes on for longer
+                    better = self._listed(engine, target, nodes)
+                    if better is not None:
+                        break
+                if better:
                     yield window
                     return
 

@@ -148,17 +148,28 @@ def test_whatever_fulfils_a_wish_is_in_a_program() -> None:
     assert covered > 100
 
 
+def tenth(instance: Coverage) -> Weighted:
+    """Return the wish that the ratios come to a tenth together."""
+    many = instance.ratios
+    return Weighted(tuple(range(many)), (Fraction(1),) * many, Fraction(1, 10), (2.0,) * many)
+
+
+def dozen(cell: Cell) -> list[Cell]:
+    """Return a cell split until there are about twelve."""
+    cells = [cell]
+    while len(cells) < 12 and (halves := cells[0].halves()):
+        cells = [*cells[1:], *halves]
+    return cells
+
+
 def test_cells_and_their_windows_lose_no_selection() -> None:
     # Three metrics over two references: three coordinates, of which two are quotients by the first.
     covered = 0
     for seed in range(12):
         given = {"metric": "rouge-1+rouge-2+rouge-3", "measure": "f1", "references": "mean"}
         instance = instance_of(seed, given, sentences=6)
-        ratios = tuple(range(instance.ratios))
-        wish = Weighted(ratios, (Fraction(1),) * len(ratios), Fraction(1, 10), (2.0,) * len(ratios))
-        cells = [cell_of(instance, wish)]
-        while len(cells) < 12 and (halves := cells[0].halves()):
-            cells = [*cells[1:], *halves]
+        ratios, wish = tuple(range(instance.ratios)), tenth(instance)
+        cells = dozen(cell_of(instance, wish))
         problem = CoverageProblem.of(instance)
         every = {chosen: problem.totals(chosen) for chosen in selections(problem.size)}
         wanted = {
@@ -202,11 +213,8 @@ def test_prices_take_nothing_from_what_is_in_the_cell() -> None:
         references = "mean" if seed % 3 else "pooled"  # pooled, there are two ratios and their quotient
         given = {"metric": metrics[seed % 2], "measure": "f1", "references": references}
         instance = instance_of(seed, given, sentences=6)
-        ratios = tuple(range(instance.ratios))
-        wish = Weighted(ratios, (Fraction(1),) * len(ratios), Fraction(1, 10), (2.0,) * len(ratios))
-        cells = [cell_of(instance, wish)]
-        while len(cells) < 12 and (halves := cells[0].halves()):
-            cells = [*cells[1:], *halves]
+        ratios, wish = tuple(range(instance.ratios)), tenth(instance)
+        cells = dozen(cell_of(instance, wish))
         problem, prices = CoverageProblem.of(instance), CellPrices(instance)
         every = [problem.totals(chosen) for chosen in selections(problem.size)]
         for cell in cells:
@@ -255,8 +263,7 @@ def test_prices_stay_within_64_bits(monkeypatch: pytest.MonkeyPatch, price: floa
     given = {"metric": "rouge-1+rouge-2", "measure": "f1", "references": "mean"}
     instance = instance_of(1, given)
     instance = replace(instance, constants=instance.constants * 40_000)
-    ratios = tuple(range(instance.ratios))
-    wish = Weighted(ratios, (Fraction(1),) * len(ratios), Fraction(1, 10), (2.0,) * len(ratios))
+    ratios, wish = tuple(range(instance.ratios)), tenth(instance)
     cell = cell_of(instance, wish)
     for corner in programs(instance, cell, wish):
         (tops, bottoms), constant = CellPrices(instance).added(cell, ratios, corner, NEVER)

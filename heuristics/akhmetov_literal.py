@@ -86,7 +86,7 @@ class _Literal(Strategy):
         """Refuse everything but extracts."""
         super().accept(problem)
         trees = False
-        if Capability.COVERAGE in problem.capabilities:
+        if problem.can(Capability.COVERAGE):
             coverage = problem.coverage
             trees = coverage.goal is Sense.MINIMIZE or bool((coverage.parents >= 0).any())
         if trees or problem.sense is not Sense.MAXIMIZE:

@@ -77,7 +77,7 @@ def _until_covered(problem: Problem, moves: Sequence[Move]) -> Selection:
         return problem.evaluate(first(count)).feasible
 
     counts = range(len(moves))
-    if Capability.COVERAGE in problem.capabilities and is_cover(problem.coverage):
+    if problem.can(Capability.COVERAGE) and is_cover(problem.coverage):
         # What covers still does when more is added.
         return first(bisect_left(counts, True, key=feasible))
     return first(next(filter(feasible, counts), len(moves)))

@@ -73,13 +73,13 @@ class Genetic(Strategy):
 
         from . import population
 
-        if problem is None or Capability.COVERAGE in problem.capabilities:
+        if problem is None or problem.can(Capability.COVERAGE):
             population.prepare()
 
     def first(self, run: Run) -> list[Selection]:
         """Return the first individuals."""
         moves = list(run.problem.moves(()))
-        default = 100 if Capability.COVERAGE in run.problem.capabilities else 30
+        default = 100 if run.problem.can(Capability.COVERAGE) else 30
         starts = [random_start(run, moves)]
         try:
             while len(starts) < (self.population or default):

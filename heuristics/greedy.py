@@ -40,13 +40,13 @@ class Greedy(Strategy):
         """Compile the kernel."""
         from optsum.coverage import climb
 
-        if problem is None or Capability.COVERAGE in problem.capabilities:
+        if problem is None or problem.can(Capability.COVERAGE):
             climb.prepare()
 
     def search(self, run: Run) -> None:
         """Search once."""
         run.see(())
-        on_arrays = Capability.COVERAGE in run.problem.capabilities
+        on_arrays = run.problem.can(Capability.COVERAGE)
         last = self._on_arrays(run, run.problem.coverage) if on_arrays else None
         if last is None:
             last = self._one_by_one(run)
@@ -54,7 +54,7 @@ class Greedy(Strategy):
             run.see(run.problem.repair(last, run.rng))
         if run.problem.sense is Sense.MINIMIZE and run.selection is not None:
             self._drop_idle(run, run.selection)
-        if Capability.COMBINATORIAL_BOUND in run.problem.capabilities and run.problem.min_length == 0:
+        if run.problem.can(Capability.COMBINATORIAL_BOUND) and run.problem.min_length == 0:
             run.statistics["guarantee"] = GUARANTEE
 
     @staticmethod

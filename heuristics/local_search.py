@@ -46,7 +46,7 @@ class GreedyLocalSearch(Strategy):
         from .moves import descent
 
         Greedy().prepare(problem)
-        if problem is None or Capability.COVERAGE in problem.capabilities:
+        if problem is None or problem.can(Capability.COVERAGE):
             descent.prepare()
 
     def search(self, run: Run) -> None:

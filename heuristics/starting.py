@@ -34,7 +34,7 @@ def random_start(run: Run, moves: Sequence[Move] | None = None) -> Selection:
     taken: set[int] = set()
     if problem.sense is Sense.MAXIMIZE:
         moves = list(problem.moves(())) if moves is None else moves
-        ruled = Capability.COVERAGE in problem.capabilities and bool(problem.coverage.rows)
+        ruled = problem.can(Capability.COVERAGE) and bool(problem.coverage.rows)
         length, singles = 0, not ruled and all(len(move) == 1 for move in moves)
         order = rng.permutation(len(moves)).tolist()
         for place in order if singles else ():  # the same, in a tenth of the time
@@ -47,7 +47,7 @@ def random_start(run: Run, moves: Sequence[Move] | None = None) -> Selection:
             if length + problem.length(added) <= problem.max_length and not (ruled and not problem.fits(taken | added)):
                 taken |= added
                 length += problem.length(added)
-        if length >= problem.min_length and Capability.COVERAGE in problem.capabilities and not ruled:
+        if length >= problem.min_length and problem.can(Capability.COVERAGE) and not ruled:
             return tuple(sorted(taken))
     return problem.repair(tuple(sorted(taken)), rng)
 
@@ -67,7 +67,7 @@ def decisions(problem: Problem, selection: Selection) -> IntArray:
 
 def on_arrays(run: Run) -> tuple[Any, Any] | None:
     """Return the arrays of a problem and its moves; None if kernels cannot hold it."""
-    if Capability.COVERAGE not in run.problem.capabilities:
+    if not run.problem.can(Capability.COVERAGE):
         return None
     from optsum.coverage.state import arrays_of
 

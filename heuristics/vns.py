@@ -69,7 +69,7 @@ class Vns(Strategy):
         """Compile the kernels."""
         from . import vns_kernel
 
-        if problem is None or Capability.COVERAGE in problem.capabilities:
+        if problem is None or problem.can(Capability.COVERAGE):
             vns_kernel.prepare()
 
     def start(self, run: Run) -> Selection:

@@ -70,13 +70,13 @@ class Auto(Strategy):
     def search(self, run: Run) -> None:
         """Search by the first choice that does not refuse, at a second look, what it accepted."""
         run.check()
-        if Capability.COVERAGE in run.problem.capabilities:
+        if run.problem.can(Capability.COVERAGE):
             run.ran = BranchAndBound.name
             if BranchAndBound.search_small(run):
                 return
         refusals: list[str] = []
         # A search by branch and bound that lasts may be given up for integer programs.
-        ratios = Capability.RATIOS in run.problem.capabilities
+        ratios = run.problem.can(Capability.RATIOS)
         most = _NODES if ratios and len(list(self._cleverer(run.problem, []))) > 1 else None
         for chosen in self.choices(run.problem, run.limits, refusals):
             run.ran, run.backend = chosen.name, chosen.backend_name
@@ -138,7 +138,7 @@ class Auto(Strategy):
         if len(cleverer) > 1 and _takes_many(problem):
             cleverer.reverse()
         yield from cleverer
-        if len(cleverer) > 1 and Capability.RATIOS in problem.capabilities:
+        if len(cleverer) > 1 and problem.can(Capability.RATIOS):
             yield cleverer[0]  # which may have been given up, and the second have refused
         seconds = seconds_of(problem, _LONGEST_S)
         if seconds > _LONGEST_S and limits.time_s is None and limits.evaluations is None:
@@ -163,7 +163,7 @@ class Auto(Strategy):
 
 def _takes_many(problem: Problem) -> bool:
     """Whether the value is one ratio that varies (precision, F1), and many units make it large."""
-    if problem.size <= _MANY or Capability.COVERAGE not in problem.capabilities:
+    if problem.size <= _MANY or not problem.can(Capability.COVERAGE):
         return False
     instance = problem.coverage
     if instance.ratios > 1 or instance.constant_denominator or instance.combination is not Combination.RATIO:

@@ -88,7 +88,7 @@ class BranchAndBound(Strategy):
 
         from .engine.joints.warm import run_every_kernel
 
-        if problem is not None and (Capability.COVERAGE not in problem.capabilities or is_cover(problem.coverage)):
+        if problem is not None and (not problem.can(Capability.COVERAGE) or is_cover(problem.coverage)):
             return
         if self.bound == "knapsack":
             compiles(_run_knapsack)()

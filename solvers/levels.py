@@ -38,7 +38,7 @@ def limits_left(run: Run, gap: float | None = None) -> Limits:
 
 def facility_of(problem: Problem) -> Facility | None:
     """Return the instance of a problem, if it is one of best similarities."""
-    coverage = problem.coverage if Capability.COVERAGE in problem.capabilities else None
+    coverage = problem.coverage if problem.can(Capability.COVERAGE) else None
     return coverage if isinstance(coverage, Facility) else None
 
 

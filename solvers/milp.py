@@ -73,7 +73,7 @@ class Milp(Strategy):
 
     def prepare(self, problem: Problem | None = None) -> None:
         """Compile the kernel of greedy search, which is held until the solver has something better."""
-        if problem is None or Capability.COVERAGE in problem.capabilities:
+        if problem is None or problem.can(Capability.COVERAGE):
             climb.prepare()
             if self.verify:
                 BranchAndBound().prepare(problem)
@@ -88,7 +88,7 @@ class Milp(Strategy):
             search_by_levels(run, facility, self.search)
             return
         self._search(run)
-        if self.verify and run.proven and Capability.COVERAGE in run.problem.capabilities:
+        if self.verify and run.proven and run.problem.can(Capability.COVERAGE):
             verify(run, self.backend)
 
     def _search(self, run: Run) -> None:
@@ -105,19 +105,19 @@ class Milp(Strategy):
             run.prove()
             return
         run.check()
-        if Capability.LINEAR not in problem.capabilities:
-            maximize = maximize_ratio if Capability.RATIO in problem.capabilities else maximize_sum
+        if not problem.can(Capability.LINEAR):
+            maximize = maximize_ratio if problem.can(Capability.RATIO) else maximize_sum
             maximize(run, solver, self.backend)
             return
         limited = limits.time_s is not None or limits.nodes is not None
-        if limited and Capability.COVERAGE in problem.capabilities:
+        if limited and problem.can(Capability.COVERAGE):
             see_greedy(run)  # what is held if the solver has nothing when the limit is reached
         # The solver starts from what is held, if it can and if that is more than nothing.
         start = run.selection if solver.declaration.warm_start and run.selection else None
         try:
             outcome = solver.solve(problem, limits_left(run, limits.gap), run.seed, start)
         except KeyboardInterrupt:  # a program that is ended takes what it held with it
-            if not limited and Capability.COVERAGE in problem.capabilities:
+            if not limited and problem.can(Capability.COVERAGE):
                 with suppress(Stopped):
                     see_greedy(run, Deadline(CERTIFICATE_S))
             raise

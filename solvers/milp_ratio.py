@@ -36,6 +36,10 @@ class _Round:
         """Always to maximize."""
         return self.linear_model.sense
 
+    def can(self, capability: Capability) -> bool:
+        """Whether that is it."""
+        return capability in self.capabilities
+
     def explain(self, missing: frozenset[Capability]) -> str:
         """Say why there is no more than a linear model."""
         del missing

@@ -31,7 +31,7 @@ def verify(run: Run, name: str) -> None:
     """
     seconds = min(_LONGEST_S, run.remaining_s)
     run.statistics["verified"] = True
-    if run.evaluation is not None and Capability.BOUND in run.problem.capabilities:
+    if run.evaluation is not None and run.problem.can(Capability.BOUND):
         if run.problem.root_bound(run.deadline.within(seconds)) == run.evaluation.key:
             return
         seconds = min(seconds, run.remaining_s)

@@ -54,6 +54,8 @@ Key: TypeAlias = int | float | Fraction
 class Sense(Enum):
     """Direction of the objective."""
 
+    __hash__ = object.__hash__  # that of an Enum is a Python function, and searches ask for it often
+
     MAXIMIZE = "maximize"
     MINIMIZE = "minimize"
 
@@ -64,6 +66,8 @@ class Sense(Enum):
 
 class Combination(Enum):
     """How the ratios make one value."""
+
+    __hash__ = object.__hash__  # as of `Sense`
 
     RATIO = "ratio"
     """The only ratio there is."""
@@ -87,11 +91,8 @@ class Joint:
     @property
     def seam(self) -> bool:
         """Whether it joins two units and every unit between them vetoes it (n-grams across sentence ends)."""
-        return (
-            len(self.needs) == 2
-            and self.needs[0] < self.needs[1]
-            and self.vetoes == range(self.needs[0] + 1, self.needs[1])
-        )
+        needs = self.needs
+        return len(needs) == 2 and needs[0] < needs[1] and self.vetoes == range(needs[0] + 1, needs[1])
 
 
 def pack(rows: Iterable[Sequence[int]]) -> tuple[IntArray, IntArray]:
@@ -106,8 +107,7 @@ def pack(rows: Iterable[Sequence[int]]) -> tuple[IntArray, IntArray]:
     rows = list(rows)
     starts = np.zeros(len(rows) + 1, dtype=np.int64)
     np.cumsum(np.fromiter(map(len, rows), np.int64, len(rows)), out=starts[1:])
-    flat = [value for row in rows for value in row]
-    return starts, np.array(flat, dtype=np.int64)
+    return starts, np.array([value for row in rows for value in row], dtype=np.int64)
 
 
 def _empty() -> IntArray:

@@ -65,7 +65,7 @@ def _comments(task: Task) -> list[str]:
 
 def _program(task: Task, write: Callable[..., str]) -> str:
     problem = task.problem
-    if Capability.LINEAR not in problem.capabilities:
+    if not problem.can(Capability.LINEAR):
         raise UnsupportedError(
             f"The objective of {task.id} is no linear function of the units, so it has no integer linear program: "
             "use --format json."
@@ -78,7 +78,7 @@ def _program(task: Task, write: Callable[..., str]) -> str:
 
 
 def _normal_form(task: Task, kind: str) -> str:
-    if Capability.COVERAGE not in task.problem.capabilities:
+    if not task.problem.can(Capability.COVERAGE):
         raise UnsupportedError(f"The problem {task.id} is none of coverage, so it cannot be written as {kind}.")
     units = [task.name_units((unit,)) for unit in range(task.problem.size)]
     if kind == "json":

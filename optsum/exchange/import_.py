@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import isnan
 from pathlib import Path
 from re import fullmatch
@@ -94,7 +94,7 @@ def import_topics(topics: AnyTopics, solutions: str | Path, options: Options) ->
             row = _row(task, setup, place, first=not number)
         except Exception as error:  # noqa: BLE001 - whatever it is, it costs the other topics nothing
             row = error_result(name, describe(error), setup)
-        yield replace(row, strategy=_Imported.name, backend=row.backend if row.error is None else None)
+        yield row.changed(strategy=_Imported.name, backend=row.backend if row.error is None else None)
 
 
 def _row(task: Task | str, setup: Setup, place: Path, *, first: bool) -> Result:
@@ -110,7 +110,7 @@ def _row(task: Task | str, setup: Setup, place: Path, *, first: bool) -> Result:
     _check_claim(task, result, found, path)
     done = finished(task, setup, result, began=began, built=built)
     words = f"{found.program}: {found.words}" if found.words else found.program
-    return replace(done, backend=found.program, detail=words)
+    return done.changed(backend=found.program, detail=words)
 
 
 def _file_of(place: Path, name: str) -> Path:
@@ -149,7 +149,7 @@ def _selection(found: SolutionFile, labels: list[str], path: Path) -> tuple[int,
 def _check_claim(task: Task, result: Result, found: SolutionFile, path: Path) -> None:
     """Refuse an objective that is better than what the selection is worth."""
     problem = task.problem
-    if found.objective is None or result.key is None or Capability.LINEAR not in problem.capabilities:
+    if found.objective is None or result.key is None or not problem.can(Capability.LINEAR):
         return
     model = problem.linear_model
     worth = float(result.key) * model.denominator - model.offset

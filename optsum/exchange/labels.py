@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -213,7 +213,7 @@ _OWN: Final = {"shares", *_OF_OPTIMA, "all_labels", "references"}
 def _label_part(part: Topic, setup: Setup, wanted: Wanted) -> list[Result]:
     began = clock()
     result = attempt(part, setup, lambda: _labelled(part, setup, wanted, began))
-    return [replace(result, extra={**result.extra, "sentences": list(map(raw_text, part.sentences))})]
+    return [result.changed(extra={**result.extra, "sentences": list(map(raw_text, part.sentences))})]
 
 
 def _labelled(part: Topic, setup: Setup, wanted: Wanted, began: float) -> Result:
@@ -230,7 +230,7 @@ def _labelled(part: Topic, setup: Setup, wanted: Wanted, began: float) -> Result
         best = result.reference  # where the best of several was wanted
         references = part.references if best is None else part.references[best : best + 1]
         extra["references"] = [list(map(raw_text, reference)) for reference in references]
-    return replace(result, extra={**result.extra, **extra})
+    return result.changed(extra={**result.extra, **extra})
 
 
 def _of_optima(oracles: Oracles, sentences: int, seed: int, wanted: Wanted) -> dict[str, Any]:

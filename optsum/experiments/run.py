@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing
-from dataclasses import replace
 from functools import partial
 from itertools import islice, repeat
 from time import time
@@ -325,5 +324,5 @@ def _answer(item: Item, results: list[Result], ways: Ways) -> Answer | None:
         return None
     own = {"topics": ways.files[item.file]} if ways.files else {}
     own.update(ways.said[item.cell])
-    said = [replace(result, extra={**result.extra, **own}).to_row() for result in results]
+    said = [result.changed(extra={**result.extra, **own}).to_row() for result in results]
     return Answer(item.topic, item.cell, tuple((row["status"], to_bytes(row).decode()) for row in said))

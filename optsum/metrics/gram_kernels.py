@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from optsum.metrics.metric import SKIPS
 from optsum.system.compiled import njit
 
-__all__ = ["clipped_hits", "count_rows", "ngram_numbers", "skip_numbers"]
+__all__ = ["clipped_hits", "count_rows", "counted", "numbers_of"]
 
 
 @njit(cache=True)
@@ -117,6 +118,20 @@ def skip_numbers(ids: Any, start: Any, different: int, skip: int, spared: int) -
 
 
 @njit(cache=True)
+def numbers_of(ids: Any, start: Any, different: int, kind: int, size: int, spared: int) -> Any:
+    """Return numbers of what a metric counts in each row (`optsum.metrics.metric.Metric.coded`).
+
+    Returns
+    -------
+    grams, start, different
+        As `ngram_numbers`.
+    """
+    if kind == SKIPS:
+        return skip_numbers(ids, start, different, size, spared)
+    return ngram_numbers(ids, start, different, size)
+
+
+@njit(cache=True)
 def clipped_hits(grams: Any, start: Any, different: int) -> Any:
     """Compare the last row, a summary, with each of the others.
 
@@ -200,3 +215,53 @@ def count_rows(grams: Any, start: Any, different: int, references: int, distinct
                     copies[entry_of[gram]] += 1
         begin[row + 1] = entries
     return begin, found[:entries], copies[:entries], total, shared
+
+
+@njit(cache=True)
+def _joined(left: Any, right: Any) -> Any:
+    """Return what `numpy.concatenate` does, for which numba loads half of itself."""
+    both = np.empty(len(left) + len(right), np.int64)
+    for place in range(len(left)):
+        both[place] = left[place]
+    for place in range(len(right)):
+        both[len(left) + place] = right[place]
+    return both
+
+
+@njit(cache=True)
+def counted(ids: Any, start: Any, different: int, coded: Any, references: int, distinct: bool, only: bool) -> Any:
+    """Count what several metrics count in each row of tokens.
+
+    Parameters
+    ----------
+    ids, start, different
+        Tokens, where each row begins, and how many different ones there are.
+    coded : (metrics, 2)
+        Of each metric `Metric.coded`.
+    references, distinct, only
+        As of `count_rows`.
+
+    Returns
+    -------
+    begin : (metrics * (rows + 1),) where the entries of each row begin, of one metric after another
+    found, copies : as `count_rows`, of one metric after another
+    totals : (metrics, rows) how many each row has
+    shared : (rows,) whether some reference has one of those that the row has, of any metric
+    kinds : (metrics,) how many different ones there are
+    """
+    rows = len(start) - 1
+    begin = np.empty(len(coded) * (rows + 1), np.int64)
+    found, copies = np.empty(0, np.int64), np.empty(0, np.int64)
+    totals = np.empty((len(coded), rows), np.int64)
+    shared = np.zeros(rows, np.bool_)
+    kinds = np.empty(len(coded), np.int64)
+    for part in range(len(coded)):
+        grams, starts, kinds[part] = numbers_of(ids, start, different, coded[part, 0], coded[part, 1], 0)
+        own, more, copied, many, some = count_rows(grams, starts, kinds[part], references, distinct, only)
+        for row in range(rows):
+            totals[part, row] = many[row]
+            shared[row] |= some[row]
+        for row in range(rows + 1):
+            begin[part * (rows + 1) + row] = len(found) + own[row]
+        found, copies = (_joined(found, more), _joined(copies, copied)) if part else (more, copied)
+    return begin, found, copies, totals, shared, kinds

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from optsum.errors import UnsupportedError
-from optsum.metrics.metric import Gram, Metric, Tally, Texts, Totals
+from optsum.metrics.metric import LONGEST, Gram, Metric, Tally, Texts, Totals
 
 __all__ = ["LongestSubsequence", "lcs_positions"]
 
@@ -36,6 +36,11 @@ class LongestSubsequence(Metric):
         """Refuse: a sentence by itself holds nothing that could be counted."""
         del tokens
         raise UnsupportedError(f"{self} is not made of n-grams, so it has no counts; use rouge-N or rouge-suK")
+
+    @property
+    def coded(self) -> tuple[int, int]:
+        """Common subsequences."""
+        return LONGEST, 0
 
     def totals(self, summary: Texts, references: Sequence[Texts], tally: Tally) -> list[Totals]:
         """Compare a summary with each of its references; counts are clipped, and sentences always apart."""

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from itertools import chain
-from typing import Any, ClassVar, NamedTuple, TypeAlias
+from typing import ClassVar, NamedTuple, TypeAlias
 
 __all__ = ["Counts", "Gram", "Metric"]
 
@@ -44,22 +44,8 @@ class Tally(NamedTuple):
     official: bool = True
 
 
-class Numbered(NamedTuple):
-    """What is counted in rows of tokens, as numbers.
-
-    Attributes
-    ----------
-    grams : array of int
-        A number for each n-gram of each row, in the order of `Metric.keys`; negative ones count nothing.
-    start : array of int
-        Where each row begins in it, and the end.
-    different : int
-        Numbers are below it.
-    """
-
-    grams: Any
-    start: Any
-    different: int
+NGRAMS, SKIPS, LONGEST = range(3)
+"""What `Metric.coded` begins with: n-grams, tokens and pairs of them, common subsequences."""
 
 
 class Totals(NamedTuple):
@@ -137,22 +123,12 @@ class Metric(ABC):
         """Return what ROUGE-1.5.5 counts, where that differs."""
         return self.keys(tokens)
 
-    def numbered(self, ids: Any, start: Any, different: int, *, official: bool = False) -> Numbered | None:
-        """Count rows of tokens that are numbers, quicker than `keys` does.
+    @property
+    def coded(self) -> tuple[int, int] | None:
+        """What is counted, as kernels are told: `NGRAMS` and n, `SKIPS` and how many tokens may lie between, `LONGEST`.
 
-        Parameters
-        ----------
-        ids, start, different
-            As in `optsum.text.interned.Interned`.
-        official : bool
-            Count as ROUGE-1.5.5 does (`official_keys`).
-
-        Returns
-        -------
-        Numbered or None
-            None, as here, if `keys` alone knows what is counted.
+        None, as here, if `keys` alone knows.
         """
-        del ids, start, different, official
         return None
 
     def count(

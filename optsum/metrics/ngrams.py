@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from optsum.errors import OptionError
-from optsum.metrics.metric import Gram, Metric, Numbered
+from optsum.metrics.metric import NGRAMS, SKIPS, Gram, Metric
 
 __all__ = ["NGrams", "SkipBigrams"]
 
@@ -49,14 +49,10 @@ class NGrams(Metric):
         """Return the n-grams, in order."""
         return ngrams(tokens, self.size)
 
-    def numbered(self, ids: Any, start: Any, different: int, *, official: bool = False) -> Numbered | None:
-        """Return numbers of the n-grams of each row."""
-        del official
-        if type(self) is not NGrams:  # whoever derives from it counts something else
-            return None
-        from optsum.metrics.gram_kernels import ngram_numbers
-
-        return Numbered(*ngram_numbers(ids, start, different, self.size))
+    @property
+    def coded(self) -> tuple[int, int] | None:
+        """n-grams; None for whoever derives from it, as that counts something else."""
+        return (NGRAMS, self.size) if type(self) is NGrams else None
 
 
 @dataclass(frozen=True)
@@ -97,13 +93,10 @@ class SkipBigrams(Metric):
         """Leave out the last token, as ROUGE-1.5.5 does: its loop over the first token of a pair ends one early."""
         return chain(tokens[:-1], skip_bigrams(tokens, self.skip))
 
-    def numbered(self, ids: Any, start: Any, different: int, *, official: bool = False) -> Numbered | None:
-        """Return numbers of the tokens and pairs of each row."""
-        if type(self) is not SkipBigrams:
-            return None
-        from optsum.metrics.gram_kernels import skip_numbers
-
-        return Numbered(*skip_numbers(ids, start, different, self.skip, int(official)))
+    @property
+    def coded(self) -> tuple[int, int] | None:
+        """Tokens and pairs, as of `NGrams`."""
+        return (SKIPS, self.skip) if type(self) is SkipBigrams else None
 
 
 def ngrams(tokens: Sequence[str], n: int) -> Iterator[Gram]:

@@ -6,11 +6,11 @@ What `optsum.metrics.rouge.rouge_all` says of the text, without looking at it ag
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import accumulate
+from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
-from optsum.metrics.lcs import LongestSubsequence
 from optsum.metrics.metric import Metric
 from optsum.metrics.rouge import Score
 from optsum.text.interned import Interned
@@ -35,30 +35,24 @@ def official_scores(
     Returns
     -------
     dict of str to Score, or None
-        By name of metric, against all references pooled; None if a metric wants to see the tokens (`Metric.numbered`).
+        By name of metric, against all references pooled; None if a metric wants to see the tokens (`Metric.coded`).
     """
-    first = references[-1]
-    end = int(found.start[first])
-    picked = [found.ids[found.start[sentence] : found.start[sentence + 1]] for sentence in chosen]
-    ids = np.concatenate([found.ids[:end], *picked])
-    ends = list(accumulate(map(len, picked), initial=end))
-    sentences = np.concatenate([found.start[:first], ends])
-    texts = np.array([*references, len(sentences) - 1], np.int64)
-    whole = sentences[texts]
-    scores = {}
-    for metric in metrics:
-        if isinstance(metric, LongestSubsequence):
-            from optsum.metrics.lcs_kernel import union_hits
+    codes = _codes(tuple(metrics))
+    if codes is None:
+        return None
+    from optsum.metrics.official_kernel import official_hits
 
-            hits = int(union_hits(ids, sentences, texts, found.different).sum())
-            mass, total = len(ids) - end, end
-        else:
-            numbered = metric.numbered(ids, whole, found.different, official=True)
-            if numbered is None:
-                return None
-            from optsum.metrics.gram_kernels import clipped_hits
+    texts, summary = np.array(references, np.int64), np.array(chosen, np.int64)
+    counts = official_hits(found.ids, found.start, texts, summary, found.different, codes).tolist()
+    many = len(references) - 1
+    return {
+        metric.name: Score.from_counts(hits, total, mass * many)
+        for metric, (hits, total, mass) in zip(metrics, counts, strict=True)
+    }
 
-            *of, (_, mass) = clipped_hits(*numbered).tolist()
-            hits, total = sum(row[0] for row in of), sum(row[1] for row in of)
-        scores[metric.name] = Score.from_counts(hits, total, mass * (len(references) - 1))
-    return scores
+
+@lru_cache(maxsize=64)
+def _codes(metrics: tuple[Metric, ...]) -> NDArray[np.int64] | None:
+    """Return how kernels know metrics, a row each; None if they do not know one."""
+    coded = [metric.coded for metric in metrics]
+    return None if None in coded else np.array(coded, np.int64).reshape(-1, 2)

@@ -22,8 +22,7 @@ def features_of(begin: Any, found: Any, copies: Any, covers: Any, held: Any, wei
     Parameters
     ----------
     begin, found, copies
-        As `optsum.metrics.gram_kernels.count_rows` returns them, of one metric after another: rows end where the next
-        ones begin, and after the last of a metric comes its end.
+        As `optsum.metrics.gram_kernels.counted` returns them.
     covers : (covers + 1, 4)
         Of each cover the first row of its metric, how many n-grams there are, what each n-gram gains, once, if that is
         positive, and where its references begin in `held`; in the last row, where they end.
@@ -50,30 +49,16 @@ def features_of(begin: Any, found: Any, copies: Any, covers: Any, held: Any, wei
     unit_count = np.empty(entries, np.int64)
     level_start = np.zeros(grams + 1, np.int64)
     features = np.zeros(many, np.int64)
-    number = np.full(grams, -1, np.int64)  # the feature of each n-gram of each cover
+    number = np.full(grams, -1, np.int64)  # the feature of each n-gram, at first among those of its cover
+    gram_of = np.empty(grams, np.int64)  # of each feature, those of a cover where its n-grams are
     available = np.zeros(grams, np.int64)
     most = np.zeros(grams, np.int64)  # copies of an n-gram that gain something
-    done, offset = 0, 0
-    gram_of = np.empty(grams, np.int64)
+    ends = np.empty((len(units), many), np.int64)
+    offset = 0
     for cover in range(many):
-        first, different = covers[cover, FIRST_ROW], covers[cover, DIFFERENT]
+        different = covers[cover, DIFFERENT]
         _count_copies(begin, found, copies, covers, cover, held, most[offset : offset + different])
-        for unit in range(len(units)):
-            row = first + units[unit]
-            for entry in range(begin[row], begin[row + 1]):
-                gram = offset + found[entry]
-                if most[gram] == 0:
-                    continue
-                if number[gram] < 0:
-                    number[gram] = done
-                    gram_of[done] = gram
-                    done += 1
-                    features[cover] += 1
-                available[gram] += copies[entry]
-                unit_start[unit + 1] += 1
         offset += different
-    for unit in range(len(units)):
-        unit_start[unit + 1] += unit_start[unit]
     filled = 0
     for unit in range(len(units)):
         offset = 0
@@ -81,12 +66,33 @@ def features_of(begin: Any, found: Any, copies: Any, covers: Any, held: Any, wei
             row = covers[cover, FIRST_ROW] + units[unit]
             for entry in range(begin[row], begin[row + 1]):
                 gram = offset + found[entry]
-                if most[gram]:
-                    unit_feature[filled], unit_count[filled] = number[gram], copies[entry]
-                    filled += 1
+                if most[gram] == 0:
+                    continue
+                if number[gram] < 0:
+                    number[gram] = features[cover]
+                    gram_of[offset + features[cover]] = gram
+                    features[cover] += 1
+                available[gram] += copies[entry]
+                unit_feature[filled], unit_count[filled] = number[gram], copies[entry]
+                filled += 1
+            ends[unit, cover] = filled
             offset += covers[cover, DIFFERENT]
-    for one in range(done):
-        level_start[one + 1] = level_start[one] + 1 + min(most[gram_of[one]], available[gram_of[one]])
+        unit_start[unit + 1] = filled
+    done, offset = 0, 0
+    for cover in range(many):
+        for gram in gram_of[offset : offset + features[cover]]:
+            number[gram] = done
+            level_start[done + 1] = level_start[done] + 1 + min(most[gram], available[gram])
+            done += 1
+        offset += covers[cover, DIFFERENT]
+    entry = 0
+    for unit in range(len(units)):
+        before = 0
+        for cover in range(many):
+            while entry < ends[unit, cover]:
+                unit_feature[entry] += before
+                entry += 1
+            before += features[cover]
     level = _levels(begin, found, copies, covers, held, weights, number, level_start[: done + 1])
     return unit_start, unit_feature[:filled], unit_count[:filled], level_start[: done + 1], level, features
 

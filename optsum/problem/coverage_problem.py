@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Hashable, Iterator
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -93,6 +93,12 @@ class CoverageProblem(Problem):
             found.add(Capability.RATIOS)
         return frozenset(found)
 
+    def can(self, capability: Capability) -> bool:
+        """Whether the instance allows it: what every one does needs no look, which takes longer than many a search."""
+        always = capability is Capability.COVERAGE or capability is Capability.BOUND
+        ours = always and type(self).capabilities is CoverageProblem.capabilities
+        return ours or capability in self.capabilities
+
     def explain(self, missing: frozenset[Capability]) -> str:
         """Say what stands in the way, and what serves instead."""
         bottoms = [int(bottom) for bottom in self.instance.constants[1::2] if bottom > 0]
@@ -131,10 +137,18 @@ class CoverageProblem(Problem):
     def prepare(self) -> None:
         """Load the solver of the root relaxation, and compile the kernel that a bound of ratios starts with."""
         highs.load()
-        if Capability.LINEAR not in self.capabilities:
+        if not self.can(Capability.LINEAR):
             from optsum.coverage import climb
 
             climb.prepare()
+
+    @property
+    def kind(self) -> Hashable:
+        """The form of the objective, as far as kernels differ by it."""
+        instance = self.instance
+        if instance.goal is Sense.MINIMIZE:
+            return None
+        return type(self), type(instance), instance.combination, instance.constant_denominator, instance.singletons
 
     def totals(self, selection: Selection) -> tuple[int, ...]:
         """Return numerator and denominator of each ratio, in turn."""

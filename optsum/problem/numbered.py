@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, reduce
+from functools import lru_cache
 from itertools import accumulate, chain
-from operator import or_
-from typing import Any
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from optsum.corpus.topic import Topic
 from optsum.coverage.instance import Coverage, IntArray
-from optsum.metrics.metric import Metric
+from optsum.metrics.metric import LONGEST, Metric
 from optsum.metrics.names import parse_metric
 from optsum.metrics.official import official_scores
 from optsum.metrics.rouge import Score
@@ -30,40 +30,45 @@ from optsum.text.lengths import LENGTH_OF
 __all__ = ["NumberedTopic"]
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Rows:
-    """Counts of one metric: rows of references, then one for each sentence.
-
-    Attributes
-    ----------
-    begin, found, copies, totals
-        As `optsum.metrics.gram_kernels.count_rows` returns them.
-    different : int
-        How many n-grams there are.
-    groups : rows of each reference
-    units : rows of the units
-    """
+class Entries(NamedTuple):
+    """What the n-grams of all rows are, rows of references first, metric by metric (`gram_kernels.counted`)."""
 
     begin: IntArray
     found: IntArray
     copies: IntArray
     totals: IntArray
-    different: int
+    shared: NDArray[np.bool_]
+    kinds: IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Counts of one metric: rows of references, then one for each sentence.
+
+    Attributes
+    ----------
+    entries : Entries
+    metric : int
+        Which of its metrics.
+    groups : rows of each reference
+    units : rows of the units
+    """
+
+    entries: Entries
+    metric: int
     groups: Sequence[Sequence[int]]
     units: IntArray
-    lost: int = 0
+    lost: ClassVar[int] = 0
 
     def total(self, row: int) -> int:
         """Return how many n-grams a row has."""
-        return int(self.totals[row])
+        return int(self.entries.totals[self.metric, row])
 
-    @cached_property
+    @property
     def masses(self) -> IntArray:
         """What each unit adds to the number of n-grams of the summary."""
-        return self.totals[self.units]
-
-
-_ENTRIES = ("found", "copies")
+        found: IntArray = self.entries.totals[self.metric, self.units]
+        return found
 
 
 class RowRatios(Ratios):
@@ -71,7 +76,7 @@ class RowRatios(Ratios):
 
     def __init__(self, units: int, ratios: int) -> None:
         super().__init__(units, ratios)
-        self._components: list[Rows] = []
+        self._parts: list[Rows] = []
         self._slots: list[int] = []
         self._covers: list[tuple[int, int, int, int]] = []
         self._held: list[int] = []
@@ -90,26 +95,22 @@ class RowRatios(Ratios):
         self._add(slot, component, gain)
 
     def _add(self, slot: int, rows: Rows, once: int) -> None:
-        if rows not in self._components:
-            self._components.append(rows)
-        first = sum(len(before.begin) for before in self._components[: self._components.index(rows)])
-        self._covers.append((first, rows.different, once, len(self._held)))
+        self._parts.append(rows)
+        _, _, _, totals, _, kinds = rows.entries
+        first = rows.metric * (totals.shape[1] + 1)
+        self._covers.append((first, int(kinds[rows.metric]), once, len(self._held)))
         self._slots.append(slot)
 
     def coverage(self, lengths: Sequence[int] | IntArray, weights: tuple[int, ...], **others: Any) -> Coverage:
         """Return the instance."""
         from optsum.problem.cover_kernel import features_of
 
-        first, *more = self._components
-        begin, found, copies = first.begin, first.found, first.copies
-        if more:
-            ends = accumulate(len(rows.found) for rows in self._components)
-            begin = np.concatenate([begin, *(rows.begin + end for rows, end in zip(more, ends, strict=False))])
-            found, copies = (np.concatenate([getattr(rows, name) for rows in self._components]) for name in _ENTRIES)
+        first = self._parts[0]  # the others are of the same entries
+        entries = first.entries
         start, feature, count, level_start, level, features = features_of(
-            begin,
-            found,
-            copies,
+            entries.begin,
+            entries.found,
+            entries.copies,
             np.array([*self._covers, (0, 0, 0, len(self._held))], np.int64),
             np.array(self._held, np.int64),
             np.array(self._weights, np.int64),
@@ -178,6 +179,8 @@ class NumberedTopic:
         if self.spec.length_unit == "words":
             return self.tokens.words[self.references[-1] :]
         sentences = self.topic.sentences
+        if self.spec.length_unit == "sentences":
+            return np.ones(len(sentences), np.int64)
         return np.fromiter(map(LENGTH_OF[self.spec.length_unit], sentences), np.int64, len(sentences))
 
     def coverage(self) -> tuple[Coverage, IntArray] | None:
@@ -205,34 +208,25 @@ class NumberedTopic:
             groups = [range(first, self.references[k + 1]) for k, first in enumerate(self.references[:-1])]
         own = len(bounds) - 1
         start = np.concatenate([bounds, self.tokens.start[self.references[-1] + 1 :]])
-        counted = []
-        for part in self.metric.components:
-            spec.deadline.check()
-            rows = self._count(part, start, own)
-            if rows is None:
-                return None
-            counted.append(rows)
-        held = [np.count_nonzero(totals[:own]) for _, _, _, totals, _, _ in counted]
-        if not any(held) or (self.metric.geometric and not all(held)):
+        codes = _codes(self.metric)
+        if codes is None:
+            return None
+        spec.deadline.check()
+        from optsum.metrics.gram_kernels import counted
+
+        distinct, only = spec.counts == "set", spec.measure == "recall"
+        entries = Entries(*counted(self.tokens.ids, start, self.tokens.different, codes, own, distinct, only))
+        held = np.count_nonzero(entries.totals[:, :own], axis=1)  # references that have something to count, by metric
+        if not held.any() or (self.metric.geometric and not held.all()):
             raise nothing_to_count(self.topic, f"{self.metric} n-gram")
-        kept = reduce(or_, (shared[own:] for _, _, _, _, shared, _ in counted))
+        kept = entries.shared[own:]
         if spec.keep_unmatched or spec.min_length > 0:
             kept[:] = True
         if not spec.keep_overlong:
             kept &= lengths <= spec.max_length
         (units,) = kept.nonzero()
-        components = [
-            Rows(
-                begin=begin,
-                found=found,
-                copies=copies,
-                totals=totals,
-                different=different,
-                groups=groups,
-                units=units + own,
-            )
-            for begin, found, copies, totals, _, different in counted
-        ]
+        rows = units + own
+        components = [Rows(entries, part, groups, rows) for part in range(len(codes))]
         objective, weights = objective_of(
             components,
             spec.measure,
@@ -244,16 +238,14 @@ class NumberedTopic:
         limits = {"min_length": spec.min_length, "max_length": spec.max_length}
         return objective.coverage(lengths[units], weights, **limits), units
 
-    def _count(self, part: Metric, start: IntArray, own: int) -> tuple[Any, ...] | None:
-        from optsum.metrics.gram_kernels import count_rows
-
-        numbered = part.numbered(self.tokens.ids, start, self.tokens.different)
-        if numbered is None:
-            return None
-        found = count_rows(*numbered, own, self.spec.counts == "set", self.spec.measure == "recall")
-        return *found, numbered.different
-
     def scores(self, chosen: Sequence[int], metrics: Sequence[Metric]) -> dict[str, Score] | None:
         """Return the official scores of chosen sentences, as `optsum.metrics.official.official_scores` does."""
         first = self.references[-1]
         return official_scores(self.tokens, self.references, [first + number for number in chosen], metrics)
+
+
+@lru_cache(maxsize=64)
+def _codes(metric: Metric) -> IntArray | None:
+    """Return how kernels know the components of a metric, a row each; None if they cannot count one."""
+    coded = [part.coded for part in metric.components]
+    return None if any(one is None or one[0] == LONGEST for one in coded) else np.array(coded, np.int64)

@@ -8,10 +8,11 @@ is missing is refused before the search starts, with a sentence that names it.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property
+from itertools import filterfalse
 from typing import TYPE_CHECKING, Self, TypeAlias
 
 import numpy as np
@@ -36,6 +37,8 @@ Move: TypeAlias = tuple[int, ...]
 
 class Capability(Enum):
     """An ability that only some problems have."""
+
+    __hash__ = object.__hash__  # that of an Enum is a Python function, and searches ask for it often
 
     COVERAGE = "coverage arrays"
     """`Problem.coverage` is the instance in the normal form: incremental kernels run on it."""
@@ -108,6 +111,10 @@ class Problem(ABC):
         """What this problem can do beyond the small part."""
         return frozenset()
 
+    def can(self, capability: Capability) -> bool:
+        """Whether a capability is one of those."""
+        return capability in self.capabilities
+
     @property
     def size(self) -> int:
         """Number of 0/1 decisions."""
@@ -137,6 +144,11 @@ class Problem(ABC):
 
     def prepare(self) -> None:  # noqa: B027 - most have nothing to do
         """Compile or load what evaluations and bounds would otherwise be charged for; a second time costs nothing."""
+
+    @property
+    def kind(self) -> Hashable:
+        """What is looked at to prepare a search: once is enough for problems of one kind; None for each by itself."""
+        return None
 
     def totals(self, selection: Selection) -> tuple[int, ...]:
         """Return numerator and denominator of each ratio of the objective, in turn; nothing where it has none."""
@@ -217,7 +229,7 @@ def require(problem: Problem, needed: frozenset[Capability], who: str) -> None:
     UnsupportedError
         Naming what `who` needs and `problem` lacks.
     """
-    missing = needed - problem.capabilities
+    missing = frozenset(filterfalse(problem.can, needed))
     if missing and (why := problem.explain(missing)):
         raise UnsupportedError(f"{who} cannot search this problem: {why}")
     if missing:

@@ -103,12 +103,12 @@ def sums_ratios(instance: Coverage) -> bool:
     """Whether the value is a mean of ratios, each ``T / D`` with a D that is linear, or counts features once."""
     if instance.goal is not Sense.MAXIMIZE or instance.combination is not Combination.SUM:
         return False
-    feeds = instance.slot & 1 == 1
-    if not feeds.any():
+    feeds = (instance.slot & 1).astype(np.bool_)
+    if not np.count_nonzero(feeds):
         return True
     levels = instance.level_start[1:] - instance.level_start[:-1]
     return (
-        bool((levels[feeds] == 2).all())
+        not np.count_nonzero(levels[feeds] != 2)
         and (min(instance.constants[1::2].tolist()) >= 0 or not (instance.constants[instance.slot[feeds]] < 0).any())
         and not any(feeds[joint.feature] for joint in instance.joints)
     )

@@ -126,8 +126,7 @@ def best_result(results: Sequence[tuple[int, Result]]) -> Result:
         status = {Status.OPTIMAL: Status.FEASIBLE, Status.INFEASIBLE: Status.NO_SOLUTION}.get(status, status)
         termination = _why(best, others)
     source = next((result for _, result in results if largest is not None and result.bound_key == largest), None)
-    return replace(
-        best,
+    return best.changed(
         status=status,
         termination=termination,
         bound=None if source is None else source.bound,
@@ -175,8 +174,7 @@ def _with_best(part: Topic, setup: Setup, old: Result, found: Iterable[tuple[Any
     if better is None:
         return old
     selection, evaluation = better
-    held = replace(
-        old,
+    held = old.changed(
         status=Status.FEASIBLE,
         objective=float(evaluation.value),
         objective_exact=exact(evaluation.key),
@@ -184,7 +182,7 @@ def _with_best(part: Topic, setup: Setup, old: Result, found: Iterable[tuple[Any
     )
     now = clock()
     result = finished(task, setup, held, began=now, built=now)
-    return replace(result, seconds=old.seconds, timing=old.timing, statistics=old.statistics)
+    return result.changed(seconds=old.seconds, timing=old.timing, statistics=old.statistics)
 
 
 def union_of(families: Sequence[tuple[Diagram, Sequence[Any]]]) -> tuple[Diagram, tuple[Any, ...]]:

@@ -92,7 +92,7 @@ def single_problem(topic: object, setup: Setup) -> Topic:
 
 def charged(result: Result, ready: float) -> Result:
     """Let a result say how long it took to get ready; nothing to say where that was done before."""
-    return replace(result, timing=replace(result.timing, warm_up_s=ready)) if ready else result
+    return result.changed(timing=replace(result.timing, warm_up_s=ready)) if ready else result
 
 
 def each_topic(
@@ -201,4 +201,4 @@ def attempt(part: Topic, setup: Setup, run: Callable[[], Result]) -> Result:
 def error_result(name: str | None, reason: str, setup: Setup) -> Result:
     """Return the row of a topic that could not be searched."""
     empty = unsolved(name, setup, Termination.INTERRUPTED)
-    return replace(empty, status=Status.ERROR, termination=Termination.FAILED, error=reason)
+    return empty.changed(status=Status.ERROR, termination=Termination.FAILED, error=reason)

@@ -58,7 +58,7 @@ def answer(topic: Topic, setup: Setup, *, began: float) -> Result:
         def single(part: Topic) -> Result:
             return _built_and_run(part, next(setups), next(starts, clock()))
 
-        return replace(best_of_references(topic, setup, single), sentence_count=count_sentences(topic))
+        return best_of_references(topic, setup, single).changed(sentence_count=count_sentences(topic))
     return _built_and_run(topic, setup, began)
 
 
@@ -68,7 +68,7 @@ def _built_and_run(topic: Topic, setup: Setup, began: float) -> Result:
         task = _built(topic, setup, NEVER if limit is None else Deadline(limit))
     except TimeOver:
         late = unsolved(topic.id, setup, Termination.TIME_LIMIT, seconds=clock() - began)
-        return replace(late, sentence_count=count_sentences(topic))
+        return late.changed(sentence_count=count_sentences(topic))
     return run_task(task, setup, began=began, sentence_count=count_sentences(topic))
 
 
@@ -97,5 +97,5 @@ def run_task(
     began = built if began is None else began
     limits = setup.limits.after(built - began)
     bound = "none" if setup.options.bound == "none" else "root"
-    result = searched(task.problem, setup.strategy, limits, seed, root_bound=root_bound, bound=bound)
+    result = searched(task.problem, setup.strategy, limits, seed, root_bound=root_bound, bound=bound, ready=setup.ready)
     return finished(task, setup, result, began=began, built=built, sentence_count=sentence_count)

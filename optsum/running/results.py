@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -19,7 +18,7 @@ __all__ = ["count_sentences", "finished", "unsolved"]
 def unsolved(name: str | None, setup: Setup, termination: Termination, *, seconds: float = 0.0) -> Result:
     """Return the result of a problem whose search has not begun."""
     timing = Timing(text_s=seconds, search_s=0.0)
-    return replace(setup.blank, id=name, termination=termination, seconds=seconds, timing=timing)
+    return setup.blank.changed(id=name, termination=termination, seconds=seconds, timing=timing)
 
 
 def finished(
@@ -49,8 +48,7 @@ def finished(
         if len(totals) == 2 and setup.blank.metric is not None:
             found["numerator"], found["denominator"] = totals
     statistics, ended = result.statistics, clock()
-    return replace(
-        result,
+    return result.changed(
         id=task.id,
         formulation=setup.blank.formulation,
         metric=setup.blank.metric,

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Hashable
 from fractions import Fraction
 from functools import partial
 from importlib import import_module
@@ -87,9 +86,16 @@ def searched(
     on_progress: Callable[[Run], bool | None] | None = None,
     root_bound: Key | None = None,
     bound: str = "root",
+    ready: set[Hashable] | None = None,
     **options: Any,
 ) -> Result:
-    """Do what `search` does, for callers who postpone Ctrl-C where it must be (`postponing`), as it takes time."""
+    """Do what `search` does, for callers who postpone Ctrl-C where it must be (`postponing`), as it takes time.
+
+    Parameters
+    ----------
+    ready : set, optional
+        The kinds of problems (`Problem.kind`) that the same strategy has been prepared for; others are added.
+    """
     named = {name: options.pop(name) for name in LIMIT_OPTIONS if name in options}
     if named and limits is not None:
         raise OptionError(f"Limits are given as limits= or by their names ({', '.join(named)}): leave one of the two.")
@@ -102,9 +108,12 @@ def searched(
     else:
         chosen = strategy
     chosen.accept(problem)
-    get_ready(problem, chosen, bound)
+    if (kind := problem.kind) is None or ready is None or kind not in ready:
+        get_ready(problem, chosen, bound)
+        if ready is not None and kind is not None:
+            ready.add(kind)
     limits = limits or Limits.named(named)
-    bounded = Capability.BOUND in problem.capabilities and bound != "none"
+    bounded = problem.can(Capability.BOUND) and bound != "none"
     certify = _certify(problem, chosen, bounded=bounded and root_bound is None, asked=bound != "none")
     if bound == "none" and limits.gap is not None and not chosen.exact:
         raise OptionError("A gap is measured by a bound: leave --gap, or --bound none.")
@@ -153,7 +162,7 @@ def get_ready(problem: Problem, strategy: Strategy, bound: str = "root") -> None
     """Compile and load all that a search of such problems takes, the bound of one that proves nothing included."""
     problem.prepare()
     strategy.prepare(problem)
-    if Capability.BOUND in problem.capabilities and not strategy.exact and bound != "none":
+    if problem.can(Capability.BOUND) and not strategy.exact and bound != "none":
         import_module(CERTIFICATE).prepare(problem)
 
 
@@ -167,12 +176,12 @@ def result_of_sets(problem: Problem, strategy: Strategy, optima: Optima, seconds
         raise BackendError(f"{strategy.name} gives a selection that breaks the limits: it is no result.")
     if optima.proven:
         run.prove()
-    elif Capability.BOUND in problem.capabilities:
+    elif problem.can(Capability.BOUND):
         run.raise_root_bound(Deadline(INTERRUPTED_S if optima.termination == "interrupted" else CERTIFICATE_S))
     result = _result(run, strategy, Termination.COMPLETED, None, Timing())
     # Whether all are there, and why not, is the enumeration's: the optimum may be proven all the same.
     found = Enumeration(count=optima.count, complete=optima.complete)
-    return replace(result, termination=Termination(optima.termination), seconds=seconds, enumeration=found)
+    return result.changed(termination=Termination(optima.termination), seconds=seconds, enumeration=found)
 
 
 def _result(run: Run, strategy: Strategy, termination: Termination, detail: str | None, timing: Timing) -> Result:

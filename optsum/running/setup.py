@@ -13,6 +13,8 @@ from optsum.metrics.names import parse_metric
 from optsum.text.unfit import unfit
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable
+
     from optsum.contracts.run import Limits
     from optsum.contracts.strategy import Strategy
     from optsum.corpus.topic import Topic
@@ -43,6 +45,8 @@ class Setup:
         Metrics that the finished text is scored by.
     blank : Result
         What a result says whatever is found: nothing is searched yet.
+    ready : set
+        The kinds of problems that have been prepared for (`optsum.Problem.kind`).
     """
 
     options: Options
@@ -53,6 +57,7 @@ class Setup:
     limits: Limits
     scores: tuple[Metric, ...]
     blank: Result
+    ready: set[Hashable] = field(default_factory=set, init=False, repr=False)
     _warned: dict[str, tuple[Topic, str | None]] = field(default_factory=dict, init=False, repr=False)
 
     @property

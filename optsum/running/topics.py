@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Mapping
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal, Unpack
@@ -76,7 +75,7 @@ def solve(
     given = topic_given(topic, summary)
     given = given if embed is None else with_vectors(as_topic(given, flat=resolved.flat), embed)
     problem = single_problem(given, setup)
-    return replace(charged(answer(problem, setup, began=began), ready), source=problem.documents)
+    return charged(answer(problem, setup, began=began), ready).changed(source=problem.documents)
 
 
 def solve_all(

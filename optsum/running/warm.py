@@ -53,6 +53,9 @@ SAMPLE: Final = as_topic(
 _LIMIT_S: Final = 20.0
 """Time limit of the search of that topic, if there is one: a solver that hangs shall not hang long."""
 
+_ANY: Final = "whatever the problem is"
+"""What a setup is `Setup.ready` for when this process is."""
+
 _ready: set[Options] = set()
 """What this process has been made ready for: a fact of the process, as the kernels that it has loaded are."""
 
@@ -65,8 +68,12 @@ def warm_up(setup: Setup) -> float:
     OptsumError
         If the options cannot work on any topic: a solver that cannot be used, a combination that is not served.
     """
+    if _ANY in setup.ready:  # quicker than a look at the options
+        return 0.0
     small = _fitting(setup.options)
-    return 0.0 if small in _ready else _made_ready(setup, small)
+    seconds = 0.0 if small in _ready else _made_ready(setup, small)
+    setup.ready.add(_ANY)
+    return seconds
 
 
 @postponing()

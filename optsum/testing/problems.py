@@ -70,11 +70,11 @@ def check_problem(problem: Problem, *, name: str = "problem", seed: int = 0) -> 
     for capability, ask in abilities.items():
         if capability not in problem.capabilities:
             _check_refused(ask, capability, where)
-    if Capability.COVERAGE in problem.capabilities:
+    if problem.can(Capability.COVERAGE):
         check_states(problem, rng, where)
-    if Capability.BOUND in problem.capabilities:
+    if problem.can(Capability.BOUND):
         _check_bound(problem, evaluations, truth, where)
-    if Capability.LINEAR in problem.capabilities:
+    if problem.can(Capability.LINEAR):
         check_linear_model(problem, evaluations, truth, where)
     for selection, evaluation in evaluations.items():
         expect(
@@ -118,7 +118,7 @@ def _check_values(evaluations: dict[Selection, Evaluation], where: str) -> None:
 def _only_limits(problem: Problem, selection: Selection) -> bool:
     """Return whether the length, or a side constraint, explains all of a violation."""
     explained = problem.excess(selection)
-    if Capability.COVERAGE in problem.capabilities:
+    if problem.can(Capability.COVERAGE):
         explained += sum(row.excess(selection) for row in problem.coverage.rows)
     return problem.evaluate(selection).violation == explained
 

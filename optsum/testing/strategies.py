@@ -285,7 +285,7 @@ def _check_status(strategy: Strategy, result: Result, truth: Enumeration, where:
 def _check_bound(problem: Problem, result: Result, truth: Enumeration, where: str) -> None:
     bound = result.bound_key
     if bound is None:
-        wanted = Capability.BOUND in problem.capabilities and result.status is not Status.INFEASIBLE
+        wanted = problem.can(Capability.BOUND) and result.status is not Status.INFEASIBLE
         expect(not wanted, where, "there is no bound, though the problem has one.")
         return
     best = truth.best

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from types import MappingProxyType
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -98,7 +98,8 @@ def _one_text(sentences: Sequence[Sentence], *, lower: bool) -> bytes | None:
     if text.count("\0") != max(0, len(sentences) - 1):
         return None
     if not text.isascii():
-        text = text.lower() if lower else text
+        known: Any = sentences
+        text = "\0".join([one if one.isascii() else one.lower() for one in known]) if lower else text
         for blank in _FOREIGN_BLANKS:
             text = text.replace(blank, " ")
     return text.encode("utf-8", "surrogatepass") + b"\0" * bool(sentences)

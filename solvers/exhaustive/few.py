@@ -18,7 +18,7 @@ _ANY_S: Final = 0.01
 def is_few(problem: Problem) -> bool:
     """Return whether a visit of all selections is worth its time; they are counted, not visited."""
     worth = _ANY_S
-    if Capability.COVERAGE in problem.capabilities:
+    if problem.can(Capability.COVERAGE):
         instance = problem.coverage
         single = instance.ratios == 1 and instance.combination is not Combination.PRODUCT
         worth = _ONE_RATIO_S if single else _SEVERAL_S

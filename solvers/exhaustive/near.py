@@ -28,7 +28,7 @@ def evaluated_near(
     """Return all selections that are near the best, as `optsum.contracts.strategy.Strategy.near` does."""
     run = Run(problem, limits, on_progress=lambda _: None if should_stop is None else not should_stop())
     near = _Near(problem, nearness)
-    coverage = problem.coverage if Capability.COVERAGE in problem.capabilities else None
+    coverage = problem.coverage if problem.can(Capability.COVERAGE) else None
     reason = "completed"
     try:
         for selection in chain([()], within_limits(problem, coverage)):
@@ -50,7 +50,7 @@ class _Near:
     """What is near the best so far: the threshold only becomes stricter, so what falls out never comes back."""
 
     def __init__(self, problem: Problem, nearness: Nearness) -> None:
-        coverage = problem.coverage if Capability.COVERAGE in problem.capabilities else None
+        coverage = problem.coverage if problem.can(Capability.COVERAGE) else None
         self._nearness, self._sense = nearness, problem.sense
         self._step = None if coverage is None else step_of(coverage)
         self._power = 1 if coverage is None else power_of(coverage)

@@ -43,7 +43,7 @@ class Exhaustive(Strategy):
 
     def prepare(self, problem: Problem | None = None) -> None:
         """Compile the kernels of both quick walks: which of them serves depends on the instance."""
-        if problem is None or Capability.COVERAGE in problem.capabilities:
+        if problem is None or problem.can(Capability.COVERAGE):
             walkers.prepare()
 
     def search(self, run: Run) -> None:
@@ -87,7 +87,7 @@ class Exhaustive(Strategy):
     @staticmethod
     def _walker(run: Run, rows: int) -> Walker:
         problem = run.problem
-        coverage = problem.coverage if Capability.COVERAGE in problem.capabilities else None
+        coverage = problem.coverage if problem.can(Capability.COVERAGE) else None
         return walkers.walker_of(problem, coverage, run.see, rows)
 
     def _walk(self, run: Run, rows: int) -> Walker:

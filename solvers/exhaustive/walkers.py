@@ -306,7 +306,7 @@ class OneByOne(Walker):
 
 def seconds_of(problem: Problem, worth: float) -> float:
     """Return about how long all selections of a problem take; a mere lower limit where that is more than is `worth`."""
-    coverage = problem.coverage if Capability.COVERAGE in problem.capabilities else None
+    coverage = problem.coverage if problem.can(Capability.COVERAGE) else None
     kinds = (OneByOne,) if coverage is None else (Flips, Pairs)
     slowest, quickest = kinds[0].rate, kinds[-1].rate
     visits = visits_of(problem if coverage is None else coverage, worth * quickest)

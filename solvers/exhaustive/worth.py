@@ -24,7 +24,7 @@ def found_by(run: Run, sets: Iterable[Sequence[int]], reason: str, *, proven: bo
     bound = value
     if not proven:
         deadline = Deadline(INTERRUPTED_S if reason == "interrupted" else left_s)
-        bounded = found is not None and Capability.BOUND in problem.capabilities
+        bounded = found is not None and problem.can(Capability.BOUND)
         root = problem.root_bound(deadline) if bounded else None
         bound = NO_LIMIT if root is None else worth(problem, root)
     return Optima.of_sets(
@@ -34,7 +34,7 @@ def found_by(run: Run, sets: Iterable[Sequence[int]], reason: str, *, proven: bo
 
 def worth(problem: Problem, key: Key) -> int | Fraction:
     """Return what is compared, or a bound of it, as `Optima.value` has it: a numerator, a length or a fraction."""
-    if Capability.COVERAGE in problem.capabilities:
+    if problem.can(Capability.COVERAGE):
         if problem.sense is Sense.MINIMIZE:
             return ceil(key)
         if problem.coverage.constant_denominator:

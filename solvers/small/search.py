@@ -91,7 +91,7 @@ def search_small(
     integer, units = instance.constant_denominator, instance.size
     totals = 1 if integer else len(instance.constants)
     kind = INTEGER if integer else RATIO if totals == 2 else SUM
-    varies = not integer and bool(instance.mass[1::2].any() or (instance.slot & 1).any())
+    varies = not integer and bool(np.count_nonzero(instance.slot & 1) or np.count_nonzero(instance.mass[1::2]))
     ends = 2 if varies and totals == 4 else 1
     if work is None:
         work = _LINEAR_WORK if kind == SUM and not varies else _WORK[kind]

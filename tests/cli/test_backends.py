@@ -27,6 +27,7 @@ from optsum.errors import BackendError, OptionError, UnsupportedError
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.running import warm
 from optsum.running.search import search
+from optsum.running.setup import setup_of
 from optsum.testing.backends import hard_instance
 
 TOPIC = {"id": "t", "documents": [["a b c", "c d e f", "f g", "a g"]], "references": [["a c d f g"]]}
@@ -70,6 +71,7 @@ def test_a_missing_solver_is_one_sentence_and_status_2(
 ) -> None:
     monkeypatch.setenv("PATH", "")
     monkeypatch.setattr(warm, "_ready", set())  # an earlier test may have found glpsol
+    setup_of.cache_clear()
     topics = tmp_path / "topics.jsonl"
     topics.write_text(json.dumps(TOPIC) + "\n")
     for arguments in (

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pkgutil
 
-from optsum.metrics.gram_kernels import count_rows, skip_numbers
-from optsum.metrics.lcs_kernel import union_hits
+from optsum.metrics.gram_kernels import counted
+from optsum.metrics.official_kernel import official_hits
 from optsum.problem import text_kernels
 from optsum.problem.cover_kernel import features_of
 from optsum.system.compiling import collected
@@ -18,5 +18,5 @@ def test_parts_are_found_by_name_and_leave_one_signature_each() -> None:
     for part in parts:
         assert pkgutil.resolve_name(f"{part.__module__}:{part.__qualname__}") is part
         part()
-    for kernel in (number_words, skip_numbers, count_rows, features_of, union_hits):
+    for kernel in (number_words, counted, features_of, official_hits):
         assert len(kernel.signatures) == 1, kernel

@@ -187,6 +187,7 @@ def test_the_seed_of_a_topic_does_not_depend_on_the_others() -> None:
 
 def test_getting_ready_is_reported_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("optsum.running.warm._ready", set())
+    setup_of.cache_clear()
     options: dict[str, Any] = {"max_length": 4, "metric": "rouge-3", "min_length": 1}
     results = list(optsum.solve_all([topic(f"t{number}", references=[["a b c d"]]) for number in range(3)], **options))
     assert [result.status for result in results] == [Status.OPTIMAL] * 3
@@ -198,6 +199,7 @@ def test_getting_ready_is_reported_apart(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_seconds_are_text_and_search_but_not_getting_ready(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("optsum.running.warm._ready", set())
+    setup_of.cache_clear()
     slow = one_problem.searched
 
     def first_is_slow(*given: Any, **named: Any) -> Any:
@@ -262,6 +264,7 @@ def test_an_interruption_outside_the_search_leaves_what_was_done(where: str, mon
 
 def test_an_interruption_while_getting_ready_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("optsum.running.warm._ready", set())
+    setup_of.cache_clear()
 
     def interrupted(task: Any, setup: Any, **_: Any) -> Result:
         return unsolved(task.id, setup, Termination.INTERRUPTED)

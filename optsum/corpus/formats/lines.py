@@ -76,7 +76,9 @@ class NotJSONError(ValueError):
 
 def is_blank(raw: bytes) -> bool:
     """Return whether a line holds white space only; a byte order mark is some."""
-    return raw.isspace() or not raw.removeprefix(codecs.BOM_UTF8).strip()
+    if raw.startswith(codecs.BOM_UTF8):
+        return not raw.removeprefix(codecs.BOM_UTF8).strip()
+    return not raw or raw.isspace()  # a long line is not copied
 
 
 def _constant(name: str) -> float:

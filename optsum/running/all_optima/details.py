@@ -7,7 +7,6 @@ are of.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, Final
 
 from optsum.contracts.result import Result
@@ -22,7 +21,7 @@ _NO_MATTER: Final = {"preset", "seed", *OF_WORKERS}
 
 def carrying(result: Result, details: Mapping[str, Any]) -> Result:
     """Return a result whose row has these details."""
-    return replace(result, extra={**result.extra, "details": details})
+    return result.changed(extra={**result.extra, "details": details})
 
 
 def details_of(part: Topic, setup: Setup, optima: Mapping[str, Any] | None = None) -> dict[str, Any]:

@@ -45,7 +45,7 @@ def _run_kernels() -> None:
 
 def value_counts(problem: Problem, diagram: Diagram) -> list[tuple[Fraction, int]]:
     """Return the different values of a family as they are compared, the best first, and how many sets have each."""
-    if Capability.COVERAGE in problem.capabilities:
+    if problem.can(Capability.COVERAGE):
         worth = worth_of_sets(problem.coverage, diagram)
         return list(zip(worth.keys, worth.counts(), strict=True))
     counted = Counter(Fraction(problem.evaluate(found).key) for found in diagram)
@@ -63,7 +63,7 @@ def weighted_shares(problem: Problem, diagram: Diagram, seed: int = 0) -> dict[i
     UnsupportedError
         If the objective is a length to be minimized, or the problem is not in the normal form.
     """
-    if Capability.COVERAGE not in problem.capabilities or problem.sense.better(0, 1):
+    if not problem.can(Capability.COVERAGE) or problem.sense.better(0, 1):
         raise UnsupportedError("Sets are weighted by an objective that is maximized, of a built-in formulation.")
     times = np.ones(1)
     if diagram.count > _WEIGHED:
@@ -85,7 +85,7 @@ def irredundant(problem: Problem, diagram: Diagram, seed: int = 0) -> Share:
     UnsupportedError
         If the problem is not in the normal form.
     """
-    if Capability.COVERAGE not in problem.capabilities:
+    if not problem.can(Capability.COVERAGE):
         raise UnsupportedError("What could be left out is counted for the built-in formulations alone.")
     return irredundant_share(problem.coverage, diagram, seed)
 
@@ -122,7 +122,7 @@ def near_of(
     one = len(problems) == 1
     counts = value_counts(problem, diagram) if one and diagram.count <= _LISTED else None
     left_out = None
-    if one and diagram.count and Capability.COVERAGE in problem.capabilities:
+    if one and diagram.count and problem.can(Capability.COVERAGE):
         left_out = irredundant(problem, diagram, seed)
     return replace(
         near,

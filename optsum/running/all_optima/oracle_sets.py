@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
@@ -206,4 +206,4 @@ class Oracles(Optima):
             diverse=listed.diverse(diverse) if drawn and diverse else [] if self.complete and diverse else None,
             near=near,
         )
-        return replace(self.result, enumeration=found)
+        return self.result.changed(enumeration=found)

@@ -123,7 +123,7 @@ def enumerate_optima(
     began = clock()
     problem = single_problem(topic_given(topic, summary), setup)
     found = oracles_of(problem, setup, nearness, began=began)
-    return replace(found, result=replace(charged(found.result, ready), source=problem.documents))
+    return replace(found, result=charged(found.result, ready).changed(source=problem.documents))
 
 
 def enumerate_topics(
@@ -166,7 +166,7 @@ def oracles_of(part: Topic, setup: Setup, nearness: Nearness | None = None, *, b
     `began` as in `optsum.running.one_problem.answer`.
     """
     oracles = _oracles(part, setup, nearness, began)
-    return replace(oracles, result=replace(oracles.result, sentence_count=count_sentences(part)), nearness=nearness)
+    return replace(oracles, result=oracles.result.changed(sentence_count=count_sentences(part)), nearness=nearness)
 
 
 def _oracles(part: Topic, setup: Setup, nearness: Nearness | None, began: float) -> Oracles:
@@ -204,7 +204,7 @@ def _best(found: Sequence[tuple[int, Oracles]], *, near: bool) -> Oracles:
     first = best[0]
     return replace(
         first,
-        result=replace(result, enumeration=Enumeration(count=diagram.count, complete=complete)),
+        result=result.changed(enumeration=Enumeration(count=diagram.count, complete=complete)),
         diagram=diagram,
         bound=first.value if proven else max(first.bound, first.value + 1),
         complete=complete,
@@ -225,7 +225,7 @@ def _enumerate(topic: Topic, setup: Setup, nearness: Nearness | None, began: flo
     except TimeOver:
         nothing = Optima.of_sets([], 0, 1, complete=False, termination="time_limit")
         late = unsolved(topic.id, setup, Termination.TIME_LIMIT, seconds=clock() - began)
-        late = replace(late, enumeration=Enumeration(count=0, complete=False))
+        late = late.changed(enumeration=Enumeration(count=0, complete=False))
         return _with_names(nothing, result=late, names=Names(()))
     built = clock()
     strategy = setup.strategy

@@ -153,5 +153,5 @@ def _frontier(topic: Topic, setup: Setup, lengths: Lengths, began: float, *, opt
         steps=tuple(steps),
         greedy=None if curve is None else tuple(map(walk.reached, curve)),
     )
-    done = finished(task, setup, replace(result, seconds=clock() - built), began=began, built=built)
-    return replace(done, sentence_count=count_sentences(topic), extra={**done.extra, "frontier": about.to_row()})
+    done = finished(task, setup, result.changed(seconds=clock() - built), began=began, built=built)
+    return done.changed(sentence_count=count_sentences(topic), extra={**done.extra, "frontier": about.to_row()})

@@ -82,7 +82,7 @@ class Walk:
     def _climbed(self) -> Iterator[Key | None]:
         """Yield what greedy search reaches, descending, by as few climbs as are needed."""
         problem = self._problem
-        coverage = problem.lighter.coverage if Capability.COVERAGE in problem.capabilities else None
+        coverage = problem.lighter.coverage if problem.can(Capability.COVERAGE) else None
         if coverage is None or coverage.rows or arrays_of(coverage) is None:
             yield from self._searched()
             return
@@ -127,7 +127,7 @@ class Walk:
                     try:
                         low, upper = self._descend(low, upper)
                     except (KeyboardInterrupt, Stopped):
-                        return replace(result, termination=Termination.INTERRUPTED)
+                        return result.changed(termination=Termination.INTERRUPTED)
             elif result.status is Status.INFEASIBLE:
                 self._add(Piece(0, number, None, None, None))
                 break
@@ -274,9 +274,9 @@ def bounds_of(problem: Problem, lengths: Sequence[int], deadline: Deadline) -> d
         What is known by then is returned.
     """
     found: dict[int, Key] = {}
-    if Capability.BOUND not in problem.capabilities:
+    if not problem.can(Capability.BOUND):
         return found
-    linear = Capability.LINEAR in problem.capabilities
+    linear = problem.can(Capability.LINEAR)
     for length in spread(lengths):
         if deadline.passed:
             return found

@@ -62,8 +62,8 @@ def _counted(instance: Coverage, chosen: set[int], copies: dict[int, int]) -> li
         if chosen.issuperset(joint.needs) and chosen.isdisjoint(joint.vetoes):
             copies[joint.feature] = copies.get(joint.feature, 0) + joint.count
 
-    totals = [int(constant) for constant in instance.constants]
-    for total, row in enumerate(instance.mass[:, list(chosen)].tolist()):
+    totals: list[int] = instance.constants.tolist()
+    for total, row in enumerate(instance.mass.take(list(chosen), axis=1).tolist()):
         totals[total] += sum(row)
     features = np.fromiter(copies, np.int64, len(copies))  # looked up all at once; added up one by one
     counts = np.fromiter(copies.values(), np.int64, len(copies))  # which refuses what overflows

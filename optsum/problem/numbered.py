@@ -123,7 +123,7 @@ class RowRatios(Ratios):
             unit_count=count,
             level_start=level_start,
             level=level,
-            slot=np.repeat(np.array(self._slots, np.int64), features),
+            slot=np.array(self._slots, np.int64).repeat(features),
             **self.given(weights),
             **others,
         )
@@ -216,8 +216,8 @@ class NumberedTopic:
 
         distinct, only = spec.counts == "set", spec.measure == "recall"
         entries = Entries(*counted(self.tokens.ids, start, self.tokens.different, codes, own, distinct, only))
-        held = np.count_nonzero(entries.totals[:, :own], axis=1)  # references that have something to count, by metric
-        if not held.any() or (self.metric.geometric and not held.all()):
+        some = [any(row) for row in entries.totals[:, :own].tolist()]  # whether a metric has anything to count
+        if not any(some) or (self.metric.geometric and not all(some)):
             raise nothing_to_count(self.topic, f"{self.metric} n-gram")
         kept = entries.shared[own:]
         if spec.keep_unmatched or spec.min_length > 0:

@@ -24,6 +24,9 @@ from optsum.system.processes.postponed import postponing
 
 __all__ = ["exact", "get_ready", "result_of_sets", "search", "searched"]
 
+_EMPTY = Result(strategy="", status=Status.NO_SOLUTION, termination=Termination.COMPLETED)
+"""What others differ from: that is made sooner than all fields of one."""
+
 _PROOF_MAY_STAND = {Termination.COMPLETED, Termination.TARGET_REACHED, Termination.GAP_REACHED}
 
 
@@ -196,7 +199,7 @@ def _result(run: Run, strategy: Strategy, termination: Termination, detail: str 
     shown = None
     if bound is not None:
         shown = float(held.value if held is not None and held.key == bound else run.problem.value_of(bound))
-    return Result(
+    return _EMPTY.changed(
         strategy=strategy.name,
         backend=run.backend or strategy.backend_name,
         status=status,

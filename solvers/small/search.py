@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable
 from fractions import Fraction
+from itertools import accumulate
 from math import prod
 from operator import add
 from typing import Final, NamedTuple
@@ -96,8 +98,8 @@ def search_small(
     if work is None:
         work = _LINEAR_WORK if kind == SUM and not varies else _WORK[kind]
     lengths = kernel_array(instance.lengths)
-    ascending = np.sort(lengths)
-    depths = 2 + int(ascending.cumsum().searchsorted(instance.max_length, "right"))  # of the shortest so many fit
+    ends_of_shortest = list(accumulate(sorted(lengths.tolist())))  # of few numbers sooner than by numpy
+    depths = 2 + bisect_right(ends_of_shortest, instance.max_length)  # of the shortest so many fit
     if (varies and totals > 4) or depths * units * (totals + 5) > _ROOM or (integer and depths > _DEEPEST):
         return None
     if _BOUNDS * units * (2 + 3 * ends * max(1, totals // 2)) > work:
@@ -131,7 +133,7 @@ def search_small(
         except Stopped as reason:
             stopped = reason
     selection = tuple(sorted(walk.best[1 : walk.best[0] + 1].tolist())) if scalars[HELD] else None
-    bottom = int(instance.constants[1]) if integer else int(scalars[BOTTOM]) * int(weights.sum())
+    bottom = int(instance.constants[1]) if integer else int(scalars[BOTTOM]) * sum(instance.weights if kind == SUM else (1,))
     return Found(selection, Fraction(int(scalars[TOP]), max(1, bottom)), bool(scalars[DONE]), nodes, stopped)
 
 

@@ -98,8 +98,8 @@ def search_small(
     if work is None:
         work = _LINEAR_WORK if kind == SUM and not varies else _WORK[kind]
     lengths = kernel_array(instance.lengths)
-    ends_of_shortest = list(accumulate(sorted(lengths.tolist())))  # of few numbers sooner than by numpy
-    depths = 2 + bisect_right(ends_of_shortest, instance.max_length)  # of the shortest so many fit
+    together = list(accumulate(sorted(lengths.tolist())))  # of few numbers sooner than by numpy
+    depths = 2 + bisect_right(together, instance.max_length)  # of the shortest so many fit
     if (varies and totals > 4) or depths * units * (totals + 5) > _ROOM or (integer and depths > _DEEPEST):
         return None
     if _BOUNDS * units * (2 + 3 * ends * max(1, totals // 2)) > work:
@@ -119,7 +119,8 @@ def search_small(
         return None  # a ratio over nothing whatever is chosen: no node would have a bound
     limits = (min(instance.min_length, _LARGEST), min(instance.max_length, _LARGEST))
     rules = np.array([*limits, kind, not varies], np.int64)
-    weights = np.array(instance.weights if kind == SUM else (1,), np.int64)
+    shares = instance.weights if kind == SUM else (1,)
+    weights = np.array(shares, np.int64)
     fixed = Fixed(rules, lengths, *entries, *tables, weights, column_start, column_unit, column_copies, least)
     walk = _start(depths, gains, len(instance.slot), ends)
     walk.units[0], walk.totals[:, 0] = _densest(lengths, gains[0]), constants
@@ -133,7 +134,7 @@ def search_small(
         except Stopped as reason:
             stopped = reason
     selection = tuple(sorted(walk.best[1 : walk.best[0] + 1].tolist())) if scalars[HELD] else None
-    bottom = int(instance.constants[1]) if integer else int(scalars[BOTTOM]) * sum(instance.weights if kind == SUM else (1,))
+    bottom = int(instance.constants[1]) if integer else int(scalars[BOTTOM]) * sum(shares)
     return Found(selection, Fraction(int(scalars[TOP]), max(1, bottom)), bool(scalars[DONE]), nodes, stopped)
 
 

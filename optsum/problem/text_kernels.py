@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from optsum.corpus.topic import Topic
 from optsum.metrics.names import parse_metric
 from optsum.problem.numbered import NumberedTopic
@@ -31,14 +29,7 @@ def prepare_scores() -> None:
     _tiny("rouge-1").scores((0, 1), [parse_metric("rouge-1"), parse_metric("rouge-l")])
 
 
-@compiles
-def prepare_pairs() -> None:
-    """Compile what counts pairs of tokens apart from each other."""
-    _tiny("rouge-su1").coverage()
-
-
-def prepare(*, pairs: bool = False) -> None:
-    """Compile all of them, those for pairs of tokens apart from each other if they are wanted."""
-    parts: list[Callable[[], None]] = [prepare_counts, *([prepare_pairs] if pairs else []), prepare_scores]
-    for part in parts:
-        part()
+def prepare() -> None:
+    """Compile all of them."""
+    prepare_counts()
+    prepare_scores()

@@ -135,7 +135,7 @@ def kernels_of(strategies: Iterable[str]) -> list[Part]:
     chosen = [STRATEGIES.create(name.strip(), {}) for name in strategies]
 
     def prepare() -> None:
-        text_kernels.prepare(pairs=True)
+        text_kernels.prepare()
         climb.prepare()
         for strategy in chosen:
             strategy.prepare()

@@ -13,8 +13,8 @@ from optsum.text.word_kernel import number_words
 
 
 def test_parts_are_found_by_name_and_leave_one_signature_each() -> None:
-    parts = collected(lambda: text_kernels.prepare(pairs=True))
-    assert len(parts) == 3
+    parts = collected(text_kernels.prepare)
+    assert len(parts) == 2
     for part in parts:
         assert pkgutil.resolve_name(f"{part.__module__}:{part.__qualname__}") is part
         part()

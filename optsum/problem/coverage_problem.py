@@ -95,6 +95,7 @@ class CoverageProblem(Problem):
 
     def can(self, capability: Capability) -> bool:
         """Whether the instance allows it: what every one does needs no look, which takes longer than many a search."""
+        # A class that derives from this one may declare less.
         always = capability is Capability.COVERAGE or capability is Capability.BOUND
         ours = always and type(self).capabilities is CoverageProblem.capabilities
         return ours or capability in self.capabilities
@@ -143,10 +144,10 @@ class CoverageProblem(Problem):
             climb.prepare()
 
     @property
-    def kind(self) -> Hashable:
-        """The form of the objective, as far as kernels differ by it."""
+    def prepared_as(self) -> Hashable:
+        """The form of the objective, as far as kernels differ by it; None for whoever prepares otherwise."""
         instance = self.instance
-        if instance.goal is Sense.MINIMIZE:
+        if instance.goal is Sense.MINIMIZE or type(self).prepare is not CoverageProblem.prepare:
             return None
         return type(self), type(instance), instance.combination, instance.constant_denominator, instance.singletons
 

@@ -112,7 +112,7 @@ class Problem(ABC):
         return frozenset()
 
     def can(self, capability: Capability) -> bool:
-        """Whether a capability is one of those."""
+        """Whether a capability is one of `capabilities`."""
         return capability in self.capabilities
 
     @property
@@ -146,8 +146,11 @@ class Problem(ABC):
         """Compile or load what evaluations and bounds would otherwise be charged for; a second time costs nothing."""
 
     @property
-    def kind(self) -> Hashable:
-        """What is looked at to prepare a search: once is enough for problems of one kind; None for each by itself."""
+    def prepared_as(self) -> Hashable:
+        """What problems have in common for which a search is prepared once (`prepare`, here and of strategies).
+
+        None, as here, where each is prepared for by itself.
+        """
         return None
 
     def totals(self, selection: Selection) -> tuple[int, ...]:

@@ -18,7 +18,8 @@ __all__ = ["count_sentences", "finished", "unsolved"]
 def unsolved(name: str | None, setup: Setup, termination: Termination, *, seconds: float = 0.0) -> Result:
     """Return the result of a problem whose search has not begun."""
     timing = Timing(text_s=seconds, search_s=0.0)
-    return setup.blank.changed(id=name, termination=termination, seconds=seconds, timing=timing)
+    own: dict[str, Any] = {"statistics": {}, "extra": {}}  # none that another result has too
+    return setup.blank.changed(id=name, termination=termination, seconds=seconds, timing=timing, **own)
 
 
 def finished(

@@ -97,7 +97,7 @@ def searched(
     Parameters
     ----------
     ready : set, optional
-        The kinds of problems (`Problem.kind`) that the same strategy has been prepared for; others are added.
+        The kinds of problems (`Problem.prepared_as`) that the same strategy has been prepared for; others are added.
     """
     named = {name: options.pop(name) for name in LIMIT_OPTIONS if name in options}
     if named and limits is not None:
@@ -111,9 +111,10 @@ def searched(
     else:
         chosen = strategy
     chosen.accept(problem)
-    if (kind := problem.kind) is None or ready is None or kind not in ready:
+    kind = problem.prepared_as if ready is not None else None
+    if kind is None or ready is None or kind not in ready:
         get_ready(problem, chosen, bound)
-        if ready is not None and kind is not None:
+        if kind is not None and ready is not None:
             ready.add(kind)
     limits = limits or Limits.named(named)
     bounded = problem.can(Capability.BOUND) and bound != "none"
@@ -219,6 +220,7 @@ def _result(run: Run, strategy: Strategy, termination: Termination, detail: str 
         statistics=run.statistics if run.ran is None else {**run.statistics, "ran": run.ran},
         trace=tuple(run.trace),
         version=__version__,
+        extra={},  # whoever adds something to it adds it to this one
     )
 
 

@@ -46,7 +46,7 @@ class Setup:
     blank : Result
         What a result says whatever is found: nothing is searched yet.
     ready : set
-        The kinds of problems that have been prepared for (`optsum.Problem.kind`).
+        The kinds of problems that have been prepared for (`optsum.Problem.prepared_as`).
     """
 
     options: Options

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 import json
 from fractions import Fraction
 from sys import float_info
@@ -174,6 +175,25 @@ def test_rows_that_lack_a_field_are_refused(field: str) -> None:
 def test_unknown_fields_of_a_later_version_are_passed_over() -> None:
     row = {**result(Status.OPTIMAL, **HELD).to_row(), "count": 3}
     assert Result.from_row(row).selection == (0, 2)
+
+
+def test_a_changed_result_is_checked_and_leaves_the_first_as_it_was() -> None:
+    first = result(Status.FEASIBLE, **HELD)
+    assert first.changed(id="t", nodes=7) == dataclasses.replace(first, id="t", nodes=7)
+    assert (first.id, first.nodes) == (None, 0)
+    with pytest.raises(InputError, match="contradicts itself"):
+        first.changed(selection=None)
+    with pytest.raises(TypeError, match="no field 'node'"):
+        first.changed(node=7)
+
+
+def test_a_changed_result_is_of_its_class() -> None:
+    @dataclasses.dataclass(frozen=True, kw_only=True, repr=False)
+    class Own(Result):
+        colour: str = "red"
+
+    own = Own(strategy="s", status=Status.NO_SOLUTION, termination=Termination.COMPLETED)
+    assert own.changed(colour="blue") == dataclasses.replace(own, colour="blue")
 
 
 def test_a_gap_is_a_number_however_far_the_bound() -> None:

@@ -129,3 +129,18 @@ def test_enumeration_refuses_what_it_cannot_do() -> None:
 def test_large_problems_are_sampled() -> None:
     instance = random_coverage(np.random.default_rng(1), kind="recall", units=60)
     check_problem(CoverageProblem.of(instance), name="sixty units")
+
+
+def test_whether_a_problem_can_do_something_is_what_it_declares() -> None:
+    class Modest(CoverageProblem):
+        @property
+        def capabilities(self) -> frozenset[Capability]:  # type: ignore[override]
+            return frozenset({Capability.LINEAR})
+
+    rng = np.random.default_rng(3)
+    drawn = [random_coverage(rng, kind=kind) for kind in KINDS]
+    problems = [own(), *map(CoverageProblem.of, drawn), *map(Modest.of, drawn)]
+    for problem in problems:
+        assert {capability for capability in Capability if problem.can(capability)} == problem.capabilities
+    with pytest.raises(UnsupportedError, match="coverage arrays"):
+        require(Modest.of(drawn[0]), frozenset({Capability.COVERAGE}), "it")

@@ -1,22 +1,27 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
 import pytest
 
+from optsum import solve_all
 from optsum.contracts.result import Result, Status, Termination
 from optsum.contracts.run import Limits, Run
 from optsum.contracts.strategy import Strategy
-from optsum.coverage.instance import Coverage
+from optsum.coverage.instance import Coverage, Sense
 from optsum.errors import BackendError, OptionError, UnknownNameError, UnsupportedError
+from optsum.options.options import resolve
 from optsum.problem.coverage_problem import CoverageProblem
-from optsum.problem.problem import Capability, Evaluation
-from optsum.running.search import search
+from optsum.problem.problem import Capability, Evaluation, Problem
+from optsum.running import search as running_search
+from optsum.running.results import unsolved
+from optsum.running.search import search, searched
+from optsum.running.setup import setup_of
 from optsum.system.deadline import NEVER, Deadline
 from optsum.testing import OwnMetric, check_strategy, random_topic
 from optsum.testing.strategies import watched
@@ -253,3 +258,61 @@ def test_after_ctrl_c_a_bound_is_held_to_a_fifth_of_a_second_without_a_limit_too
 
     result = search(Slow(instance=INSTANCE, lengths=(3, 3, 3), max_length=8), ScriptedExact(interrupted))
     assert (result.termination, result.selection, result.bound) == (Termination.INTERRUPTED, (0,), None)
+
+
+def test_no_two_results_share_what_can_be_added_to() -> None:
+    first, second = (search(CoverageProblem.of(INSTANCE), "greedy") for _ in range(2))
+    assert first.extra is not second.extra
+    assert first.statistics is not second.statistics
+    setup = setup_of(resolve({"max_length": 5}))
+    one, other = (unsolved("t", setup, Termination.TIME_LIMIT) for _ in range(2))
+    assert one.extra is not other.extra
+    assert one.statistics is not other.statistics
+
+
+@dataclass(frozen=True)
+class Preparing(Scripted):
+    """Writes down what it is prepared for."""
+
+    seen: list[Problem | None] = field(default_factory=list)
+
+    def prepare(self, problem: Problem | None = None) -> None:
+        self.seen.append(problem)
+
+
+class PreparedAlone(CoverageProblem):
+    """Has something to prepare of its own."""
+
+    def prepare(self) -> None:
+        """Nothing, here."""
+
+
+def test_problems_that_are_prepared_alike_are_prepared_for_once() -> None:
+    strategy, ready = Preparing(), set[Hashable]()
+    f1 = Coverage.of([3, 3], [{0: 1}, {1: 1}], [[2], [2]], constants=(0, 6), mass=[[0, 0], [1, 1]], max_length=5)
+    linear, ratio = (CoverageProblem.of(instance) for instance in (INSTANCE, f1))
+    for problem in (linear, ratio, linear, linear.within(3), ratio):
+        searched(problem, strategy, None, 0, ready=ready)
+    assert strategy.seen == [linear, ratio]
+    searched(linear, strategy, None, 0)
+    assert len(strategy.seen) == 3, "nobody has said what is ready"
+
+
+def test_problems_that_say_nothing_are_prepared_for_each_by_itself() -> None:
+    strategy, ready = Preparing(), set[Hashable]()
+    covers = CoverageProblem.of(Coverage.of([1, 1], [{0: 1}, {1: 1}], [[1], [1]], goal=Sense.MINIMIZE))
+    for problem in (OwnMetric(lengths=(1,), words=[["a"]]), PreparedAlone.of(INSTANCE), covers):
+        assert problem.prepared_as is None
+        for _ in range(2):
+            searched(problem, strategy, None, 0, ready=ready)
+    assert len(strategy.seen) == 6
+    assert not ready
+
+
+def test_topics_of_one_way_are_prepared_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    setup_of.cache_clear()
+    prepared: list[tuple[int, ...]] = []
+    monkeypatch.setattr(running_search, "get_ready", lambda problem, *_: prepared.append(problem.lengths))
+    topics = [{"id": f"t{k}", "documents": [["a b", "b"]], "references": [["a b"]]} for k in range(3)]
+    assert [found.objective for found in solve_all(topics, max_length=2)] == [1.0] * 3
+    assert prepared.count((2, 1)) == 1

@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from functools import lru_cache
 from math import inf
 from pathlib import Path
-from threading import get_ident
+from threading import get_ident, local
 from time import thread_time
 from typing import Any, Final
 
@@ -50,6 +50,22 @@ _LONGEST_CALL_S: Final = 0.5
 """A search looks at its limits between two calls."""
 
 
+class _OfThread(local):
+    """What `Patience` knows of each thread: while one rehearses, others search.
+
+    Attributes
+    ----------
+    interpreted : set
+        Kernels that were, since somebody has emptied it.
+    rehearsal_s : float
+        Seconds that may be spent on a call of kernels which is only made so that they are there.
+    """
+
+    def __init__(self) -> None:
+        self.interpreted: set[Any] = set()
+        self.rehearsal_s = inf
+
+
 class Patience:
     """How long this process still interprets kernels that are not compiled.
 
@@ -59,23 +75,20 @@ class Patience:
         Seconds of the processor; 0 to compile kernels that have taken long, less to compile all when they are called.
     taken : dict
         How long kernels were interpreted.
-    interpreted : set
-        Kernels that were, since somebody has emptied it.
     over : list of callables
         Called with the kernels that have taken long, once, when the patience is over.
     compiling : list of callables
         Called before something is compiled.
-    rehearsal_s : float
-        Seconds that may be spent on a call of kernels which is only made so that they are there.
+    thread : _OfThread
+        What is not the process's, but each thread's own.
     """
 
     def __init__(self) -> None:
         self.left_s = _given()
         self.taken: dict[Any, float] = {}
-        self.interpreted: set[Any] = set()
         self.over: list[Callable[[set[Any]], object]] = []
         self.compiling: list[Callable[[], object]] = []
-        self.rehearsal_s = inf
+        self.thread = _OfThread()
 
     def end(self) -> None:
         """Compile all kernels when they are called, from now on."""
@@ -84,23 +97,24 @@ class Patience:
     def with_(self, kernel: Any) -> float:
         """Return for how many seconds a kernel may be interpreted now."""
         left = self.left_s if self.left_s > 0.0 else _SHORT_S - self.taken.get(kernel, 0.0)
-        return min(left, _LONGEST_CALL_S, self.rehearsal_s) if self.left_s > -inf else 0.0
+        return min(left, _LONGEST_CALL_S, self.thread.rehearsal_s) if self.left_s > -inf else 0.0
 
     @contextmanager
     def rehearsing(self) -> Iterator[None]:
         """Let kernels that have to be interpreted be called for a short while only: that makes none of them quicker."""
-        before, self.rehearsal_s = self.rehearsal_s, _REHEARSAL_S
+        own = self.thread
+        before, own.rehearsal_s = own.rehearsal_s, _REHEARSAL_S
         try:
             with suppress(_RehearsedError):
                 yield
         finally:
-            self.rehearsal_s = before
+            own.rehearsal_s = before
 
     def take(self, kernel: Any, seconds: float) -> None:
         """Count the seconds that a kernel was interpreted for."""
-        self.interpreted.add(kernel)
+        self.thread.interpreted.add(kernel)
         self.taken[kernel] = self.taken.get(kernel, 0.0) + seconds
-        self.rehearsal_s -= seconds
+        self.thread.rehearsal_s -= seconds
         self.left_s = max(0.0, self.left_s - seconds) if self.left_s > -inf else self.left_s
 
     def lost(self) -> None:
@@ -194,14 +208,14 @@ def _first_call(kernel: _Kernel, *arguments: Any) -> Any:
             return _compiled(kernel)(*arguments)
         except _NotKeptError:
             kernel._is_kept = False  # noqa: SLF001
-    if patience.rehearsal_s <= 0.0 <= patience.left_s:
+    if patience.thread.rehearsal_s <= 0.0 <= patience.left_s:
         raise _RehearsedError
     if (seconds := patience.with_(kernel)) > 0.0 and (function := plain_of(kernel)) is not None:
         began = thread_time()
         try:
             return call_plainly(function, arguments, seconds)
         except TooLongError:
-            if seconds == patience.rehearsal_s:
+            if seconds == patience.thread.rehearsal_s:
                 raise _RehearsedError from None
             patience.take(kernel, _SHORT_S)
         finally:

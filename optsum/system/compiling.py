@@ -66,13 +66,14 @@ def compiles(prepare: Part) -> Callable[[], None]:
         if _collecting:
             _collecting[-1].append(part)
         elif prepare not in _run:
-            others, patience.interpreted = patience.interpreted, set()
+            own = patience.thread
+            others, own.interpreted = own.interpreted, set()
             try:
                 with patience.rehearsing():
                     prepare()
-                _run[prepare] = patience.interpreted
+                _run[prepare] = own.interpreted
             finally:
-                patience.interpreted = others
+                own.interpreted = others
 
     return part
 

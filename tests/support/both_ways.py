@@ -51,6 +51,6 @@ if __name__ == "__main__":
     compiled._LONGEST_CALL_S = inf  # type: ignore[misc]
     compiled._Kernel._is_kept = False
     answers = [said(strategy, options) for strategy, options in json.loads(sys.argv[2])]
-    kernels = sorted(kernel.py_func.__name__ for kernel in compiled.patience.interpreted)
-    ready = sorted(kernel.py_func.__name__ for kernel in compiled.patience.interpreted if kernel.overloads)
+    kernels = sorted(kernel.py_func.__name__ for kernel in compiled.patience.thread.interpreted)
+    ready = sorted(kernel.py_func.__name__ for kernel in compiled.patience.thread.interpreted if kernel.overloads)
     print(json.dumps({"answers": answers, "interpreted": kernels, "compiled": ready}, default=str))

@@ -6,7 +6,9 @@ import json
 import os
 import subprocess
 import sys
+from math import inf
 from pathlib import Path
+from threading import Event, Thread
 from typing import Any
 
 import numpy as np
@@ -129,3 +131,24 @@ def test_the_clock_stands() -> None:
             assert clock() == stood
         assert clock() == stood
     assert before <= stood <= clock()
+
+
+def test_a_rehearsal_is_of_its_own_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(patience, "left_s", 60.0)
+    kernel = njit(cache=False)(_count.py_func)
+    rehearses, ends = Event(), Event()
+
+    def rehearse() -> None:
+        with patience.rehearsing():
+            rehearses.set()
+            ends.wait(60.0)
+
+    other = Thread(target=rehearse)
+    other.start()
+    rehearses.wait(60.0)
+    for _ in range(20):  # more than a rehearsal may take
+        assert kernel(np.zeros(2, np.int64), 2_000)[1] > 0
+    with patience.rehearsing():  # which ends after the other one, that began before
+        ends.set()
+        other.join()
+    assert patience.thread.rehearsal_s == inf

@@ -15,6 +15,7 @@ from optsum.contracts.run import Limits
 from optsum.errors import BackendError, OptionError
 from optsum.problem.problem import Problem, Selection
 from optsum.program.highs import new_highs, pass_model, run
+from optsum.program.model import LinearModel
 from optsum.system.clock import clock
 from optsum.system.deadline import Deadline
 
@@ -92,7 +93,8 @@ class Highs(Backend):
         passed = clock()
         with scheduler(self.settings(limits, seed)["threads"]):
             ended = run(highs, deadline, apart=model.columns > _SMALL, keeps=True)
-            if ended and limits.gap is None and not self.options and _contradicts_itself(highs):
+            trusting = bool(self.options) or limits.gap is not None
+            if ended and _contradicts_itself(highs, model, trusting=trusting) and "presolve" not in self.options:
                 highs.setOptionValue("presolve", "off")
                 ended = run(highs, deadline, apart=model.columns > _SMALL, keeps=True)
         solved = clock()
@@ -143,12 +145,18 @@ def _chosen(columns: Any) -> Selection:
     return tuple(np.flatnonzero(np.asarray(columns) > 0.5).tolist())
 
 
-def _contradicts_itself(highs: Any) -> bool:
-    """Whether a bound is not that of the optimum: its presolve may end with an older one."""
+def _contradicts_itself(highs: Any, model: LinearModel, *, trusting: bool) -> bool:
+    """Whether an optimum is not worth what is said, or (unless `trusting`) a bound not that of the optimum.
+
+    Its presolve may end with an older bound, or with the objective of an optimum beside the columns of the start.
+    """
+    if highs.getModelStatus().name != "kOptimal":
+        return False
     info = highs.getInfo()
-    apart = abs(info.mip_dual_bound - info.objective_function_value)
-    optimal = highs.getModelStatus().name == "kOptimal"
-    return bool(optimal and apart > 1.0 + _RELATIVE * abs(info.objective_function_value))
+    said = info.objective_function_value
+    worth = float(model.objective @ np.array(highs.getSolution().col_value))
+    apart = abs(said - worth) if trusting else max(abs(said - worth), abs(info.mip_dual_bound - said))
+    return bool(apart > 1.0 + _RELATIVE * abs(said))
 
 
 def _outcome(

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from optsum.solvers.backends.highs import Highs, _outcome
 
+import optsum
 from optsum.contracts.backend import Backend, RawOutcome
 from optsum.contracts.declaration import Declaration, OptionNames
 from optsum.contracts.result import Result, Status, Termination
@@ -334,3 +335,24 @@ def test_ctrl_c_ends_the_solver_with_what_it_has() -> None:
     output, _ = process.communicate(timeout=60)
     assert output == "interrupted feasible True\n"
     assert process.returncode == 0
+
+
+def test_presolve_may_end_with_the_columns_of_the_start() -> None:
+    """HiGHS 1.16 says what the optimum of this topic is worth, and returns what greedy search has found."""
+    topic = {
+        "id": "start",
+        "documents": [["q c . .", "strasse a . .", "the a", "", "q c . .", " . ."]],
+        "references": [
+            ["a x y strasse a b q a the"],
+            ["b a ran a a b"],
+            ["a a b a b c", "running cats"],
+            ["strasse a x y"],
+            ["x y q", "a b a e"],
+            ["a b e s d of c", "e s"],
+        ],
+    }
+    options: dict[str, Any] = {"metric": "rouge-1+rouge-2+rouge-su4", "references": "mean", "max_length": 4}
+    best = optsum.solve(topic, **options, strategy="exhaustive")
+    for gap in (None, 0.0):
+        result = optsum.solve(topic, **options, strategy="milp", node_limit=9, gap=gap)
+        assert (result.status, result.key) == (Status.OPTIMAL, best.key)

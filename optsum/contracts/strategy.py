@@ -100,10 +100,10 @@ class Strategy(ABC):
     def prepare(self, problem: Problem | None = None) -> None:  # noqa: B027 - most have nothing to do
         """Compile or load all that a search of such problems may reach, before its clock starts.
 
-        Every search calls it, so a second time costs next to nothing; but where topics are searched one after another,
-        problems that are `Problem.prepared_as` one that was met may go without: keep nothing of a problem here. Numba
-        compiles a kernel with all that it calls for the types of its arguments: one call of each kernel that Python
-        calls is enough, on an instance of any size.
+        Every search of a third party's strategy calls it, so a second time costs next to nothing; built-in ones are
+        prepared once for all problems that are alike (`optsum.Problem.prepared_as`). Numba compiles a kernel with all
+        that it calls for the types of its arguments: one call of each kernel that Python calls is enough, on an
+        instance of any size.
 
         Parameters
         ----------

@@ -97,5 +97,5 @@ def run_task(
     began = built if began is None else began
     limits = setup.limits.after(built - began)
     bound = "none" if setup.options.bound == "none" else "root"
-    result = searched(task.problem, setup.strategy, limits, seed, root_bound=root_bound, bound=bound, ready=setup.ready)
+    result = searched(task.problem, setup.strategy, limits, seed, root_bound=root_bound, bound=bound, ready=setup.kinds)
     return finished(task, setup, result, began=began, built=built, sentence_count=sentence_count)

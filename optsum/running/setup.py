@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -65,6 +65,11 @@ class Setup:
         """Whether each reference is a problem, of which the best counts."""
         return self.options.references == "best"
 
+    @cached_property
+    def kinds(self) -> set[Hashable] | None:
+        """`ready`; None where a third party's strategy is prepared, which may keep something of each problem."""
+        return self.ready if _is_ours(self.strategy) else None
+
     @property
     def may_be_copied(self) -> bool:
         """Whether a process that is ready for this may be copied: it has loaded nothing of third parties but HiGHS.
@@ -72,8 +77,7 @@ class Setup:
         What they have may be a process or a connection, to which two would talk at once then.
         """
         parts = (self.strategy, self.formulation, *self.scores)
-        ours = all(type(part).__module__.partition(".")[0] == "optsum" for part in parts)
-        return ours and self.options.backend in {None, "highs"}
+        return all(map(_is_ours, parts)) and self.options.backend in {None, "highs"}
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Be sent as the options, which are small, and kept there as long as here."""
@@ -94,6 +98,10 @@ class Setup:
             last = topic, unfit(texts, self.spec_for(topic).analyzer.tokenizer)
             self._warned["topic"] = last
         return last[1]
+
+
+def _is_ours(part: object) -> bool:
+    return type(part).__module__.partition(".")[0] == "optsum"
 
 
 @lru_cache(maxsize=64)

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import pickle
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 import pytest
 
+from optsum.contracts.run import Run
+from optsum.contracts.strategy import Strategy
 from optsum.corpus.topic import as_topic
+from optsum.coverage.instance import Coverage
 from optsum.errors import OptionError
 from optsum.options.options import resolve
+from optsum.problem.coverage_problem import CoverageProblem
+from optsum.problem.problem import Problem
+from optsum.running.search import searched
 from optsum.running.setup import setup_of
+from optsum.running.topics import solve
 
 
 def test_equal_options_are_one_way_and_so_are_those_that_come_from_elsewhere() -> None:
@@ -40,3 +48,38 @@ def test_tokens_are_taken_as_they_are_unless_a_tokenizer_is_asked_for(given: dic
 def test_an_own_option_that_has_a_flag_is_refused() -> None:
     with pytest.raises(OptionError, match="has a flag of its own: give threads"):
         setup_of(resolve({"max_length": 5, "strategy": "milp", "strategy_options": {"threads": 2}}))
+
+
+@dataclass(frozen=True)
+class Keeps(Strategy):
+    """Keeps something of the problem that it is prepared for."""
+
+    name: ClassVar[str] = "keeps"
+    about: ClassVar[str] = "a test"
+    sizes: dict[str, int] = field(default_factory=dict)
+
+    def prepare(self, problem: Problem | None = None) -> None:
+        self.sizes["last"] = 0 if problem is None else problem.size
+
+    def search(self, run: Run) -> None:
+        run.see((self.sizes["last"] - 1,))
+
+
+def test_a_strategy_of_others_is_prepared_for_each_problem() -> None:
+    for size in (3, 2, 4):
+        topic = {"id": "t", "documents": [[f"a{unit}" for unit in range(size)]], "references": [["a0 a1 a2 a3"]]}
+        assert solve(topic, strategy=f"{__name__}:Keeps", max_length=1).selection == (size - 1,)
+
+
+def test_a_problem_that_is_prepared_in_its_own_way_is_so_each_time() -> None:
+    prepared = []
+
+    class Own(CoverageProblem):
+        def prepare(self) -> None:
+            prepared.append(self.size)
+
+    ready = {CoverageProblem.of(Coverage.of([1], [{0: 1}], [[1]], max_length=1)).prepared_as}
+    for size in (1, 2, 3):
+        instance = Coverage.of([1] * size, [{0: 1}] * size, [[1]], constants=(0, 1), max_length=1)
+        searched(Own.of(instance), setup_of(resolve({"max_length": 1})).strategy, None, 0, ready=ready)
+    assert prepared == [1, 2, 3]

@@ -12,7 +12,7 @@ import numpy as np
 from optsum.metrics.metric import SKIPS
 from optsum.system.compiled import njit
 
-__all__ = ["clipped_hits", "count_rows", "counted", "numbers_of"]
+__all__ = ["clipped_hits", "counted", "numbers_of"]
 
 
 @njit(cache=True)

@@ -38,9 +38,9 @@ class LongestSubsequence(Metric):
         raise UnsupportedError(f"{self} is not made of n-grams, so it has no counts; use rouge-N or rouge-suK")
 
     @property
-    def coded(self) -> tuple[int, int]:
-        """Common subsequences."""
-        return LONGEST, 0
+    def coded(self) -> tuple[int, int] | None:
+        """Common subsequences; None for whoever derives from it, as of n-grams."""
+        return (LONGEST, 0) if type(self) is LongestSubsequence else None
 
     def totals(self, summary: Texts, references: Sequence[Texts], tally: Tally) -> list[Totals]:
         """Compare a summary with each of its references; counts are clipped, and sentences always apart."""

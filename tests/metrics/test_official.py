@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 import optsum
 from optsum.corpus.topic import Topic
-from optsum.metrics.metric import Metric
+from optsum.metrics.lcs import LongestSubsequence
+from optsum.metrics.metric import LONGEST, NGRAMS, SKIPS, Metric
 from optsum.metrics.names import parse_metric
 from optsum.metrics.ngrams import NGrams, SkipBigrams
 from optsum.metrics.official import official_scores
@@ -69,7 +70,25 @@ def test_a_metric_that_derives_from_one_is_asked_for_its_keys() -> None:
     class Others(SkipBigrams):
         pass
 
+    class Longest(LongestSubsequence):
+        pass
+
     found = interned(Analyzer(), ["a b", "a"])
-    metrics: list[Metric] = [Other(1), Others(1)]
+    metrics: list[Metric] = [Other(1), Others(1), Longest()]
     for metric in metrics:
+        assert metric.coded is None
         assert official_scores(found, [0, 1], [1], [metric]) is None
+
+
+def test_kernels_are_told_what_built_in_metrics_count() -> None:
+    coded = {name: parse_metric(name).coded for name in ("rouge-3", "rouge-su4", "rouge-l", "rouge-1+rouge-2")}
+    assert coded == {
+        "rouge-3": (NGRAMS, 3),
+        "rouge-su4": (SKIPS, 4),
+        "rouge-l": (LONGEST, 0),
+        "rouge-1+rouge-2": None,
+    }
+
+
+def test_no_metric_no_score() -> None:
+    assert official_scores(interned(Analyzer(), ["a b", "a"]), [0, 1], [1], []) == {}

@@ -12,10 +12,11 @@ from optsum.contracts.run import Run
 from optsum.contracts.strategy import Strategy
 from optsum.corpus.topic import as_topic
 from optsum.coverage.instance import Coverage
-from optsum.errors import OptionError
+from optsum.errors import BackendError, OptionError
 from optsum.options.options import resolve
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.problem import Problem
+from optsum.running import warm
 from optsum.running.search import searched
 from optsum.running.setup import setup_of
 from optsum.running.topics import solve
@@ -83,3 +84,31 @@ def test_a_problem_that_is_prepared_in_its_own_way_is_so_each_time() -> None:
         instance = Coverage.of([1] * size, [{0: 1}] * size, [[1]], constants=(0, 1), max_length=1)
         searched(Own.of(instance), setup_of(resolve({"max_length": 1})).strategy, None, 0, ready=ready)
     assert prepared == [1, 2, 3]
+
+
+def test_getting_ready_is_asked_for_once_a_way_and_again_where_it_failed(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Any] = []
+
+    def fails_at_first(*given: Any) -> float:
+        asked.append(given)
+        if len(asked) == 1:
+            raise BackendError("no solver")
+        return 0.25
+
+    monkeypatch.setattr(warm, "_ready", set())
+    monkeypatch.setattr(warm, "_made_ready", fails_at_first)
+    setup_of.cache_clear()
+    setup = setup_of(resolve({"max_length": 5}))
+    with pytest.raises(BackendError):
+        warm.warm_up(setup)
+    assert [warm.warm_up(setup) for _ in range(3)] == [0.25, 0.0, 0.0]
+    assert len(asked) == 2
+    setup_of.cache_clear()
+
+
+def test_what_is_ready_here_is_not_said_to_be_elsewhere() -> None:
+    setup = setup_of(resolve({"max_length": 5}))
+    setup.ready.add("whatever is loaded in this process")
+    sent = pickle.dumps(setup)
+    setup_of.cache_clear()
+    assert not pickle.loads(sent).ready  # noqa: S301 - our own

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from optsum.corpus.formats.lines import is_blank
 from optsum.corpus.systems import System, read_systems
 from optsum.corpus.topic import BadTopic, Topic, topic_to_json
 from optsum.corpus.topics import read_topics
@@ -192,6 +193,12 @@ def test_damage_is_an_error_and_no_crash(
         assert all(isinstance(topic, Topic | BadTopic) for topic in read_topics(path))
     except InputError as error:
         assert "damaged" in str(error)  # noqa: PT017 (either outcome is right)
+
+
+def test_white_space_and_a_byte_order_mark_are_nothing() -> None:
+    mark = b"\xef\xbb\xbf"
+    assert all(map(is_blank, (b"", b" ", b"\r\n", b" \t\v\f\n", mark, mark + b" \n")))
+    assert not any(map(is_blank, (b"a", b" {}\n", mark + b"a", mark + mark, mark[:2], b" " + mark, b"\0")))
 
 
 def test_systems_are_read_from_tables_too(tmp_path: Path) -> None:

@@ -83,7 +83,7 @@ def raise_cheap_bound(run: Run) -> None:
     The bound is computed at the end in any case.
     """
     problem = run.problem
-    if {Capability.BOUND, Capability.LINEAR, Capability.COVERAGE} <= problem.capabilities:
+    if all(map(problem.can, (Capability.BOUND, Capability.LINEAR, Capability.COVERAGE))):
         instance = problem.coverage
         if not instance.joints and len(instance.unit_feature) <= _MOST_ENTRIES:
             run.raise_root_bound(run.deadline.within(run.remaining_s / 4))

@@ -67,7 +67,7 @@ class Milp(Strategy):
 
     def accept(self, problem: Problem) -> None:
         """Refuse a problem without a linear model, and a solver that cannot be used."""
-        if not problem.capabilities & {Capability.RATIO, Capability.RATIOS}:
+        if not (problem.can(Capability.RATIO) or problem.can(Capability.RATIOS)):
             require(problem, frozenset({Capability.LINEAR}), "The strategy milp")
         self.solver()
 

@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import pkgutil
+from typing import Any
 
+import pytest
+
+from optsum.corpus.topic import Topic
+from optsum.metrics import gram_kernels, official_kernel
 from optsum.metrics.gram_kernels import counted
+from optsum.metrics.names import parse_metric
 from optsum.metrics.official_kernel import official_hits
-from optsum.problem import text_kernels
+from optsum.problem import cover_kernel, text_kernels
 from optsum.problem.cover_kernel import features_of
+from optsum.problem.numbered import NumberedTopic
+from optsum.problem.spec import Spec
 from optsum.system.compiling import collected
+from optsum.system.plain import call_plainly, plain_of
+from optsum.text.analyzer import Analyzer
 from optsum.text.word_kernel import number_words
 
 
@@ -20,3 +30,37 @@ def test_parts_are_found_by_name_and_leave_one_signature_each() -> None:
         part()
     for kernel in (number_words, counted, features_of, official_hits):
         assert len(kernel.signatures) == 1, kernel
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        {"metric": "rouge-2"},
+        {"metric": "rouge-1+rouge-su1", "measure": "f1", "references": "mean"},
+        {"metric": "rouge-2+rouge-su4", "counts": "set"},
+        {"metric": "ngram-1-2"},
+    ],
+)
+def test_plain_kernels_say_the_same(others: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    called: list[str] = []
+
+    def both_ways(kernel: Any) -> Any:
+        plainly = plain_of(kernel)
+
+        def call(*arguments: Any) -> Any:
+            called.append(kernel.__name__)
+            compiled, plain = kernel(*arguments), call_plainly(plainly, arguments, 60.0)
+            for one, other in zip(compiled, plain, strict=True):
+                assert one.dtype == other.dtype
+                assert one.tolist() == other.tolist()
+            return compiled
+
+        return call
+
+    for module, kernel in ((gram_kernels, counted), (cover_kernel, features_of), (official_kernel, official_hits)):
+        monkeypatch.setattr(module, kernel.__name__, both_ways(kernel))
+    topic = Topic("t", (("a b c a b", "b c", "", "c a b b"), ("d a a a",)), (("a b a b", "c"), ("b c d a a",)))
+    numbered = NumberedTopic.of(topic, Spec(analyzer=Analyzer("tokens"), **others))
+    assert numbered.coverage() is not None
+    assert numbered.scores((0, 3, 4), list(map(parse_metric, ("rouge-2", "rouge-su1", "rouge-l")))) is not None
+    assert called == ["counted", "features_of", "official_hits"]

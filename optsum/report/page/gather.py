@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from optsum.contracts.enumeration import listed
@@ -174,7 +174,7 @@ def gather(rows: Iterable[Mapping[str, Any]]) -> Gathered:
         except InputError as error:
             raise InputError(f"rows: row {number}: {error}") from None
         kept = {key: value for key, value in result.extra.items() if key != "details"}
-        block.found[variant] = Found(replace(result, extra=kept))
+        block.found[variant] = Found(result.changed(extra=kept))
         if variant not in gathered.variants:
             gathered.variants.append(variant)
         if block.optima is None and result.enumeration is not None:

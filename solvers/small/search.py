@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Callable
 from fractions import Fraction
-from itertools import accumulate
 from math import prod
 from operator import add
 from typing import Final, NamedTuple
@@ -97,12 +95,12 @@ def search_small(
     ends = 2 if varies and totals == 4 else 1
     if work is None:
         work = _LINEAR_WORK if kind == SUM and not varies else _WORK[kind]
+    if (varies and totals > 4) or _BOUNDS * units * (2 + 3 * ends * max(1, totals // 2)) > work:
+        return None  # before lengths are sorted, of which there may be many
     lengths = kernel_array(instance.lengths)
-    together = list(accumulate(sorted(lengths.tolist())))  # of few numbers sooner than by numpy
-    depths = 2 + bisect_right(together, instance.max_length)  # of the shortest so many fit
-    if (varies and totals > 4) or depths * units * (totals + 5) > _ROOM or (integer and depths > _DEEPEST):
-        return None
-    if _BOUNDS * units * (2 + 3 * ends * max(1, totals // 2)) > work:
+    ascending = np.sort(lengths)
+    depths = 2 + int(ascending.cumsum().searchsorted(instance.max_length, "right"))  # of the shortest so many fit
+    if depths * units * (totals + 5) > _ROOM or (integer and depths > _DEEPEST):
         return None
     entries = kernel_array(instance.unit_start), kernel_array(instance.unit_feature), kernel_array(instance.unit_count)
     tables = kernel_array(instance.level_start), kernel_array(instance.level), kernel_array(instance.slot)

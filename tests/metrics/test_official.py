@@ -22,7 +22,7 @@ from optsum.text.analyzer import Analyzer
 from optsum.text.interned import interned
 from optsum.text.tokenizers import Sentence
 
-NAMES = ("rouge-1", "rouge-2", "rouge-3", "rouge-7", "rouge-su0", "rouge-su4", "rouge-su999", "rouge-l")
+NAMES = ("rouge-1", "rouge-2", "rouge-3", "rouge-7", "rouge-l", "rouge-su0", "rouge-su4", "rouge-su999")
 METRICS = tuple(map(parse_metric, NAMES))
 SENTENCE = st.lists(st.sampled_from("abcde"), max_size=9) | st.lists(st.sampled_from("abcdefgh"), max_size=150)
 TEXT = st.lists(SENTENCE.map(" ".join), max_size=4)

@@ -111,7 +111,8 @@ def value_bound(instance: Coverage, deadline: Deadline = NEVER) -> Fraction:
     if instance.combination is Combination.RATIO:
         start = _rounded(_greedy(instance, deadline)[0]) if affordable(instance, deadline) else None
         return single_bound(instance, start, deadline)
-    alone = [_alone(instance, h, deadline) for h in range(instance.ratios)]
+    most = reaches(instance)
+    alone = [_alone(instance, h, most, deadline) for h in range(instance.ratios)]
     if instance.combination is Combination.SUM:
         return min(_sum_bound(instance, weights, alone, deadline), _dot(weights, alone)) / sum(instance.weights)
     if instance.combination is Combination.HARMONIC:
@@ -179,10 +180,10 @@ def _dot(weights: Sequence[Fraction], values: Sequence[Fraction]) -> Fraction:
     return sum((weight * value for weight, value in zip(weights, values, strict=True)), Fraction(0))
 
 
-def _alone(instance: Coverage, h: int, deadline: Deadline) -> Fraction:
+def _alone(instance: Coverage, h: int, most: Sequence[int], deadline: Deadline) -> Fraction:
     """Return a bound of one ratio of several, in its share of the time that is left."""
     if not affordable(instance, deadline) or _may_vanish(instance, h):
-        return trivial_bound(instance, h)
+        return trivial_bound(instance, h, most)
     share = deadline.within(deadline.left_s / (instance.ratios - h + 1))
     return single_bound(only(instance, h), deadline=share)
 
@@ -232,18 +233,19 @@ def single_bound(instance: Coverage, start: Fraction | None = None, deadline: De
     return trivial_bound(instance)
 
 
-def trivial_bound(instance: Coverage, h: int = 0) -> Fraction:
+def trivial_bound(instance: Coverage, h: int = 0, most: Sequence[int] | None = None) -> Fraction:
     """Return a bound of a ratio that takes no time.
 
     All that the numerator can be, R, over the least that the denominator can. Where units alone decide, and none has
-    more than q times what it adds to the denominator, a selection that adds s has at most min(R, q s) / (c + s).
+    more than q times what it adds to the denominator, a selection that adds s has at most min(R, q s) / (c + s). `most`
+    are the `reaches` of the instance, for who asks for each of many ratios.
     """
     top, bottom = instance.constants[2 * h : 2 * h + 2].tolist()
-    most = reaches(instance)[2 * h]
+    reach = (reaches(instance) if most is None else most)[2 * h]
     empty = Fraction(top, bottom) if bottom > 0 else Fraction(0)
-    bound = max(empty, Fraction(most, _least_denominator(instance, h)))
+    bound = max(empty, Fraction(reach, _least_denominator(instance, h)))
     share = None if instance.joints or top or bottom < 0 else _largest_share(instance, h)
-    return bound if not share else min(bound, most / (bottom + most / share))
+    return bound if not share else min(bound, reach / (bottom + reach / share))
 
 
 def _largest_share(instance: Coverage, h: int) -> Fraction | None:

@@ -33,6 +33,9 @@ _WORK: Final = {INTEGER: 80_000, RATIO: 300_000, SUM: 12_000_000}
 _LINEAR_WORK: Final = 650_000
 """The same for sums of recalls."""
 
+_FEW_UNITS: Final = (80, 80, 80, 80, 80, 25, 8, 3)
+"""So many times the work for other sums where no more units than the place says fit: others take seconds there."""
+
 _SLICE: Final = 200_000
 """Steps after which somebody is asked, too, as nodes of many units take long."""
 
@@ -93,6 +96,7 @@ def search_small(
     kind = INTEGER if integer else RATIO if totals == 2 else SUM
     varies = not integer and bool(np.count_nonzero(instance.slot & 1) or np.count_nonzero(instance.mass[1::2]))
     ends = 2 if varies and totals == 4 else 1
+    limited = work is not None
     if work is None:
         work = _LINEAR_WORK if kind == SUM and not varies else _WORK[kind]
     if (varies and totals > 4) or _BOUNDS * units * (2 + 3 * ends * max(1, totals // 2)) > work:
@@ -102,6 +106,8 @@ def search_small(
     depths = 2 + int(ascending.cumsum().searchsorted(instance.max_length, "right"))  # of the shortest so many fit
     if depths * units * (totals + 5) > _ROOM or (integer and depths > _DEEPEST):
         return None
+    if not limited and kind == SUM and varies and depths - 2 < len(_FEW_UNITS):
+        work *= _FEW_UNITS[depths - 2]
     entries = kernel_array(instance.unit_start), kernel_array(instance.unit_feature), kernel_array(instance.unit_count)
     tables = kernel_array(instance.level_start), kernel_array(instance.level), kernel_array(instance.slot)
     gains, least = np.empty((depths, totals, units), np.int64), np.empty((totals, units), np.int64)

@@ -8,6 +8,7 @@ from itertools import count, islice
 
 import numpy as np
 import pytest
+from optsum.solvers.small import search as small
 from optsum.solvers.small.search import Found, search_small
 
 from optsum import search
@@ -93,6 +94,35 @@ def test_what_is_left_is_not_proven() -> None:
     assert result.status is Status.OPTIMAL
     assert result.objective is not None
     assert Fraction(result.objective_exact) >= found.key
+
+
+def sum_of_f1s(fitting: int, units: int = 60) -> Coverage:
+    """Return a sum of two F1s with a loose bound, of which so many units fit."""
+    copies = [
+        {
+            **{(7 * unit + 11 * step) % 30: 1 for step in range(4)},
+            **{30 + (5 * unit + 3 * step) % 40: 1 for step in range(4)},
+        }
+        for unit in range(units)
+    ]
+    mass = [[0] * units, [6 + unit % 3 for unit in range(units)], [0] * units, [5 + unit % 4 for unit in range(units)]]
+    return Coverage.of(
+        [1] * units, copies, [[2]] * 70, slots=[0] * 30 + [2] * 40, mass=mass, constants=(0, 30, 0, 40), weights=(1, 1),
+        combination=Combination.SUM, max_length=fitting,
+    )  # fmt: skip
+
+
+def test_sums_of_few_units_are_given_more_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    few, many = (searched(sum_of_f1s(fitting), work=10**9) for fitting in (4, 8))
+    assert few is not None
+    assert many is not None
+    assert few.done
+    assert many.nodes > few.nodes
+    monkeypatch.setattr(small, "_WORK", dict.fromkeys(small._WORK, 20_000))
+    few, many = (searched(sum_of_f1s(fitting)) for fitting in (4, 8))
+    assert few is not None
+    assert many is not None
+    assert (few.done, many.done) == (True, False)
 
 
 def test_the_answer_does_not_depend_on_the_strides() -> None:

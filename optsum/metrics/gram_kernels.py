@@ -256,7 +256,7 @@ def counted(ids: Any, start: Any, different: int, coded: Any, references: int, d
     shared = np.zeros(rows, np.bool_)
     kinds = np.empty(len(coded), np.int64)
     for part in range(len(coded)):
-        grams, starts, kinds[part] = numbers_of(ids, start, different, coded[part, 0], coded[part, 1], 0)
+        grams, starts, kinds[part] = numbers_of(ids, start, different, coded[part, 0], coded[part, 1], np.int64(0))
         own, more, copied, many, some = count_rows(grams, starts, kinds[part], references, distinct, only)
         for row in range(rows):
             totals[part, row] = many[row]

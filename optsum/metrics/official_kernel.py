@@ -61,7 +61,7 @@ def official_hits(ids: Any, start: Any, references: Any, chosen: Any, different:
             scores[metric, 1], scores[metric, 2] = end, size - end
             continue
         # ROUGE-1.5.5 leaves out the last token of a text where it counts tokens and pairs.
-        grams, begin, kinds = numbers_of(tokens, whole, different, coded[metric, 0], coded[metric, 1], 1)
+        grams, begin, kinds = numbers_of(tokens, whole, different, coded[metric, 0], coded[metric, 1], np.int64(1))
         found = clipped_hits(grams, begin, kinds)
         for reference in range(len(references) - 1):
             scores[metric, 0] += found[reference, 0]

@@ -11,11 +11,11 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from optsum.metrics.metric import Metric
+from optsum.metrics.metric import LONGEST, Metric
 from optsum.metrics.rouge import Score
 from optsum.text.interned import Interned
 
-__all__ = ["official_scores"]
+__all__ = ["codes_of", "official_scores"]
 
 
 def official_scores(
@@ -37,7 +37,7 @@ def official_scores(
     dict of str to Score, or None
         By name of metric, against all references pooled; None if a metric wants to see the tokens (`Metric.coded`).
     """
-    codes = _codes(tuple(metrics))
+    codes = codes_of(tuple(metrics))
     if codes is None:
         return None
     from optsum.metrics.official_kernel import official_hits
@@ -52,7 +52,11 @@ def official_scores(
 
 
 @lru_cache(maxsize=64)
-def _codes(metrics: tuple[Metric, ...]) -> NDArray[np.int64] | None:
-    """Return how kernels know metrics, a row each; None if they do not know one."""
+def codes_of(metrics: tuple[Metric, ...], *, longest: bool = True) -> NDArray[np.int64] | None:
+    """Return how kernels know metrics, a row each (`Metric.coded`); None if they do not know one.
+
+    With `longest` false, common subsequences are none that they know: nothing counts these row by row.
+    """
     coded = [metric.coded for metric in metrics]
-    return None if None in coded else np.array(coded, np.int64).reshape(-1, 2)
+    unknown = any(one is None or (one[0] == LONGEST and not longest) for one in coded)
+    return None if unknown else np.array(coded, np.int64).reshape(-1, 2)

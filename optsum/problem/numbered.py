@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import accumulate, chain
 from typing import Any, ClassVar, NamedTuple
 
@@ -17,9 +16,9 @@ from numpy.typing import NDArray
 
 from optsum.corpus.topic import Topic
 from optsum.coverage.instance import Coverage, IntArray
-from optsum.metrics.metric import LONGEST, Metric
+from optsum.metrics.metric import Metric
 from optsum.metrics.names import parse_metric
-from optsum.metrics.official import official_scores
+from optsum.metrics.official import codes_of, official_scores
 from optsum.metrics.rouge import Score
 from optsum.problem.counted import nothing_to_count
 from optsum.problem.objective import Ratios, objective_of
@@ -208,7 +207,7 @@ class NumberedTopic:
             groups = [range(first, self.references[k + 1]) for k, first in enumerate(self.references[:-1])]
         own = len(bounds) - 1
         start = np.concatenate([bounds, self.tokens.start[self.references[-1] + 1 :]])
-        codes = _codes(self.metric)
+        codes = codes_of(self.metric.components, longest=False)
         if codes is None:
             return None
         spec.deadline.check()
@@ -242,10 +241,3 @@ class NumberedTopic:
         """Return the official scores of chosen sentences, as `optsum.metrics.official.official_scores` does."""
         first = self.references[-1]
         return official_scores(self.tokens, self.references, [first + number for number in chosen], metrics)
-
-
-@lru_cache(maxsize=64)
-def _codes(metric: Metric) -> IntArray | None:
-    """Return how kernels know the components of a metric, a row each; None if they cannot count one."""
-    coded = [part.coded for part in metric.components]
-    return None if any(one is None or one[0] == LONGEST for one in coded) else np.array(coded, np.int64)

@@ -33,6 +33,8 @@ from optsum.system.compiled import njit
 
 from ..search import recalled
 from ..store import make_node
+from ..tables import word_of
+from .instance.core import term
 from .moves import drop_unit, take_unit, undo_unit
 
 
@@ -87,7 +89,11 @@ def run_search(order, mass, tables, items, joints, units, state, limits, place_o
     nodes, node_slots = store
     low, high, grain, target, first_only = limits
     n = len(lengths)
-    scale = tables.scale
+    table_start, table, price, best, words, ends, scale, rising = tables
+    start, feature, count, alone, _nn = items
+    # Features are changed here and not in `moves`: helpers unpack their tuples at every call.
+    priced = table_start, table, price, scale, rising, best
+    tied = len(joints.surplus) > 0 or len(units.row) > 0
     goal = target * scale
     sp = counters[1]
     result = counters[3]
@@ -141,11 +147,39 @@ def run_search(order, mass, tables, items, joints, units, state, limits, place_o
                     frame[sp + 1, 0] = room - w
                     frame[sp + 1, 3] = opened
                     if opened == 0:
-                        acc[0], acc[1] = frame[sp, 1], frame[sp, 2]
-                        key[0], key[1] = keys[sp, 0], keys[sp, 1]
-                        take_unit(tables, items, joints, units, mass, have, left, und, killed, alive, on, acc, key, d)
-                        frame[sp + 1, 1], frame[sp + 1, 2] = acc[0], acc[1]
-                        keys[sp + 1, 0], keys[sp + 1, 1] = key[0], key[1]
+                        slack, gain = frame[sp, 1] + alone[d], frame[sp, 2] + mass[d]
+                        ka, kb = keys[sp, 0], keys[sp, 1]
+                        for k in range(start[d], start[d + 1]):
+                            f = feature[k]
+                            c = count[k]
+                            v = have[f]
+                            r = left[f]
+                            first = table_start[f]
+                            top = table_start[f + 1] - first - 1
+                            v2, r2 = v + c, r - c
+                            if f < rising:
+                                was, now = min(max(best[f], v), v + r), min(max(best[f], v2), v2 + r2)
+                                if was != now:
+                                    slack += (
+                                        table[first + min(now, top)] - table[first + min(was, top)]
+                                    ) * scale - price[f] * (now - was)
+                            else:
+                                slack += term(*priced, f, v2, r2) - term(*priced, f, v, r)
+                            gain += table[first + min(v2, top)] - table[first + min(v, top)]
+                            before = word_of(words, ends, table_start, f, v, r)
+                            after = word_of(words, ends, table_start, f, v2, r2)
+                            ka ^= words[before, 0] ^ words[after, 0]
+                            kb ^= words[before, 1] ^ words[after, 1]
+                            have[f] = v2
+                            left[f] = r2
+                        if tied:
+                            acc[0], acc[1], key[0], key[1] = slack, gain, ka, kb
+                            take_unit(
+                                tables, items, joints, units, mass, have, left, und, killed, alive, on, acc, key, d
+                            )
+                            slack, gain, ka, kb = acc[0], acc[1], key[0], key[1]
+                        frame[sp + 1, 1], frame[sp + 1, 2] = slack, gain
+                        keys[sp + 1, 0], keys[sp + 1, 1] = ka, kb
                     place_of[sp + 1] = d + 1
                     sp += 1
                     stage[sp] = 0
@@ -157,7 +191,11 @@ def run_search(order, mass, tables, items, joints, units, state, limits, place_o
             if result == -2:
                 result = 0
             elif opened == 0:
-                undo_unit(items, joints, units, have, left, und, killed, alive, on, d, took)
+                if tied:
+                    undo_unit(items, joints, units, have, left, und, killed, alive, on, d, took)
+                for k in range(start[d], start[d + 1]):
+                    left[feature[k]] += count[k]
+                    have[feature[k]] -= count[k]
             frame[sp, 4] = result
             room = frame[sp, 0]
             past = skip[d]
@@ -166,12 +204,39 @@ def run_search(order, mass, tables, items, joints, units, state, limits, place_o
                 frame[sp + 1, 0] = room
                 frame[sp + 1, 3] = opened
                 if opened == 0:
-                    acc[0], acc[1] = frame[sp, 1], frame[sp, 2]
-                    key[0], key[1] = keys[sp, 0], keys[sp, 1]
+                    slack, gain = frame[sp, 1], frame[sp, 2]
+                    ka, kb = keys[sp, 0], keys[sp, 1]
                     for j in range(d, past):
-                        drop_unit(tables, items, joints, units, mass, have, left, und, killed, alive, on, acc, key, j)
-                    frame[sp + 1, 1], frame[sp + 1, 2] = acc[0], acc[1]
-                    keys[sp + 1, 0], keys[sp + 1, 1] = key[0], key[1]
+                        for k in range(start[j], start[j + 1]):
+                            f = feature[k]
+                            c = count[k]
+                            v = have[f]
+                            r = left[f]
+                            first = table_start[f]
+                            top = table_start[f + 1] - first - 1
+                            v2, r2 = v, r - c
+                            if f < rising:
+                                was, now = min(max(best[f], v), v + r), min(max(best[f], v2), v2 + r2)
+                                if was != now:
+                                    slack += (
+                                        table[first + min(now, top)] - table[first + min(was, top)]
+                                    ) * scale - price[f] * (now - was)
+                            else:
+                                slack += term(*priced, f, v2, r2) - term(*priced, f, v, r)
+                            before = word_of(words, ends, table_start, f, v, r)
+                            after = word_of(words, ends, table_start, f, v2, r2)
+                            ka ^= words[before, 0] ^ words[after, 0]
+                            kb ^= words[before, 1] ^ words[after, 1]
+                            have[f] = v2
+                            left[f] = r2
+                        if tied:
+                            acc[0], acc[1], key[0], key[1] = slack, gain, ka, kb
+                            drop_unit(
+                                tables, items, joints, units, mass, have, left, und, killed, alive, on, acc, key, j
+                            )
+                            slack, gain, ka, kb = acc[0], acc[1], key[0], key[1]
+                    frame[sp + 1, 1], frame[sp + 1, 2] = slack, gain
+                    keys[sp + 1, 0], keys[sp + 1, 1] = ka, kb
                 place_of[sp + 1] = past
                 sp += 1
                 stage[sp] = 0
@@ -179,7 +244,10 @@ def run_search(order, mass, tables, items, joints, units, state, limits, place_o
             result = 0
         elif at == 2 and frame[sp, 3] == 0:
             for j in range(skip[d] - 1, d - 1, -1):
-                undo_unit(items, joints, units, have, left, und, killed, alive, on, j, took)
+                if tied:
+                    undo_unit(items, joints, units, have, left, und, killed, alive, on, j, took)
+                for k in range(start[j], start[j + 1]):
+                    left[feature[k]] += count[k]
         if at > 0:
             # Both branches known.
             if frame[sp, 4] != 0:

@@ -1,4 +1,6 @@
-"""What changes when a unit is taken or dropped, and how it is undone.
+"""Changes of joints and rows when a unit is taken or dropped, and how they are undone.
+
+The unit's own features are changed by `kernel.run_search`.
 
 `acc` holds slack and gain of a frame, `key` its two words. The other arrays are counters, restored by `undo_unit`:
 
@@ -134,14 +136,9 @@ def _activate(tables, items, joints, mass, have, left, acc, key, o):
 
 @njit(cache=True)
 def take_unit(tables, items, joints, units, mass, have, left, und, killed, alive, on, acc, key, d):
-    """Take the unit at place d, all above it being taken."""
-    start, feature, count, alone, _n = items
+    """Take the unit at place d, all above it being taken: what that does to joints and rows."""
     nj_start, nj, vj_start, vj, ur_start, ur_row, row_sign = units
     row_price = joints[4]
-    acc[0] += alone[d]
-    acc[1] += mass[d]
-    for k in range(start[d], start[d + 1]):
-        _change(tables, have, left, acc, key, feature[k], count[k], count[k])
     for k in range(ur_start[d], ur_start[d + 1]):
         r = ur_row[k]
         if row_sign[r] == 1:
@@ -165,12 +162,9 @@ def take_unit(tables, items, joints, units, mass, have, left, und, killed, alive
 
 @njit(cache=True)
 def drop_unit(tables, items, joints, units, mass, have, left, und, killed, alive, on, acc, key, d):
-    """Drop the unit at place d; those below it follow one by one."""
-    start, feature, count, _alone, _n = items
+    """Drop the unit at place d: what that does to joints and rows."""
     nj_start, nj, vj_start, vj, ur_start, ur_row, row_sign = units
     row_price = joints[4]
-    for k in range(start[d], start[d + 1]):
-        _change(tables, have, left, acc, key, feature[k], np.int64(0), count[k])
     for k in range(ur_start[d], ur_start[d + 1]):
         r = ur_row[k]
         if row_sign[r] == 1:
@@ -211,7 +205,6 @@ def _passivate(items, have, left, o):
 @njit(cache=True)
 def undo_unit(items, joints, units, have, left, und, killed, alive, on, d, taken):
     """Undo `take_unit` or `drop_unit`."""
-    start, feature, count, _alone, _n = items
     nj_start, nj, vj_start, vj, ur_start, ur_row, _row_sign = units
     for k in range(nj_start[d], nj_start[d + 1]):
         o = nj[k]
@@ -235,7 +228,3 @@ def undo_unit(items, joints, units, have, left, und, killed, alive, on, d, taken
         und[o] += 1
     for k in range(ur_start[d], ur_start[d + 1]):
         on[ur_row[k]] = 0
-    for k in range(start[d], start[d + 1]):
-        left[feature[k]] += count[k]
-        if taken:
-            have[feature[k]] -= count[k]

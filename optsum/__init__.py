@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     from optsum.running.search import search
     from optsum.running.topics import solve, solve_all
     from optsum.studies import study
-    from optsum.studies.tsc3.measures import score_extract
+    from optsum.studies.tsc3_measures import score_extract
     from optsum.text.analyzer import Analyzer
 
 _HOME = {
@@ -110,7 +110,7 @@ _HOME = {
         "running.search": "search",
         "running.topics": "solve solve_all",
         "studies": "study",
-        "studies.tsc3.measures": "score_extract",
+        "studies.tsc3_measures": "score_extract",
         "text.analyzer": "Analyzer",
     }.items()
     for name in names.split()

@@ -32,11 +32,11 @@ class Entry(NamedTuple):
 STUDIES: Final[Mapping[str, Entry]] = MappingProxyType(
     {
         "akhmetov": Entry(
-            "optsum.studies.akhmetov.study:AkhmetovStudy",
+            "optsum.studies.akhmetov:AkhmetovStudy",
             "upper bounds by greedy, VNS and genetic search (Akhmetov et al., 2022)",
         ),
         "hirao": Entry(
-            "optsum.studies.hirao.study:HiraoStudy",
+            "optsum.studies.hirao:HiraoStudy",
             "greedy against all oracles, and how many there are (Hirao et al., 2017)",
         ),
         "compressive": Entry(
@@ -48,11 +48,11 @@ STUDIES: Final[Mapping[str, Entry]] = MappingProxyType(
             "what extraction and compression cost: any text, oracles, heuristics, systems in one table",
         ),
         "lin-hovy": Entry(
-            "optsum.studies.lin_hovy.study:LinHovyStudy",
+            "optsum.studies.lin_hovy:LinHovyStudy",
             "extracts of 100 and 150 words, full text and human agreement (Lin & Hovy, 2003)",
         ),
         "tsc3": Entry(
-            "optsum.studies.tsc3.study:Tsc3Study",
+            "optsum.studies.tsc3:Tsc3Study",
             "Extracts against minimum covers: Precision, Coverage, pseudo QA (TSC3, Hirao et al., 2004)",
         ),
     }

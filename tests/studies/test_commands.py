@@ -29,7 +29,7 @@ from optsum.report.tables.table import Column, Table
 from optsum.studies import STUDIES, Entry, Study, load_study
 from optsum.studies.base import Row, Workers
 from optsum.studies.submitted import Submitted
-from optsum.studies.tsc3.tables import BEST, LEAD
+from optsum.studies.tsc3 import BEST, LEAD
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 TABLE = str(EXAMPLES / "tsc3.txt")

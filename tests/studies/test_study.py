@@ -16,9 +16,8 @@ from optsum.corpus.topic import BadTopic
 from optsum.errors import UnsupportedError
 from optsum.optima.optima import Optima
 from optsum.studies import base as loop
-from optsum.studies.hirao.study import HiraoStudy
-from optsum.studies.hirao.tables import overlaps
-from optsum.studies.lin_hovy.study import LinHovyStudy
+from optsum.studies.hirao import HiraoStudy, overlaps
+from optsum.studies.lin_hovy import LinHovyStudy
 from optsum.system.deadline import Deadline
 
 FREE = {
@@ -91,7 +90,7 @@ def test_an_interrupted_study_ends_as_one(monkeypatch: pytest.MonkeyPatch, tmp_p
     def interrupted(*_: Any, **__: Any) -> Any:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("optsum.studies.hirao.study._problem", interrupted)
+    monkeypatch.setattr("optsum.studies.hirao._problem", interrupted)
     path = tmp_path / "topics.jsonl"
     path.write_text(json.dumps(FREE))
     assert main(["study", "hirao", str(path)]) == 130

@@ -12,8 +12,19 @@ import pytest
 import optsum
 from optsum.contracts.result import Result, Status, Termination
 from optsum.corpus.topic import BadTopic, as_topic
-from optsum.studies.akhmetov.study import METHODS, METRICS, OPTIMUM, AkhmetovStudy, _found
-from optsum.studies.akhmetov.tables import error_analysis, features, lengths, search_space, systems, upper_bounds
+from optsum.studies.akhmetov import (
+    METHODS,
+    METRICS,
+    OPTIMUM,
+    AkhmetovStudy,
+    _found,
+    error_analysis,
+    features,
+    lengths,
+    search_space,
+    systems,
+    upper_bounds,
+)
 
 NEWS = Path(__file__).resolve().parents[3] / "examples" / "data" / "news.jsonl"
 

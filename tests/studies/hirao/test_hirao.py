@@ -17,9 +17,16 @@ from scipy.stats import spearmanr
 import optsum
 from optsum.corpus.systems import Extract, as_system, extract_of
 from optsum.corpus.topic import BadTopic, as_topic
-from optsum.studies.hirao.correlation import DRAWS, correlations, judged_of
-from optsum.studies.hirao.study import HiraoStudy
-from optsum.studies.hirao.tables import efficiency, scores, statistics_of_data, systems
+from optsum.studies.hirao import (
+    DRAWS,
+    HiraoStudy,
+    correlations,
+    efficiency,
+    judged_of,
+    scores,
+    statistics_of_data,
+    systems,
+)
 
 NEWS = Path(__file__).resolve().parents[3] / "examples" / "data" / "news.jsonl"
 

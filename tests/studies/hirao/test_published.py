@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from optsum.report.tables.table import Cell
-from optsum.studies.hirao.correlation import correlations
-from optsum.studies.hirao.study import HiraoStudy
+from optsum.studies.hirao import HiraoStudy, correlations
 
 
 def test_published_correlations_come_out_of_table_6(shared_data: Path) -> None:

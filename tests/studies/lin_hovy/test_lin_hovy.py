@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 import optsum
-from optsum.studies.lin_hovy.figures import compression_ratio, linear_trend
-from optsum.studies.lin_hovy.study import LinHovyStudy
+from optsum.studies.lin_hovy import LinHovyStudy, compression_ratio, linear_trend
 
 NEWS = Path(__file__).resolve().parents[3] / "examples" / "data" / "news.jsonl"
 

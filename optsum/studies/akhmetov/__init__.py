@@ -1,1 +1,0 @@
-"""Upper bounds by heuristics, and the exact ones (Akhmetov et al. 2022)."""

@@ -1,0 +1,698 @@
+"""Oracles, all of them, beside greedy extracts and systems (Hirao et al. 2017, Enumeration of Extractive Oracles)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property, partial
+from itertools import product
+from math import sqrt
+from statistics import fmean, median
+from typing import Annotated, Any, ClassVar, Final, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from optsum.contracts.result import Result, Status
+from optsum.corpus.alternatives import text_of
+from optsum.corpus.systems import System, extract_of
+from optsum.corpus.topic import Topic
+from optsum.errors import UnsupportedError
+from optsum.optima.pairs import PAIRS, Estimate
+from optsum.options.options import Options, resolve
+from optsum.report.figures.figure import Figure
+from optsum.report.significance import ranks, wilcoxon
+from optsum.report.statistics import FEWEST, OVER_SEEDS, seeds_deviation
+from optsum.report.tables.table import Table, counted, number
+from optsum.running.all_optima.oracle_sets import Oracles
+from optsum.running.all_optima.oracles import oracles_of
+from optsum.running.plan import each_seed, seeds_of
+from optsum.running.setup import Setup
+from optsum.studies.base import (
+    TIME_LIMIT,
+    ExactSeconds,
+    Row,
+    Seconds,
+    Seeds,
+    Study,
+    Workers,
+    grouped,
+    searched,
+    with_references,
+    without_interruption,
+)
+from optsum.studies.submitted import Submitted, score_of, summaries_of
+from optsum.system.clock import clock
+from optsum.system.deadline import Deadline
+from optsum.text.lengths import word_count
+from optsum.text.tokenizers import Sentence
+
+
+@dataclass(kw_only=True)
+class HiraoStudy(Study):
+    """Hold all oracles of ROUGE-1 and ROUGE-2 recall against greedy extracts, systems and human scores.
+
+    Each topic is searched with all its references together ("multi") and with each of them ("single"), with Porter
+    stems, without stop words for ROUGE-1 and with them for ROUGE-2, as in the paper. A problem whose oracles are not
+    all found within the limits is left out of the tables, and counted.
+    """
+
+    name: ClassVar[str] = "hirao"
+    shown_only: ClassVar[frozenset[str]] = frozenset({"resamples", "least_found"})
+
+    max_length: Annotated[int, Field(ge=1, description="longest extract, in words")] = 100
+    greedy: Annotated[str, Field(description="the strategy that is held against the oracles")] = "greedy"
+    one: Annotated[
+        str, Field(description="the strategy that extracts a single oracle, for its time; none for none")
+    ] = "milp"
+    bound: Annotated[
+        Literal["lagrangian", "knapsack"],
+        Field(description="knapsack: Table 7 also with the paper's own bound, which takes longer"),
+    ] = "lagrangian"
+    least_found: Annotated[
+        float, Field(ge=0, le=1, description="Table 6: systems with this share of their sentences in the sources")
+    ] = 0.5
+    resamples: Annotated[int, Field(ge=0, description="bootstrap samples for the intervals of Table 6")] = 1000
+    exact_time_limit: ExactSeconds = None
+    time_limit: Seconds = TIME_LIMIT  # the oracles of short references may have no end
+    seed: Annotated[int, Field(ge=0, description="of strategies, estimates, drawn oracles and resampling")] = 0
+    seeds: Seeds = None
+    workers: Workers = 1
+
+    def about(self) -> str:
+        """Return the settings in some words."""
+        return (
+            f"recall of extracts of {self.max_length} words at most, Porter stems, R1 without stop words, n-grams "
+            f"within sentences, {self.seeding}"
+        )
+
+    def lacking(self) -> list[str]:
+        """Return how many problems are left out, and why."""
+        problems = self.of("problem")
+        if not (unproven := sum(not row["complete"] for row in problems)):
+            return []
+        left = f"{unproven} of {counted(len(problems), 'problem')}"
+        return [f"{left}, not all of whose oracles were found in time: means and medians lack problems with many"]
+
+    def of_problems(self, metric: str, setting: str) -> list[Row]:
+        """Return the problems of a metric and a setting whose oracles were all found."""
+        return self.of("problem", metric=metric, references=setting, complete=True)
+
+    @cached_property
+    def _searches(self) -> dict[tuple[str, str], list[Options]]:
+        """How each metric is searched: all oracles, with the paper's bound, greedily (with every seed), one oracle."""
+        roles: dict[str, dict[str, Any]] = {
+            "all": {"strategy": "branch-and-bound"},
+            "greedy": {"strategy": self.greedy},
+        }
+        if self.bound == "knapsack":
+            roles["paper"] = {"strategy": "branch-and-bound", "bound": "knapsack"}
+        if self.one != "none":
+            roles["one"] = {"strategy": self.one}
+        longer, seeds = self.exact_time_limit, seeds_of(self.seeds)
+        return {
+            (metric, role): each_seed(
+                resolve(
+                    {
+                        "preset": preset, "max_length": self.max_length, "seed": self.seed, "workers": self.workers,
+                        "time_limit": self.time_limit if longer is None or role == "greedy" else longer, **how,
+                    }
+                ),
+                seeds if role == "greedy" else (),
+            )
+            for metric, preset in METRICS.items()
+            for role, how in roles.items()
+        }  # fmt: skip
+
+    def work(self) -> Callable[[Submitted], list[Row]]:
+        """Return what makes the rows of a topic: its size, its problems, and its systems."""
+        return partial(_rows, setups=self._setups())
+
+    def tables(self) -> list[Table]:
+        """Return Tables 1 to 7; 3 and 6 if there are systems, with human scores."""
+        return [*all_tables(self), *correlations(self)]
+
+    def figures(self) -> list[Figure]:
+        """Return Table 2 as bars."""
+        drawn = {"Oracle (multi)", "Oracle (single)", "Greedy", "Greedy (single)", "Peer"}
+        return [Figure.of_table("table-2", scores(self), ["R1", "R2"], "ROUGE recall", rows=drawn)]
+
+
+DRAWS: Final = 100
+"""Oracles that are drawn at random of each problem, with replacement, as the paper did."""
+
+Floats = NDArray[np.float64]
+
+_GROUPS: Final = tuple(product(("single", "multi"), ("rouge-1", "rouge-2")))
+
+
+@dataclass(frozen=True)
+class Judged:
+    """Scores of systems on topics beside those of people; all arrays are topics x systems, in the same order.
+
+    Attributes
+    ----------
+    systems, topics : list of str
+    human : array
+    rouge : dict of metric to array
+        Recall against all references.
+    of_all : dict of setting and metric to array
+        F-measure over all oracles.
+    of_one : dict of setting and metric to array of topics x draws x systems
+        F-measure over one oracle drawn at random.
+    """
+
+    systems: list[str]
+    topics: list[str]
+    human: Floats
+    rouge: dict[str, Floats]
+    of_all: dict[tuple[str, str], Floats]
+    of_one: dict[tuple[str, str], Floats]
+
+
+def correlations(study: HiraoStudy) -> list[Table]:
+    """Return Table 6 for each human score; nothing without systems that have one."""
+    names = dict.fromkeys(name for row in study.of("system") for name in row["human"])
+    return [_correlation_table(study, name) for name in names]
+
+
+def _correlation_table(study: HiraoStudy, human: str) -> Table:
+    headings = ["r", "95 % from", "to", "rho", "95 % from", "to", "p, M against S"]
+    table = study.table(f"Correlation with the human score {human!r} (Table 6)", ["metric"], headings)
+    systems = _extracting(study, human)
+    every = {row["system"] for row in study.of("system") if human in row["human"]}
+    share = f"{study.least_found:.0%} of their sentences in the sources (--least-found)"
+    table.caption.append(f"{len(systems)} of {counted(len(every), 'system')}: those with {share}.")
+    judged = judged_of(study, human, systems)
+    if len(systems) < FEWEST or not judged.topics:
+        table.caption.append("Nothing to show: a correlation needs three systems, and a topic that all have.")
+        return table
+    weights = _resampled(len(judged.topics), study.resamples, study.seed)
+    for metric, values in judged.rouge.items():
+        table.rows.append([metric.upper(), *_of_topics(judged, values, weights), "-"])
+    for group in _GROUPS:
+        setting, metric = group
+        name = f"F-measure (R{metric[-1]}) ({setting}-"
+        test = _against(judged, group, weights)
+        table.rows.append([f"{name}M)", *_of_topics(judged, judged.of_all[group], weights), test])
+        table.rows.append([f"{name}S)", *_of_draws(judged, judged.of_one[group], study), "-"])
+    over = counted(len(judged.topics), "topic")
+    table.caption += [
+        f"Over systems, each by its mean over the {over} that all of them have; r: Pearson's; rho: Spearman's.",
+        f"M: over all oracles. S: over one drawn at random; mean of {DRAWS} draws, with the interval of that mean.",
+        "Other intervals: topics resampled. p: paired bootstrap over topics of r(M) - r(S), two-sided.",
+        f"{study.resamples:,} bootstrap samples each.",
+    ]
+    return table
+
+
+def _extracting(study: HiraoStudy, human: str) -> list[str]:
+    """Return the systems that people scored, and that take enough of their sentences from the sources."""
+    found: defaultdict[str, list[int]] = defaultdict(lambda: [0, 0])
+    for row in study.of("system"):
+        if human in row["human"] and "selection" in row:
+            found[row["system"]][0] += len(row["selection"])
+            found[row["system"]][1] += len(row["selection"]) + row["others"]
+    return [name for name, (held, size) in found.items() if size and held >= study.least_found * size]
+
+
+def judged_of(study: HiraoStudy, human: str, systems: Sequence[str]) -> Judged:
+    """Return the scores of systems on the topics that all of them have, and whose oracles are all known."""
+    rows: dict[tuple[str, str, str], Row] = {
+        (row["id"], row["system"], row["metric"]): row for row in study.of("system") if human in row["human"]
+    }
+    problems = grouped(
+        ((row["id"], setting, metric), row) for setting, metric in _GROUPS for row in study.of_problems(metric, setting)
+    )
+    topics = [
+        topic
+        for topic in dict.fromkeys(row["id"] for row in study.of("topic"))
+        if all((topic, *group) in problems for group in _GROUPS)
+        and all((topic, system, metric) in rows for system in systems for metric in ("rouge-1", "rouge-2"))
+    ]
+
+    def array(metric: str, name: str) -> Floats:
+        values = [[rows[topic, system, metric][name] for system in systems] for topic in topics]
+        return np.array(values, np.float64).reshape(len(topics), len(systems))
+
+    people = [[rows[topic, system, "rouge-1"]["human"][human] for system in systems] for topic in topics]
+    return Judged(
+        list(systems),
+        topics,
+        np.array(people, np.float64).reshape(len(topics), len(systems)),
+        {metric: array(metric, "multi") for metric in ("rouge-1", "rouge-2")},
+        {(setting, metric): array(metric, f"f_{setting}") for setting, metric in _GROUPS},
+        {
+            (setting, metric): np.array(
+                [
+                    _mean_f(problems[topic, setting, metric], [rows[topic, system, metric] for system in systems])
+                    for topic in topics
+                ]
+            )
+            for setting, metric in _GROUPS
+        },
+    )
+
+
+def _mean_f(problems: Sequence[Row], summaries: Sequence[Row]) -> Floats:
+    """Return the F-measure of each draw and summary: the mean over the problems of a topic."""
+    selections = [(set(row["selection"]), len(row["selection"]) + row["others"]) for row in summaries]
+    shape = DRAWS, len(selections)  # a problem with one oracle has it drawn once
+    found = [np.broadcast_to(f_of_draws(one["draws"], selections), shape) for one in problems]
+    return np.asarray(np.mean(found, axis=0), np.float64)
+
+
+def f_of_draws(draws: Sequence[Sequence[int]], selections: Sequence[tuple[set[int], int]]) -> Floats:
+    """Return the F-measure of each selection against each oracle, draws x selections.
+
+    Parameters
+    ----------
+    draws : sequence of oracles
+    selections : sequence of (units, size)
+        The size counts sentences that are none of the source too.
+    """
+    oracles = [set(drawn) for drawn in draws]
+    return np.array(
+        [
+            [
+                2 * len(oracle & units) / (len(oracle) + size) if len(oracle) + size else 1.0
+                for units, size in selections
+            ]
+            for oracle in oracles
+        ]
+    )
+
+
+def _resampled(topics: int, samples: int, seed: int) -> Floats:
+    """Return how much each topic weighs in each bootstrap sample, samples x topics."""
+    drawn = np.random.default_rng(seed).multinomial(topics, np.full(topics, 1 / topics), size=samples)
+    return drawn / topics
+
+
+def _of_topics(judged: Judged, values: Floats, weights: Floats) -> list[str]:
+    cells = []
+    for rank in (False, True):
+        found = _correlation(values.mean(axis=0), judged.human.mean(axis=0), rank)
+        low, high = _interval(_correlation(weights @ values, weights @ judged.human, rank))
+        cells += [_shown(found), _shown(low), _shown(high)]
+    return cells
+
+
+def _of_draws(judged: Judged, values: Floats, study: HiraoStudy) -> list[str]:
+    cells = []
+    for rank in (False, True):
+        found = _correlation(values.mean(axis=0), judged.human.mean(axis=0), rank)  # draws x systems: one r a draw
+        found = found[~np.isnan(found)]
+        if not len(found):
+            cells += 3 * ["-"]
+            continue
+        low, high = _interval(_resampled(len(found), study.resamples, study.seed) @ found)
+        cells += [_shown(found.mean()), _shown(low), _shown(high)]
+    return cells
+
+
+def _against(judged: Judged, group: tuple[str, str], weights: Floats) -> str:
+    """Return how likely a difference between M and S is by chance, by the paired bootstrap over topics."""
+    if not len(weights):
+        return "-"
+    people = weights @ judged.human
+    many = _correlation(weights @ judged.of_all[group], people, rank=False)
+    means = np.einsum("bt,tds->bds", weights, judged.of_one[group])
+    one = _correlation(means, people[:, None, :], rank=False)  # samples x draws
+    with np.errstate(invalid="ignore"):
+        one = np.nansum(one, axis=1) / (~np.isnan(one)).sum(axis=1)  # nan of a sample of which no draw has one
+    apart = (many - one)[~np.isnan(many - one)]
+    if not len(apart):
+        return "-"
+    share = min(1.0, 2 * float(min((apart <= 0).mean(), (apart >= 0).mean())))
+    return f"{share:.3f}" if share else f"< {1 / len(apart):.2g}"
+
+
+def _correlation(values: Floats, human: Floats, rank: bool) -> Any:
+    """Return the correlation along the last axis; nan where all numbers of a side are equal."""
+    one, other = ((ranks(side) if rank else side) for side in (values, human))
+    one = one - one.mean(axis=-1, keepdims=True)
+    other = other - other.mean(axis=-1, keepdims=True)
+    size = np.sqrt((one**2).sum(axis=-1) * (other**2).sum(axis=-1))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        # What rounding leaves of numbers that are all equal is no variation.
+        return np.where(size > 1e-12, (one * other).sum(axis=-1) / size, np.nan)
+
+
+def _interval(samples: Floats) -> tuple[float, float]:
+    kept = samples[~np.isnan(samples)]
+    if not len(kept):
+        return float("nan"), float("nan")
+    low, high = np.quantile(kept, (0.025, 0.975))
+    return float(low), float(high)
+
+
+def _shown(value: Any) -> str:
+    return "-" if np.isnan(value) else number(float(value), 3)
+
+
+METRICS: Final = {"rouge-1": "hirao-r1", "rouge-2": "hirao-r2"}
+"""Metrics, and the presets that have the paper's analysis of each."""
+SETTINGS: Final = ("multi", "single")
+"""Oracles of a set of references, and of each reference in it."""
+
+
+Setups: TypeAlias = Mapping[tuple[str, str], Sequence[Setup]]
+"""How topics are searched, by metric and role."""
+
+
+_TEST: Final = "p: Wilcoxon's signed-rank test over topics, two-sided; - where fewer than six differ."
+
+
+def all_tables(study: HiraoStudy) -> list[Table]:
+    """Return the tables; Table 3 if there are systems."""
+    made = [statistics_of_data, scores, systems, ratios, overlaps, numbers, efficiency]
+    return [table for make in made if (table := make(study)) is not None]
+
+
+def statistics_of_data(study: HiraoStudy) -> Table:
+    """Return the sizes of the data (Table 1), with the compression rate of section 6.2.1."""
+    headings = ["topics", "docs", "sents", "words", "refs", "ref words", "length", "compression"]
+    table = study.table("Statistics of the data (Table 1)", [], headings)
+    if rows := study.of("topic"):
+        rates = [study.max_length / row["words"] for row in rows if row["words"]]
+        middle = [median(row[name] for row in rows) for name in ("documents", "sentences", "words")]
+        references = sum(row["references"] for row in rows)
+        words = median(count for row in rows for count in row["reference_words"])
+        cells = [len(rows), *middle, references, words, study.max_length]
+        table.rows.append([*(f"{cell:,g}" for cell in cells), f"{fmean(rates):.1%}" if rates else "-"])
+    table.caption.append("Medians of documents, sentences and words; all references; compression: mean length / words.")
+    return table
+
+
+def scores(study: HiraoStudy) -> Table:
+    """Return mean ROUGE of oracles, greedy extracts and the best system, with its name (Table 2)."""
+    table = study.table("ROUGE of oracles, greedy extracts and the best system (Table 2)", [""], ["R1", "R2"])
+    oracle, greedy = (_of_problems(study, name) for name in ("oracle", "greedy"))
+    peers = {metric: _best_peer(study, metric) for metric in METRICS}
+    lines: dict[str, list[str]] = {
+        "Oracle (multi)": [_mean(oracle("multi", metric)) for metric in METRICS],
+        "Oracle (single)": [_mean(oracle("single", metric)) for metric in METRICS],
+        "Greedy": [_mean(greedy("multi", metric)) for metric in METRICS],
+        "Greedy (single)": [_mean(greedy("single", metric)) for metric in METRICS],
+        "p, oracle against greedy": [_paired(oracle("multi", each), greedy("multi", each)) for each in METRICS],
+    }
+    if (seeds := len(seeds_of(study.seeds))) > 1:
+        lines["Greedy, ± seeds"] = [number(_over_seeds(study, "multi", metric)) for metric in METRICS]
+        lines["Greedy (single), ± seeds"] = [number(_over_seeds(study, "single", metric)) for metric in METRICS]
+        table.caption.append(OVER_SEEDS.format(seeds))
+    if any(peers.values()):
+        of = {metric: _of_system(study, peers[metric], metric, "multi") for metric in METRICS}
+        lines["Peer"] = [_mean(of[metric]) for metric in METRICS]
+        lines["ID"] = [peers[metric] or "-" for metric in METRICS]
+        lines["p, oracle against peer"] = [_paired(oracle("multi", metric), of[metric]) for metric in METRICS]
+        table.caption.append("Peer: the system of the best mean (multi), and which that is.")
+    table.rows = [[name, *cells] for name, cells in lines.items()]
+    table.caption.append(_TEST)
+    return table
+
+
+def _over_seeds(study: HiraoStudy, setting: str, metric: str) -> float | None:
+    """Return the standard deviation, over seeds, of the mean of greedy extracts."""
+    rows = study.of_problems(metric, setting)
+    pairs = ((seed, (row["id"], value)) for row in rows for seed, value in row["greedy_by_seed"])
+    return seeds_deviation([list(map(fmean, grouped(topics).values())) for topics in grouped(pairs).values()])
+
+
+def systems(study: HiraoStudy) -> Table | None:
+    """Return every system beside the oracles (Table 3); None without systems."""
+    names = list(dict.fromkeys(row["system"] for row in study.of("system")))
+    if not names:
+        return None
+    headings = ["topics", "R1", "R2", "R1 single", "R2 single", "share R1", "share R2", "p R1", "p R2", "words"]
+    table = study.table("ROUGE of systems beside oracles (Table 3)", ["system"], headings)
+    oracle = _of_problems(study, "oracle")
+    for setting in ("multi", "single"):
+        means = [_mean(oracle(setting, metric)) for metric in METRICS]
+        cells = [*means, "-", "-"] if setting == "multi" else ["-", "-", *means]
+        table.rows.append([f"Oracle ({setting})", str(study.topics), *cells, *5 * ["-"]])
+    for name in names:
+        of = {metric: _of_system(study, name, metric, "multi") for metric in METRICS}
+        single = [_mean(_of_system(study, name, metric, "single")) for metric in METRICS]
+        shares = [_share(of[metric], oracle("multi", metric)) for metric in METRICS]
+        tests = [_paired(oracle("multi", metric), of[metric]) for metric in METRICS]
+        words = [row["words"] for row in study.of("system", system=name, metric="rouge-1")]
+        means = [_mean(of[metric]) for metric in METRICS]
+        table.rows.append([name, str(len(words)), *means, *single, *shares, *tests, number(fmean(words), 1)])
+    longer = sum(row["words"] > study.max_length for row in study.of("system")) // len(METRICS)
+    if longer:
+        table.caption.append(f"Longer than oracles may be, and not cut: {longer} of the summaries.")
+    table.caption += ["share: of the oracle's score, multi, on the same topics.", _TEST]
+    return table
+
+
+def ratios(study: HiraoStudy) -> Table:
+    """Return how near greedy extracts come to the oracle's score (section 6.2.2)."""
+    table = _table(
+        study,
+        f"{study.greedy.capitalize()} extracts against oracles (section 6.2.2)",
+        ["ratio", "least", "optimal", "problems"],
+    )
+    for cells, found in _groups(study):
+        near = [row["ratio"] for row in found]
+        hits = sum(row["greedy_optimal"] for row in found)
+        table.rows.append([*cells, number(fmean(near)), number(min(near)), f"{hits:g}", str(len(found))])
+    table.caption.append("ratio: mean of greedy / oracle; least: the worst; optimal: greedy found an oracle.")
+    return table
+
+
+def overlaps(study: HiraoStudy) -> Table:
+    """Return the mean Jaccard index of greedy extracts and oracles (Table 4), and among oracles."""
+    headings = ["greedy", "among oracles", "problems", "estimated"]
+    table = _table(study, "Jaccard index of greedy extracts and oracles (Table 4)", headings)
+    errors = [0.0]
+    for cells, found in _groups(study):
+        several = [row for row in found if row.get("jaccard_among_oracles") is not None]
+        among = [row["jaccard_among_oracles"] for row in several]
+        estimates = [error for row in several if (error := row.get("jaccard_among_oracles_se")) is not None]
+        errors.append(sqrt(sum(error**2 for error in estimates)) / max(1, len(among)))
+        greedy = fmean(row["jaccard"] for row in found)
+        mean = number(fmean(among), 3) if among else "-"
+        table.rows.append([*cells, number(greedy, 3), mean, str(len(among)), str(len(estimates))])
+    table.caption.append("greedy: mean over all oracles of a problem, then over the problems.")
+    table.caption.append("among oracles: of two different ones; mean over the problems that have several.")
+    if max(errors):
+        table.caption.append(
+            f"estimated: of them, those with too many oracles, from {PAIRS:,} pairs each; the standard error that "
+            f"this gives the mean is {max(errors):.1g} at most."
+        )
+    return table
+
+
+def numbers(study: HiraoStudy) -> Table:
+    """Return the median number of oracles, and the rate of problems with several (Table 5)."""
+    table = _table(study, "Number of oracles (Table 5)", ["median", "largest", "several", "problems"])
+    for cells, found in _groups(study):
+        counts = [row["count"] for row in found]
+        several = fmean(count > 1 for count in counts)
+        sizes = [large(median(counts)), large(max(counts))]
+        table.rows.append([*cells, *sizes, number(several, 3), str(len(found))])
+    table.caption.append("several: rate of problems with more than one oracle.")
+    return table
+
+
+def efficiency(study: HiraoStudy) -> Table:
+    """Return the search effort: Table 7, and the seconds of section 6.2.4."""
+    paper = study.bound == "knapsack"
+    headings = ["naive", *(["paper's bound", "done", "seconds"] if paper else []), "nodes", "seconds", "one oracle"]
+    table = _table(study, "Search effort (Table 7)", headings)
+    for cells, found in _groups(study):
+        line = [large(median(row["feasible"] for row in found))]
+        if paper:
+            done = [row for row in found if row["paper_complete"]]
+            line += [large(median(row["paper_nodes"] for row in done)) if done else "-", f"{len(done)}/{len(found)}"]
+            line += [number(fmean(row["paper_seconds"] for row in done), 3) if done else "-"]
+        line += [large(median(row["nodes"] for row in found)), number(fmean(row["seconds"] for row in found), 3)]
+        single = [row["one_seconds"] for row in found if row.get("one_seconds") is not None]
+        table.rows.append([*cells, *line, number(fmean(single), 3) if single else "-"])
+    table.caption.append("naive: median number of selections within the length; nodes: median, of the enumeration.")
+    table.caption.append(f"seconds: mean, to enumerate all oracles; one oracle: to extract one by {study.one}.")
+    if paper:
+        table.caption.append("paper's bound: Algorithms 1 to 3, sets checked; done: enumerated within the limits.")
+    else:
+        table.caption.append("--bound knapsack adds the paper's own branch and bound.")
+    return table
+
+
+def large(value: float) -> str:
+    """Return a number of any size in few digits."""
+    return f"{value:,.10g}" if value < 10**6 else f"{float(value):.2e}"
+
+
+def _of_problems(study: HiraoStudy, name: str) -> Callable[[str, str], dict[str, float]]:
+    """Return what gives the scores of a setting and a metric by topic: the mean over its references."""
+
+    def found(setting: str, metric: str) -> dict[str, float]:
+        by_topic = grouped((row["id"], row[name]) for row in study.of_problems(metric, setting))
+        return {topic: fmean(values) for topic, values in by_topic.items()}
+
+    return found
+
+
+def _of_system(study: HiraoStudy, system: str | None, metric: str, setting: str) -> dict[str, float]:
+    return {row["id"]: row[setting] for row in study.of("system", system=system, metric=metric)}
+
+
+def _best_peer(study: HiraoStudy, metric: str) -> str | None:
+    """Return the system of the best mean, the first of equals, of those that have most topics."""
+    names = list(dict.fromkeys(row["system"] for row in study.of("system")))
+    means = {name: _of_system(study, name, metric, "multi") for name in names}
+    most = max(map(len, means.values()), default=0)
+    return max(
+        (name for name in names if len(means[name]) == most), key=lambda name: fmean(means[name].values()), default=None
+    )
+
+
+def _mean(values: dict[str, float]) -> str:
+    return number(fmean(values.values())) if values else "-"
+
+
+def _share(one: dict[str, float], other: dict[str, float]) -> str:
+    both = [name for name in one if name in other]
+    whole = sum(other[name] for name in both)
+    return f"{sum(one[name] for name in both) / whole:.0%}" if whole else "-"
+
+
+def _paired(one: dict[str, float], other: dict[str, float]) -> str:
+    found = wilcoxon([one[name] - other[name] for name in one if name in other])
+    return "-" if found is None else f"{found:.2g}"
+
+
+def _groups(study: HiraoStudy) -> Iterator[tuple[list[str], list[Row]]]:
+    for setting in ("multi", "single"):
+        for metric in METRICS:
+            if found := study.of_problems(metric, setting):
+                yield [metric, setting], found
+
+
+def _table(study: HiraoStudy, title: str, headings: Sequence[str]) -> Table:
+    return study.table(title, ["metric", "references"], headings)
+
+
+def _rows(topic: Submitted, setups: Setups) -> list[Row]:
+    with_references(topic)
+    rows: list[Row] = [_size(topic)]
+    found: list[tuple[Row, Oracles | None]] = []
+    for metric in METRICS:
+        for setting, reference, part in _parts(topic):
+            if setting == "single" and len(topic.references) == 1:  # the same problem as with all references
+                row, oracles = found[-1]
+                row = {**row, "references": "single", "reference": 0}
+            else:
+                row, oracles = _problem(part, {role: seeded for (of, role), seeded in setups.items() if of == metric})
+                row = {"kind": "problem", "metric": metric, "references": setting, "reference": reference, **row}
+            found.append((row, oracles))
+    rows += [row for row, _ in found]
+    for system, text in summaries_of(topic, rows, text_of):
+        if text is not None:
+            rows += _system(topic, system, text, setups, found)
+    return rows
+
+
+def _size(topic: Topic) -> Row:
+    """Return what Table 1 counts."""
+    return {
+        "kind": "topic",
+        "documents": len(topic.documents),
+        "sentences": len(topic.sentences),
+        "words": sum(map(word_count, topic.sentences)),
+        "references": len(topic.references),
+        "reference_words": [sum(map(word_count, reference)) for reference in topic.references],
+    }
+
+
+def _parts(topic: Topic) -> Iterator[tuple[str, int | None, Topic]]:
+    yield "multi", None, topic
+    for index in range(len(topic.references)):
+        yield "single", index, replace(topic.with_references([index]), id=f"{topic.id}#{index}")
+
+
+def _problem(part: Topic, setups: Mapping[str, Sequence[Setup]]) -> tuple[Row, Oracles | None]:
+    """Return a problem with all its oracles; None for them if not all were found."""
+    (setup,) = setups["all"]
+    deadline = Deadline(setup.limits.time_s)
+    oracles = oracles_of(part, setup, began=clock())
+    result = without_interruption(oracles.result)
+    greedy = [searched(part, one) for one in setups["greedy"]]
+    efforts = _efforts(part, setups, result)
+    if not oracles.complete or any(one.selection is None for one in greedy):
+        return {"complete": False, **efforts}, None
+    among: Fraction | Estimate | None = None
+    if oracles.count > 1:
+        try:
+            among = oracles.jaccard(deadline)
+        except UnsupportedError:
+            among = oracles.sampled_jaccard(seed=setup.options.seed)
+    best, reached = Fraction(result.objective_exact or 0), [Fraction(one.objective_exact or 0) for one in greedy]
+    return {
+        "complete": True,
+        "oracle": float(best),
+        "greedy": _exact_mean(reached),
+        "ratio": _exact_mean([one / best for one in reached]) if best else 1.0,
+        "greedy_optimal": _exact_mean([Fraction(one == best) for one in reached]),
+        "count": oracles.count,
+        "jaccard": _exact_mean([oracles.agreement(one.selection or ()).jaccard for one in greedy]),
+        "jaccard_among_oracles": None if among is None else float(among.mean if isinstance(among, Estimate) else among),
+        "jaccard_among_oracles_se": among.standard_error if isinstance(among, Estimate) else None,
+        "feasible": oracles.feasible(),
+        **efforts,
+        "greedy_selection": list(greedy[0].selection or ()),
+        "greedy_by_seed": [[one.seed, float(value)] for one, value in zip(greedy, reached, strict=True)],
+        "draws": [list(drawn) for drawn in oracles.sample(DRAWS if oracles.count > 1 else 1, setup.options.seed)],
+    }, oracles
+
+
+def _exact_mean(values: Sequence[Fraction]) -> float:
+    """Return the mean over seeds."""
+    return float(sum(values, Fraction()) / len(values))
+
+
+def _efforts(part: Topic, setups: Mapping[str, Sequence[Setup]], result: Result) -> Row:
+    """Return nodes and seconds of all searches (Table 7, section 6.2.4)."""
+    row: Row = {"nodes": result.nodes, "seconds": result.seconds}
+    if "paper" in setups:
+        paper = oracles_of(part, setups["paper"][0], began=clock())
+        found = without_interruption(paper.result)
+        row |= {"paper_nodes": found.nodes, "paper_seconds": found.seconds, "paper_complete": paper.complete}
+    if "one" in setups:
+        single = searched(part, setups["one"][0])
+        row |= {"one_seconds": single.seconds if single.status is Status.OPTIMAL else None}
+    return row
+
+
+def _system(
+    topic: Topic,
+    system: System,
+    text: Sequence[Sentence],
+    setups: Setups,
+    problems: Sequence[tuple[Row, Oracles | None]],
+) -> Iterator[Row]:
+    """Yield the scores of a summary, a row for each metric."""
+    extract = extract_of(topic, system)
+    for metric in METRICS:
+        (setup,) = setups[metric, "all"]
+        row: Row = {"kind": "system", "system": system.system, "metric": metric, "human": dict(system.human)}
+        row["words"] = sum(map(word_count, text))
+        row["multi"] = score_of(text, topic.references, setup, metric).recall
+        row["single"] = fmean(score_of(text, (one,), setup, metric).recall for one in topic.references)
+        if extract is not None:
+            row |= {"selection": list(extract.units), "others": extract.others}
+            for setting in SETTINGS:
+                agreed = [
+                    oracles.agreement(extract.names)
+                    for found, oracles in problems
+                    if oracles is not None and (found["metric"], found["references"]) == (metric, setting)
+                ]
+                if agreed:
+                    row[f"precision_{setting}"] = float(sum(one.precision for one in agreed) / len(agreed))
+                    row[f"recall_{setting}"] = float(sum(one.recall for one in agreed) / len(agreed))
+                    row[f"f_{setting}"] = float(sum(one.f_measure for one in agreed) / len(agreed))
+        yield row

@@ -1,1 +1,0 @@
-"""Enumeration of extractive oracles (Hirao et al. 2017)."""

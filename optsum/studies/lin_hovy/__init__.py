@@ -1,1 +1,0 @@
-"""The potential and limitations of sentence extraction (Lin & Hovy 2003)."""

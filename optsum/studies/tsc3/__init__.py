@@ -1,1 +1,0 @@
-"""The evaluation of Text Summarization Challenge 3 (Hirao et al. 2004)."""

@@ -26,7 +26,7 @@ _SETTLED = 10
 """Iterations without improvement after which the best is searched through swaps of two as well."""
 
 
-class Vns(NamedTuple):
+class VnsState(NamedTuple):
     """Where the search is.
 
     Attributes
@@ -51,9 +51,9 @@ class Vns(NamedTuple):
     control: IntArray
 
 
-def begin(arrays: Arrays, chosen: IntArray, seed: int) -> Vns:
+def begin(arrays: Arrays, chosen: IntArray, seed: int) -> VnsState:
     """Return a search that stands at a selection, which it has not improved yet."""
-    return Vns(
+    return VnsState(
         start(arrays, chosen, seed, pairs=False),
         chosen.copy(),
         np.array([2**62, 0, 1, 0], np.int64),

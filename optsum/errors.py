@@ -166,7 +166,9 @@ def _escaped(sign: str, pairs: bool) -> str:
     return f"\\u{0xD800 + (code >> 10):04x}\\u{0xDC00 + (code & 0x3FF):04x}"
 
 
-class _Visible(logging.Formatter):
+class VisibleFormatter(logging.Formatter):
+    """Format log records with control characters made visible; line breaks are kept."""
+
     def format(self, record: logging.LogRecord) -> str:
         return visible(super().format(record), keep="\n")
 
@@ -175,7 +177,7 @@ def show_tracebacks() -> None:
     """Print the tracebacks of this process on stderr."""
     if not tracebacks_are_shown():
         handler = logging.StreamHandler()
-        handler.setFormatter(_Visible())
+        handler.setFormatter(VisibleFormatter())
         _log.addHandler(handler)
         _log.setLevel(logging.DEBUG)
 

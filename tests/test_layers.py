@@ -5,7 +5,6 @@ A package may import those that stand before it in `LAYERS`. Packages of one lay
 
 from __future__ import annotations
 
-import ast
 import graphlib
 
 import pytest
@@ -46,38 +45,6 @@ def layer_faults(path: str, source: str, modules: set[str]) -> list[str]:
     ]
 
 
-def all_faults(sources: dict[str, str]) -> list[str]:
-    """Return the modules that others import from outside their package and that do not say what is for them."""
-    modules = set(map(name_of, sources))
-    wanted = {
-        name
-        for path, source in sources.items()
-        for _, name in imports_of(path, source, modules)
-        if package_of(name) != package_of(name_of(path))
-    }
-    return [
-        f"{path}: other packages import it, and it has no __all__"
-        for path, source in sources.items()
-        if name_of(path) in wanted and _defines(source) and "__all__" not in _names(source)
-    ]
-
-
-def _defines(source: str) -> bool:
-    return any(not name.startswith("_") for name in _names(source))
-
-
-def _names(source: str) -> set[str]:
-    """Return the names that a module defines; what it imports is the business of other modules."""
-    names: set[str] = set()
-    for statement in ast.parse(source).body:
-        if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            names.add(statement.name)
-        elif isinstance(statement, ast.Assign | ast.AnnAssign):
-            targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
-            names |= {target.id for target in targets if isinstance(target, ast.Name)}
-    return names
-
-
 @pytest.fixture(scope="module")
 def sources() -> dict[str, str]:
     """Path -> text of every module of the project."""
@@ -100,17 +67,6 @@ def test_no_module_imports_itself_by_way_of_others(sources: dict[str, str]) -> N
         for path, source in sources.items()
     }
     graphlib.TopologicalSorter(graph).prepare()  # a CycleError names the circle
-
-
-def test_modules_that_other_packages_import_say_what_is_for_them(sources: dict[str, str]) -> None:
-    assert all_faults(sources) == []
-
-
-def test_a_missing_all_is_found() -> None:
-    sources = {"optsum/text/a.py": "def public(): ...", "optsum/report/b.py": "from optsum.text.a import public"}
-    assert all_faults(sources)
-    assert not all_faults(sources | {"optsum/text/a.py": "__all__ = ['public']\ndef public(): ..."})
-    assert not all_faults(sources | {"optsum/report/b.py": "", "optsum/text/c.py": "from .a import public"})
 
 
 @pytest.mark.parametrize(

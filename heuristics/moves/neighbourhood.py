@@ -16,7 +16,7 @@ from optsum.coverage.instance import Coverage, IntArray, pack
 from optsum.coverage.state import COVER, LENGTH, MISSING, RATIO, flip, value_pair
 from optsum.system.compiled import njit
 
-from .table import Table, table_of
+from .table import MoveTable, table_of
 
 _MOST_PARTNERS = 4
 """Moves that add all units of an occurrence, for each unit; if there are more, units are added one by one."""
@@ -33,7 +33,7 @@ class Neighbourhood(NamedTuple):
         Each unit with its descendants.
     quick : (moves,)
         See `optsum.coverage.gains.quick_ones`.
-    table : Table
+    table : MoveTable
         What the units' own features gain at the selection that was looked at last.
     """
 
@@ -42,7 +42,7 @@ class Neighbourhood(NamedTuple):
     drop_start: IntArray
     drop_unit: IntArray
     quick: IntArray
-    table: Table
+    table: MoveTable
 
 
 def neighbourhood_of(instance: Coverage) -> Neighbourhood:

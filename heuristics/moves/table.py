@@ -15,7 +15,7 @@ from optsum.coverage.state import kernel_array
 from optsum.system.compiled import njit
 
 
-class Table(NamedTuple):
+class MoveTable(NamedTuple):
     """Gains of units, and for which copies of the features they hold.
 
     Attributes
@@ -41,7 +41,7 @@ class Table(NamedTuple):
     rising: int
 
 
-def table_of(instance: Coverage, quick: IntArray) -> Table:
+def table_of(instance: Coverage, quick: IntArray) -> MoveTable:
     """Return the table of an instance at the empty selection; without entries where gains are no sums of integers.
 
     Parameters
@@ -51,7 +51,7 @@ def table_of(instance: Coverage, quick: IntArray) -> Table:
     """
     if instance.goal is not Sense.MAXIMIZE or not (quick > 0).any() or (instance.slot != 0).any():
         none = np.zeros(0, np.int64)
-        return Table(none, none, none, none, none, none, 0)
+        return MoveTable(none, none, none, none, none, none, 0)
     units = np.repeat(np.arange(instance.size), np.diff(instance.unit_start))
     order = np.argsort(instance.unit_feature, kind="stable")
     held = np.bincount(instance.unit_feature, minlength=instance.features)
@@ -65,7 +65,7 @@ def table_of(instance: Coverage, quick: IntArray) -> Table:
     falling = (np.diff(instance.level, prepend=0) < 0) & within
     gains = np.zeros(instance.size, np.int64)
     np.add.at(gains, units, first)
-    return Table(
+    return MoveTable(
         gains,
         np.zeros(instance.features, np.int64),
         kernel_array(np.concatenate([[0], np.cumsum(held)])),

@@ -12,8 +12,6 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Cell", "Corner", "Curve"]
-
 Corner: TypeAlias = tuple[Fraction, ...]
 """A direction of the denominators, one positive number a ratio."""
 

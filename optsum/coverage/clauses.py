@@ -17,20 +17,6 @@ import numpy as np
 from optsum.coverage.instance import Coverage, Sense
 from optsum.errors import UnsupportedError
 
-__all__ = [
-    "Bits",
-    "Clause",
-    "Clauses",
-    "canonical",
-    "clauses_of",
-    "contains_one",
-    "interchangeable",
-    "is_cover",
-    "members",
-    "support",
-    "without",
-]
-
 Bits: TypeAlias = int
 """A set of units as one integer: bit u is unit u."""
 

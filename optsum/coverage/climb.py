@@ -20,8 +20,6 @@ from optsum.system.compiled import njit
 from optsum.system.compiling import compiles
 from optsum.system.deadline import NEVER, Deadline, TimeOver
 
-__all__ = ["Climber", "climb", "climbs", "moves_of", "prepare"]
-
 _SLICE_S: Final = 0.02
 _FIRST_SLICE: Final = 20_000
 

@@ -15,8 +15,6 @@ import numpy as np
 from optsum.coverage.facility import Facility
 from optsum.coverage.instance import Combination, Coverage, Sense
 
-__all__ = ["key_of", "score", "value_of"]
-
 
 def score(instance: Coverage, selection: Iterable[int]) -> tuple[tuple[int, ...], int, int]:
     """Evaluate a selection.

@@ -26,8 +26,6 @@ from numpy.typing import NDArray
 from optsum.coverage.instance import Combination, Coverage, IntArray
 from optsum.errors import InputError, UnsupportedError
 
-__all__ = ["Facility"]
-
 _LARGEST: Final = 2**50
 """A denominator beyond this would leave too little room in 64-bit integers."""
 

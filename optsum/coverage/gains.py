@@ -13,8 +13,6 @@ import numpy as np
 from optsum.coverage.instance import Combination, Coverage, IntArray, Sense
 from optsum.system.compiled import njit
 
-__all__ = ["ALONE", "JOINED", "RULED", "brought", "changed_joined", "gain_of", "quick_ones"]
-
 RULED: Final = 1e9
 """What a step towards keeping a row is worth to a climb: more than any value."""
 

@@ -39,8 +39,6 @@ from numpy.typing import NDArray
 from optsum.coverage.row import Row
 from optsum.errors import InputError
 
-__all__ = ["NO_LIMIT", "Combination", "Coverage", "IntArray", "Joint", "Sense", "pack"]
-
 IntArray: TypeAlias = NDArray[np.int64]
 
 NO_LIMIT: Final = 2**40

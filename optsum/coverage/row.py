@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from optsum.errors import InputError
 
-__all__ = ["Row"]
-
 
 @dataclass(frozen=True, slots=True)
 class Row:

@@ -24,22 +24,6 @@ from optsum.coverage.instance import Combination, Coverage, IntArray, Sense, pac
 from optsum.coverage.row import Row
 from optsum.system.compiled import njit
 
-__all__ = [
-    "CHOSEN",
-    "COVER",
-    "LENGTH",
-    "MISSING",
-    "RATIO",
-    "Arrays",
-    "State",
-    "arrays_of",
-    "empty_state",
-    "fits",
-    "flip",
-    "kernel_array",
-    "value_pair",
-]
-
 LENGTH, CHOSEN, MISSING = 0, 1, 2
 
 RATIO, _SUM, _PRODUCT, COVER, _HARMONIC = 0, 1, 2, 3, 4

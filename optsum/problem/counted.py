@@ -22,8 +22,6 @@ from optsum.problem.spec import Spec
 from optsum.text.lengths import LENGTH_OF
 from optsum.text.tokenizers import Sentence
 
-__all__ = ["Counted", "nothing_to_count"]
-
 
 def nothing_to_count(topic: Topic, what: str) -> InputError:
     """Return the error for references that have nothing to count."""

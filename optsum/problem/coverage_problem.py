@@ -21,8 +21,6 @@ from optsum.program.model import LinearModel, affordable
 from optsum.program.surrogate import sums_ratios
 from optsum.system.deadline import NEVER, Deadline
 
-__all__ = ["CoverageProblem"]
-
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class CoverageProblem(Problem):

@@ -27,8 +27,6 @@ from optsum.text.analyzer import Analyzer
 from optsum.text.lengths import LENGTH_OF
 from optsum.text.tokenizers import Sentence
 
-__all__ = ["Extract", "Formulation", "Task"]
-
 _SHOWN = 100
 """Units whose texts a notebook shows."""
 

@@ -26,8 +26,6 @@ from optsum.problem.spec import Spec
 from optsum.text.interned import Interned, interned
 from optsum.text.lengths import LENGTH_OF
 
-__all__ = ["NumberedTopic"]
-
 
 class Entries(NamedTuple):
     """What the n-grams of all rows are, rows of references first, metric by metric (`gram_kernels.counted`)."""

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from optsum.coverage.instance import Coverage
     from optsum.program.model import LinearModel
 
-__all__ = ["Capability", "Evaluation", "Move", "Problem", "Selection", "require"]
 
 Selection: TypeAlias = tuple[int, ...]
 """Chosen units, sorted, each once."""

@@ -14,7 +14,6 @@ from optsum.metrics.names import METRICS, MetricSum, parse_metric
 if TYPE_CHECKING:
     from optsum.problem.spec import Spec
 
-__all__ = ["ASPECTS", "Rule", "Serves"]
 
 Choices: TypeAlias = Mapping[str, tuple[str, ...]]
 """Aspect -> some of its values."""

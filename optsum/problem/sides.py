@@ -16,8 +16,6 @@ from optsum.errors import InputError
 from optsum.problem.cliques import cliques_of, similar_pairs
 from optsum.system.deadline import Deadline
 
-__all__ = ["Sides"]
-
 
 @dataclass(frozen=True, slots=True)
 class Linear:

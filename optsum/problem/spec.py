@@ -11,8 +11,6 @@ from optsum.system.deadline import NEVER, Deadline
 from optsum.text.analyzer import Analyzer
 from optsum.text.lengths import LENGTH_OF
 
-__all__ = ["Spec"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spec:

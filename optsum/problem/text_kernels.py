@@ -9,8 +9,6 @@ from optsum.problem.spec import Spec
 from optsum.system.compiling import compiles
 from optsum.text.analyzer import Analyzer
 
-__all__ = ["prepare"]
-
 
 def _tiny(metric: str) -> NumberedTopic:
     topic = Topic("tiny", (("a b c", "b c"),), (("a b",),))

@@ -17,8 +17,6 @@ from optsum.running.one_problem import build
 from optsum.running.setup import setup_of
 from optsum.running.warm import SAMPLE, warm_up
 
-__all__ = ["LISTS"]
-
 _OBJECTIVES: Final[Mapping[str, Mapping[str, Any]]] = {
     "recall": {"max_length": 100},
     "F1": {"max_length": 100, "measure": "f1"},

@@ -13,14 +13,12 @@ from threading import Event, Thread
 from time import monotonic
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from optsum.errors import OptionError, tracebacks_are_shown, visible
+from optsum.errors import OptionError, VisibleFormatter, tracebacks_are_shown, visible
 from optsum.system.files import describe_os_error
 
 if TYPE_CHECKING:
     from rich.console import Console
 from enum import IntEnum
-
-__all__ = ["Advance", "bar", "count_lines", "duration", "is_quiet", "note", "say", "telling"]
 
 _LOG = logging.getLogger("optsum")
 
@@ -247,15 +245,10 @@ class _Saying(logging.Handler):
             print(visible(record.getMessage()), file=sys.stderr, flush=True)  # noqa: T201
 
 
-class _Visible(logging.Formatter):
-    def format(self, record: logging.LogRecord) -> str:
-        return visible(super().format(record), keep="\n")
-
-
 def _to_file(path: str) -> logging.Handler:
     try:
         handler = logging.FileHandler(Path(path), encoding="utf-8", errors="backslashreplace")
     except OSError as error:
         raise OptionError(f"the log file {path} cannot be written: {describe_os_error(error)}") from error
-    handler.setFormatter(_Visible("%(asctime)s %(levelname)s %(message)s"))
+    handler.setFormatter(VisibleFormatter("%(asctime)s %(levelname)s %(message)s"))
     return handler

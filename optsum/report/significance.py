@@ -10,8 +10,6 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["ranks", "student", "wilcoxon"]
-
 _DIFFERENT: Final = 6
 """Fewer pairs that differ cannot be significant at 5 % (two-sided), whatever the ranks."""
 

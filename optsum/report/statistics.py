@@ -13,21 +13,6 @@ from numpy.typing import NDArray
 
 from optsum.report.significance import ranks, student
 
-__all__ = [
-    "FEWEST",
-    "INTERVALS",
-    "OVER_SEEDS",
-    "Interval",
-    "Spread",
-    "Z",
-    "mean_of",
-    "pearson",
-    "quantiles",
-    "seeds_deviation",
-    "spearman",
-    "spread_of",
-]
-
 Interval: TypeAlias = Literal["student", "z"]
 
 INTERVALS: Final[dict[Interval, str]] = {

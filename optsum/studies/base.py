@@ -32,8 +32,6 @@ from optsum.system.clock import clock
 if TYPE_CHECKING:
     from optsum.report.figures.figure import Figure
 
-__all__ = ["done_topics"]
-
 
 Seed: TypeAlias = Annotated[int, Field(ge=0, description="the same seed gives the same tables")]
 Seeds: TypeAlias = Annotated[

@@ -30,8 +30,6 @@ from optsum.errors import InputError
 from optsum.system.compiled import njit
 from optsum.text.tokenizers import Sentence, raw_text
 
-__all__ = ["Answers", "ExtractScore", "answer_score", "answers", "score_extract"]
-
 
 @dataclass(frozen=True)
 class ExtractScore:

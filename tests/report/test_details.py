@@ -11,7 +11,7 @@ from scipy.stats import wilcoxon
 import optsum
 from optsum.contracts.result import Result, Status, Termination, TracePoint
 from optsum.coverage.instance import Sense
-from optsum.report.details import Details, time_to_target
+from optsum.report.comparison import Details, time_to_target
 
 
 def result(strategy: str, value: int | None, trace: tuple[tuple[float, float], ...] = ()) -> Result:

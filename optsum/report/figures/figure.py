@@ -18,7 +18,6 @@ from optsum.system.files import PathLike, describe_os_error
 if TYPE_CHECKING:
     from optsum.report.tables.table import Table
 
-__all__ = ["Figure", "Series", "canvas", "figure_folder", "plain"]
 
 Style = Literal["line", "points", "bar"]
 

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from optsum.contracts.result import Result
     from optsum.report.comparison import Comparison
 
-__all__ = ["checked_plot", "plot_comparison", "plot_frontier"]
 
 _MOST_POINTS: Final = 20_000
 _ENDINGS: Final = (".svg", ".png", ".pdf")

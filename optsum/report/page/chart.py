@@ -42,7 +42,7 @@ class Axis:
 
 
 @dataclass(frozen=True)
-class Series:
+class Curve:
     """What one strategy has in a chart; `strategy` is its place among all."""
 
     strategy: int
@@ -58,7 +58,7 @@ class Chart:
     title, about : str
         What it is, and what it shows in a sentence: what is counted, and what was left out.
     x, y : Axis
-    series : list of Series
+    series : list of Curve
     kind : str
         "steps", "line" or "dots".
     heading, table : lists
@@ -69,7 +69,7 @@ class Chart:
     about: str
     x: Axis
     y: Axis
-    series: list[Series]
+    series: list[Curve]
     kind: str = "steps"
     heading: list[str] = field(default_factory=list)
     table: list[list[str]] = field(default_factory=list)

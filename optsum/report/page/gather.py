@@ -3,27 +3,123 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 from optsum.contracts.enumeration import listed
 from optsum.contracts.result import Result
+from optsum.corpus.topic import Topic, as_topic
 from optsum.coverage.instance import Key
 from optsum.errors import InputError, OptsumError, visible
 from optsum.registry import STRATEGIES
 from optsum.report.page.settings import Setting
-from optsum.report.page.texts import text_of, topic_of
 from optsum.report.ratios import claims, ratio_to_best
-from optsum.text.lengths import word_count
+from optsum.text.analyzer import Analyzer
+from optsum.text.lengths import LENGTH_OF, word_count
+from optsum.text.tokenizers import Sentence, raw_text
+
+_STRANGE = "its details are not those that optsum writes"
+
+
+def topic_of(row: Mapping[str, Any], details: Mapping[str, Any]) -> Topic:
+    """Return the topic that a row's details are of.
+
+    Raises
+    ------
+    InputError
+        If there is none in them.
+    """
+    names = details.get("sentence_ids")
+    return as_topic(
+        {
+            "id": row.get("id") or "?",
+            "documents": details.get("documents"),
+            "references": details.get("references"),
+            "cover": details.get("cover"),
+            "meta": {} if names is None else {"sentence_ids": names},
+        },
+        flat="sentences",
+    )
+
+
+def text_of(topic: Topic, setting: Setting, parts: object) -> dict[str, Any]:
+    """Return the text of a topic for the page.
+
+    A sentence is ``[length, pieces, tokens]``, and ``[..., chunks]`` where parts of it are chosen by themselves. The
+    first piece is what stands before the first token, every other begins with its token. A token is a number, the same
+    for equal tokens, and -1 where no reference has it.
+
+    Raises
+    ------
+    InputError
+        If `parts` are not those of its sentences.
+    """
+    setup = setting.setup
+    analyzer = None if setup is None or not setup.formulation.has_metric else setup.spec_for(topic).analyzer
+    unit = setting.options.length_unit if setting.options is not None else "words"
+    numbers: dict[str, int] = {}
+
+    def shown(sentence: Sentence, *, known: bool, starts: list[tuple[int, int]] | None = None) -> list[Any]:
+        pieces, places, tokens = _cut(sentence, analyzer)
+        ids = [numbers.get(token, -1) if known else numbers.setdefault(token, len(numbers)) for token in tokens]
+        found = [LENGTH_OF[unit](sentence), pieces, ids]
+        return found if starts is None else [*found, _owners(places, starts)]
+
+    references = [[shown(sentence, known=False) for sentence in reference] for reference in topic.references]
+    begins = _begins(parts, len(topic.sentences))
+    sentences = [
+        shown(sentence, known=True, starts=None if begins is None else begins[number])
+        for number, sentence in enumerate(topic.sentences)
+    ]
+    found: dict[str, Any] = {
+        "documents": list(map(len, topic.documents)),
+        "sentences": sentences,
+        "references": references,
+    }
+    if topic.cover is not None:
+        found["cover"] = [[list(chosen) for chosen in alternatives] for alternatives in topic.cover]
+        found["names"] = list(topic.meta.get("sentence_ids", range(len(topic.sentences))))
+    return found
+
+
+def _cut(sentence: Sentence, analyzer: Analyzer | None) -> tuple[list[str], list[int], list[str]]:
+    """Return the pieces of a sentence, where each begins, and the tokens that all but the first begin with."""
+    text = raw_text(sentence)
+    spans = [] if analyzer is None else analyzer.spans(sentence)
+    starts = [0, *(start for _, start in spans)]
+    pieces = [text[start:end] for start, end in pairwise([*starts, len(text)])]
+    return pieces, starts, [token for token, _ in spans]
+
+
+def _begins(parts: object, sentences: int) -> list[list[tuple[int, int]]] | None:
+    if parts is None:
+        return None
+    fits = isinstance(parts, list) and len(parts) == sentences
+    if not fits or not all(isinstance(each, list) and all(map(_is_begin, each)) for each in parts):  # type: ignore[attr-defined]
+        raise InputError(f"{_STRANGE}: parts is no list of [place, part] for each sentence")
+    return [[(place, part) for place, part in each] for each in parts]  # type: ignore[attr-defined]
+
+
+def _is_begin(value: object) -> bool:
+    return isinstance(value, list | tuple) and len(value) == 2 and all(type(each) is int for each in value)
+
+
+def _owners(places: list[int], begins: list[tuple[int, int]]) -> list[int]:
+    """Return the part of each piece: that of its first character."""
+    starts = [start for start, _ in begins]
+    return [begins[max(0, bisect_right(starts, place) - 1)][1] if begins else 0 for place in places]
+
 
 Variant: TypeAlias = tuple[str, str | None, int | None, int]
 """Strategy, backend and seed of a row, and which one it is of those that differ in other options of the search."""
 
 
 @dataclass
-class Found:
+class PageResult:
     """What one strategy found for one problem.
 
     Attributes
@@ -44,27 +140,27 @@ class Found:
 
 
 @dataclass
-class Problem:
+class PageProblem:
     """A topic in a setting.
 
     Attributes
     ----------
     id : str or None
     setting : Setting
-    found : dict of Variant to Found
+    found : dict of Variant to PageResult
     optimum : Key or None
         Where it is known.
     bound : float or None
         The best that is proven, where the optimum is not known.
     text, optima : dict or None
-        What the page shows of them (`optsum.report.page.texts`, `optsum.running.all_optima.details`).
+        What the page shows of them (`optsum.report.page.gather`, `optsum.running.all_optima.details`).
     sentences, words : int or None
         Of the documents.
     """
 
     id: str | None
     setting: Setting
-    found: dict[Variant, Found] = field(default_factory=dict)
+    found: dict[Variant, PageResult] = field(default_factory=dict)
     optimum: Key | None = None
     bound: float | None = None
     text: dict[str, Any] | None = None
@@ -105,7 +201,7 @@ class Gathered:
     """All rows of a page."""
 
     settings: list[Setting] = field(default_factory=list)
-    problems: list[Problem] = field(default_factory=list)
+    problems: list[PageProblem] = field(default_factory=list)
     variants: list[Variant] = field(default_factory=list)
 
     def names(self) -> list[str]:
@@ -127,7 +223,7 @@ class Gathered:
                 found[place] = f"{name} ({seen[name]})"
         return found
 
-    def of(self, variant: Variant) -> list[Found]:
+    def of(self, variant: Variant) -> list[PageResult]:
         """Return what a variant found, problem by problem."""
         return [problem.found[variant] for problem in self.problems if variant in problem.found]
 
@@ -157,8 +253,8 @@ def gather(rows: Iterable[Mapping[str, Any]]) -> Gathered:
         If a row is none of optsum, or there are two of the same search.
     """
     gathered = Gathered()
-    known: dict[tuple[Setting, str], Problem] = {}
-    block: Problem | None = None
+    known: dict[tuple[Setting, str], PageProblem] = {}
+    block: PageProblem | None = None
     for number, row in enumerate(rows, start=1):
         try:
             result, details = _read(row)
@@ -174,7 +270,7 @@ def gather(rows: Iterable[Mapping[str, Any]]) -> Gathered:
         except InputError as error:
             raise InputError(f"rows: row {number}: {error}") from None
         kept = {key: value for key, value in result.extra.items() if key != "details"}
-        block.found[variant] = Found(result.changed(extra=kept))
+        block.found[variant] = PageResult(result.changed(extra=kept))
         if variant not in gathered.variants:
             gathered.variants.append(variant)
         if block.optima is None and result.enumeration is not None:
@@ -189,7 +285,7 @@ def _variant(result: Result, number: int) -> Variant:
     return result.strategy, result.backend, result.seed, number
 
 
-def _free(problem: Problem, result: Result) -> Variant:
+def _free(problem: PageProblem, result: Result) -> Variant:
     """Return the variant of a result that its problem does not have yet."""
     number = 0
     while (other := problem.found.get(_variant(result, number))) is not None:
@@ -213,14 +309,14 @@ def _read(row: Mapping[str, Any]) -> tuple[Result, Mapping[str, Any] | None]:
 
 
 def _problem(
-    gathered: Gathered, known: dict[tuple[Setting, str], Problem], row: Mapping[str, Any], details: Any
-) -> Problem:
+    gathered: Gathered, known: dict[tuple[Setting, str], PageProblem], row: Mapping[str, Any], details: Any
+) -> PageProblem:
     """Return the problem that a row is of: one that is known, or a new one."""
     setting = Setting.of(row, details)
     name = row.get("id")
     problem = known.get((setting, name)) if name is not None else None
     if problem is None:
-        problem = Problem(name, setting)
+        problem = PageProblem(name, setting)
         gathered.problems.append(problem)
         if setting not in gathered.settings:
             gathered.settings.append(setting)
@@ -272,7 +368,7 @@ def _of_enumeration(result: Result) -> dict[str, Any] | None:
     return held
 
 
-def median_count(problems: Iterable[Problem]) -> tuple[str, str, str] | None:
+def median_count(problems: Iterable[PageProblem]) -> tuple[str, str, str] | None:
     """Return median and largest number of tied optima, and of which topic that is; None where none are counted.
 
     Numbers are digits: they can be of any size.

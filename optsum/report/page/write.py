@@ -6,25 +6,484 @@ import json
 import os
 import zlib
 from base64 import b64encode
-from collections.abc import Iterable, Iterator, Mapping
+from bisect import bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 from itertools import islice
+from math import ceil, floor, log10
 from pathlib import Path
+from statistics import fmean, median
 from typing import Any, Final
 
 from optsum._version import __version__
-from optsum.contracts.result import Result
+from optsum.contracts.frontier import Reached
+from optsum.contracts.result import Result, Status
 from optsum.errors import InputError, OptionError, visible
-from optsum.report.page.chart import STYLES, drawn
-from optsum.report.page.charts import GREEDY, charts_of
-from optsum.report.page.gather import Gathered, Problem, gather
-from optsum.report.page.overview import matrix_of, missing_strategy, ordered, sentences_of, table_of, tiles_of
+from optsum.registry import QUICK
+from optsum.report.page.chart import STYLES, Axis, Chart, Curve, Point, counts_in_words, drawn, steps, thinned
+from optsum.report.page.gather import Gathered, PageProblem, PageResult, Variant, gather, median_count
+from optsum.report.page.settings import Setting
+from optsum.report.tables.table import counted, number, seconds
 from optsum.system.files import PathLike, describe_os_error
 
-__all__ = ["checked_output", "page_of", "write_page"]
+_DOTS: Final = 400
+"""Dots of one strategy."""
+
+
+def profile(gathered: Gathered) -> Chart | None:
+    """Return the performance profile of time (Dolan & More 2002): a topic counts where its optimum was found."""
+    times: dict[Variant, dict[int, float]] = {variant: {} for variant in gathered.variants}
+    known = [place for place, problem in enumerate(gathered.problems) if problem.optimum is not None]
+    for place in known:
+        for variant, each in gathered.problems[place].found.items():
+            if each.reached:
+                times[variant][place] = max(each.result.timing.answer_s or each.result.seconds, 1e-6)
+    best = {
+        place: min(found[place] for found in times.values() if place in found)
+        for place in known
+        if any(place in found for found in times.values())
+    }
+    ratios = {
+        variant: sorted(time / best[place] for place, time in found.items())
+        for variant, found in times.items()
+        if found
+    }
+    if len(ratios) < 2:
+        return None
+    high = max(10.0, *(found[-1] for found in ratios.values()))
+    n = len(best)
+    places = {variant: place for place, variant in enumerate(gathered.variants)}
+    names = gathered.names()
+    curves = {places[variant]: thinned([(1.0, 0.0), *steps(found, n)], high) for variant, found in ratios.items()}
+    factors = [factor for factor in (1, 2, 5, 10, 100, 1000) if factor <= high * 10]
+    return Chart(
+        "Performance profile of time",
+        "Share of topics whose optimum was found within this many times the time of the fastest that found it; "
+        f"n = {counted(n, 'topic')} with a known optimum.",
+        Axis("times the fastest", 1.0, high, log=True),
+        Axis("share of topics", 0.0, 1.0, unit="share"),
+        [Curve(place, curve) for place, curve in curves.items()],
+        heading=["strategy", *(f"{factor} x" for factor in factors)],
+        table=[
+            [names[places[variant]], *(f"{bisect_right(found, factor) / n:.0%}" for factor in factors)]
+            for variant, found in ratios.items()
+        ],
+    )
+
+
+def values(gathered: Gathered) -> Chart | None:
+    """Return the mean of value / optimum that was held after so many seconds of search, from the traces."""
+    traces: dict[int, list[list[Point]]] = defaultdict(list)
+    for problem in gathered.problems:
+        best = problem.value
+        if problem.optimum is None or not best:
+            continue
+        for place, variant in enumerate(gathered.variants):
+            each = problem.found.get(variant)
+            if each is None or not each.result.trace:
+                continue
+            traces[place].append(
+                [
+                    (point.seconds, best / point.objective if problem.setting.minimizes else point.objective / best)
+                    for point in each.result.trace
+                    if point.objective
+                ]
+            )
+    times = [second for found in traces.values() for trace in found for second, _ in trace if second > 0]
+    if not times:
+        return None
+    low, high = 10 ** floor(log10(max(min(times), 1e-6))), 10 ** ceil(log10(max(*times, 2e-6)))
+    high = high if high > low else low * 10
+    grid = [low * (high / low) ** (step / 60) for step in range(61)]
+    names = gathered.names()
+    series = [
+        Curve(place, [(time, fmean(_held(trace, time) for trace in found)) for time in grid])
+        for place, found in sorted(traces.items())
+    ]
+    shown = range(0, 61, 6)
+    n = counts_in_words(map(len, traces.values()))
+    return Chart(
+        "Value over time",
+        f"Mean of the value held after so many seconds of search, as a share of the optimum; {n}.",
+        Axis("seconds of search", low, high, log=True, unit="seconds"),
+        Axis("value / optimum", 0.0, 1.0, unit="share"),
+        series,
+        "line",
+        heading=["strategy", *(seconds(grid[place]) for place in shown)],
+        table=[[names[each.strategy], *(f"{each.points[place][1]:.1%}" for place in shown)] for each in series],
+    )
+
+
+def _held(trace: list[Point], time: float) -> float:
+    place = bisect_right([second for second, _ in trace], time)
+    return trace[place - 1][1] if place else 0.0
+
+
+def sizes(gathered: Gathered) -> Chart | None:
+    """Return the time of each topic against its number of sentences."""
+    dots: dict[int, list[Point]] = defaultdict(list)
+    for problem in gathered.problems:
+        for place, variant in enumerate(gathered.variants):
+            each = problem.found.get(variant)
+            if each is not None and problem.sentences and each.result.error is None:
+                time = each.result.timing.answer_s or each.result.seconds
+                dots[place].append((float(problem.sentences), max(time, 1e-6)))
+    sizes = sorted({size for found in dots.values() for size, _ in found})
+    if len(sizes) < 2:
+        return None
+    times = [time for found in dots.values() for _, time in found]
+    borders = [sizes[min(len(sizes) - 1, len(sizes) * part // 4)] for part in range(5)]
+    names = gathered.names()
+    table = []
+    for place, found in sorted(dots.items()):
+        cells = []
+        for part in range(4):
+            last = part == 3
+            inside = [t for s, t in found if borders[part] <= s and (s < borders[part + 1] or last)]
+            cells.append(seconds(median(inside)) if inside else "-")
+        table.append([names[place], *cells])
+    count = max(map(len, dots.values()))
+    every = ceil(count / _DOTS)
+    left = f", of which every {every}th is drawn" if every > 1 else ""
+    return Chart(
+        "Time against size",
+        f"Seconds from text to answer by number of sentences; n = {count}{left}.",
+        Axis("sentences", sizes[0], sizes[-1], log=sizes[-1] / sizes[0] > 20),
+        Axis("seconds", min(times), max(*times, min(times) * 1.1), log=True, unit="seconds"),
+        [Curve(place, found[::every]) for place, found in sorted(dots.items())],
+        "dots",
+        heading=["strategy", *(f"{borders[part]:.0f} to {borders[part + 1]:.0f}" for part in range(4))],
+        table=table,
+    )
+
+
+def ratios(gathered: Gathered) -> Chart | None:
+    """Return the share of topics whose ratio is at most x, for all that prove nothing."""
+    values = {
+        place: [each.ratio for each in gathered.of(variant) if each.ratio is not None]
+        for place, (variant, exact) in enumerate(zip(gathered.variants, gathered.exact(), strict=True))
+        if not exact
+    }
+    bound = sum(each.guaranteed for problem in gathered.problems for each in problem.found.values())
+    note = f"; {bound} against the best bound, where the optimum is not known" if bound else ""
+    return _distribution(
+        gathered, "Ratio to the optimum", f"Share of topics with at most this ratio{note}.", values, "ratio", high=1.0
+    )
+
+
+def gaps(gathered: Gathered) -> Chart | None:
+    """Return the share of topics whose certified gap is at most x."""
+    values = {
+        place: [gap for each in gathered.of(variant) if (gap := each.result.gap) is not None]
+        for place, variant in enumerate(gathered.variants)
+    }
+    if all(gap == 0 for gaps in values.values() for gap in gaps):
+        return None
+    wide = sum(gap > 1 for gaps in values.values() for gap in gaps)
+    note = f"; {wide} of more than 1" if wide else ""
+    about = f"Share of topics with at most this gap to its own bound{note}."
+    largest = max(gap for gaps in values.values() for gap in gaps)
+    return _distribution(gathered, "Certified gap", about, values, "gap", low=0.0, high=min(1.0, largest))
+
+
+def _distribution(
+    gathered: Gathered,
+    title: str,
+    about: str,
+    values: dict[int, list[float]],
+    what: str,
+    *,
+    low: float | None = None,
+    high: float | None = None,
+) -> Chart | None:
+    values = {place: sorted(found) for place, found in values.items() if found}
+    if not values:
+        return None
+    everything = [value for found in values.values() for value in found]
+    low = min(everything) if low is None else low
+    high = max(everything) if high is None else high
+    high = high if high > low else low + 1.0 if high < 1 else high
+    low = low if low < high else high - 0.1
+    series = [
+        Curve(place, thinned([(low, 0.0), *steps([one for one in found if one <= high], len(found))], high))
+        for place, found in sorted(values.items())
+    ]
+    n = counts_in_words(map(len, values.values()))
+    shares = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
+    names = gathered.names()
+    return Chart(
+        title,
+        f"{about} {n}.",
+        Axis(what, low, high),
+        Axis("share of topics", 0.0, 1.0, unit="share"),
+        series,
+        heading=["strategy", "least", "5 %", "25 %", "median", "75 %", "95 %", "largest"],
+        table=[
+            [names[place], *(number(found[min(len(found) - 1, floor(share * len(found)))], 4) for share in shares)]
+            for place, found in sorted(values.items())
+        ],
+    )
+
+
+_COLUMNS: Final = 12
+"""Lengths that the table has."""
+
+_CORNERS: Final = 120
+_FAR: Final = 1e15
+
+GREEDY: Final = "greedy (frontier)"
+"""What greedy search is called beside frontiers, which have no row of it."""
+
+
+def lengths(gathered: Gathered) -> Chart | None:
+    """Return the mean objective by maximum length, where there are several."""
+    curves = _curves(gathered)
+    where = sorted({length for found in curves.values() for curve in found for length, _ in curve})
+    if len(where) < 2:
+        return None
+    grid = where if len(where) <= _CORNERS else where[:: ceil(len(where) / _CORNERS)]
+    names = [*gathered.names(), GREEDY]
+    series = [Curve(place, _mean(found, grid)) for place, found in sorted(curves.items())]
+    heights = [value for each in series for _, value in each.points]
+    shown = grid[:: ceil(len(grid) / _COLUMNS)]
+    table = []
+    for each in series:
+        known = dict(each.points)
+        table.append([names[each.strategy], *(number(known.get(length)) for length in shown)])
+    return Chart(
+        "Value against length",
+        f"Mean objective by maximum length; {counted(len(where), 'length')}.",
+        Axis("maximum length", where[0], where[-1]),
+        Axis("objective", min(0.0, *heights), max(*heights, 1e-9)),
+        series,
+        "line",
+        heading=["strategy", *(f"{length:g}" for length in shown)],
+        table=table,
+    )
+
+
+def _curves(gathered: Gathered) -> dict[int, list[list[Point]]]:
+    """Return for each strategy the values of each topic by maximum length, ascending; frontiers' greedy is last."""
+    single: dict[int, dict[str, dict[float, float]]] = defaultdict(lambda: defaultdict(dict))
+    found: dict[int, list[list[Point]]] = defaultdict(list)
+    for number_of, problem in enumerate(gathered.problems):
+        for place, variant in enumerate(gathered.variants):
+            each = problem.found.get(variant)
+            if each is None:
+                continue
+            if (frontier := each.result.frontier) is not None:
+                found[place] += [curve] if (curve := _points(frontier.steps)) else []
+                found[len(gathered.variants)] += [curve] if (curve := _points(frontier.greedy or ())) else []
+            elif each.result.objective is not None and (length := problem.setting.max_length) is not None:
+                name = problem.id or f"#{number_of}"
+                single[place][name][float(length)] = each.result.objective
+    for place, topics in single.items():
+        found[place] += [sorted(values.items()) for values in topics.values()]
+    return {place: curves for place, curves in found.items() if curves}
+
+
+def _points(steps: Sequence[Reached]) -> list[Point]:
+    """Return where the value of a frontier rises."""
+    held = [step for step in steps if step.objective is not None and abs(step.first) < _FAR]
+    return sorted((float(step.first), float(step.objective or 0)) for step in held)
+
+
+def _mean(curves: list[list[Point]], grid: list[float]) -> list[Point]:
+    """Return the mean value at each length, over the topics that have one there or before."""
+    points = []
+    for length in grid:
+        held = [curve[place - 1][1] for curve in curves if (place := bisect_right(curve, (length, _FAR)))]
+        if len(held) == len(curves):  # a mean over fewer topics would be one of others
+            points.append((length, fmean(held)))
+    return points
+
+
+def charts_of(gathered: Gathered) -> list[Chart]:
+    """Return the charts for which there are numbers."""
+    makers = (ratios, gaps, profile, values, sizes, lengths)
+    return [chart for maker in makers if (chart := maker(gathered)) is not None]
+
+
+@dataclass(frozen=True)
+class Tile:
+    """A number shown large, with what it is and what more there is to say."""
+
+    value: str
+    what: str
+    more: str = ""
+
+
+@dataclass(frozen=True)
+class MatrixCell:
+    """What a strategy did in a setting."""
+
+    objective: str
+    ratio: str
+    reached: str
+    time: str
+
+
+def sentences_of(gathered: Gathered) -> list[str]:
+    """Return one sentence for each setting: what was asked for, and what is proven."""
+    return [_sentence(gathered, setting) for setting in gathered.settings]
+
+
+def _sentence(gathered: Gathered, setting: Setting) -> str:
+    problems = [problem for problem in gathered.problems if problem.setting == setting]
+    failed = sum(problem.error is not None for problem in problems)
+    provers: Counter[str] = Counter(
+        each.result.strategy
+        for problem in problems
+        for each in problem.found.values()
+        if each.result.status is Status.OPTIMAL
+    )
+    known = sum(problem.optimum is not None for problem in problems)
+    exact = [strategy for (strategy, *_), proves in zip(gathered.variants, gathered.exact(), strict=True) if proves]
+    names = [name for name in dict.fromkeys(exact) if provers[name] == max(provers.values(), default=0) > 0]
+    by = f" by {' and '.join(filter(None, (', '.join(names[:-1]), names[-1])))}" if names else ""
+    count = "all" if known == len(problems) > 1 else str(known)
+    errors = f"; {counted(failed, 'error')}" if failed else ""
+    return f"{counted(len(problems), 'topic')}; {setting.sentence}; optimum proven{by} for {count}{errors}."
+
+
+def tiles_of(gathered: Gathered) -> list[Tile]:
+    """Return the four numbers, as far as there are any."""
+    problems = gathered.problems
+    oracles = [problem.value for problem in problems if problem.optimum is not None and problem.value is not None]
+    tiles = []
+    if oracles:
+        whole = all(problem.setting.minimizes for problem in problems)
+        what = "mean minimum cover" if whole else "mean oracle"
+        proven = "1 optimum" if len(oracles) == 1 else f"{len(oracles)} optima"
+        tiles.append(Tile(number(fmean(oracles), 2 if whole else 4), what, f"of {proven} proven"))
+    names = gathered.names()
+    rated = [
+        (place, found)
+        for place, (variant, exact) in enumerate(zip(gathered.variants, gathered.exact(), strict=True))
+        if not exact and (found := [each for each in gathered.of(variant) if each.ratio is not None])
+    ]
+    if rated:
+        place, found = max(rated, key=lambda pair: fmean(each.ratio or 0.0 for each in pair[1]))
+        ratios = [each.ratio or 0.0 for each in found]
+        least = "at least " if any(each.guaranteed for each in found) else ""
+        tiles.append(
+            Tile(
+                number(fmean(ratios)),
+                f"mean ratio of {names[place]}",
+                f"the best heuristic; {least}{number(min(ratios))} at worst",
+            )
+        )
+        place = missing_strategy(gathered)
+        missed = [
+            each for each in gathered.of(gathered.variants[place]) if not each.guaranteed and each.ratio is not None
+        ]
+        lost = sum(not each.reached for each in missed)
+        tiles.append(Tile(f"{lost} of {len(missed)}", f"topics whose optimum {names[place]} misses"))
+    ties = median_count(problems)
+    if ties is not None:
+        middle, most, name = ties
+        tiles.append(Tile(short(middle), "tied optima (median)", f"{short(most)} at most, for {visible(name)}"))
+    return tiles
+
+
+def missing_strategy(gathered: Gathered) -> int:
+    """Return the place of the strategy that topics are filtered by: greedy, or the first that proves nothing."""
+    heuristics = [place for place, exact in enumerate(gathered.exact()) if not exact]
+    named = [place for place in heuristics if gathered.variants[place][0] == QUICK]
+    return (named or heuristics or [0])[0]
+
+
+def short(digits: str) -> str:
+    """Return a count of any size with four digits at most beside a power of ten."""
+    if len(digits) <= 6 or "." in digits:
+        return digits
+    return f"{digits[0]}.{digits[1]}e{len(digits) - 1}"
+
+
+def matrix_of(gathered: Gathered) -> list[tuple[str, list[MatrixCell | None]]]:
+    """Return for each strategy what it did in each setting."""
+    found = []
+    for place, name in enumerate(gathered.names()):
+        cells: list[MatrixCell | None] = []
+        for setting in gathered.settings:
+            results = [
+                (problem, problem.found[gathered.variants[place]])
+                for problem in gathered.problems
+                if problem.setting == setting and gathered.variants[place] in problem.found
+            ]
+            cells.append(_cell(results) if results else None)
+        found.append((name, cells))
+    return found
+
+
+def _cell(results: list[tuple[PageProblem, PageResult]]) -> MatrixCell:
+    held = [each.result.objective for _, each in results if each.result.objective is not None]
+    ratios = [each.ratio for _, each in results if each.ratio is not None]
+    least = "≥ " if any(each.guaranteed for _, each in results) else ""
+    known = [each for problem, each in results if problem.optimum is not None]
+    times = [each.result.timing.answer_s or each.result.seconds for _, each in results if each.result.error is None]
+    return MatrixCell(
+        number(fmean(held)) if held else "-",
+        f"{least}{number(fmean(ratios))}" if ratios else "-",
+        f"{sum(each.reached for each in known)} of {len(known)}",
+        seconds(fmean(times)) if times else "-",
+    )
+
+
+def table_of(gathered: Gathered) -> list[dict[str, Any]]:
+    """Return a line a topic, those with errors first."""
+    settings = {setting: place for place, setting in enumerate(gathered.settings)}
+    return [_line(problem, settings[problem.setting], gathered) for problem in ordered(gathered)]
+
+
+def ordered(gathered: Gathered) -> list[PageProblem]:
+    """Return the problems in the order of the table."""
+    return sorted(gathered.problems, key=lambda problem: problem.error is None)
+
+
+def _line(problem: PageProblem, setting: int, gathered: Gathered) -> dict[str, Any]:
+    results: list[list[str | float | None] | None] = []
+    for variant in gathered.variants:
+        each = problem.found.get(variant)
+        if each is None:
+            results.append(None)
+            continue
+        result = each.result
+        results.append(
+            [
+                result.status.value,
+                _rounded(result.objective),
+                _rounded(each.ratio, 6),
+                int(each.reached) if problem.optimum is not None else int(each.guaranteed) * 2,
+                _rounded(result.timing.answer_s or result.seconds, 6),
+            ]
+        )
+    optima = None
+    if (found := problem.optima) is not None:  # how many, whether these are all, and what they are if no optima
+        optima = [found["count"], found["complete"], *([found["near"]] if "near" in found else [])]
+    line = {
+        "id": visible(problem.id or "?"),
+        "setting": setting,
+        "sentences": problem.sentences,
+        "words": problem.words,
+        "value": _rounded(problem.value),
+        "proven": problem.optimum is not None,
+        "bound": _rounded(problem.bound),
+        "optima": optima,
+        "error": None if problem.error is None else visible(problem.error),
+        "results": results,
+    }
+    return {key: value for key, value in line.items() if value is not None}
+
+
+def _rounded(value: float | None, digits: int = 8) -> float | None:
+    return None if value is None else round(value, digits)
+
 
 _SCRIPTS: Final = (
     *("core.js", "grams.js", "table.js", "marks.js"),
@@ -180,7 +639,7 @@ IN_BLOCK: Final = 8
 """Topics that are packed together: fewer pack worse, more take longer to unpack."""
 
 
-def blocks_of(problems: Iterable[Problem], gathered: Gathered) -> Iterator[str]:
+def blocks_of(problems: Iterable[PageProblem], gathered: Gathered) -> Iterator[str]:
     """Yield blocks of topics: JSON, compressed (raw deflate) and in base64, as a browser can unpack it by itself."""
     views = (_view(problem, gathered) for problem in problems)
     while block := list(islice(views, IN_BLOCK)):
@@ -193,7 +652,7 @@ def _packed(views: list[dict[str, Any]]) -> str:
     return b64encode(packer.compress(text.encode()) + packer.flush()).decode()
 
 
-def _view(problem: Problem, gathered: Gathered) -> dict[str, Any]:
+def _view(problem: PageProblem, gathered: Gathered) -> dict[str, Any]:
     found = [problem.found.get(variant) for variant in gathered.variants]
     view = {
         "text": problem.text,

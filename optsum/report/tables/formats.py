@@ -13,8 +13,6 @@ from typing import Any, Final, Literal, Protocol, TypeAlias, cast, get_args
 
 from optsum.errors import OptsumError, unknown_name, visible
 
-__all__ = ["Column", "TableFormat", "data_frame", "table_format"]
-
 TableFormat: TypeAlias = Literal["text", "markdown", "csv", "latex"]
 """What ``--format`` takes."""
 

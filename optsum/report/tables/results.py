@@ -16,8 +16,6 @@ from optsum.registry import FORMULATIONS, QUICK
 from optsum.report.tables.table import Cell, Column, Table, number, seconds, share
 from optsum.running.every_length.lengths import Lengths
 
-__all__ = ["frontier_table", "headline", "near_table", "optima_table", "results_table", "steps_table"]
-
 _MOST_UNITS = 25
 """Units of a selection that a table shows."""
 

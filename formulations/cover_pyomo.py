@@ -16,7 +16,7 @@ from typing import Any
 
 @dataclass(frozen=True, eq=False)
 class CoverModel:
-    """What the constraints speak of; called, it builds the model.
+    """Hold the data of the constraints, and build the model when called.
 
     Parameters
     ----------

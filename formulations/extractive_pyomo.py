@@ -15,7 +15,7 @@ from optsum.metrics.metric import Counts
 
 @dataclass(frozen=True, eq=False)
 class ReferenceModel:
-    """What the equations speak of; called, it builds the model.
+    """Hold the data of the equations, and build the model when called.
 
     Parameters
     ----------

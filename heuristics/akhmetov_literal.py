@@ -78,7 +78,7 @@ _Ranked = tuple[tuple[int, Key], Selection]
 
 
 class _Literal(Strategy):
-    """What the three have in common: whole sentences, all of the text's, to be chosen freely."""
+    """Base of the three searches: all sentences of the text are units and may be chosen freely."""
 
     all_units: ClassVar[bool] = True
 
@@ -114,7 +114,7 @@ class GreedyRows(_Literal):
 
 
 class _Sized(_Literal):
-    """What needs to know how many sentences the abstract has."""
+    """Base of the searches that need the number of sentences of the abstract."""
 
     sentences: int | None
 

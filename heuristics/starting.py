@@ -1,4 +1,4 @@
-"""What the heuristics have in common: where they start, how long a kernel runs, and when nothing is left to gain."""
+"""Start the heuristics, limit how long a kernel runs, and stop when nothing is left to gain."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is kept of a sentence as text: bare, as it is scored, and readable, as it is shown."""
+"""Turn the kept chunks of a sentence into text: bare, as it is scored, and readable, as it is shown."""
 
 from __future__ import annotations
 

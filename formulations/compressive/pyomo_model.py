@@ -22,7 +22,7 @@ from .trimming import TrimmableSentence
 
 @dataclass(frozen=True, eq=False)
 class CompressiveModel:
-    """What the equations speak of; called, it builds the model.
+    """Hold the data of the equations, and build the model when called.
 
     Parameters
     ----------

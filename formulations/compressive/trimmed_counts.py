@@ -1,4 +1,4 @@
-"""What the groups of a sentence hold of the counted n-grams, and which groups can matter."""
+"""Count the n-grams of each group of chunks of a sentence, and find the groups that can matter."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each unit would gain, kept from one look at all units to the next.
+"""Keep the gain of each unit up to date between two evaluations of all units.
 
 Between two looks a selection changes by few units, and what a feature gains changes only where its copies come to a
 step of its levels that is worth something else. So it is cheaper to follow these than to sum up all features again.

@@ -28,7 +28,7 @@ _DENSITY, _GAIN = 0, 1
 
 
 class Moves(NamedTuple):
-    """What can be chosen at once, packed: each unit, and each set of units that a joint occurrence needs, closed.
+    """Packed sets of units to choose at once: each unit, and the units of each joint occurrence, with ancestors.
 
     Attributes
     ----------
@@ -108,7 +108,7 @@ class Climber:
 
     @property
     def units(self) -> tuple[int, ...]:
-        """What is chosen so far."""
+        """Units that are chosen so far."""
         return tuple(self._place.state.chosen.nonzero()[0].tolist())
 
     @property

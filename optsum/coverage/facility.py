@@ -171,7 +171,7 @@ class Facility(Coverage):
 
     @property
     def lighter(self) -> Coverage:
-        """What searches that prove nothing are given: all levels, or where these are very many the highest.
+        """Return the instance for heuristics: all levels, or only the highest of very many.
 
         Of a harmonic mean in steps so large that 64 bits hold the products that are compared.
         """

@@ -1,4 +1,4 @@
-"""What a unit brings that no occurrence of several units concerns: a sum over its own features."""
+"""Compute the gain of units without joint occurrences, as a sum over their own features."""
 
 # mypy: disable-error-code="no-untyped-def"
 # (numba infers the types of the kernels.)

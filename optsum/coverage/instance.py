@@ -329,7 +329,7 @@ class Coverage:
 
     @property
     def lighter(self) -> Coverage:
-        """What searches that prove nothing are given for this instance: here itself."""
+        """Return the instance for searches that prove nothing; here this one."""
         return self
 
     def ancestors(self, unit: int) -> tuple[int, ...]:

@@ -47,7 +47,7 @@ class Row:
 
     @property
     def total(self) -> int:
-        """What all units come to."""
+        """Sum of the coefficients of all units."""
         return sum(self.coefficients)
 
     @property

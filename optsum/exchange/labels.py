@@ -30,7 +30,7 @@ __all__ = ["Wanted", "label_result", "label_row", "label_topics", "labels", "res
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What a row of labels is to hold beside the labels of one optimum.
+    """Parts of a row of labels beside the labels of one optimum.
 
     Attributes
     ----------
@@ -62,7 +62,7 @@ class Wanted:
 
     @property
     def near(self) -> str | None:
-        """What a row says of `nearness`."""
+        """Fields of a row that state `nearness`."""
         return None if self.nearness is None else str(self.nearness)
 
     def differing(self, row: Mapping[str, Any]) -> str | None:

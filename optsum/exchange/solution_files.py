@@ -1,4 +1,4 @@
-"""What solvers write when they are done: the values of columns by name, in the formats of CBC, GLPK, HiGHS, ..."""
+"""Read the solution files of solvers: values of columns by name, in the formats of CBC, GLPK, HiGHS, ..."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ class CoverageProblem(Problem):
 
     @property
     def lighter(self) -> CoverageProblem:
-        """What searches that prove nothing are given: `coverage` may be smaller than the `instance` that evaluates."""
+        """Return the problem for heuristics: its `coverage` may be smaller than the evaluating `instance`."""
         light = self.instance.lighter
         if light is self.instance:
             return self
@@ -79,7 +79,7 @@ class CoverageProblem(Problem):
 
     @cached_property
     def capabilities(self) -> frozenset[Capability]:
-        """What the instance allows."""
+        """Abilities that follow from the instance."""
         found = {Capability.COVERAGE, Capability.BOUND}
         if self.instance.goal is Sense.MINIMIZE or self.instance.constant_denominator:
             found.add(Capability.LINEAR)

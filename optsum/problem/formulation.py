@@ -1,4 +1,4 @@
-"""What turns a topic into a problem and a selection back into text."""
+"""Formulations: they turn a topic into a problem, and a selection back into text."""
 
 from __future__ import annotations
 

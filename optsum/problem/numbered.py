@@ -28,7 +28,7 @@ from optsum.text.lengths import LENGTH_OF
 
 
 class Entries(NamedTuple):
-    """What the n-grams of all rows are, rows of references first, metric by metric (`gram_kernels.counted`)."""
+    """N-grams of all rows, references first, metric by metric (`gram_kernels.counted`)."""
 
     begin: IntArray
     found: IntArray
@@ -63,7 +63,7 @@ class Rows:
 
     @property
     def masses(self) -> IntArray:
-        """What each unit adds to the number of n-grams of the summary."""
+        """Number of n-grams that each unit adds to the summary."""
         found: IntArray = self.entries.totals[self.metric, self.units]
         return found
 

@@ -76,7 +76,7 @@ class Component:
 
     @property
     def groups(self) -> list[Sequence[Counts]]:
-        """What is clipped by itself, reference by reference."""
+        """Groups of counts that are clipped separately, for each reference."""
         return [[one] for one in self.references] if self.model_units is None else list(self.model_units)
 
 

@@ -1,4 +1,4 @@
-"""What a search needs to know of a problem: a small part that everything has, and abilities that may be asked for.
+"""The interface of problems: a small part that each has, and abilities that a strategy may ask for.
 
 A user's own metric implements the small part alone (`Problem`) and is searched by greedy, VNS, genetic and
 exhaustive search. What more a problem can do is declared as a set of `Capability`; a strategy that needs one that
@@ -55,7 +55,7 @@ class Capability(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """What a selection is worth.
+    """The exact value and the feasibility of a selection.
 
     Attributes
     ----------
@@ -107,7 +107,7 @@ class Problem(ABC):
 
     @property
     def capabilities(self) -> frozenset[Capability]:
-        """What this problem can do beyond the small part."""
+        """Abilities of this problem beyond the small part."""
         return frozenset()
 
     def can(self, capability: Capability) -> bool:
@@ -134,7 +134,7 @@ class Problem(ABC):
 
     @property
     def lighter(self) -> Problem:
-        """What a search that proves nothing is given: this problem, or one that evaluates alike and shows it less."""
+        """Return an equivalent problem without the abilities that heuristics do not need."""
         return self
 
     def fits(self, selection: Collection[int]) -> bool:
@@ -146,7 +146,7 @@ class Problem(ABC):
 
     @property
     def prepared_as(self) -> Hashable:
-        """What problems have in common for which a search is prepared once (`prepare`, here and of strategies).
+        """Return a key shared by problems for which a search is prepared only once (`prepare`, here and of strategies).
 
         None, as here, where each is prepared for by itself.
         """

@@ -1,4 +1,4 @@
-"""What a formulation serves, as data: it refuses by a sentence, and it fills a table."""
+"""State as data which options a formulation serves: for refusals in one sentence, and for a table."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Serves:
-    """What a formulation serves; what is left out is served whatever it is.
+    """Values of options that a formulation serves; an option that is left out is served with any value.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What is to be optimized, whatever the formulation."""
+"""Specification of the objective, independent of the formulation."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from optsum.text.lengths import LENGTH_OF
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spec:
-    """What is to be optimized; names and defaults as on the command line.
+    """Specification of the objective; names and defaults as on the command line.
 
     Attributes
     ----------

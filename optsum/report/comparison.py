@@ -172,7 +172,7 @@ def _mean_key(keys: Sequence[Key | None]) -> Key | None:
 
 @dataclass(frozen=True, kw_only=True)
 class ComparisonRow:
-    """What one strategy did on all problems.
+    """Results of one strategy on all problems.
 
     Attributes
     ----------
@@ -223,7 +223,7 @@ class ComparisonRow:
 
 @dataclass
 class _Tally:
-    """What is kept of a strategy's results: numbers, no texts."""
+    """Numbers (no texts) that are kept of a strategy's results."""
 
     problems: int = 0
     solved: int = 0

@@ -1,4 +1,4 @@
-"""What there is to choose from, and whether it works here."""
+"""List strategies, formulations, backends, metrics and presets, and whether each works on this machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said while the work goes on, how much and where: by a bar on a terminal, in a pipe, in a file of its own."""
+"""Report progress and warnings of long work: as a bar on a terminal, as lines in a pipe, or in a log file."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def _logged(what: str, count: Callable[[], int | None], in_logs: bool) -> Iterat
 
 
 class _Pace:
-    """What is done, and how fast it goes."""
+    """Number of finished items, and the speed."""
 
     def __init__(self, what: str) -> None:
         self._what, self._done, self._kept = what, 0, 0

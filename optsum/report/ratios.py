@@ -1,4 +1,4 @@
-"""What several results of one problem say together: the optimum, and how close each comes to it."""
+"""Compare several results of one problem: the optimum, and the ratio of each to it."""
 
 from __future__ import annotations
 

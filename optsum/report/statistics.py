@@ -1,4 +1,4 @@
-"""What is said of lists of numbers: spread, confidence intervals, quantiles, correlation."""
+"""Statistics of lists of numbers: spread, confidence intervals, quantiles, correlation."""
 
 from __future__ import annotations
 

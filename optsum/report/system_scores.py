@@ -77,7 +77,7 @@ class OracleScores:
 
     @property
     def limits(self) -> str:
-        """What an oracle keeps, in words."""
+        """Describe the limits of an oracle in words."""
         for setup in self._setups.values():
             return f"{setup.options.max_length} {setup.options.length_unit} at most"
         return "no metric"
@@ -153,7 +153,7 @@ _ORACLE = "oracle "
 
 @dataclass(frozen=True, kw_only=True)
 class SystemRow:
-    """What one system reached.
+    """Scores of one system.
 
     Attributes
     ----------

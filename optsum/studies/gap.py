@@ -1,4 +1,4 @@
-"""What each restriction costs: any text of the documents' words, compressions, extracts, heuristics, systems.
+"""Measure what each restriction costs: any text of the documents' words, compressions, extracts, heuristics, systems.
 
 Hirao et al. (2017) ask how far extraction can go, and whether compression goes further. Each limit here is one for all
 lines below it: an extract is a compression that leaves nothing out, and both are texts made of the documents' words
@@ -235,7 +235,7 @@ def _searched(topic: Topic, setup: Setup, *, exact: bool) -> tuple[float, float 
 
 @dataclass(frozen=True, slots=True)
 class TextLimit:
-    """What no text passes.
+    """Upper limit that no text of the documents' words exceeds.
 
     Attributes
     ----------

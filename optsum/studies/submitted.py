@@ -1,4 +1,4 @@
-"""What systems made of topics, as a study has it: with each topic."""
+"""Attach the summaries of systems to the topics of a study."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ _SHOWN = 50
 
 
 class _Made:
-    """What was made of topics, counted, and the first of them as a table."""
+    """Count the aligned topics, and show the first of them as a table."""
 
     def __init__(self, max_sets: int) -> None:
         self._max_sets = max_sets

@@ -1,4 +1,4 @@
-"""What is done, what became an error, how fast it goes, and the time left; also while the run is under way."""
+"""Print how many topics of a run are done or failed, its speed and the time left, also while it runs."""
 
 from __future__ import annotations
 

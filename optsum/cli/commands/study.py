@@ -29,7 +29,7 @@ SUBCOMMANDS: Final = {name: entry.about for name, entry in STUDIES.items()}
 
 @dataclass(frozen=True)
 class StudyFiles:
-    """What a study reads and writes; each field is a flag."""
+    """Files that a study reads and writes; each field is a flag."""
 
     topics: Topics
     systems: Annotated[

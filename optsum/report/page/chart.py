@@ -43,7 +43,7 @@ class Axis:
 
 @dataclass(frozen=True)
 class Curve:
-    """What one strategy has in a chart; `strategy` is its place among all."""
+    """Points of one strategy in a chart; `strategy` is its index among all."""
 
     strategy: int
     points: list[Point]

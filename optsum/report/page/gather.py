@@ -120,7 +120,7 @@ Variant: TypeAlias = tuple[str, str | None, int | None, int]
 
 @dataclass
 class PageResult:
-    """What one strategy found for one problem.
+    """Result of one strategy for one problem, compared with the optimum.
 
     Attributes
     ----------

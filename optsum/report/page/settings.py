@@ -1,4 +1,4 @@
-"""What was asked for, as far as rows say it: the problem apart from the searches."""
+"""Recover from rows which problem was posed, apart from how it was searched."""
 
 from __future__ import annotations
 

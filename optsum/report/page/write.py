@@ -320,7 +320,7 @@ class Tile:
 
 @dataclass(frozen=True)
 class MatrixCell:
-    """What a strategy did in a setting."""
+    """Summary of a strategy's results in a setting."""
 
     objective: str
     ratio: str

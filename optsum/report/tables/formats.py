@@ -36,7 +36,7 @@ class Column:
 
 
 class _Table(Protocol):
-    """What of `optsum.report.tables.table.Table` is written."""
+    """Part of `optsum.report.tables.table.Table` that is written."""
 
     columns: list[Column]
     rows: list[list[str]]

@@ -29,7 +29,7 @@ _NAME = 24
 
 
 class Cell(str):
-    """What a table shows of a value: a text that knows the value, which is what files and data frames get.
+    """Text that a table shows for a value; files and data frames get the value itself.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class Cell(str):
 
 
 class Tabular(ABC):
-    """What is shown as tables, one or several, in every form that a table has."""
+    """Base of objects that are shown as one or several tables, in every format of a table."""
 
     @abstractmethod
     def tables(self) -> list[Table]:

@@ -1,1 +1,1 @@
-"""What the page is made of: a template, styles, scripts; `optsum.report.page.write` puts them into one file."""
+"""Assets of the page: a template, styles and scripts, which `optsum.report.page.write` puts into one file."""

@@ -27,7 +27,7 @@ _OTHER_IDS: Final = (b'"article_id"', b'"guid"', b'"docid"')
 _SPELLED: Final = re.compile(rb"\\u00[2-7]")
 """An escape for a character that a name may be made of."""
 
-_PLAIN: Final = rb'"([ !#-[\]-~]*[!#-[\]-~][ !#-[\]-~]*)"'
+_PLAIN: Final = rb'"(?= *[!#-[\]-~])([ !#-[\]-~]+)"'
 """A string of printable ASCII, without escapes, that is not blank."""
 
 _OWN: Final = re.compile(rb'\s*\{\s*"id"\s*:\s*' + _PLAIN + rb'\s*,\s*"(?:documents|references|cover)"\s*:')

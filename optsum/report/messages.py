@@ -185,7 +185,7 @@ def count_lines(path: str) -> int | None:
         if path == "-" or not stat.S_ISREG(Path(path).stat().st_mode):
             return None
         with Path(path).open("rb") as file:
-            if file.read(2) == b"\x1f\x8b":
+            if file.read(4).startswith((b"\x1f\x8b", b"\x28\xb5\x2f\xfd")):
                 return None
             file.seek(0)
             return sum(not line.isspace() for line in file)

@@ -47,6 +47,7 @@ NPZ_ERRORS: Final = (
 """All that numpy raises of an npz file that is damaged: of its entries, sizes, flags and versions."""
 
 _DEEPEST = 64
+_LARGEST = 1 << 29
 _GZIP = b"\x1f\x8b"
 _ZSTD = b"\x28\xb5\x2f\xfd"
 
@@ -134,7 +135,10 @@ def read_text(path: PathLike, what: str, *, error: type[OptsumError] = InputErro
     name = f"{what} {name_of(path)}".lstrip()
     try:
         with ExitStack() as stack:
-            return open_bytes(path, stack).read().decode("utf-8-sig")
+            held = open_bytes(path, stack).read(_LARGEST + 1)
+        if len(held) > _LARGEST:
+            raise error(f"{name} holds more than {_LARGEST >> 20} MiB, unpacked; give what is meant, or parts of it")
+        return held.decode("utf-8-sig")
     except UnicodeDecodeError as reason:
         raise error(f"{name} is not UTF-8 ({reason.reason} at byte {reason.start + 1}); save it as UTF-8") from reason
     except READ_ERRORS as reason:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import codecs
 import json
 import math
+import re
 import sys
 from codecs import getincrementaldecoder
 from collections.abc import Iterator
+from io import BufferedReader
 from typing import Any, Final, NamedTuple
 
 from optsum.system.files import READ_ERRORS, describe_os_error
@@ -34,27 +36,100 @@ class RawLine(NamedTuple):
     """As of a `Line`."""
 
 
+LONGEST: Final = 1 << 28
+"""Bytes of the longest line, or item of an array: some forty million words. More is no topic, and may never end."""
+
+
+class TooLongError(ValueError):
+    """A line that is not read to its end, because it would fill the memory."""
+
+
+class NumberedLines(Iterator[tuple[int, bytes]]):
+    """Iterates over the lines of a stream with their numbers, from 1; raises `TooLongError` instead of a long one."""
+
+    def __init__(self, stream: BufferedReader) -> None:
+        self._stream, self._number, self._held = stream, 0, b""
+
+    @property
+    def passed(self) -> int:
+        """How many lines were passed over or yielded."""
+        return self._number
+
+    def __next__(self) -> tuple[int, bytes]:
+        raw, self._held = self._held or self._stream.readline(LONGEST), b""
+        if not raw:
+            raise StopIteration
+        self._number += 1
+        if len(raw) >= LONGEST and not raw.endswith(b"\n"):
+            while raw and not raw.endswith(b"\n"):
+                raw = self._stream.readline(LONGEST)
+            raise TooLongError(f"the line is longer than {LONGEST >> 20} MiB")
+        return self._number, raw
+
+    def begin(self) -> bytes:
+        """Return the first line that is not blank, or as much as is read of one at a time, without passing it."""
+        self.skip_blank()
+        while (raw := self._stream.readline(LONGEST)) and is_blank(raw):
+            self._number += raw.endswith(b"\n")
+            self.skip_blank()
+        self._held = raw
+        return raw
+
+    def skip_blank(self) -> None:
+        """Pass over the blank lines that follow, without a step for each: a small archive may hold millions."""
+        while ahead := self._stream.peek():
+            blank = len(ahead) - len(ahead.lstrip())
+            end = ahead.rfind(b"\n", 0, blank) + 1
+            if not end:
+                return
+            self._number += ahead.count(b"\n", 0, end)
+            self._stream.read(end)
+            if blank < len(ahead):
+                return
+
+    def blocks(self) -> Iterator[bytes]:
+        """Yield what follows as it comes, whether there are lines in it or not."""
+        if self._held:
+            yield self._held
+            self._held = b""
+        while block := self._stream.read1(_BLOCK):
+            yield block
+
+
+_BLOCK: Final = 1 << 16
+
+
 def decoded(line: Line | RawLine) -> Line:
     """Return a line decoded, if it is not yet."""
     return decode(line.raw, line.source) if isinstance(line, RawLine) else line
 
 
-def raw_lines(lines: Iterator[tuple[int, bytes]], name: str) -> Iterator[Line | RawLine]:
-    """Yield the lines of a file that are not blank; only one at which it breaks off is more than bytes.
+def raw_lines(lines: NumberedLines, name: str) -> Iterator[Line | RawLine]:
+    """Yield the lines of a file that are not blank; only one that cannot be read is more than bytes.
 
     Parameters
     ----------
-    lines : iterator of (number, bytes)
+    lines : NumberedLines
     name : str
         Of the file, for messages.
     """
     number = 0
-    try:
-        for number, raw in lines:
-            if not is_blank(raw):
-                yield RawLine(raw, f"{name}:{number}")
-    except READ_ERRORS as error:
-        yield broken_off(error, name, number + 1)
+    while True:
+        try:
+            number, raw = next(lines)
+            if is_blank(raw):
+                lines.skip_blank()
+                continue
+        except StopIteration:
+            return
+        except TooLongError as error:
+            number += 1
+            yield Line(f"{name}:{number}", None, str(error))
+            continue
+        except READ_ERRORS as error:
+            yield broken_off(error, name, number + 1)
+            return
+        yield RawLine(raw, f"{name}:{number}")
 
 
 def broken_off(error: Exception, name: str, number: int) -> Line:
@@ -116,22 +191,22 @@ def decode(raw: bytes, source: str) -> Line:
     return Line(source, None, reason, raw.endswith(b"\n"))
 
 
-_BLANK = " \t\r\n"
+_BLANKS: Final = re.compile(r"[ \t\r\n]*")
 
 
-def array_records(lines: Iterator[tuple[int, bytes]], name: str) -> Iterator[Line]:
+def array_records(lines: NumberedLines, name: str) -> Iterator[Line]:
     """Yield the items of an array, each with ``file:number`` as its source, counted from 1.
 
     What is no JSON ends the reading with a line that says so: nobody knows where the next item begins.
 
     Parameters
     ----------
-    lines : iterator of (number, bytes)
+    lines : NumberedLines
         UTF-8; the first begins with the bracket.
     name : str
         Of the file, for messages.
     """
-    pieces = _Pieces(lines)
+    pieces = _Pieces(lines.blocks())
     number = 0
     try:
         pieces.skip("[")
@@ -162,18 +237,20 @@ def _bad(name: str, number: int, reason: str) -> Line:
 class _Pieces:
     """The text of an array, of which as much is held as the value under way needs."""
 
-    def __init__(self, lines: Iterator[tuple[int, bytes]]) -> None:
-        self._lines = lines
+    def __init__(self, blocks: Iterator[bytes]) -> None:
+        self._blocks = blocks
         self._decoder = getincrementaldecoder("utf-8-sig")()
         self._text = ""
         self._at = 0
 
     def _more(self, least: int = 1) -> bool:
         """Read on by about as many characters, and return whether there was anything."""
+        if len(self._text) - self._at > LONGEST:
+            raise NotJSONError(f"the item is longer than {LONGEST >> 20} MiB, or no JSON")
         found: list[str] = []
         size = 0
-        for _, raw in self._lines:
-            found.append(self._decoder.decode(raw))
+        for block in self._blocks:
+            found.append(self._decoder.decode(block))
             size += len(found[-1])
             if size >= least:
                 break
@@ -183,8 +260,7 @@ class _Pieces:
     def next_sign(self) -> str:
         """Return the next character that is no blank, without passing it; empty at the end."""
         while True:
-            while self._at < len(self._text) and self._text[self._at] in _BLANK:
-                self._at += 1
+            self._at = _BLANKS.match(self._text, self._at).end()  # type: ignore[union-attr] - it matches nothing, too
             if self._at < len(self._text):
                 return self._text[self._at]
             if not self._more():

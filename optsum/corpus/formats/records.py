@@ -11,21 +11,23 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack
 from functools import partial
 from io import BufferedReader
-from itertools import chain
 from pathlib import Path
 from typing import Final, TypeAlias
 
 from optsum.corpus.formats.columns import recognised
 from optsum.corpus.formats.cover_table import is_cover_table, parse_cover_table
-from optsum.corpus.formats.lines import Line, RawLine, array_records, decode, is_blank, raw_lines
+from optsum.corpus.formats.lines import Line, NumberedLines, RawLine, array_records, decode, raw_lines
 from optsum.corpus.formats.tables import OfCells, csv_records, heading_of, parquet_records, topic_record
 from optsum.errors import InputError, visible
 from optsum.system.files import READ_ERRORS, PathLike, describe_os_error, name_of, open_bytes
 
-Reader: TypeAlias = Callable[[Iterator[tuple[int, bytes]], str], Iterator[Line | RawLine]]
+Reader: TypeAlias = Callable[[NumberedLines, str], Iterator[Line | RawLine]]
 
 _MARK = Line("", None)
 _PARQUET = b"PAR1"
+
+_LARGEST: Final = 1 << 26
+"""Bytes of a table of alternatives, which is read whole."""
 
 _LISTED: Final = 8
 """Columns of a table that a message names."""
@@ -98,14 +100,12 @@ def _recognised(
     name = name_of(path)
     if stream.peek(len(_PARQUET)).startswith(_PARQUET):
         return parquet_records(stream, name, of_cells, partial(_check_columns, name, what, columns))
-    numbered = enumerate(stream, start=1)
-    for number, raw in numbered:
-        if number == 1 and (raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or b"\0" in raw[:4]):
-            raise InputError(f"{name} is not UTF-8 but looks like UTF-16 or UTF-32; save it as UTF-8")
-        if not is_blank(raw):
-            reader = _reader(raw, stream, path, what, of_cells, columns)
-            return reader(chain([(number, raw)], numbered), name)
-    return None
+    first = stream.peek(4)[:4]
+    if first.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or b"\0" in first:
+        raise InputError(f"{name} is not UTF-8 but looks like UTF-16 or UTF-32; save it as UTF-8")
+    lines = NumberedLines(stream)
+    line = lines.begin()
+    return _reader(line, stream, path, what, of_cells, columns)(lines, name) if line else None
 
 
 def _check_columns(name: str, what: str, columns: Collection[str], names: Collection[str]) -> None:
@@ -147,11 +147,14 @@ def _reader(
     )
 
 
-def _cover_table(lines: Iterator[tuple[int, bytes]], path: PathLike) -> Iterator[Line]:
+def _cover_table(lines: NumberedLines, path: PathLike) -> Iterator[Line]:
     """Yield the one topic of a table; a file that is none raises at once."""
     source = name_of(path)
-    held = list(lines)
-    text = b"\n" * (held[0][0] - 1) + b"".join(raw for _, raw in held)
+    text = bytearray(b"\n" * lines.passed)
+    for block in lines.blocks():
+        text += block
+        if len(text) > _LARGEST:
+            raise InputError(f"the table {source} is longer than {_LARGEST >> 20} MiB; give one topic a file")
     try:
         decoded = text.decode().replace("\ufeff", "")
     except UnicodeDecodeError as error:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import csv
 import json
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from io import BufferedReader
 from typing import Any, Final, TypeAlias
 
 from optsum.corpus.formats.columns import recognised
-from optsum.corpus.formats.lines import Line, broken_off, decode
+from optsum.corpus.formats.lines import LONGEST, Line, NumberedLines, broken_off, decode
 from optsum.errors import InputError
 from optsum.system.files import READ_ERRORS
 
@@ -49,7 +50,7 @@ def heading_of(line: bytes, *, closed: bool, columns: Collection[str] = ()) -> t
 
 
 def csv_records(
-    lines: Iterator[tuple[int, bytes]],
+    lines: NumberedLines,
     name: str,
     heading: tuple[str, list[str]],
     of_cells: OfCells,
@@ -60,7 +61,7 @@ def csv_records(
 
     Parameters
     ----------
-    lines : iterator of (number, bytes)
+    lines : NumberedLines
         From the heading on.
     name : str
         Of the file, for messages.
@@ -70,12 +71,13 @@ def csv_records(
     closed : bool
         Whether each row has a line break at its end, as optsum writes them: then a last one without is half a row.
     """
-    csv.field_size_limit(1 << 30)  # a document is one cell
+    csv.field_size_limit(LONGEST)  # a document is one cell
     delimiter, names = heading
-    if repeated := [each for each in names if names.count(each) > 1]:
-        raise InputError(f"{name} has two columns {repeated[0]!r}; name each column once")
-    next(lines)
-    at, torn = 1, False
+    if len(set(names)) < len(names):
+        repeated = next(each for each, count in Counter(names).items() if count > 1)
+        raise InputError(f"{name} has two columns {repeated!r}; name each column once")
+    at, _ = next(lines)
+    torn = False
 
     def texts() -> Iterator[str]:
         nonlocal at, torn
@@ -89,6 +91,9 @@ def csv_records(
     while True:
         try:
             cells = next(rows)
+            if not cells or (len(cells) == 1 < len(names) and not cells[0].strip()):
+                lines.skip_blank()
+                continue
         except StopIteration:
             return
         except csv.Error as error:
@@ -97,8 +102,6 @@ def csv_records(
         except READ_ERRORS as error:
             yield broken_off(error, name, at + 1)
             return
-        if not cells:
-            continue
         if torn:
             yield Line(f"{name}:{at}", None, "the row was not written to its end", ended=False)
             return

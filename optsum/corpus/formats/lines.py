@@ -260,7 +260,8 @@ class _Pieces:
     def next_sign(self) -> str:
         """Return the next character that is no blank, without passing it; empty at the end."""
         while True:
-            self._at = _BLANKS.match(self._text, self._at).end()  # type: ignore[union-attr] - it matches nothing, too
+            if (blanks := _BLANKS.match(self._text, self._at)) is not None:
+                self._at = blanks.end()
             if self._at < len(self._text):
                 return self._text[self._at]
             if not self._more():

@@ -10,9 +10,9 @@ A unit is a source sentence, a feature an abstract sentence that needs one copy,
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from optsum.corpus.alternatives import SentenceId, alternatives_of, in_order, texts_of
 from optsum.corpus.topic import Topic
@@ -25,7 +25,59 @@ from optsum.problem.spec import Spec
 from optsum.text.lengths import LENGTH_OF
 from optsum.text.tokenizers import Sentence
 
-from .cover_pyomo import CoverModel
+
+@dataclass(frozen=True, eq=False)
+class CoverModel:
+    """Build the minimum cover as logic, in Pyomo: a readable yardstick for the arrays.
+
+    Hirao et al. 2004 (TSC3), section 3.1.1, write the constraints of Table 1 as
+
+        C1 = s1 or (s10 and s11),    C2 = s3 and s5 and s6,    C3 = (s20 and s21 and s23) or (s1 and s30 and s60)
+
+    and ask for the smallest set of sentences that makes all of them true.
+
+    Parameters
+    ----------
+    clauses : sequence
+        For each abstract sentence its alternatives, each the units that it needs.
+    lengths : sequence of int
+        What each unit counts.
+    """
+
+    clauses: Sequence[Sequence[Sequence[int]]]
+    lengths: Sequence[int]
+
+    def logical(self) -> Any:
+        """Return the model as the paper has it: ``s[u]`` is true if unit u is chosen, ``x[u]`` the same as 0 or 1.
+
+        No MILP solver reads this: some accept it and ignore every logical constraint without a word.
+        """
+        import pyomo.environ as pyo
+
+        model = pyo.ConcreteModel("minimum cover")
+        model.U = pyo.RangeSet(0, len(self.lengths) - 1)
+        model.I = pyo.RangeSet(0, len(self.clauses) - 1)
+        model.x = pyo.Var(model.U, domain=pyo.Binary)
+        model.s = pyo.BooleanVar(model.U)
+        for u in model.U:
+            model.s[u].associate_binary_var(model.x[u])
+        model.size = pyo.Objective(expr=pyo.quicksum(self.lengths[u] * model.x[u] for u in model.U))
+
+        @model.LogicalConstraint(model.I)
+        def C(m: Any, i: int) -> Any:  # noqa: N802 - as the paper calls it
+            return pyo.lor([pyo.land([m.s[u] for u in alternative]) for alternative in self.clauses[i]])
+
+        return model
+
+    def __call__(self) -> Any:
+        """Return a `pyomo.environ.ConcreteModel` of linear constraints that are equivalent to the logical ones."""
+        import pyomo.environ as pyo
+
+        model = self.logical()
+        # A conjunction or disjunction becomes a 0/1 variable with a row for each of its members. The transformation
+        # "core.logical_to_linear" multiplies disjunctions of conjunctions out, which grows exponentially.
+        pyo.TransformationFactory("contrib.logical_to_disjunctive").apply_to(model)
+        return model
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)

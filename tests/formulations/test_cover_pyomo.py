@@ -8,7 +8,7 @@ from typing import Any
 import pyomo.environ as pyo
 import pytest
 from cover_instances import brute_force, cover_of, random_clauses, random_lengths
-from optsum.formulations.cover_pyomo import CoverModel
+from optsum.formulations.cover import CoverModel
 from optsum.solvers.milp import backend_of
 
 from optsum.contracts.run import Limits

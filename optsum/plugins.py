@@ -204,6 +204,9 @@ def _attribute(path: str) -> Any:
         ) from error
 
 
+_LARGEST: Final = 2**62
+"""Numbers beyond it would leave the range of the kernels' integers."""
+
 _KINDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a text", NoneType: "nothing"}
 
 
@@ -217,6 +220,8 @@ def _kind_wanted(value: object, hint: Any) -> str | None:
         elif each in _KINDS:
             kinds = (int, float) if each is float else (each,)
             fits, word = isinstance(value, kinds) and (each is bool or not isinstance(value, bool)), _KINDS[each]
+            if fits and isinstance(value, int | float) and not -_LARGEST <= value <= _LARGEST:  # NaN is not either
+                fits, word = False, f"{word} within 2^62"
         else:
             return None
         if fits:

@@ -12,6 +12,7 @@ from sources import FOLDERS, ROOT, all_sources, imports_of, name_of, package_of
 
 LAYERS = (
     {"_version", "errors"},
+    {"whole"},
     {"plugins", "system"},
     {"chunks", "coverage", "text"},
     {"optima"},

@@ -6,8 +6,8 @@ import logging
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import isfinite, isnan
-from numbers import Integral, Rational, Real
+from math import inf, isfinite, isnan
+from numbers import Rational, Real
 from typing import Any, Final
 
 import numpy as np
@@ -18,6 +18,7 @@ from optsum.errors import InputError, OptionError
 from optsum.problem.problem import Evaluation, Problem, Selection
 from optsum.system.clock import clock
 from optsum.system.deadline import Deadline
+from optsum.whole import LARGEST, whole
 
 __all__ = ["CERTIFICATE_S", "INTERRUPTED_S", "LIMIT_OPTIONS", "Limits", "Run", "Stopped"]
 
@@ -72,11 +73,19 @@ class Limits:
             value = getattr(self, name)
             if value is None:
                 continue
-            whole = name in {"evaluations", "nodes", "memory"}
-            if isinstance(value, bool) or not isinstance(value, Integral if whole else Real):
-                raise OptionError(f"The limit {name} is {value!r}; give a {'whole ' if whole else ''}number.")
-            if isnan(value) or (value < 0 and name != "target"):
+            if name in {"evaluations", "nodes", "memory"}:
+                most = whole(value, f"The limit {name}", least=0, most=10**400, error=OptionError)
+                object.__setattr__(self, name, min(most, LARGEST))
+                continue
+            if isinstance(value, bool) or not isinstance(value, int | float | Real):
+                raise OptionError(f"The limit {name} is {value!r:.40}; give a number.")
+            try:
+                number = float(value)
+            except OverflowError:  # a whole number of more than 300 digits
+                number = inf if value > 0 else -inf  # type: ignore[operator]
+            if isnan(number) or (number < 0 and name != "target"):
                 raise OptionError(f"The limit {name} is {value}; it must be 0 or more.")
+            object.__setattr__(self, name, number)
 
     @classmethod
     def named(cls, given: Mapping[str, Any]) -> Limits:
@@ -187,6 +196,8 @@ class Run:
         if units and not 0 <= units[0] <= units[-1] < self.problem.size:
             raise InputError(f"The selection {units} names a unit outside 0..{self.problem.size - 1}.")
         evaluation = self.problem.evaluate(units)
+        if type(evaluation.violation) is not int:
+            whole(evaluation.violation, f"The violation of the selection {units}", least=0)
         if evaluation.feasible and not isinstance(evaluation.key, Rational) and not isfinite(evaluation.key):
             raise InputError(
                 f"The objective of the selection {units} is {evaluation.key}, which nothing can be compared with: "

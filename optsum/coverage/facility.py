@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from optsum.coverage.instance import Combination, Coverage, IntArray
 from optsum.errors import InputError, UnsupportedError
+from optsum.whole import whole, whole_array
 
 _LARGEST: Final = 2**50
 """A denominator beyond this would leave too little room in 64-bit integers."""
@@ -111,8 +112,15 @@ class Facility(Coverage):
         InputError
             If numbers are negative, or too large.
         """
-        length = np.array(lengths, np.int64)
-        above = [] if parents is None else parents.tolist()
+        length = whole_array(lengths, "The length of unit {}")
+        similar = whole_array(similar, "A similarity", ndim=2, least=0)
+        importance = whole_array(importance, "The importance of token {}", least=1)
+        own = None if own is None else whole_array(own, "A sum of a unit", ndim=2, least=0)
+        full = whole(full, "The denominator", least=1, most=_LARGEST)
+        if similar.shape != (len(importance), len(length)):
+            raise InputError("The similarities must have a row for each token and a column for each unit.")
+        if float(importance @ similar.max(axis=1, initial=0).astype(np.float64)) > _LARGEST:
+            raise InputError("The similarities are too large together: divide them by a common factor.")
         # What there is to check of an instance is checked on one without features.
         also: dict[str, Any] = {} if own is None else {"weights": (1, 1), "combination": Combination.HARMONIC}
         plain = Coverage.of(
@@ -121,12 +129,10 @@ class Facility(Coverage):
             [],
             constants=(0, full) if own is None else (0, full, 0, 0),
             mass=None if own is None else [*np.zeros_like(own).tolist(), *own.tolist()],
-            parents=above,
+            parents=() if parents is None else list(parents),
             **also,
             **limits,
         )
-        if similar.min(initial=0) < 0 or importance.min(initial=1) < 1 or not 0 < full <= _LARGEST:
-            raise InputError("These similarities cannot be used: they must be 0 or more, and not too large.")
         rows, which = np.unique(similar, axis=0, return_inverse=True)
         summed = np.zeros(len(rows), np.int64)
         np.add.at(summed, which.reshape(-1), importance)

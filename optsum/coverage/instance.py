@@ -24,13 +24,13 @@ papers' variables z_kj are merged over the references k into one gain table per 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
 from functools import cached_property
-from itertools import chain
+from itertools import accumulate, chain
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -38,6 +38,7 @@ from numpy.typing import NDArray
 
 from optsum.coverage.row import Row
 from optsum.errors import InputError
+from optsum.whole import LARGEST, whole, whole_array, whole_numbers
 
 IntArray: TypeAlias = NDArray[np.int64]
 
@@ -131,6 +132,8 @@ def _extremes(units: Sequence[int]) -> Sequence[int]:
 class Coverage:
     """One instance in the normal form; every array is int64 and must not be changed.
 
+    Numbers that are not whole, or too large for 64-bit integers, are refused; other arrays and lists are converted.
+
     Attributes
     ----------
     lengths : (units,)
@@ -184,7 +187,15 @@ class Coverage:
     rows: tuple[Row, ...] = ()
 
     def __post_init__(self) -> None:
-        """Check what the kernels rely on."""
+        """Take whole numbers exactly, and check what the kernels rely on."""
+        for name, said in _ARRAYS.items():
+            array = whole_array(getattr(self, name), said, ndim=2 if name == "mass" else 1)
+            object.__setattr__(self, name, array)
+        weights = whole_numbers(self.weights, "The weight of ratio {}")
+        longest = whole(self.max_length, "The maximum length", most=10**400)
+        object.__setattr__(self, "weights", weights)
+        object.__setattr__(self, "min_length", whole(self.min_length, "The minimum length"))
+        object.__setattr__(self, "max_length", min(longest, NO_LIMIT))
         self._refuse(chain(self._contradictions(), self._impossible_limits()))
 
     @classmethod
@@ -243,13 +254,22 @@ class Coverage:
         )
         joints = self.joints
         yield "a joint occurrence needs no unit", not all(joint.needs for joint in joints)
-        yield "a joint occurrence has no copy", any(joint.count < 1 for joint in joints)
-        named = chain.from_iterable((*joint.needs, *_extremes(joint.vetoes)) for joint in joints)
-        yield "a joint occurrence names a unit that does not exist", _outside(np.fromiter(named, np.int64), n)
-        fed = np.fromiter((joint.feature for joint in joints), np.int64)
+        copies = whole_array([joint.count for joint in joints], "The number of copies of joint {}")
+        yield "a joint occurrence has no copy", bool((copies < 1).any())
+        named = list(chain.from_iterable((*joint.needs, *_extremes(joint.vetoes)) for joint in joints))
+        units = whole_array(named, "A unit of a joint occurrence")
+        yield "a joint occurrence names a unit that does not exist", _outside(units, n)
+        fed = whole_array([joint.feature for joint in joints], "The feature of joint {}")
         yield "a joint occurrence names a feature that does not exist", _outside(fed, features)
-        sided = chain.from_iterable(row.units for row in self.rows)
-        yield "a row names a unit that does not exist", _outside(np.fromiter(sided, np.int64), n)
+        yield "a row names a unit that does not exist", self._rows_are_outside()
+        most = float(self.unit_count.sum(dtype=np.float64)) + float(copies.sum(dtype=np.float64))
+        yield "the copies of all features together are beyond 2^62", most > LARGEST
+        gained = np.abs(self.constants).astype(np.float64) + self.mass.sum(axis=1, dtype=np.float64)
+        np.add.at(gained, self.slot, self.level[self.level_start[1:] - 1])
+        yield "the gains together are beyond 2^62, so divide them by a common factor", bool((gained > LARGEST).any())
+
+    def _rows_are_outside(self) -> bool:
+        return _outside(np.fromiter(chain.from_iterable(row.units for row in self.rows), np.int64), self.size)
 
     def _impossible_limits(self) -> Iterator[tuple[str, bool]]:
         if self.goal is Sense.MINIMIZE:
@@ -310,6 +330,7 @@ class Coverage:
         InputError
             If it is below the minimum.
         """
+        max_length = min(whole(max_length, "The maximum length", most=10**400), NO_LIMIT)
         if max_length < max(0, self.min_length):
             raise InputError(f"The maximum length {max_length} is below the minimum length {self.min_length}.")
         found = copy(self)
@@ -363,6 +384,7 @@ class Coverage:
         Parameters
         ----------
         lengths : one integer a unit
+            This and all other numbers may be of numpy, and floats that are whole; others are refused.
         occurrences : one dictionary a unit: feature -> number of copies
         gains : one list a feature: gain of the first, second, ... copy
         slots : the total each feature feeds; all 0 (the numerator of the only ratio) by default
@@ -374,24 +396,45 @@ class Coverage:
         >>> tiny.size, tiny.features
         (2, 2)
         """
-        n = len(lengths)
-        unit_start, unit_feature = pack([list(row) for row in occurrences])
-        _, unit_count = pack([list(row.values()) for row in occurrences])
-        level_start, level = pack([[0, *np.cumsum(np.asarray(row, np.int64)).tolist()] for row in gains])
+        length = whole_array(lengths, "The length of unit {}")
+        rows = list(occurrences)
+        if not all(isinstance(row, Mapping) for row in rows):
+            raise InputError("The occurrences of each unit are a dictionary, from feature to number of copies: {0: 1}.")
+        features = [whole_numbers(row, "A feature of the occurrences") for row in rows]
+        copies = [whole_numbers(row.values(), "A number of copies") for row in rows]
+        gained = [whole_numbers(row, f"Gain {{}} of feature {number}") for number, row in enumerate(gains)]
+        levels = [[0, *whole_numbers(accumulate(row), "A summed gain")] for row in gained]
+        constant = whole_array(constants, _ARRAYS["constants"])
+        shape = len(constant), len(length)
+        if mass is None or not (len(length) or len(mass)):
+            masses = np.zeros(shape, np.int64)
+        else:
+            masses = whole_array(mass, _ARRAYS["mass"], ndim=2)
         return Coverage(
-            lengths=np.asarray(lengths, np.int64),
-            unit_start=unit_start,
-            unit_feature=unit_feature,
-            unit_count=unit_count,
-            level_start=level_start,
-            level=level,
-            slot=np.zeros(len(gains), np.int64) if slots is None else np.asarray(slots, np.int64),
-            constants=np.asarray(constants, np.int64),
-            mass=(
-                np.zeros((len(constants), n), np.int64)
-                if mass is None
-                else np.asarray(mass, np.int64).reshape(len(constants), n)
-            ),
-            parents=np.asarray(parents, np.int64),
+            lengths=length,
+            unit_start=pack(features)[0],
+            unit_feature=pack(features)[1],
+            unit_count=pack(copies)[1],
+            level_start=pack(levels)[0],
+            level=pack(levels)[1],
+            slot=np.zeros(len(gained), np.int64) if slots is None else whole_array(slots, _ARRAYS["slot"]),
+            constants=constant,
+            mass=masses,
+            parents=whole_array(parents, _ARRAYS["parents"]),
             **others,
         )
+
+
+_ARRAYS: Final = {
+    "lengths": "The length of unit {}",
+    "unit_start": "Entry {} of unit_start",
+    "unit_feature": "Entry {} of unit_feature",
+    "unit_count": "Entry {} of unit_count",
+    "level_start": "Entry {} of level_start",
+    "level": "Entry {} of level",
+    "slot": "The total of feature {}",
+    "constants": "Constant {}",
+    "mass": "Entry {} of a row of mass",
+    "parents": "The parent of unit {}",
+}
+"""How each array is spoken of."""

@@ -6,6 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from optsum.errors import InputError
+from optsum.whole import whole, whole_numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +38,12 @@ class Row:
     name: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse what is no row."""
+        """Take whole numbers exactly, and refuse what is no row."""
+        for name in ("units", "coefficients"):
+            object.__setattr__(self, name, whole_numbers(getattr(self, name), f"Of the row {self.name!r}, {name} {{}}"))
+        object.__setattr__(self, "low", whole(self.low, f"The minimum of the row {self.name!r}"))
+        if self.high is not None:
+            object.__setattr__(self, "high", whole(self.high, f"The maximum of the row {self.name!r}"))
         if len(self.units) != len(self.coefficients) or len(set(self.units)) != len(self.units):
             raise InputError(f"The row {self.name!r} needs each unit once, with one coefficient.")
         if min((self.low, *self.coefficients), default=0) < 0 or (self.high is not None and self.high < 0):

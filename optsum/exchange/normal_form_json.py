@@ -89,10 +89,8 @@ def coverage_of_json(text: str) -> Coverage:
                 )
             elif field.name in _MADE_BY:
                 values[field.name] = _MADE_BY[field.name](value)
-            elif field.name == "mass":
-                values[field.name] = np.array(value, np.int64).reshape(len(value), len(data["lengths"]))
             else:
-                values[field.name] = np.array(value, np.int64) if isinstance(value, list) else value
+                values[field.name] = value
         return Coverage(**values)
     except (AttributeError, KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
         if isinstance(error, InputError):

@@ -32,6 +32,7 @@ from optsum.metrics.names import parse_metric
 from optsum.text.analyzer import Analyzer
 from optsum.text.lengths import cut_sentences
 from optsum.text.tokenizers import Sentence
+from optsum.whole import whole
 
 __all__ = ["Score", "rouge", "rouge_all"]
 
@@ -241,8 +242,10 @@ def rouge_all(
     _check("best_by", best_by, get_args(Measure))
     _check("boundaries", boundaries, get_args(Boundaries))
     _check("model_units", model_units, get_args(ModelUnits))
-    if max_words is not None and max_words < 1:
-        raise OptionError(f"max_words must be at least 1, not {max_words}; leave it out to score whole texts")
+    if max_words is not None:
+        max_words = whole(max_words, "max_words", error=OptionError)
+        if max_words < 1:
+            raise OptionError(f"max_words must be at least 1, not {max_words}; leave it out to score whole texts")
     if isinstance(references, str):
         raise InputError("references must be a sequence of texts, not one string; put the string into a list")
 

@@ -20,6 +20,7 @@ from optsum.optima.diagram import Diagram
 from optsum.optima.pairs import PAIRS, Estimate, mean_jaccard, sampled_jaccard
 from optsum.system.deadline import NEVER, Deadline
 from optsum.system.files import NPZ_ERRORS
+from optsum.whole import whole
 
 __all__ = ["Names", "Optima"]
 
@@ -192,6 +193,7 @@ class Optima:
             If there is no set, or not all are there.
         """
         self._need_all("drawn from")
+        k, seed = whole(k, "The number of sets", least=0), whole(seed, "The seed", most=10**400)
         rng = random.Random(seed)  # noqa: S311 - nothing secret
         return [self._named(self.diagram.sample(rng)) for _ in range(k)]
 

@@ -21,6 +21,8 @@ class Model(BaseModel):
     @field_validator("*", mode="before")
     @classmethod
     def _true_is_no_number(cls, value: Any, info: ValidationInfo) -> Any:
+        if type(value).__module__ == "numpy" and not getattr(value, "shape", None):  # loaded already, if it is one
+            value = value.item()
         if isinstance(value, bool) and cls.model_fields[str(info.field_name)].annotation is not bool:
             raise ValueError("input should not be true or false")
         return our_value(str(info.field_name), value)

@@ -21,6 +21,7 @@ from optsum.coverage.instance import NO_LIMIT, Key, Sense
 from optsum.errors import UnsupportedError
 from optsum.optima.fitting import fit
 from optsum.system.deadline import NEVER, Deadline
+from optsum.whole import whole, whole_numbers
 
 if TYPE_CHECKING:
     from optsum.coverage.instance import Coverage
@@ -100,6 +101,17 @@ class Problem(ABC):
     max_length: int = NO_LIMIT
     sense: Sense = field(default=Sense.MAXIMIZE)
     reference_units: int | None = None
+
+    def __post_init__(self) -> None:
+        """Take whole numbers exactly, and refuse others."""
+        lengths = whole_numbers(self.lengths, "The length of unit {}", least=0)
+        most = whole(self.max_length, "The maximum length", least=0, most=10**400)
+        least = whole(self.min_length, "The minimum length", least=0)
+        for name, value in (("lengths", lengths), ("min_length", least), ("max_length", min(most, NO_LIMIT))):
+            object.__setattr__(self, name, value)
+        if self.reference_units is not None:
+            units = whole(self.reference_units, "The number of units of a reference", least=0)
+            object.__setattr__(self, "reference_units", units)
 
     @abstractmethod
     def evaluate(self, selection: Selection) -> Evaluation:

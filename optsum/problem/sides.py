@@ -15,6 +15,7 @@ from optsum.corpus.topic import Topic
 from optsum.coverage.row import Row
 from optsum.errors import InputError
 from optsum.system.deadline import Deadline
+from optsum.whole import whole, whole_numbers
 
 
 def similar_pairs(tokens: Sequence[Iterable[str]], least: float, deadline: Deadline) -> list[tuple[int, int]]:
@@ -105,6 +106,14 @@ class Sides:
     require: tuple[int, ...] = ()
     forbid: tuple[int, ...] = ()
     exclusive: float | Mapping[str, tuple[tuple[int, ...], ...]] | None = field(default=None, hash=False)
+
+    def __post_init__(self) -> None:
+        """Take whole numbers exactly, and refuse others."""
+        for name in ("max_sentences", "max_characters", "per_document"):
+            if (value := getattr(self, name)) is not None:
+                object.__setattr__(self, name, whole(value, name, least=0))
+        for name in ("require", "forbid"):
+            object.__setattr__(self, name, whole_numbers(getattr(self, name), f"Sentence {{}} of {name}", least=0))
 
     def linear(self, topic: Topic, tokens: Sequence[Iterable[str]] | None, deadline: Deadline) -> list[Linear]:
         """Return all that is said in sentences.
@@ -214,8 +223,12 @@ def _checked(found: Iterable[Linear], topic: Topic) -> Iterator[Linear]:
     most = len(topic.sentences)
     for each in found:
         numbers = (*each.sentences, *each.coefficients, each.low, *(() if each.high is None else (each.high,)))
-        if any(isinstance(number, bool) or not isinstance(number, int) for number in numbers):
-            raise InputError(f"The constraints of topic {topic.id!r} have numbers that are not whole.")
+        try:
+            numbers = whole_numbers(numbers, "a number", most=10**400)
+        except InputError as error:
+            raise InputError(
+                f"The constraints of topic {topic.id!r} have numbers that are not whole: {error}"
+            ) from None
         if min(numbers, default=0) < 0 or len(each.sentences) != len(each.coefficients):
             raise InputError(f"The constraints of topic {topic.id!r} have negative numbers, or too few coefficients.")
         if len(set(each.sentences)) != len(each.sentences):

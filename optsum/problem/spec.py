@@ -10,6 +10,7 @@ from optsum.problem.sides import Sides
 from optsum.system.deadline import NEVER, Deadline
 from optsum.text.analyzer import Analyzer
 from optsum.text.lengths import LENGTH_OF
+from optsum.whole import whole
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +69,13 @@ class Spec:
         """Refuse a length unit that does not exist."""
         if self.length_unit not in LENGTH_OF:
             raise OptionError(f"There is no length unit {self.length_unit!r}: use words, sentences or characters.")
+        for name, what, least in (
+            ("min_length", "The minimum length", 0),
+            ("max_length", "The maximum length", 0),
+            ("similarity_unit", "The similarity unit", 1),
+        ):
+            number = whole(getattr(self, name), what, least=least, most=10**400, error=OptionError)
+            object.__setattr__(self, name, min(number, NO_LIMIT))
 
     def until(self, deadline: Deadline) -> Spec:
         """Return the same specification, to be built before a deadline."""

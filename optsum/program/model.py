@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Final
+from math import isinf
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from optsum.coverage.instance import NO_LIMIT, Coverage, IntArray, Sense
-from optsum.errors import UnsupportedError
+from optsum.errors import InputError, UnsupportedError
 from optsum.program.joints import JointColumns
 from optsum.program.rows import Rows
 from optsum.system.deadline import Deadline
+from optsum.whole import LARGEST, whole, whole_array
 
 __all__ = ["LinearModel", "affordable", "coverage_model"]
 
@@ -56,6 +58,31 @@ class LinearModel:
     denominator: int
     offset: int = 0
 
+    def __post_init__(self) -> None:
+        """Take whole numbers exactly, and refuse arrays that contradict one another."""
+        least = {"upper": 0, "row_start": 0, "row_column": 0}
+        for name in ("objective", "upper", "row_start", "row_column", "row_value"):
+            array = whole_array(getattr(self, name), f"Entry {{}} of {name}", least=least.get(name, -LARGEST))
+            object.__setattr__(self, name, array)
+        for name in ("row_lower", "row_upper"):
+            object.__setattr__(self, name, _sides(getattr(self, name), name))
+        object.__setattr__(self, "integral", np.asarray(self.integral, np.bool_))
+        object.__setattr__(self, "units", whole(self.units, "The number of units", least=0, most=self.columns))
+        object.__setattr__(self, "denominator", whole(self.denominator, "The denominator", least=1))
+        object.__setattr__(self, "offset", whole(self.offset, "The offset"))
+        starts, entries = self.row_start, len(self.row_value)
+        if (
+            {len(self.upper), len(self.integral)} != {self.columns}
+            or len(self.row_upper) != self.rows
+            or len(starts) != self.rows + 1
+            or starts[0] != 0
+            or starts[-1] != entries
+            or (np.diff(starts) < 0).any()
+            or len(self.row_column) != entries
+            or (entries and self.row_column.max() >= self.columns)
+        ):
+            raise InputError("This linear model cannot be used: its arrays do not fit one another.")
+
     @property
     def columns(self) -> int:
         """Number of variables."""
@@ -65,6 +92,24 @@ class LinearModel:
     def rows(self) -> int:
         """Number of constraints."""
         return len(self.row_lower)
+
+
+def _sides(values: Any, name: str) -> NDArray[np.float64]:
+    """Return the sides of rows: whole numbers below 2^53 in size, or infinite where a side is open."""
+    if isinstance(values, np.ndarray) and values.dtype == np.float64:
+        found: NDArray[np.float64] = values
+    else:
+        sides = [
+            side if isinstance(side, float) and isinf(side) else whole(side, f"An entry of {name}") for side in values
+        ]
+        found = np.array(sides, np.float64)
+    finite = found[np.isfinite(found)]
+    if np.isnan(found).any() or (finite != np.rint(finite)).any() or np.abs(finite).max(initial=0) >= 2**53:
+        raise InputError(
+            f"Entries of {name} are whole numbers below 2^53, or infinite where a side is open: multiply a row by a "
+            "common factor where they are not."
+        )
+    return found
 
 
 def _ones(count: int) -> IntArray:

@@ -21,6 +21,7 @@ from optsum.problem.problem import Capability, Problem
 from optsum.registry import CERTIFICATE, CERTIFIED, CHOOSER, STRATEGIES
 from optsum.system.deadline import Deadline
 from optsum.system.processes.postponed import postponing
+from optsum.whole import whole
 
 __all__ = ["exact", "get_ready", "result_of_sets", "search", "searched"]
 
@@ -102,6 +103,7 @@ def searched(
     named = {name: options.pop(name) for name in LIMIT_OPTIONS if name in options}
     if named and limits is not None:
         raise OptionError(f"Limits are given as limits= or by their names ({', '.join(named)}): leave one of the two.")
+    seed = whole(seed, "The seed", least=0, most=10**400, error=OptionError)
     if bound not in CERTIFIED:
         options["bound"] = bound
     if isinstance(strategy, str):

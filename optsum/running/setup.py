@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from optsum._version import __version__
 from optsum.contracts.result import Result, Status, Termination
 from optsum.metrics.names import parse_metric
+from optsum.plugins import is_place
 from optsum.text.unfit import unfit
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from optsum.problem.formulation import Formulation
     from optsum.problem.spec import Spec
 
-__all__ = ["Setup", "setup_of"]
+__all__ = ["Setup", "is_ours", "setup_of"]
 
 _REPORTED = ("rouge-1", "rouge-2", "rouge-l")
 
@@ -68,7 +69,13 @@ class Setup:
     @cached_property
     def kinds(self) -> set[Hashable] | None:
         """`ready`; None where a third party's strategy is prepared, which may keep something of each problem."""
-        return self.ready if _is_ours(self.strategy) else None
+        return self.ready if is_ours(self.strategy) else None
+
+    @property
+    def ours(self) -> bool:
+        """Whether formulation, strategy, metrics and tokenizer are optsum's own, so that any topic can be made up."""
+        own_words = is_place(self.options.tokenizer or "")
+        return not own_words and all(map(is_ours, (self.strategy, self.formulation, *self.scores)))
 
     @property
     def may_be_copied(self) -> bool:
@@ -76,8 +83,7 @@ class Setup:
 
         What they have may be a process or a connection, to which two would talk at once then.
         """
-        parts = (self.strategy, self.formulation, *self.scores)
-        return all(map(_is_ours, parts)) and self.options.backend in {None, "highs"}
+        return self.ours and self.options.backend in {None, "highs"}
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Be sent as the options, which are small, and kept there as long as here."""
@@ -100,7 +106,8 @@ class Setup:
         return last[1]
 
 
-def _is_ours(part: object) -> bool:
+def is_ours(part: object) -> bool:
+    """Whether a part is no third party's."""
     return type(part).__module__.partition(".")[0] == "optsum"
 
 

@@ -4,11 +4,15 @@ A strategy is run on a tiny topic with the options as they are but for their lim
 real topic would otherwise be charged for, and refuses at once what cannot work on any topic: a solver that is not
 installed, a metric that the formulation does not serve. A tiny topic may be settled before a kernel runs, so every
 search has its kernels compiled before it starts (`optsum.contracts.strategy.Strategy.prepare`).
+
+Parts of a third party see no made-up topic, which may lack what theirs have. Then only what needs no topic is refused
+at once: an objective that is not served, a solver that is not there.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from functools import lru_cache, partial
 from importlib import import_module
 from time import perf_counter
@@ -16,9 +20,11 @@ from typing import TYPE_CHECKING, Final
 
 from optsum.contracts.result import Termination
 from optsum.corpus.topic import as_topic
+from optsum.coverage.instance import Coverage
 from optsum.errors import InputError, OptsumError, UnsupportedError
+from optsum.problem.coverage_problem import CoverageProblem
 from optsum.registry import CERTIFICATE, STRATEGIES
-from optsum.running.setup import Setup, setup_of
+from optsum.running.setup import Setup, is_ours, setup_of
 from optsum.system.processes.postponed import postponing
 
 if TYPE_CHECKING:
@@ -92,8 +98,11 @@ def _made_ready(setup: Setup, small: Options) -> float:
         setup = setup_of(small)
         if setup.formulation.has_metric:
             compile_parts(collected(text_kernels.prepare))
-        compile_parts(collected(partial(_prepare, setup)))
-        interrupted = answer(SAMPLE, setup, began=began).termination is Termination.INTERRUPTED
+        if not setup.ours:
+            _try_parts(setup)
+        else:
+            compile_parts(collected(partial(_prepare, setup)))
+            interrupted = answer(SAMPLE, setup, began=began).termination is Termination.INTERRUPTED
     except InputError:  # this formulation wants topics of another kind
         setup.strategy.prepare()
     except OptsumError:
@@ -104,6 +113,21 @@ def _made_ready(setup: Setup, small: Options) -> float:
         raise KeyboardInterrupt
     _ready.add(small)
     return perf_counter() - began
+
+
+def _try_parts(setup: Setup) -> None:
+    """Refuse what is not served, and get a strategy of ours ready by the smallest instance there is."""
+    from optsum.running.search import get_ready, searched
+
+    if setup.formulation.has_metric:
+        setup.formulation.serves.check(setup.formulation.name, setup.spec)
+    if is_ours(setup.strategy):
+        tiny = CoverageProblem.of(Coverage.of([1], [{0: 1}], [[1]], max_length=1))
+        with suppress(UnsupportedError):  # it may be made for others
+            setup.strategy.accept(tiny)
+            get_ready(tiny, setup.strategy, setup.options.bound)
+            if setup.strategy.backend_name is not None:
+                searched(tiny, setup.strategy, setup.limits, 0)
 
 
 def _prepare(setup: Setup) -> None:
@@ -151,8 +175,10 @@ def refused(options: Options) -> bool:
     """Whether the strategy cannot search what the options ask for, whatever the topic; a missing solver can."""
     from optsum.running.one_problem import build
 
+    small = setup_of(_fitting(options))
+    if not small.ours:
+        return False  # which only its own topics tell
     try:
-        small = setup_of(_fitting(options))
         small.strategy.accept(build(SAMPLE, small).problem)
     except UnsupportedError:
         return True

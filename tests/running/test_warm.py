@@ -13,6 +13,8 @@ import pytest
 from every_formulation import BUDGETS, strategies_for
 from every_formulation import OBJECTIVES as COMMON
 
+import optsum
+
 SCRIPT = Path(__file__).parents[1] / "support" / "cold_search.py"
 
 OBJECTIVES = COMMON | {
@@ -76,3 +78,48 @@ def test_a_strategy_has_one_kernel_of_each_kind_and_few_in_all(objective: str) -
         names = [kernel.partition("(")[0] for kernel in kernels]
         assert [name for name, times in Counter(names).items() if times > 1] == []
         assert len(names) <= MOST[strategy], (strategy, names)
+
+
+_OWN = """
+from dataclasses import dataclass
+from typing import ClassVar
+
+import optsum
+
+
+@dataclass(frozen=True)
+class Own(optsum.Formulation):
+    name: ClassVar[str] = "own"
+    about: ClassVar[str] = "extracts of the sentences that a topic names"
+
+    def build(self, topic, spec):
+        units = topic.meta["own"]["units"]
+        instance = optsum.Counted.of(topic, spec).of_sentences([topic.sentences[unit] for unit in units])
+        return optsum.Extract.of(topic, spec, optsum.CoverageProblem.of(instance), units)
+
+
+@dataclass(frozen=True)
+class Fussy(optsum.Strategy):
+    name: ClassVar[str] = "fussy"
+    about: ClassVar[str] = "the first unit, of two"
+
+    def accept(self, problem):
+        assert problem.size == 2
+
+    def search(self, run):
+        run.see((0,))
+"""
+
+
+def test_parts_of_ones_own_see_no_made_up_topic(tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text(_OWN, encoding="utf-8")
+    own, fussy = f"{tmp_path}/own.py:Own", f"{tmp_path}/own.py:Fussy"
+    topic = {"id": "a", "documents": [["the cat sat", "a dog ran", "x"]], "references": [["a cat ran"]]}
+    topic["meta"] = {"own": {"units": [0, 1]}}
+    table = optsum.compare([topic], strategies=["greedy", fussy], formulation=own, max_length=3)
+    assert [row.error for row in table.results] == [None] * 3
+    assert optsum.solve(topic, formulation=own, strategy=fussy, max_length=3).selection == (0,)
+    assert optsum.enumerate_optima(topic, formulation=own, max_length=3).count == 1
+    assert optsum.frontier(topic, lengths="1:3:1", formulation=own).status is optsum.Status.OPTIMAL
+    with pytest.raises(optsum.UnsupportedError, match="own"):
+        optsum.solve(topic, formulation=own, metric="similarity", max_length=3)

@@ -146,7 +146,7 @@ def _numbers(value: Any, name: str) -> FloatArray:
         found = np.asarray(value)
     except ValueError:  # rows of different lengths
         found = np.array(None)
-    if found.dtype.kind not in "fiub":
+    if found.dtype.kind not in "fiu":
         raise InputError(f'"{name}" holds something that is no number, or rows of different lengths; give an array')
     found = found.astype(np.float64)
     if not np.isfinite(found).all():

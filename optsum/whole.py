@@ -1,0 +1,122 @@
+"""Whole numbers as callers give them: taken exactly, or refused in one sentence that says how to scale."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from decimal import Decimal
+from fractions import Fraction
+from math import isfinite
+from numbers import Integral, Rational, Real
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from optsum.errors import InputError, OptsumError
+
+__all__ = ["LARGEST", "whole", "whole_array", "whole_numbers"]
+
+LARGEST: Final = 2**62
+"""Whole numbers beyond it would leave too little room in 64-bit integers."""
+
+
+def whole(
+    value: object, what: str, *, least: int | None = None, most: int = LARGEST, error: type[OptsumError] = InputError
+) -> int:
+    """Return a number as a Python integer.
+
+    Parameters
+    ----------
+    value : object
+        An integer of Python or numpy, or another real number that is whole, such as 3.0 or ``Fraction(6, 2)``.
+    what : str
+        What it is, as the subject of a sentence: "The length of unit 3".
+    least, most : int
+        The range that it must lie in; no least one if not given.
+    error : subclass of OptsumError
+        Raised if it is something else.
+    """
+    if type(value) is not int:
+        value = _exact(value, what, error)
+    if least is not None and value < least:
+        raise error(f"{what} is {value}; it must be {least} or more.")
+    if not -most <= value <= most:
+        raise error(f"{what} is beyond {most:,}: divide all such numbers by a common factor.")
+    return value
+
+
+def _exact(value: object, what: str, error: type[OptsumError]) -> int:
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value.item()
+    if isinstance(value, bool | np.bool_):
+        raise error(f"{what} is {bool(value)}; give a whole number, 0 or 1 where that is meant.")
+    if isinstance(value, Integral):
+        return int(value)
+    if not isinstance(value, Real | Decimal):
+        raise error(f"{what} is {value!r:.40}; give a whole number.")
+    if not isinstance(value, Rational) and not isfinite(value):
+        raise error(f"{what} is {value}; give a whole number.")
+    exact = Fraction(value) if isinstance(value, Rational | Decimal) else Fraction(float(value))
+    if exact.denominator != 1:
+        shown = Fraction(str(value)) if isinstance(value, float | np.floating | Decimal) else exact
+        scale = f"by {shown.denominator}" if shown.denominator <= 10**6 else "by a power of ten, and round them"
+        raise error(f"{what} is {value}; give a whole number: multiply all such numbers {scale}.")
+    return exact.numerator
+
+
+def whole_numbers(values: object, what: str, **range_: Any) -> tuple[int, ...]:
+    """Return numbers as a tuple of Python integers; `what` may have a place for their number: "Length {}"."""
+    if isinstance(values, np.ndarray):
+        return tuple(whole_array(values, what, **range_).tolist())
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+        raise range_.get("error", InputError)(f"{what.format('')} is {values!r:.40}: give a list of whole numbers.")
+    found = tuple(values)
+    if set(map(type, found)) <= {int} and (
+        not found or (min(found) >= range_.get("least", -LARGEST) and max(found) <= range_.get("most", LARGEST))
+    ):
+        return found
+    return tuple(whole(value, what.format(number), **range_) for number, value in enumerate(found))
+
+
+def whole_array(values: Any, what: str, *, ndim: int = 1, **range_: Any) -> NDArray[np.int64]:
+    """Return numbers as an array of 64-bit integers; the one that is given, if it is such an array.
+
+    Parameters
+    ----------
+    values : array or nested lists
+    what : str
+        As for `whole_numbers`.
+    ndim : int
+        How many dimensions it must have.
+    **range_
+        ``least`` and ``error``, as of `whole`.
+    """
+    error = range_.get("error", InputError)
+    found = values if isinstance(values, np.ndarray) and values.dtype == np.int64 else _made(values, what, **range_)
+    if found.ndim != ndim:
+        raise error(f"{what.format('')} has {found.ndim} dimensions, and must have {ndim}.")
+    least = range_.get("least")
+    if least is not None and found.size and found.min() < least:
+        whole(int(found.min()), what.format(int(found.argmin())), **range_)
+    return found
+
+
+def _made(values: Any, what: str, **range_: Any) -> NDArray[np.int64]:
+    if isinstance(values, np.ndarray):
+        if values.dtype.kind == "i" or not values.size:
+            return values.astype(np.int64)
+        shape: tuple[int, ...] = values.shape
+        flat = list(values.reshape(-1)) if values.dtype.kind not in "uf" else values.reshape(-1).tolist()
+        if values.dtype.kind == "f" and values.dtype != np.float64:
+            flat = list(values.reshape(-1))  # so that 1.9 is said as it was written
+    else:
+        if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+            raise range_.get("error", InputError)(f"{what.format('')} is {values!r:.40}: give a list of whole numbers.")
+        rows = list(values)
+        if rows and all(isinstance(row, Iterable) and not isinstance(row, str | bytes) for row in rows):
+            nested = [whole_numbers(row, what, **range_) for row in rows]
+            if len(set(map(len, nested))) > 1:
+                raise range_.get("error", InputError)(f"{what.format('')} has rows of different lengths.")
+            return np.array(nested, np.int64).reshape(len(nested), len(nested[0]))
+        shape, flat = (len(rows),), rows
+    return np.array(whole_numbers(flat, what, **range_), np.int64).reshape(shape)

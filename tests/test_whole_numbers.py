@@ -1,0 +1,194 @@
+"""No public constructor casts in silence: a number is taken exactly, or refused in one sentence."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+import optsum
+from optsum.program.model import LinearModel
+
+LENGTHS = (2, 3, 1)
+
+
+class OwnProblem(optsum.Problem):
+    """The most units within the limits."""
+
+    def evaluate(self, selection: tuple[int, ...]) -> optsum.Evaluation:
+        """Count the units."""
+        return optsum.Evaluation(len(selection), self.excess(selection), len(selection))
+
+
+DTYPES = (np.int8, np.uint8, np.int32, np.uint64, np.float16, np.float32, np.float64)
+
+integers = st.one_of(st.integers(-3, 9), st.sampled_from([2**53 + 1, 2**63, -(2**64), 10**30]))
+scalars = st.one_of(
+    integers,
+    st.floats(),
+    st.sampled_from([1.9, 0.5, 2.0, float("nan"), float("inf"), True, False, "3", "x", None, 1j, b"2"]),
+    st.sampled_from([Fraction(3, 2), Fraction(4, 2), Decimal("1.5"), Decimal(2), Decimal("NaN"), np.bool_(True)]),
+    st.builds(lambda kind, value: kind(value), st.sampled_from(DTYPES), st.integers(0, 9)),
+    st.sampled_from([np.float32(1.9), np.float16(0.1), np.uint64(2**64 - 1), np.array(2), np.array(1.5)]),
+)
+
+
+def _coverage(**changed: Any) -> optsum.Coverage:
+    given = {"lengths": [2, 3], "occurrences": [{0: 1}, {1: 2}], "gains": [[4], [3, 2]], "constants": [0, 9]}
+    return optsum.Coverage.of(**{**given, "max_length": 5, **changed})
+
+
+def _json(field: str, value: Any) -> Any:
+    data = json.loads(_NORMAL_FORM)
+    if isinstance(data[field], list):
+        data[field][-1] = value
+    else:
+        data[field] = value
+    return getattr(optsum.coverage_of_json(json.dumps(data)), field)
+
+
+_NORMAL_FORM = json.dumps(
+    {
+        "format": "optsum coverage 1",
+        "lengths": [2, 3],
+        "unit_start": [0, 1, 2],
+        "unit_feature": [0, 1],
+        "unit_count": [1, 2],
+        "level_start": [0, 2, 5],
+        "level": [0, 4, 0, 3, 5],
+        "slot": [0, 0],
+        "constants": [0, 9],
+        "mass": [[0, 0], [0, 0]],
+        "weights": [1],
+        "combination": "ratio",
+        "parents": [],
+        "joints": [],
+        "min_length": 0,
+        "max_length": 5,
+        "goal": "maximize",
+    }
+)
+
+
+def _own(**changed: Any) -> optsum.Problem:
+    return OwnProblem(**{"lengths": LENGTHS, "max_length": 4, **changed})
+
+
+def _model(**changed: Any) -> LinearModel:
+    arrays = {"objective": [1, 2], "upper": [1, 1], "integral": [True, True], "row_start": [0, 2]}
+    rows = {"row_column": [0, 1], "row_value": [2, 3], "row_lower": [-np.inf], "row_upper": [4]}
+    return LinearModel(sense=optsum.Sense.MAXIMIZE, units=2, denominator=1, **{**arrays, **rows, **changed})
+
+
+TARGETS: dict[str, Callable[[Any], Any]] = {
+    "length": lambda value: _coverage(lengths=[2, value]).lengths[1],
+    "feature": lambda value: _coverage(occurrences=[{0: 1}, {value: 2}]).unit_feature[1],
+    "copies": lambda value: _coverage(occurrences=[{0: 1}, {1: value}]).unit_count[1],
+    "gain": lambda value: _coverage(gains=[[value], [3, 2]]).level[1],
+    "constant": lambda value: _coverage(constants=[0, value]).constants[1],
+    "mass": lambda value: _coverage(mass=[[0, value], [0, 0]]).mass[0, 1],
+    "slot": lambda value: _coverage(slots=[0, value]).slot[1],
+    "parent": lambda value: _coverage(parents=[-1, value]).parents[1],
+    "weight": lambda value: _coverage(weights=(value,)).weights[0],
+    "max_length": lambda value: _coverage(max_length=value).max_length,
+    "min_length": lambda value: _coverage(min_length=value).min_length,
+    "at_most": lambda value: _coverage().at_most(value).max_length,
+    "row unit": lambda value: optsum.Row((value,), (1,)).units[0],
+    "row coefficient": lambda value: optsum.Row((0,), (value,)).coefficients[0],
+    "row low": lambda value: optsum.Row((0,), (1,), value).low,
+    "row high": lambda value: optsum.Row((0,), (1,), 0, value).high,
+    "json length": lambda value: _json("lengths", value)[-1],
+    "json level": lambda value: _json("level", value)[-1],
+    "json constant": lambda value: _json("constants", value)[-1],
+    "json weight": lambda value: _json("weights", value)[-1],
+    "json maximum": lambda value: _json("max_length", value),
+    "own length": lambda value: _own(lengths=(2, value, 1)).lengths[1],
+    "own maximum": lambda value: _own(max_length=value).max_length,
+    "own minimum": lambda value: _own(min_length=value).min_length,
+    "nodes": lambda value: optsum.Limits(nodes=value).nodes,
+    "evaluations": lambda value: optsum.Limits(evaluations=value).evaluations,
+    "seed": lambda value: optsum.search(_own(), "greedy", seed=value).seed,
+    "max_words": lambda value: optsum.rouge("a b", ["a"], max_words=value) and value,
+    "shortest summary": lambda value: optsum.Spec(analyzer=optsum.Analyzer(), min_length=value).min_length,
+    "model entry": lambda value: _model(objective=[1, value]).objective[1],
+    "model side": lambda value: _model(row_upper=[value]).row_upper[0],
+    "similarity unit": lambda value: optsum.Spec(analyzer=optsum.Analyzer(), similarity_unit=value).similarity_unit,
+}
+OPEN = {"row high", "nodes", "evaluations", "max_words"}
+"""Where None stands for no limit."""
+CLIPPED = {"max_length", "at_most", "own maximum", "json maximum", "nodes", "evaluations", "similarity unit"} | {
+    "shortest summary",
+}
+"""Where numbers beyond anything that is reached stand for the largest that could be."""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@given(value=scalars)
+def test_a_number_is_taken_exactly_or_refused(target: str, value: Any) -> None:
+    assume(not isinstance(value, np.ndarray) or target != "feature")  # it is no key of a dictionary
+    assume(type(value) in {int, float, bool, str, type(None)} or not target.startswith("json"))
+    try:
+        found = TARGETS[target](value)
+    except optsum.OptsumError:
+        return
+    if value is None:
+        assert target in OPEN
+        return
+    assert not isinstance(value, bool | np.bool_ | str | bytes | complex)
+    assert found == value or (target in CLIPPED and value > found >= 2**40)
+
+
+@given(st.sampled_from(DTYPES), st.lists(st.integers(0, 9), min_size=2, max_size=2))
+def test_arrays_of_any_kind_are_taken_exactly(kind: Any, lengths: list[int]) -> None:
+    assert _coverage(lengths=np.array(lengths, kind)).lengths.tolist() == lengths
+    assert _coverage(lengths=np.array(lengths, object)).lengths.tolist() == lengths
+    assert _own(lengths=np.array([*lengths, 1], kind)).lengths == (*lengths, 1)
+
+
+@pytest.mark.parametrize(
+    "array", [np.array([1.9, 1.9]), np.array([True, False]), np.array(["1", "2"]), np.array([2**63, 1], np.uint64)]
+)
+def test_arrays_of_other_numbers_are_refused(array: Any) -> None:
+    with pytest.raises(optsum.InputError):
+        _coverage(lengths=array)
+    with pytest.raises(optsum.InputError):
+        _own(lengths=[*array, 1])
+
+
+def test_the_refusal_says_how_to_scale() -> None:
+    with pytest.raises(optsum.InputError, match="multiply all such numbers by 10"):
+        optsum.Coverage.of([1.9, 1.9], [{0: 1}, {1: 1}], [[5], [7]], max_length=3)
+    with pytest.raises(optsum.InputError, match="multiply all such numbers by 4"):
+        _coverage(gains=[[Fraction(1, 4)], [1]])
+    with pytest.raises(optsum.InputError, match="divide"):
+        _coverage(gains=[[2**62], [2**62]])
+
+
+def test_a_violation_that_is_no_whole_number_is_refused() -> None:
+    class Broken(OwnProblem):
+        def evaluate(self, selection: tuple[int, ...]) -> optsum.Evaluation:
+            return optsum.Evaluation(1, 0.5, 1.0)  # type: ignore[arg-type]
+
+    with pytest.raises(optsum.InputError, match="violation"):
+        optsum.search(Broken(lengths=LENGTHS, max_length=4), "greedy")
+
+
+@pytest.mark.parametrize("value", [1.5, True, float("nan"), 2**70, "3", -1])
+def test_options_of_strategies_are_whole(value: Any) -> None:
+    with pytest.raises(optsum.OptionError):
+        optsum.search(_own(), "vns", k_max=value)
+
+
+def test_options_take_numbers_of_numpy() -> None:
+    topic = {"id": "t", "documents": [["a b c", "c d", "e"]], "references": [["b c d"]]}
+    assert optsum.solve(topic, max_length=np.int64(3), seed=np.uint8(2)).objective == 2 / 3
+    for value in (np.bool_(True), np.float64(2.5), 2.5, True):
+        with pytest.raises(optsum.OptionError):
+            optsum.solve(topic, max_length=value)

@@ -121,5 +121,5 @@ def test_parts_of_ones_own_see_no_made_up_topic(tmp_path: Path) -> None:
     assert optsum.solve(topic, formulation=own, strategy=fussy, max_length=3).selection == (0,)
     assert optsum.enumerate_optima(topic, formulation=own, max_length=3).count == 1
     assert optsum.frontier(topic, lengths="1:3:1", formulation=own).status is optsum.Status.OPTIMAL
-    with pytest.raises(optsum.UnsupportedError, match="own"):
+    with pytest.raises(optsum.UnsupportedError, match="similarity"):
         optsum.solve(topic, formulation=own, metric="similarity", max_length=3)

@@ -70,7 +70,7 @@ def test_equal_tokens_are_one_and_equal_holders_one_feature() -> None:
 def test_what_is_no_similarity_is_refused() -> None:
     one = np.ones(1, np.int64)
     for similar, weights, full in ((-one, one, 5), (one, one - 1, 5), (one, one, 0), (one, one, 2**51)):
-        with pytest.raises(InputError, match="must be|beyond"):
+        with pytest.raises(InputError, match=r"must be|beyond"):
             Facility.given(similar.reshape(1, 1), weights, [1], full=full)
     with pytest.raises(InputError, match="length is negative"):
         Facility.given(one.reshape(1, 1), one, [-1], full=5)

@@ -21,7 +21,7 @@ from optsum.coverage.instance import Coverage, IntArray
 from optsum.errors import InputError, UnsupportedError
 from optsum.metrics.metric import Metric
 from optsum.metrics.rouge import Score
-from optsum.metrics.similarity import FloatArray, Greedy, Similarity, greedy_matching
+from optsum.metrics.similarity import FloatArray, Greedy, Similarity, greedy_matching, rescaled
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.formulation import Extract, Task
 from optsum.problem.problem import Selection
@@ -87,7 +87,8 @@ def _matched(vectors: Vectors, chosen: Any, references: int, metric: Similarity,
     ]
     if mean or len(alone) == 1:
         return Greedy(*(sum(each) / len(alone) for each in zip(*alone, strict=True)))
-    totals = [float(vectors.reference_weights[group].sum()) for group in groups]
+    weights = vectors.reference_weights / (vectors.reference_weights.max(initial=0) or 1)
+    totals = [float(weights[group].sum()) for group in groups]
     recall = sum(each.recall * total for each, total in zip(alone, totals, strict=True)) / (sum(totals) or 1)
     precision = sum(each.precision for each in alone) / len(alone)
     total = recall + precision
@@ -98,7 +99,7 @@ def _compared(vectors: Vectors, chosen: Any, group: Any) -> FloatArray:
     """Return similarities by their definition: scalar products over lengths."""
     if vectors.sentences is None or vectors.references is None:
         return vectors.similarities()[np.ix_(chosen, group)]
-    left, right = vectors.sentences[chosen], vectors.references[group]
+    left, right = rescaled(vectors.sentences[chosen]), rescaled(vectors.references[group])
     lengths = np.linalg.norm(left, axis=1)[:, None] * np.linalg.norm(right, axis=1)[None, :]
     found: FloatArray = np.divide(left @ right.T, lengths, out=np.zeros(lengths.shape), where=lengths > 0)
     return found

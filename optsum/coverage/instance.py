@@ -337,6 +337,13 @@ class Coverage:
         object.__setattr__(found, "max_length", max_length)
         return found
 
+    def resized(self, lengths: Sequence[int], max_length: int) -> Coverage:
+        """Return the same instance with other lengths, which are not checked."""
+        found = copy(self)
+        object.__setattr__(found, "lengths", np.array(lengths, np.int64))
+        object.__setattr__(found, "max_length", max_length)
+        return found
+
     def with_rows(self, rows: tuple[Row, ...]) -> Coverage:
         """Return the same instance with side constraints."""
         found = copy(self)

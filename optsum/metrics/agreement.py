@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from itertools import permutations
-from typing import Any
+from math import prod
+from typing import Any, cast
 
-from optsum.metrics.rouge import Text, rouge_all
+from optsum.metrics.names import parse_metric
+from optsum.metrics.rouge import Measure, Text, rouge_all
 
 __all__ = ["agreed_reference"]
 
@@ -22,7 +25,7 @@ def agreed_reference(references: Sequence[Text], metric: str, measure: str = "re
     references : sequence of texts
         One at least.
     metric : str
-        Of a sum, or a mean, the scores of the parts are added.
+        Scores of the parts of a sum are added; those of a geometric mean, Ngram(i, j), are multiplied.
     measure : {"recall", "precision", "f1"}
     **analysis
         Keywords of `optsum.metrics.rouge.rouge_all`.
@@ -30,9 +33,12 @@ def agreed_reference(references: Sequence[Text], metric: str, measure: str = "re
     if len(references) < 2:
         return 0
 
-    def agreement(pair: tuple[int, int]) -> float:
+    found = parse_metric(metric)
+
+    def agreement(pair: tuple[int, int]) -> Fraction:
         model, summary = (references[number] for number in pair)
-        scores = rouge_all(summary, (model,), [metric], **analysis)
-        return sum(float(getattr(score, measure)) for score in scores.values())
+        scores = rouge_all(summary, (model,), [found], **analysis)
+        parts = (scores[part.name].exact(cast("Measure", measure)) for part in found.components)
+        return prod(parts, start=Fraction(1)) if found.geometric else sum(parts, Fraction(0))
 
     return max(permutations(range(len(references)), 2), key=agreement)[0]

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from optsum.errors import UnsupportedError
 from optsum.metrics.metric import Gram, Metric, Tally, Texts, Totals
 
-__all__ = ["FloatArray", "Greedy", "Similarity", "cosines", "greedy_matching"]
+__all__ = ["FloatArray", "Greedy", "Similarity", "cosines", "greedy_matching", "rescaled"]
 
 FloatArray: TypeAlias = NDArray[np.float64]
 
@@ -100,9 +100,15 @@ def cosines(left: FloatArray, right: FloatArray) -> FloatArray:
     return found
 
 
+def rescaled(vectors: FloatArray) -> FloatArray:
+    """Return vectors in units of a power of two each, which is exact, so that no square overflows or vanishes."""
+    _, exponent = np.frexp(np.abs(vectors).max(axis=1, keepdims=True, initial=0.0))
+    found: FloatArray = np.ldexp(vectors, -exponent)
+    return found
+
+
 def _normal(vectors: FloatArray) -> FloatArray:
-    largest = np.abs(vectors).max(axis=1, keepdims=True, initial=0.0)
-    scaled = np.divide(vectors, largest, out=np.zeros_like(vectors), where=largest > 0)  # so that no square overflows
+    scaled = rescaled(vectors)
     norm = np.sqrt((scaled * scaled).sum(axis=1, keepdims=True))
     found: FloatArray = np.divide(scaled, norm, out=scaled, where=norm > 0)
     return found
@@ -127,11 +133,19 @@ def greedy_matching(similarity: FloatArray, summary_weights: FloatArray, referen
     Returns
     -------
     Greedy
-        All zeros where either side has no token.
+        All zeros where either side has no token; recall or precision is 0 where all that it counts weighs nothing.
     """
-    if not similarity.size or not summary_weights.sum() or not reference_weights.sum():
+    if not similarity.size:
         return Greedy(0.0, 0.0, 0.0)
-    recall = float(similarity.max(axis=0) @ reference_weights / reference_weights.sum())
-    precision = float(similarity.max(axis=1) @ summary_weights / summary_weights.sum())
+    recall = _weighted(similarity.max(axis=0), reference_weights)
+    precision = _weighted(similarity.max(axis=1), summary_weights)
     total = recall + precision
     return Greedy(recall, precision, 2 * recall * precision / total if total > 0 else 0.0)
+
+
+def _weighted(values: FloatArray, weights: FloatArray) -> float:
+    largest = weights.max()
+    if not largest > 0:
+        return 0.0
+    shares = weights / largest  # so that no sum overflows
+    return float(values @ shares / shares.sum())

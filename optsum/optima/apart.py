@@ -73,19 +73,34 @@ def far_apart(diagram: Diagram, k: int, first: tuple[int, ...] | None = None) ->
 
     Notes
     -----
-    Takes (nodes) steps for each set, at most k times as many where the best one is chosen already. Of equally good sets
-    it is the one that comes first in the diagram.
+    Takes (nodes) steps for each set, at most k times as many where the best one is chosen already, or (sets) where all
+    sets are wanted. Of equally good sets it is the one that comes first in the diagram.
     """
     if k < 1 or diagram.root == EMPTY_FAMILY:
         return []
     chosen = [tuple(sorted(first)) if first is not None else next(iter(diagram))]
     if diagram.count <= k:
-        return [*chosen, *(each for each in diagram if each != chosen[0])][:k]
+        return _all_of(list(diagram), chosen[0])
     held = np.zeros(1 + int(diagram.nodes[:, 0].max(initial=0)), np.int64)
     while len(chosen) < k:
         held[list(chosen[-1])] += 1
         chosen.append(_farthest(diagram, set(chosen), len(chosen) - 2 * held))
     return chosen
+
+
+def _all_of(sets: list[tuple[int, ...]], first: tuple[int, ...]) -> list[tuple[int, ...]]:
+    """Return all the sets of a family, each as far as can be from all before it together."""
+    holds = np.zeros((len(sets), 1 + max(map(max, filter(None, sets)), default=0)), np.float32)
+    for row, units in zip(holds, sets, strict=True):
+        row[list(units)] = 1
+    sizes, far = holds.sum(axis=1), np.zeros(len(sets))
+    found = [sets.index(first)]
+    while len(found) < len(sets):
+        last = found[-1]
+        far += sizes + sizes[last] - 2 * (holds @ holds[last])
+        far[last] = -np.inf  # whatever is added to it
+        found.append(int(np.argmax(far)))
+    return [sets[number] for number in found]
 
 
 def _farthest(diagram: Diagram, chosen: Collection[tuple[int, ...]], weights: IntArray) -> tuple[int, ...]:

@@ -21,7 +21,7 @@ __all__ = ["Nearness"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Nearness:
-    """What counts as nearly as good as the best: exactly one of the four says it.
+    """What counts as nearly as good as the best: exactly one of the attributes says it.
 
     Attributes
     ----------
@@ -33,6 +33,8 @@ class Nearness:
         So many integer steps below the best value (`optsum.optima.tally.step_of`).
     values : int or None
         So many different values, the best among them.
+    key : Fraction or None
+        The threshold itself, as values are compared; an option cannot say it.
 
     Raises
     ------
@@ -44,10 +46,11 @@ class Nearness:
     at_least: Fraction | None = None
     steps: int | None = None
     values: int | None = None
+    key: Fraction | None = None
 
     def __post_init__(self) -> None:
         """Refuse what says nothing, or two things."""
-        given = [name for name in ("within", "at_least", "steps", "values") if getattr(self, name) is not None]
+        given = [name for name in ("within", "at_least", "steps", "values", "key") if getattr(self, name) is not None]
         if len(given) != 1:
             raise OptionError(
                 "Near-optimal sets need one threshold: give one of --within, --at-least, --within-steps and --best."
@@ -91,12 +94,17 @@ class Nearness:
             values=best,
         )
 
+    @property
+    def known(self) -> bool:
+        """Whether the threshold is known before the best value is."""
+        return self.at_least is not None or self.key is not None
+
     def __str__(self) -> str:
         """Return what was asked for, in a few words."""
         if self.within is not None:
             return f"within {_shown(100 * self.within)}%"
-        if self.at_least is not None:
-            return f"at least {_shown(self.at_least)}"
+        if self.known:
+            return f"at least {_shown(self.at_least or self.key or Fraction(0))}"
         if self.steps is not None:
             return f"within {self.steps} step{'' if self.steps == 1 else 's'}"
         return f"best {self.values} value{'' if self.values == 1 else 's'}"
@@ -119,6 +127,8 @@ class Nearness:
         UnsupportedError
             If steps are asked for and there are none.
         """
+        if self.key is not None:
+            return self.key
         key, sign = Fraction(best), 1 if sense is Sense.MAXIMIZE else -1
         if self.at_least is not None:
             return max(self.at_least, Fraction(0)) ** power if power > 1 else self.at_least

@@ -94,11 +94,6 @@ class Worth:
     keys: list[Fraction]
     which: IntArray
 
-    def counts(self) -> list[int]:
-        """Return how many sets have each value."""
-        found: list[int] = np.bincount(self.which, minlength=len(self.keys)).tolist()
-        return found
-
 
 def worth_of_sets(instance: Coverage, diagram: Diagram) -> Worth:
     """Return what every set is worth, exactly; takes some 100 bytes and about a microsecond a set."""

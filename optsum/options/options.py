@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import fields
+from fractions import Fraction
 from functools import lru_cache
 from inspect import Parameter, signature
 from pathlib import Path
@@ -245,7 +246,12 @@ def _hash(options: Options) -> str:
         if options.stopwords not in {"keep", "drop"}:
             data["stopwords"] = sorted(options.analyzer().stopwords)
         data |= options.formulated().contents()
-        data["exclusive"] = exclusive_of(options.exclusive)
+        least = exclusive_of(options.exclusive)  # a number is the same however it is written
+        if isinstance(least, Fraction):
+            short = float(least)  # as earlier versions had it
+            data["exclusive"] = short if Fraction(str(short)) == least else str(least)
+        else:
+            data["exclusive"] = least
         if options.vectors is not None:
             data["vectors"] = digest_of_vectors(options.vectors)
     return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()[:12]

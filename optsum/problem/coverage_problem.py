@@ -65,6 +65,12 @@ class CoverageProblem(Problem):
         """Return the same problem with another maximum length."""
         return replace(self, instance=self.instance.at_most(max_length), max_length=max_length)
 
+    def without(self, units: Collection[int]) -> Self:
+        """Return the same problem with some units too long to be chosen; no other selection changes."""
+        kept = super().without(units)
+        instance = self.instance.resized(kept.lengths, kept.max_length)
+        return replace(kept, instance=instance, reference_model=None)
+
     @cached_property
     def coverage(self) -> Coverage:
         """The instance."""

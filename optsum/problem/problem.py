@@ -144,6 +144,13 @@ class Problem(ABC):
         """Return the same problem with another maximum length."""
         return replace(self, max_length=max_length)
 
+    def without(self, units: Collection[int]) -> Self:
+        """Return the same problem with some units too long to be chosen; no other selection changes."""
+        others = [0 if unit in units else length for unit, length in enumerate(self.lengths)]
+        most = max(self.min_length, min(self.max_length, sum(others)))
+        lengths = tuple(most + 1 if unit in units else length for unit, length in enumerate(others))
+        return replace(self, lengths=lengths, max_length=most)
+
     @property
     def lighter(self) -> Problem:
         """Return an equivalent problem without the abilities that heuristics do not need."""

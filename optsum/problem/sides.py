@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from itertools import combinations
 from typing import Any, Final
 
@@ -18,25 +19,26 @@ from optsum.system.deadline import Deadline
 from optsum.whole import whole, whole_numbers
 
 
-def similar_pairs(tokens: Sequence[Iterable[str]], least: float, deadline: Deadline) -> list[tuple[int, int]]:
+def similar_pairs(tokens: Sequence[Iterable[str]], least: Fraction, deadline: Deadline) -> list[tuple[int, int]]:
     """Return the pairs whose sets of tokens have at least this Jaccard similarity; nothing is like an empty sentence.
 
     Parameters
     ----------
     tokens : tokens of each sentence
-    least : float
-        Above 0.
+    least : Fraction
+        Above 0; a float would be near the number that was written, and miss pairs that are exactly as alike.
     """
+    top, bottom = least.as_integer_ratio()
     sets = [frozenset(words) for words in tokens]
     # A pair is no more alike than its sizes are.
     order = sorted((number for number, words in enumerate(sets) if words), key=lambda number: len(sets[number]))
     pairs = []
     for place, one in enumerate(deadline.watching(order)):
         for other in order[place + 1 :]:
-            if len(sets[one]) < least * len(sets[other]):
+            if bottom * len(sets[one]) < top * len(sets[other]):
                 break
             common = len(sets[one] & sets[other])
-            if common >= least * (len(sets[one]) + len(sets[other]) - common):
+            if bottom * common >= top * (len(sets[one]) + len(sets[other]) - common):
                 pairs.append((min(one, other), max(one, other)))
     return sorted(pairs)
 
@@ -95,7 +97,7 @@ class Sides:
         Most sentences of one document.
     require, forbid : tuple of int
         Numbers of sentences, over all documents.
-    exclusive : float, mapping or None
+    exclusive : Fraction, mapping or None
         Sentences of which at most one is chosen: those whose sets of tokens have at least this Jaccard similarity, or
         lists of them by the id of a topic.
     """
@@ -105,7 +107,7 @@ class Sides:
     per_document: int | None = None
     require: tuple[int, ...] = ()
     forbid: tuple[int, ...] = ()
-    exclusive: float | Mapping[str, tuple[tuple[int, ...], ...]] | None = field(default=None, hash=False)
+    exclusive: Fraction | Mapping[str, tuple[tuple[int, ...], ...]] | None = field(default=None, hash=False)
 
     def __post_init__(self) -> None:
         """Take whole numbers exactly, and refuse others."""

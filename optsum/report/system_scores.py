@@ -431,7 +431,7 @@ def _scores(topic: Topic, system: System, options: ScoreOptions) -> tuple[dict[s
     if mode == "first":
         references, mode = references[:1], "pooled"
     elif mode == "agreed":
-        number = agreed_reference(references, options.metric, **analysis) if references else 0
+        number = agreed_reference(references, options.metric, options.best_by, **analysis) if references else 0
         references, mode = references[number : number + 1], "pooled"
     scores = rouge_all(summary, references, [options.metric], references_mode=mode, best_by=options.best_by, **analysis)
     if not any(found.reference_total for found in scores.values()):

@@ -11,13 +11,13 @@ from math import fsum
 from typing import Any, TypeVar
 
 from optsum.contracts.result import Result, Status, Termination, Timing
-from optsum.contracts.run import CERTIFICATE_S
+from optsum.contracts.run import CERTIFICATE_S, INTERRUPTED_S
 from optsum.corpus.topic import Topic
 from optsum.coverage.instance import Key
 from optsum.errors import InputError
 from optsum.optima.algebra import union
 from optsum.optima.diagram import Diagram
-from optsum.running.results import finished
+from optsum.running.results import finished, unsolved
 from optsum.running.search import exact
 from optsum.running.setup import Setup
 from optsum.system.clock import clock
@@ -41,16 +41,29 @@ def best_of_references(topic: Topic, setup: Setup, single: Callable[[Topic], Res
 
     Notes
     -----
-    A time limit is shared by the references. Each gets half a second more to be held against all selections; what is
-    not built by then stays as it was found.
+    A time limit is shared by the references. Together they get half a second more to be held against all selections;
+    what is not built by then stays as it was found.
     """
-    results = for_each_reference(topic, single, result_of=lambda result: result)
+    results = for_each_reference(
+        topic,
+        single,
+        unsearched=lambda part: unsolved(part.id, setup, Termination.INTERRUPTED),
+        result_of=lambda result: result,
+    )
     best = best_result(results)
-    if best.status in {Status.OPTIMAL, Status.INFEASIBLE}:
+    if best.status in _PROVEN:
         return best
     found = [result.selection for _, result in results if result.selection is not None]
     parts = dict(each_reference(topic))
-    return best_result([(number, _with_best(parts[number], setup, old, found)) for number, old in results])
+    ended = best.termination is Termination.INTERRUPTED
+    seconds = INTERRUPTED_S if ended else None if setup.limits.time_s is None else CERTIFICATE_S
+    deadline = NEVER if seconds is None else Deadline(seconds)
+    try:
+        for place, (number, old) in enumerate(results):
+            results[place] = number, _with_best(parts[number], setup, old, found, deadline)
+    except KeyboardInterrupt:
+        return best.changed(termination=Termination.INTERRUPTED)
+    return best_result(results)
 
 
 def each_reference(topic: Topic) -> Iterator[tuple[int, Topic]]:
@@ -63,26 +76,37 @@ def each_reference(topic: Topic) -> Iterator[tuple[int, Topic]]:
 
 
 def for_each_reference(
-    topic: Topic, answer: Callable[[Topic], T], result_of: Callable[[T], Result]
+    topic: Topic,
+    answer: Callable[[Topic], T],
+    unsearched: Callable[[Topic], T],
+    result_of: Callable[[T], Result],
 ) -> list[tuple[int, T]]:
     """Return what `answer` says of each reference; one that has nothing to count cannot be the best.
 
-    After Ctrl-C come those that were done by then; `result_of` an answer tells.
+    After Ctrl-C the other references are not searched, but what is `unsearched` of them is in the list: nothing is
+    known of all references then. `result_of` an answer tells whether it was interrupted.
 
     Raises
     ------
     InputError
         If no reference can be used.
+    KeyboardInterrupt
+        If it came before there was any answer.
     """
     found: list[tuple[int, T]] = []
     refused: InputError | None = None
+    interrupted = False
     for number, part in each_reference(topic):
         try:
-            found.append((number, answer(part)))
-            if result_of(found[-1][1]).termination is Termination.INTERRUPTED:
-                break
+            found.append((number, unsearched(part) if interrupted else answer(part)))
+            interrupted = interrupted or result_of(found[-1][1]).termination is Termination.INTERRUPTED
         except InputError as error:
             refused = refused or error
+        except KeyboardInterrupt:
+            if not found:
+                raise
+            found.append((number, unsearched(part)))
+            interrupted = True
     if not found and refused is not None:
         raise refused
     return found
@@ -155,9 +179,8 @@ def _why(best: Result, others: Sequence[Result]) -> Termination:
     return stopped[0] if stopped else Termination.COMPLETED
 
 
-def _with_best(part: Topic, setup: Setup, old: Result, found: Iterable[tuple[Any, ...]]) -> Result:
+def _with_best(part: Topic, setup: Setup, old: Result, found: Iterable[tuple[Any, ...]], deadline: Deadline) -> Result:
     """Return a result with the best of the selections, as the input numbers them, that were found for any reference."""
-    deadline = NEVER if setup.limits.time_s is None else Deadline(CERTIFICATE_S)
     try:
         task = setup.formulation.task(part, setup.spec_for(part).with_all_units().until(deadline))
     except TimeOver:
@@ -185,12 +208,16 @@ def _with_best(part: Topic, setup: Setup, old: Result, found: Iterable[tuple[Any
     return result.changed(seconds=old.seconds, timing=old.timing, statistics=old.statistics)
 
 
-def union_of(families: Sequence[tuple[Diagram, Sequence[Any]]]) -> tuple[Diagram, tuple[Any, ...]]:
+def union_of(
+    families: Sequence[tuple[Diagram, Sequence[Any]]], names: Sequence[Any] | None = None
+) -> tuple[Diagram, tuple[Any, ...]]:
     """Return the sets that are in any of the families, and what the units are called that they speak of.
 
     Parameters
     ----------
     families : pairs of a diagram and the names of its units, ascending
+    names : sequence, optional
+        What the units of the union are called, ascending; those of all families by default.
 
     Returns
     -------
@@ -198,11 +225,11 @@ def union_of(families: Sequence[tuple[Diagram, Sequence[Any]]]) -> tuple[Diagram
     names : tuple
         Of its units, ascending.
     """
-    names = tuple(sorted({name for _, units in families for name in units}))
-    number = {name: unit for unit, name in enumerate(names)}
+    called = tuple(sorted({name for _, units in families for name in units})) if names is None else tuple(names)
+    number = {name: unit for unit, name in enumerate(called)}
     renamed = []
     for diagram, units in families:
         nodes = diagram.nodes.copy()
         nodes[2:, 0] = [number[units[unit]] for unit in nodes[2:, 0].tolist()]
         renamed.append(Diagram(nodes, diagram.root))
-    return union(renamed), names
+    return (union(renamed) if renamed else Diagram.of_sets([])), called

@@ -22,8 +22,13 @@ __all__ = ["answer", "build", "run_task"]
 
 
 @postponing()
-def build(topic: Topic, setup: Setup, deadline: Deadline = NEVER) -> Task:
+def build(topic: Topic, setup: Setup, deadline: Deadline = NEVER, *, keep_unmatched: bool = False) -> Task:
     """Return the problem of a topic, with the units that the strategy must see.
+
+    Parameters
+    ----------
+    keep_unmatched : bool
+        Whether there are units that have nothing of the references, whatever the options say.
 
     Raises
     ------
@@ -32,13 +37,14 @@ def build(topic: Topic, setup: Setup, deadline: Deadline = NEVER) -> Task:
     OptsumError
         If the topic cannot be a problem, or the formulation does not serve the options.
     """
-    return _built(topic, setup, deadline)
+    return _built(topic, setup, deadline, keep_unmatched=keep_unmatched)
 
 
-def _built(topic: Topic, setup: Setup, deadline: Deadline) -> Task:
+def _built(topic: Topic, setup: Setup, deadline: Deadline, *, keep_unmatched: bool = False) -> Task:
     if setup.best_of_references and len(topic.references) > 1:
         raise OptionError('A topic with several references is several problems with references="best": give one.')
     spec, warning = setup.spec_for(topic), setup.warning_of(topic)
+    spec = replace(spec, keep_unmatched=True) if keep_unmatched else spec
     task = setup.formulation.task(topic, spec.until(deadline))
     return task if warning is None else replace(task, notes={**task.notes, "warning": warning})
 

@@ -69,7 +69,7 @@ class _Near:
         """Return what is near the best and the threshold; None if that is not known, with nothing but the best."""
         if not self._kept:
             return [], None
-        if unproven and self._nearness.at_least is None:
+        if unproven and not self._nearness.known:
             best = max(self._kept) if self._sense.better(1, 0) else min(self._kept)
             return [best[1]], None
         least = self._sift()

@@ -66,7 +66,7 @@ def near_optima(instance: Coverage, nearness: Nearness, limits: Limits, deadline
         reach = _of_cover(instance, limits, deadline)
     else:
         reach = (_of_recall if linear else _of_ratios)(instance, limits, deadline)
-    if reach.selection is None or (reach.reason is not None and nearness.at_least is None):
+    if reach.selection is None or (reach.reason is not None and not nearness.known):
         sets = [] if reach.selection is None else [reach.selection]
         return _optima(reach, Diagram.of_sets(sets), None, reach.reason)
     if nearness.values is not None:

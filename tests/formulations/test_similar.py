@@ -259,3 +259,37 @@ def test_embed_gives_each_of_many_topics_vectors_and_a_failure_is_the_row_of_its
     assert [result.selection for result in optsum.solve_all(file, workers=2, **options)] == [(0,)]
     with pytest.raises(InputError, match="a topic by itself"):
         optsum.solve_all(topic, **options)
+
+
+@pytest.mark.parametrize("scale", [1e308, 1e200, 1e-200, 1e-307, 2e-323])
+@pytest.mark.parametrize("references", ["pooled", "mean", "best"])
+def test_the_score_of_vectors_of_any_size(scale: float, references: str) -> None:
+    def scores(scale: float, weigh: float) -> Any:
+        vectors = {
+            "sentences": [[scale, 0], [scale, scale], [0, scale]],
+            "references": [[scale, scale / 2], [scale / 4, scale]],
+            "sentence_weights": [weigh, weigh, weigh],
+            "reference_weights": [weigh, weigh / 2],
+        }
+        topic = {"id": "t", "documents": [["a b", "c d", "e f"]], "references": [["a"], ["b"]], "vectors": vectors}
+        result = optsum.solve(topic, metric="similarity", max_length=2, references=references)
+        assert result.rouge is not None
+        return [*result.rouge["similarity"].values(), result.objective]
+
+    plain = scores(4.0, 1.0)
+    assert min(plain) > 0.5
+    if scale > 1e-320:
+        assert scores(scale, 1.0) == pytest.approx(plain, rel=1e-12)
+        assert scores(4.0, scale) == pytest.approx(plain, rel=1e-12)
+    else:
+        assert 0 < min(scores(scale, 1.0)) <= max(scores(scale, 1.0)) <= 1
+
+
+@pytest.mark.parametrize("strategy", ["branch-and-bound", "exhaustive", "greedy"])
+def test_tokens_without_weight_count_for_recall_alone(strategy: str) -> None:
+    vectors = {"sentences": [[1, 0], [1, 1]], "references": [[1, 0], [0, 1]], "sentence_weights": [0, 0]}
+    topic = {"id": "t", "documents": [["a b", "c d"]], "references": [["a"], ["b"]], "vectors": vectors}
+    result = optsum.solve(topic, metric="similarity", max_length=4, strategy=strategy)
+    assert result.rouge is not None
+    assert result.rouge["similarity"]["recall"] == pytest.approx(result.objective or 0, abs=1e-4)
+    assert (result.rouge["similarity"]["precision"], result.rouge["similarity"]["f1"]) == (0.0, 0.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -109,3 +110,17 @@ def test_covers() -> None:
         assert result.selection == (1, 2)
     with pytest.raises(optsum.UnsupportedError, match="no side constraints"):
         optsum.solve(topic, formulation="cover", strategy="branch-and-bound", forbid="0")
+
+
+@pytest.mark.parametrize("least", ["0.14", ".28", "0.56", "0.07", "0.29", "0.57", "0.58", "0.1", "0.7", "1e-2", "3/7"])
+def test_sentences_exactly_as_alike_as_is_said_exclude_each_other(least: str) -> None:
+    common, union = Fraction(least).as_integer_ratio()
+    rest = [f"x{number}" for number in range(union - common)]
+    words = [f"w{number}" for number in range(common)]
+    sentences = [" ".join([*words, *rest[::2]]), " ".join([*words, *rest[1::2]])]
+    topic = {"id": "t", "documents": [sentences], "references": [sentences]}
+    larger = str(Fraction(least) + Fraction(1, 10**9))
+    for given, number in ((least, 1), (larger, 2)):
+        assert len(optsum.solve(topic, max_length=1000, exclusive=given).selection or ()) == number
+    if "/" not in least:
+        assert len(optsum.solve(topic, max_length=1000, exclusive=float(least)).selection or ()) == 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from fractions import Fraction
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -172,6 +173,54 @@ def test_ctrl_c_ends_all_references(monkeypatch: pytest.MonkeyPatch) -> None:
     result = optsum.solve(TOPIC, references="best", strategy="exhaustive", max_length=7)
     assert (result.status, result.termination) == (Status.FEASIBLE, Termination.INTERRUPTED)
     assert len(calls) == 3
+
+
+@pytest.mark.parametrize("place", ["search", "building"])
+@pytest.mark.parametrize("strategy", ["exhaustive", "branch-and-bound", "greedy"])
+def test_nothing_is_claimed_of_references_that_were_not_searched(
+    monkeypatch: pytest.MonkeyPatch, strategy: str, place: str
+) -> None:
+    """The last references give most, and Ctrl-C comes before they are searched."""
+    topic = TOPIC | {"references": TOPIC["references"][:3]}
+    options: dict[str, Any] = {"references": "best", "strategy": strategy, "max_length": 6}
+    best = optsum.solve(topic, **options).objective
+    for last in (1, 2):
+        calls: list[int] = []
+        module, name = ("search", "_result") if place == "search" else ("one_problem", "_built")
+        home = import_module(f"optsum.running.{module}" if place == "search" else "optsum.running.one_problem")
+        real = getattr(home, name)
+
+        def broken(*given: Any, real: Any = real, calls: list[int] = calls, last: int = last, **named: Any) -> Any:
+            calls.append(1)
+            if len(calls) == last + 1:
+                raise KeyboardInterrupt
+            return real(*given, **named)
+
+        with monkeypatch.context() as patched:
+            patched.setattr(home, name, broken)
+            result = optsum.solve(topic, **options)
+            optima = None
+            if strategy != "greedy":
+                calls.clear()
+                optima = optsum.enumerate_optima(topic, **options)
+        assert (result.status, result.termination) == (Status.FEASIBLE, Termination.INTERRUPTED)
+        assert result.bound is None
+        assert result.objective is not None
+        assert best is not None
+        assert result.objective <= best
+        assert result.statistics["reference_objectives"].keys() == {"0", "1", "2"}
+        if optima is not None:
+            assert (optima.complete, optima.proven, optima.result.bound) == (False, False, None)
+            assert (optima.result.status, optima.termination) == (Status.FEASIBLE, "interrupted")
+
+
+def test_a_topic_of_which_nothing_fits_is_complete_in_every_mode() -> None:
+    for references in ("pooled", "mean", "best", "first", "agreed"):
+        for near in ({}, {"within": 0.1}, {"at_least": 0.5}, {"best": 2}):
+            found = optsum.enumerate_optima(TOPIC, references=references, max_length=90, min_length=80, **near)  # type: ignore[arg-type]
+            row = found.to_result().to_row()
+            assert (found.count, found.complete, row["count"], row["complete"]) == (0, True, 0, True), references
+            assert row["status"] == "infeasible"
 
 
 def test_comparisons_take_the_best_reference_of_each_strategy() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -56,13 +57,13 @@ def _numbers(text: str | None) -> tuple[int, ...]:
     return tuple(map(int, text.split(","))) if text else ()
 
 
-def exclusive_of(text: str | None) -> float | Cliques | None:
-    """Return a similarity, or what a file says by topic; `OptionError` for what is neither."""
+def exclusive_of(text: str | None) -> Fraction | Cliques | None:
+    """Return a similarity, exactly as it is written, or what a file says by topic; `OptionError` for neither."""
     if text is None:
         return None
     try:
-        least = float(text)
-    except ValueError:
+        least = Fraction(0) if text.strip().lower().lstrip("+-") in {"nan", "inf", "infinity"} else Fraction(text)
+    except (ValueError, ZeroDivisionError):
         return _read(text)
     if not 0 < least <= 1:
         raise OptionError(f"Sentences are exclusive from a similarity above 0, up to 1, on, not {text}.")

@@ -37,20 +37,32 @@ def prepare() -> None:
 def _run_kernels() -> None:
     instance = Coverage.of([1, 1], [{0: 1}, {0: 1}], [[1]], max_length=2)
     problem, diagram = CoverageProblem.of(instance), Diagram.of_sets([(0,), (0, 1)])
-    value_counts(problem, diagram)
+    value_counts([problem], diagram)
     weighted_shares(problem, diagram)
     irredundant(problem, diagram)
     far_apart(Diagram.of_sets([(0,), (1,), (0, 1)]), 2)
 
 
-def value_counts(problem: Problem, diagram: Diagram) -> list[tuple[Fraction, int]]:
-    """Return the different values of a family as they are compared, the best first, and how many sets have each."""
-    if problem.can(Capability.COVERAGE):
-        worth = worth_of_sets(problem.coverage, diagram)
-        return list(zip(worth.keys, worth.counts(), strict=True))
-    counted = Counter(Fraction(problem.evaluate(found).key) for found in diagram)
-    better_first = sorted(counted, reverse=problem.sense.better(1, 0))
-    return [(key, counted[key]) for key in better_first]
+def value_counts(problems: Sequence[Problem], diagram: Diagram) -> list[tuple[Fraction, int]]:
+    """Return the different values of a family as they are compared, the best first, and how many sets have each.
+
+    Parameters
+    ----------
+    problems : sequence of Problem
+        Of the same units; a set is worth what it is worth in that which gives most.
+    """
+    first = problems[0]
+    better_first = first.sense.better(1, 0)
+    if not all(problem.can(Capability.COVERAGE) for problem in problems):
+        most = max if better_first else min
+        counted = Counter(most(Fraction(problem.evaluate(found).key) for problem in problems) for found in diagram)
+        return [(key, counted[key]) for key in sorted(counted, reverse=better_first)]
+    worths = [worth_of_sets(problem.coverage, diagram) for problem in problems]
+    keys = sorted({key for worth in worths for key in worth.keys}, reverse=better_first)
+    place = {key: number for number, key in enumerate(keys)}
+    ranks = [np.array([place[key] for key in worth.keys], np.int64)[worth.which] for worth in worths]
+    counts: list[int] = np.bincount(np.minimum.reduce(ranks), minlength=len(keys)).tolist()
+    return [(key, count) for key, count in zip(keys, counts, strict=True) if count]
 
 
 def weighted_shares(problem: Problem, diagram: Diagram, seed: int = 0) -> dict[int, float]:
@@ -120,7 +132,7 @@ def near_of(
     if shares is None:
         return near
     one = len(problems) == 1
-    counts = value_counts(problem, diagram) if one and diagram.count <= _LISTED else None
+    counts = value_counts([problem], diagram) if one and diagram.count <= _LISTED else None
     left_out = None
     if one and diagram.count and problem.can(Capability.COVERAGE):
         left_out = irredundant(problem, diagram, seed)

@@ -130,7 +130,7 @@ class Oracles(Optima):
         """
         self._need_all("counted by value", sets=False)
         problem = self._one_problem()
-        return [(problem.value_of(key), count) for key, count in families.value_counts(problem, self.diagram)]
+        return [(problem.value_of(key), count) for key, count in families.value_counts([problem], self.diagram)]
 
     def weighted_share(self, seed: int = 0) -> dict[Any, float]:
         """Return as `share` the share of the sets that hold each unit, each set counted by its objective.

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import fields, replace
+from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, Unpack
 
 from optsum.contracts.enumeration import Enumeration
-from optsum.contracts.result import Result, Termination
+from optsum.contracts.result import Result, Status, Termination
 from optsum.corpus.given import AnyTopics, topic_given
 from optsum.corpus.topic import Topic
 from optsum.coverage.instance import Sense
 from optsum.errors import UnsupportedError
+from optsum.optima.diagram import Diagram
 from optsum.optima.nearness import Nearness
 from optsum.optima.optima import Names, Optima
 from optsum.options.keywords import Keywords
 from optsum.options.options import Options, resolve
+from optsum.problem.formulation import Task
 from optsum.registry import PROVER, STRATEGIES
 from optsum.running.all_optima import families
 from optsum.running.all_optima.details import carrying, details_of
@@ -60,9 +63,9 @@ def resolve_enumeration(
         raise UnsupportedError(f"The strategy {options.strategy} does not enumerate optima: use {able}.")
     if nearness is None:
         return options
-    if options.references == "best" and (nearness.steps is not None or nearness.values is not None):
+    if options.references == "best" and nearness.steps is not None:
         raise UnsupportedError(
-            "The best of several references has no steps and no values in common: use --within or --at-least, or "
+            "The best of several references has no steps in common: use --within, --at-least or --best, or "
             "--references pooled."
         )
     return options if options.time_limit is not None else options.model_copy(update={"time_limit": NEAR_S})
@@ -176,32 +179,38 @@ def _oracles(part: Topic, setup: Setup, nearness: Nearness | None, began: float)
     found = for_each_reference(
         part,
         lambda one: _enumerate(one, next(setups), nearness, next(starts, clock())),
+        unsearched=lambda one: _nothing(one, setup, Termination.INTERRUPTED, 0.0),
         result_of=lambda oracles: oracles.result,
     )
-    best = _best(found, near=False)
-    if nearness is None or not best.proven:
+    best = _best(found)
+    if nearness is None or not best.proven or best.result.key is None:
         return best
-    threshold = max(oracles.least for _, oracles in found if oracles.least is not None)
-    parts = dict(each_reference(part))
-    again = [
-        (number, oracles if oracles.least == threshold else _enumerate(parts[number], left, exactly, clock()))
-        for number, oracles in found
-        for left in [replace(setup, limits=setup.limits.after(clock() - began))]
-        for exactly in [Nearness(at_least=threshold)]
-    ]
-    return _best(again, near=True)
+    return _NearBest(part, setup, found, best, began).oracles(nearness)
 
 
-def _best(found: Sequence[tuple[int, Oracles]], *, near: bool) -> Oracles:
-    """Return the optima of the references that give most, or what is near on any of them: each set once."""
+def _best(found: Sequence[tuple[int, Oracles]]) -> Oracles:
+    """Return the optima of the references that give most, each set once."""
     result = best_result([(number, oracles.result) for number, oracles in found])
-    best = [oracles for _, oracles in found if oracles.result.key == result.key]
-    reaching = [oracles for _, oracles in found if oracles.diagram.root] if near else best
-    proven = result.key is not None and all(reaches(result.key, oracles.result) for _, oracles in found)
-    diagram, units = union_of([(oracles.diagram, oracles.units) for oracles in reaching])
-    lengths = {name: size for oracles in reaching for name, size in zip(oracles.units, oracles.lengths, strict=True)}
-    complete = proven and all(oracles.complete for oracles in reaching)
-    first = best[0]
+    key = result.key
+    best = [oracles for _, oracles in found if oracles.result.key == key]
+    feasible = [oracles.result for _, oracles in found if oracles.result.status is not Status.INFEASIBLE]
+    proven = not feasible if key is None else all(reaches(key, one) for one in feasible)
+    complete = proven and all(oracles.complete for oracles in best)
+    return _united(best, result, complete=complete, proven=proven)
+
+
+def _united(
+    families: Sequence[Oracles],
+    result: Result,
+    *,
+    complete: bool,
+    proven: bool,
+    units: Sequence[Any] | None = None,
+) -> Oracles:
+    """Return families of several references as one; `units` are what it speaks of, by default all of theirs."""
+    first = next((oracles for oracles in families if oracles.result.key == result.key), families[0])
+    diagram, called = union_of([(oracles.diagram, oracles.units) for oracles in families], units)
+    lengths = {name: size for oracles in families for name, size in zip(oracles.units, oracles.lengths, strict=True)}
     return replace(
         first,
         result=result.changed(enumeration=Enumeration(count=diagram.count, complete=complete)),
@@ -209,13 +218,138 @@ def _best(found: Sequence[tuple[int, Oracles]], *, near: bool) -> Oracles:
         bound=first.value if proven else max(first.bound, first.value + 1),
         complete=complete,
         termination="completed" if complete else result.termination.value,
-        names=Names(units, {name: members for oracles in reaching for name, members in oracles.names.members.items()}),
-        lengths=tuple(lengths[name] for name in units),
-        length_limits=(first.length_limits[0], max(oracles.length_limits[1] for oracles in reaching)),
-        parents={name: parent for oracles in reaching for name, parent in oracles.parents.items()},
-        tasks=tuple(task for oracles in reaching for task in oracles.tasks),
+        names=Names(called, {name: members for oracles in families for name, members in oracles.names.members.items()}),
+        lengths=tuple(lengths[name] for name in called),
+        length_limits=(first.length_limits[0], max(oracles.length_limits[1] for oracles in families)),
+        parents={name: parent for oracles in families for name, parent in oracles.parents.items()},
+        tasks=tuple(task for oracles in families for task in oracles.tasks),
         best=None,
     )
+
+
+class _NearBest:
+    """Selections whose best value against any reference is near the best there is.
+
+    They are of one set of units, whichever reference gives a selection its value: those that have something of any
+    reference.
+    """
+
+    def __init__(
+        self, part: Topic, setup: Setup, found: Sequence[tuple[int, Oracles]], best: Oracles, began: float
+    ) -> None:
+        self._setup, self._found, self._best, self._began = setup, found, best, began
+        self._units = sorted({name for _, oracles in found for name in oracles.units})
+        self._parts = dict(each_reference(part))
+        self._tasks: dict[int, Task] = {}
+        self._stopped = "completed"
+        self._nodes = best.result.nodes
+
+    def oracles(self, nearness: Nearness) -> Oracles:
+        """Return them, or what is known of them when a limit comes."""
+        if nearness.values is not None:
+            return self._best_values(nearness.values)
+        threshold = max(oracles.least for _, oracles in self._found if oracles.least is not None)
+        known = {
+            number: oracles
+            for number, oracles in self._found
+            if oracles.least == threshold and [*oracles.units] == self._units
+        }
+        exactly = Nearness(key=threshold)
+        return self._united(
+            [known[number] if number in known else self._near(number, exactly) for number, _ in self._found], threshold
+        )
+
+    def _best_values(self, wanted: int) -> Oracles:
+        """Return the selections of the best so many values; more values of each reference are asked for as needed."""
+        asked, before = wanted, None
+        while True:
+            tops = [self._near(number, Nearness(values=asked)) for number, _ in self._found]
+            if self._stopped != "completed":
+                return self._united([], None)
+            problems = [oracles.tasks[0].problem for oracles in tops]
+            found = [families.value_counts([one], each.diagram) for one, each in zip(problems, tops, strict=True)]
+            keys = sorted({key for counts in found for key, _ in counts}, reverse=True)
+            all_known = keys == before  # of each reference
+            threshold = keys[-1] if all_known else keys[min(asked, len(keys)) - 1]
+            while True:
+                near = [self._near(number, Nearness(key=threshold)) for number, _ in self._found]
+                if self._stopped != "completed":
+                    return self._united(near, threshold)
+                sets, _ = union_of([(oracles.diagram, range(len(oracles.units))) for oracles in near])
+                reached = families.value_counts(problems, sets)
+                if len(reached) <= wanted:
+                    break
+                threshold = reached[wanted - 1][0]
+            if len(reached) == wanted or all_known:
+                return self._united(near, threshold)
+            asked, before = 2 * asked, keys
+
+    def _near(self, number: int, nearness: Nearness) -> Oracles:
+        """Return what is near against one reference, of the units of all; nothing more after Ctrl-C."""
+        began = clock()
+        setup = replace(self._setup, limits=self._setup.limits.after(began - self._began))
+        found, reason = None, Termination.INTERRUPTED
+        if self._stopped != "interrupted":
+            try:
+                if number not in self._tasks:
+                    self._tasks[number] = self._task(self._parts[number], setup)
+                found = _enumerated(self._tasks[number], setup, nearness, began)
+            except TimeOver:
+                reason = Termination.TIME_LIMIT
+        if found is None:
+            found = _nothing(self._parts[number], setup, reason, clock() - began)
+        self._nodes += found.result.nodes
+        if not found.complete:
+            self._stopped = found.termination
+        return found
+
+    def _task(self, part: Topic, setup: Setup) -> Task:
+        """Return the problem of one reference, in which no other units can be chosen."""
+        task = build(part, setup, Deadline(setup.limits.time_s), keep_unmatched=True)
+        kept = set(self._units)
+        others = [unit for unit, name in enumerate(task.units) if name not in kept]
+        return replace(task, problem=task.problem.without(others)) if others else task
+
+    def _united(self, near: Sequence[Oracles], threshold: Fraction | None) -> Oracles:
+        """Return what is near against any reference; nothing but the best where the threshold is not known."""
+        best, units = next(
+            (next(iter(oracles.diagram)) if oracles.best is None else oracles.best, oracles.units)
+            for _, oracles in self._found
+            if oracles.result.key == self._best.result.key
+        )
+        place = {name: unit for unit, name in enumerate(self._units)}
+        first = tuple(sorted(place[units[unit]] for unit in best))
+        complete = self._stopped == "completed"
+        known = [oracles for oracles in near if oracles.tasks]
+        every = [*known, *(oracles for _, oracles in self._found)]
+        whole = _united(every, self._best.result, complete=complete, proven=True, units=self._units)
+        sets = [(oracles.diagram, oracles.units) for oracles in known]
+        diagram = union_of(sets, self._units)[0] if threshold is not None else Diagram.of_sets([first])
+        result = self._best.result.changed(
+            enumeration=Enumeration(count=diagram.count, complete=complete),
+            termination=Termination(self._stopped),
+            seconds=clock() - self._began,
+            nodes=self._nodes,
+        )
+        return replace(
+            whole,
+            result=result,
+            diagram=diagram,
+            value=self._best.value,
+            bound=self._best.value,
+            termination=self._stopped,
+            least=threshold,
+            best=first,
+            tasks=tuple(task for oracles in known for task in oracles.tasks) or self._best.tasks,
+        )
+
+
+def _nothing(topic: Topic, setup: Setup, termination: Termination, seconds: float) -> Oracles:
+    """Return what is known of a problem that was not searched."""
+    optima = Optima.of_sets([], 0, 1, complete=False, termination=termination.value)
+    result = unsolved(topic.id, setup, termination, seconds=seconds)
+    result = result.changed(enumeration=Enumeration(count=0, complete=False))
+    return _with_names(optima, result=result, names=Names(()))
 
 
 @postponing()
@@ -223,10 +357,12 @@ def _enumerate(topic: Topic, setup: Setup, nearness: Nearness | None, began: flo
     try:
         task = build(topic, setup, Deadline(setup.limits.time_s))
     except TimeOver:
-        nothing = Optima.of_sets([], 0, 1, complete=False, termination="time_limit")
-        late = unsolved(topic.id, setup, Termination.TIME_LIMIT, seconds=clock() - began)
-        late = late.changed(enumeration=Enumeration(count=0, complete=False))
-        return _with_names(nothing, result=late, names=Names(()))
+        return _nothing(topic, setup, Termination.TIME_LIMIT, clock() - began)
+    return _enumerated(task, setup, nearness, began)
+
+
+@postponing()
+def _enumerated(task: Task, setup: Setup, nearness: Nearness | None, began: float) -> Oracles:
     built = clock()
     strategy = setup.strategy
     task.problem.prepare()

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final
 
 from optsum.errors import OptionError
@@ -11,6 +12,7 @@ from optsum.errors import OptionError
 __all__ = ["Lengths"]
 
 _MOST: Final = 100_000
+_LONGEST: Final = 10**12
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,21 +38,21 @@ class Lengths:
         if text is None:
             if max_length is None:
                 raise OptionError("A frontier needs lengths: give --lengths 25:300:25, or --max-length N for all to N.")
-            return cls(tuple(range(1, max_length + 1)))
+            if max_length == 0:
+                return cls((0,))
+            text = range(1, max_length + 1)
         try:
-            if not isinstance(text, str):
-                found = list(map(int, text))
-            elif ":" in text:
+            given: Iterable[int] = text if not isinstance(text, str) else map(int, text.split(","))
+            if isinstance(text, str) and ":" in text:
                 first, last, *step = map(int, text.split(":"))
-                found = list(range(first, last + 1, *step))
-            else:
-                found = [int(part) for part in text.split(",")]
+                given = range(first, last + 1, *step)
+            found = list(map(int, islice(given, _MOST + 1)))
         except (TypeError, ValueError):
             found = []
-        if not found or min(found) < 1 or len(found) > _MOST:
+        if not found or not 1 <= min(found) <= max(found) <= _LONGEST or len(found) > _MOST:
             raise OptionError(
-                f"Lengths are numbers from 1, such as 25:300:25 (from, to, step) or 50,100,200, at most {_MOST}, "
-                f"not {text!r}."
+                f"Lengths are numbers from 1 to {_LONGEST}, such as 25:300:25 (from, to, step) or 50,100,200, at most "
+                f"{_MOST}, not {text!s:.80}."
             )
         return cls(tuple(sorted(set(found))))
 

@@ -101,6 +101,9 @@ class Walk:
         for length in reversed(self._lengths):
             if self._deadline.passed:
                 return
+            if length < self._problem.min_length:
+                yield None
+                continue
             run = Run(self._problem.within(length).lighter, self._setup.limits)
             try:
                 strategy.search(run)
@@ -114,7 +117,7 @@ class Walk:
     def run(self) -> Result:
         """Solve what must be solved, and return the result of the largest length."""
         number, upper, first = len(self._lengths) - 1, None, None
-        while number >= 0:
+        while number >= 0 and not self._too_short(number):
             result = self._solved(self._lengths[number], upper)
             first = first or result
             if result.termination is Termination.INTERRUPTED:
@@ -146,9 +149,9 @@ class Walk:
 
         Ctrl-C raises `Stopped`; of a limit that comes the search of that length by itself says so.
         """
-        strategy, largest = self._setup.strategy, self._lengths[number - 1]
-        if largest < self._problem.min_length:
+        if self._too_short(number - 1):
             return number, upper
+        strategy, largest = self._setup.strategy, self._lengths[number - 1]
         together = strategy.by_length(
             self._problem.within(largest), self._lengths[:number], self._setup.limits, self._deadline
         )
@@ -156,7 +159,7 @@ class Walk:
             return number, upper
         for _, _, units in self._known:
             together.learn(units)
-        while number > 0:
+        while number > 0 and not self._too_short(number - 1):
             try:
                 found = together.at(self._lengths[number - 1], upper)
             except Stopped as stop:
@@ -192,6 +195,12 @@ class Walk:
         self._add(Piece(low, number, key, key, selection))
         return low
 
+    def _too_short(self, number: int) -> bool:
+        """Whether a length is below the minimum; then it and all below it have no selection."""
+        if short := self._lengths[number] < self._problem.min_length:
+            self._add(Piece(0, number, None, None, None))
+        return short
+
     def _solved(self, length: int, upper: Key | None) -> Result:
         limits = self._setup.limits
         left = replace(limits, time_s=None if limits.time_s is None else max(0.0, self._deadline.left_s))
@@ -213,9 +222,12 @@ class Walk:
         bounds = [bound for bound in (upper, result.bound_key) if bound is not None]
         bound: Key | None = min(bounds) if bounds else None
         asked = sorted({self._lengths[round(place * number / _BAND)] for place in range(_BAND + 1)})
+        asked = [length for length in asked if length >= self._problem.min_length]
         proven = bounds_of(self._problem, asked, Deadline(CERTIFICATE_S))
         for at in range(number, -1, -1):
             length = self._lengths[at]
+            if self._too_short(at):
+                break
             if length in proven:
                 bound = proven[length] if bound is None else min(bound, proven[length])
             best = max(

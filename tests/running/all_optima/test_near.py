@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections import Counter
 from fractions import Fraction
+from itertools import chain, combinations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from plain_oracle import Plain
 
 import optsum
 from optsum.cli import main
 from optsum.contracts.result import Result
+from optsum.options.options import resolve
 from optsum.registry import STRATEGIES
 from optsum.running.all_optima import families
+from optsum.running.one_problem import build
+from optsum.running.setup import setup_of
+from optsum.testing import random_topic
 
 DOCUMENT = ["a b", "b c", "a c", "d e", "a b c", "c d"]
 TOPIC = {"id": "t", "documents": [DOCUMENT], "references": [["a b c d"]]}
@@ -70,12 +77,71 @@ def test_the_best_of_several_references() -> None:
     topic = {**TOPIC, "references": [["a b c d"], ["d e"]]}
     near = optsum.enumerate_optima(topic, max_length=5, within=0.3, references="best")
     one, other = values("a b c d", 5), values("d e", 5)
-    # Sentences that match nothing of a reference are no units of its problem.
-    expected = {chosen for chosen in one if one[chosen] >= Fraction(7, 10) and all(DOCUMENT[u] != "" for u in chosen)}
-    expected |= {chosen for chosen in other if other[chosen] >= Fraction(7, 10) and set(chosen) <= {3, 5}}
-    assert set(near) == expected
-    with pytest.raises(optsum.UnsupportedError, match="no steps and no values in common"):
-        optsum.enumerate_optima(topic, max_length=5, best=2, references="best")
+    # Sentences that match nothing of any reference are no units.
+    best = {chosen: max(one[chosen], other[chosen]) for chosen in one if all(DOCUMENT[u] != "" for u in chosen)}
+    assert set(near) == {chosen for chosen in best if best[chosen] >= Fraction(7, 10)}
+    with pytest.raises(optsum.UnsupportedError, match="no steps in common"):
+        optsum.enumerate_optima(topic, max_length=5, within_steps=2, references="best")
+
+
+OF_BEST: list[dict[str, Any]] = [
+    {"max_length": 9},
+    {"max_length": 12, "metric": "rouge-2"},
+    {"max_length": 9, "min_length": 7},
+    {"max_length": 9, "metric": "ngram-1-2"},
+    {"max_length": 9, "metric": "rouge-2", "boundaries": "joined"},
+    {"max_length": 10, "metric": "rouge-1+rouge-2", "measure": "f1"},
+    {"max_length": 40, "min_length": 35},
+    {"max_length": 0},
+]
+
+
+def worth_of_best(topic: dict[str, Any], options: dict[str, Any]) -> dict[tuple[int, ...], Fraction]:
+    """What each selection of sentences that match a reference gives, on the reference where that is most."""
+    tasks, units = [], set()
+    for reference in topic["references"]:
+        single = optsum.as_topic(topic | {"references": [reference]})
+        with contextlib.suppress(optsum.InputError):  # nothing to count
+            units |= set(build(single, setup_of(resolve(options))).units)
+            tasks.append(build(single, setup_of(resolve({**options, "keep_unmatched": True}))))
+    worth: dict[tuple[int, ...], Fraction] = {}
+    for chosen in chain.from_iterable(combinations(sorted(units), size) for size in range(len(units) + 1)):
+        for task in tasks:
+            found = task.problem.evaluate(tuple(sorted(task.numbers()[unit] for unit in chosen)))
+            if found.feasible:
+                worth[chosen] = max(worth.get(chosen, Fraction(0)), Fraction(found.key))
+    return worth
+
+
+@pytest.mark.parametrize("strategy", ["branch-and-bound", "exhaustive"])
+@pytest.mark.parametrize("options", OF_BEST, ids=str)
+def test_near_the_best_of_several_references_is_what_its_definition_says(
+    options: dict[str, Any], strategy: str
+) -> None:
+    tried = 0
+    for seed in range(8):
+        topic = random_topic(np.random.default_rng(seed), sentences=6)
+        topic["references"] = [text for text in topic["references"] if " ".join(text).split()]
+        worth = worth_of_best(topic, options)
+        power = 2 if options.get("metric") == "ngram-1-2" else 1
+        keys = sorted(set(worth.values()), reverse=True)
+        for given, least in (
+            ({"within": "20%"}, keys[0] * Fraction(4, 5) ** power if keys else 0),
+            ({"at_least": "2/5"}, Fraction(2, 5) ** power),
+            ({"at_least": "99/100"}, Fraction(99, 100) ** power),
+            ({"best": 3}, keys[:3][-1] if keys else 0),
+        ):
+            if not keys and not topic["references"]:
+                continue
+            try:
+                near = optsum.enumerate_optima(topic, references="best", strategy=strategy, **options, **given)
+            except optsum.InputError:
+                assert not keys
+                continue
+            expected = {chosen for chosen in worth if worth[chosen] >= least}
+            assert (set(near), near.count, near.complete) == (expected, len(expected), True), (seed, given)
+            tried += 1
+    assert tried
 
 
 def test_compressions() -> None:

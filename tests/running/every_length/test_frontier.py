@@ -172,3 +172,36 @@ def test_rows_tables_and_plots(tmp_path: Path, capsys: pytest.CaptureFixture[str
     topics.write_text(json.dumps(topic(1)) + "\n")
     assert main(["frontier", str(topics), "--max-length", "12", "--optima"]) == 0
     assert "optima" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("references", ["pooled", "mean", "first"])
+@pytest.mark.parametrize("low", [1, 4, 9, 30])
+def test_lengths_below_the_minimum_have_no_selection(low: int, references: str) -> None:
+    for seed in range(6):
+        options: dict[str, Any] = {"min_length": low, "references": references}
+        given = topic(seed)
+        found = optsum.frontier(given, max_length=low + 8, **options).frontier
+        assert found is not None
+        assert (found.complete, found.steps[0].first, found.steps[-1].last) == (True, 1, low + 8)
+        for most in range(1, low + 9):
+            step = next(step for step in found.steps if step.first <= most <= step.last)
+            reached = next(one for one in found.greedy or () if one.first <= most <= one.last)
+            alone = optsum.solve(given, max_length=most, **options) if most >= low else None
+            assert step.objective_exact == (None if alone is None else alone.objective_exact)
+            assert (reached.objective is None) == (step.objective is None)
+
+
+def test_a_preset_with_a_window_and_a_length_of_nothing() -> None:
+    words = [" ".join(f"w{(7 * i + j) % 40}" for j in range(9)) for i in range(30)]
+    news = {"id": "t", "documents": [words], "references": [words[:12]]}
+    steps = optsum.frontier(news, preset="lin-hovy-100").frontier.steps  # type: ignore[union-attr]
+    assert (steps[0].first, steps[0].objective) == (1, None)
+    assert steps[-1].objective == optsum.solve(news, preset="lin-hovy-100").objective
+    for measure in ("recall", "f1"):
+        (step,) = optsum.frontier(news, max_length=0, measure=measure).frontier.steps  # type: ignore[union-attr]
+        assert (step.first, step.last, step.selection, step.objective, step.bound) == (0, 0, (), 0.0, 0.0)
+    for lengths in ("-1:5", "0:5:0", "1:99999999999", str(10**13), "5:1"):
+        with pytest.raises(optsum.OptionError, match="Lengths are numbers from 1"):
+            optsum.frontier(news, lengths=lengths)
+    with pytest.raises(optsum.OptionError, match="Lengths are numbers from 1"):
+        optsum.frontier(news, max_length=10**12)

@@ -1,0 +1,57 @@
+"""The reference that people agree on is chosen by what is maximized."""
+
+from __future__ import annotations
+
+from collections import Counter
+from fractions import Fraction
+from itertools import permutations
+from math import prod
+
+import numpy as np
+import pytest
+
+import optsum
+from optsum.metrics.agreement import agreed_reference
+
+
+def scores(model: str, summary: str, size: int) -> dict[str, Fraction]:
+    """Return recall, precision and F1 of n-grams of one size, from the definition."""
+    one, other = (Counter(zip(*(text.split()[k:] for k in range(size)), strict=False)) for text in (model, summary))
+    hits = sum((one & other).values())
+    recall, precision = Fraction(hits, one.total() or 1), Fraction(hits, other.total() or 1)
+    total = recall + precision
+    return {"recall": recall, "precision": precision, "f1": 2 * recall * precision / total if total else Fraction(0)}
+
+
+def test_by_sums_means_and_measures() -> None:
+    rng, differing = np.random.default_rng(0), 0
+    for _ in range(150):
+        references = [" ".join(rng.choice(list("abcde"), size=rng.integers(3, 12))) for _ in range(4)]
+        chosen = {}
+        for metric, sizes, folded in (
+            ("rouge-1", (1,), sum),
+            ("rouge-1+rouge-2", (1, 2), sum),
+            ("ngram-1-2", (1, 2), prod),
+            ("ngram-1-3", (1, 2, 3), prod),
+            ("ngram-2-2", (2,), sum),
+        ):
+            for measure in ("recall", "precision", "f1") if folded is sum else ("recall",):
+                worth = {
+                    pair: folded(scores(references[pair[0]], references[pair[1]], size)[measure] for size in sizes)
+                    for pair in permutations(range(4), 2)
+                }
+                chosen[metric, measure] = agreed_reference([(text,) for text in references], metric, measure)
+                assert chosen[metric, measure] == max(worth, key=lambda pair: worth[pair])[0]
+        differing += chosen["rouge-1+rouge-2", "recall"] != chosen["ngram-1-2", "recall"]
+    assert differing > 5
+
+
+@pytest.mark.parametrize("metric", ["rouge-1", "ngram-1-2", "ngram-1-3"])
+def test_solving_takes_that_reference(metric: str) -> None:
+    rng = np.random.default_rng(1)
+    for _ in range(20):
+        references = [[" ".join(rng.choice(list("abcde"), size=9))] for _ in range(3)]
+        topic = {"id": "t", "documents": [["a b c", "c d e", "b d", "e a"]], "references": references}
+        number = agreed_reference(references, metric)
+        alone = optsum.solve(topic | {"references": [references[number]]}, metric=metric, max_length=6)
+        assert optsum.solve(topic, references="agreed", metric=metric, max_length=6).objective == alone.objective

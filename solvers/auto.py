@@ -70,6 +70,9 @@ class Auto(Strategy):
     def search(self, run: Run) -> None:
         """Search by the first choice that does not refuse, at a second look, what it accepted."""
         run.check()
+        if self.backend != Auto.backend:
+            self._milp().solver().accept(Limits())  # it is refused where it is missing, whether it comes to it or not
+            run.detail = f"the backend {self.backend} was not needed"
         if run.problem.can(Capability.COVERAGE):
             run.ran = BranchAndBound.name
             if BranchAndBound.search_small(run):
@@ -80,6 +83,8 @@ class Auto(Strategy):
         most = _NODES if ratios and len(list(self._cleverer(run.problem, []))) > 1 else None
         for chosen in self.choices(run.problem, run.limits, refusals):
             run.ran, run.backend = chosen.name, chosen.backend_name
+            if isinstance(chosen, Milp):
+                run.detail = None
             try:
                 if not isinstance(chosen, BranchAndBound):
                     chosen.search(run)

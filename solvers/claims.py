@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, floor
+from math import ceil, floor, inf
 from typing import Final
 
-from optsum.contracts.backend import RawOutcome
+from optsum.contracts.backend import Backend, RawOutcome
+from optsum.contracts.result import Termination
+from optsum.contracts.run import Stopped
 from optsum.coverage.instance import Sense
 from optsum.errors import BackendError
 from optsum.program.model import LinearModel
@@ -54,8 +56,17 @@ class Verdict:
     within_gap: bool = False
 
 
+def stopped_by_options(backend: Backend, name: str, outcome: RawOutcome) -> Stopped:
+    """Return how a search ends whose solver was given options of its own, and has proven nothing under them."""
+    return Stopped(
+        Termination.COMPLETED,
+        f"{name} ended with {outcome.native!r} under {backend.given()}, which proves no optimum",
+    )
+
+
 def judge(
     outcome: RawOutcome,
+    backend: Backend,
     name: str,
     model: LinearModel,
     worth: Fraction | None,
@@ -67,10 +78,16 @@ def judge(
 ) -> Verdict:
     """Say what follows from an answer.
 
+    Where the solver was given options of its own, which may stop it anywhere or bend its numbers, an answer is optimal
+    only where the bound that it states, if that can be believed at all (`Backend.keeps_bound`), is attained; and
+    claims that are refuted are left aside, instead of being errors.
+
     Parameters
     ----------
+    backend : Backend
+        The solver.
     name : str
-        The solver's, for sentences.
+        Its name, for sentences.
     model : LinearModel
         The program that it had.
     worth, known : Fraction or None
@@ -89,7 +106,25 @@ def judge(
     BackendError
         For a claim that is refuted.
     """
-    court = _Court(name, model, 1 if model.sense is Sense.MAXIMIZE else -1, size)
+    if backend.options:
+        if outcome.infeasible or not backend.keeps_bound:
+            return Verdict()
+        try:
+            return _judged(outcome, _Court(name, model, size), worth, known, inf, ())
+        except BackendError:
+            return Verdict()
+    return _judged(outcome, _Court(name, model, size), worth, known, gap, neighbours)
+
+
+def _judged(
+    outcome: RawOutcome,
+    court: _Court,
+    worth: Fraction | None,
+    known: Fraction | None,
+    gap: float | None,
+    neighbours: Iterable[Callable[[], Fraction | None]],
+) -> Verdict:
+    name = court.name
     held = [value for value in (worth, known) if value is not None]
     best = max(held, key=lambda value: court.sign * value, default=None)
     if outcome.infeasible:
@@ -106,12 +141,13 @@ def judge(
     slack = 2 * court.slack(max(abs(float(worth)), abs(outcome.bound or 0.0)))
     if gap is not None:
         agrees = bound is not None and abs(bound - worth) <= slack
-        court.check_known(worth, known, slack + 1 + gap * abs(float(worth)))
+        if gap < inf:
+            court.check_known(worth, known, slack + 1 + gap * abs(float(worth)))
         return Verdict(bound, proven=agrees, within_gap=not agrees)
     if bound is not None and abs(bound - worth) > slack + (slack >= _COUNTS):
         raise BackendError(
             f"{name} calls {court.shown(worth)} optimal, but its own bound is {outcome.bound:.6g} "
-            f"/ {model.denominator}."
+            f"/ {court.model.denominator}."
         )
     others = list(neighbours)
     for other in (known, *(each() for each in others[:: max(1, -(-len(others) // _TRIED))])):  # evenly spaced
@@ -125,8 +161,11 @@ class _Court:
 
     name: str
     model: LinearModel
-    sign: int
     size: float
+
+    @property
+    def sign(self) -> int:
+        return 1 if self.model.sense is Sense.MAXIMIZE else -1
 
     def slack(self, value: float) -> float:
         return slack_of(max(abs(value), self.size))

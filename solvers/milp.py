@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from typing import Any, ClassVar, Final
@@ -21,11 +21,11 @@ from optsum.registry import BACKENDS
 from optsum.system.deadline import Deadline
 
 from .branch_and_bound import BranchAndBound
-from .claims import RELATIVE, judge, slack_of
+from .claims import RELATIVE, judge, slack_of, stopped_by_options
 from .levels import facility_of, limits_left, search_by_levels
 from .milp_ratio import maximize_ratio, see_greedy
 from .milp_sum import maximize_sum
-from .verify import verify
+from .verify import prove, verify
 
 
 def backend_of(name: str, *, threads: int = 1, options: Mapping[str, Any] | None = None) -> Backend:
@@ -87,12 +87,19 @@ class Milp(Strategy):
         if (facility := facility_of(run.problem)) is not None:
             search_by_levels(run, facility, self.search)
             return
-        self._search(run)
+        solver = self.solver()
+        try:
+            self._search(run, solver)
+        except Stopped as stop:
+            # Only after options of the solver's own: what it says of bounds may be worth nothing under them.
+            if stop.termination is not Termination.COMPLETED or solver.keeps_bound or not prove(run):
+                raise
+            run.prove()
         if self.verify and run.proven and run.problem.can(Capability.COVERAGE):
             verify(run, self.backend)
 
-    def _search(self, run: Run) -> None:
-        problem, solver, limits = run.problem, self.solver(), run.limits
+    def _search(self, run: Run, solver: Backend) -> None:
+        problem, limits = run.problem, run.limits
         solver.accept(limits)
         run.statistics["access"] = solver.access
         if not solver.repeatable:
@@ -109,7 +116,7 @@ class Milp(Strategy):
             maximize = maximize_ratio if problem.can(Capability.RATIO) else maximize_sum
             maximize(run, solver, self.backend)
             return
-        limited = limits.time_s is not None or limits.nodes is not None
+        limited = bool(solver.options) or (limits.time_s, limits.nodes, limits.gap) != (None, None, None)
         if limited and problem.can(Capability.COVERAGE):
             see_greedy(run)  # what is held if the solver has nothing when the limit is reached
         # The solver starts from what is held, if it can and if that is more than nothing.
@@ -125,18 +132,26 @@ class Milp(Strategy):
         run.detail = outcome.detail or run.detail
         run.statistics.update(outcome.statistics)
         run.statistics["native_status"] = outcome.native
-        if outcome.termination is Termination.FAILED:
+        if outcome.termination is Termination.FAILED and not solver.options:
             raise BackendError(f"{self.backend} ended with the status {outcome.native!r}, which proves nothing.")
-        self._conclude(run, problem.linear_model, outcome)
+        self._conclude(run, solver, problem.linear_model, outcome)
 
-    def _conclude(self, run: Run, model: LinearModel, outcome: RawOutcome) -> None:
+    def _conclude(self, run: Run, solver: Backend, model: LinearModel, outcome: RawOutcome) -> None:
         """Re-score a solver's answer, judge what it claims, and keep what is left of it."""
-        known = run.evaluation
+        known, worth = run.evaluation, None
+        if outcome.selection is not None:
+            try:
+                worth = self._worth(run, model, outcome.selection)
+            except BackendError:
+                if not solver.options:
+                    raise
+                outcome = replace(outcome, selection=None, bound=None)  # tolerances may be to blame: it says nothing
         verdict = judge(
             outcome,
+            solver,
             self.backend,
             model,
-            None if outcome.selection is None else self._worth(run, model, outcome.selection),
+            worth,
             None if known is None else Fraction(known.key) * model.denominator - model.offset,
             gap=run.limits.gap,
             neighbours=[] if outcome.selection is None else _neighbours(run.problem, model, outcome.selection),
@@ -145,7 +160,7 @@ class Milp(Strategy):
             run.see(outcome.selection)
         if verdict.bound is not None:
             run.raise_bound(Fraction(verdict.bound + model.offset, model.denominator))
-        if verdict.within_gap:
+        if verdict.within_gap and run.limits.gap is not None and not solver.options:
             raise Stopped(Termination.GAP_REACHED)
         if verdict.proven:
             if slack_of(outcome.bound or 0.0) >= 1:
@@ -154,6 +169,8 @@ class Milp(Strategy):
                     "branch-and-bound proves it to the last digit"
                 )
             run.prove()
+        elif solver.options and outcome.termination in {Termination.COMPLETED, Termination.FAILED}:
+            raise stopped_by_options(solver, self.backend, outcome)
         elif outcome.termination is Termination.COMPLETED:
             raise BackendError(f"{self.backend} ended with {outcome.native!r} without an answer that can be used.")
         elif run.evaluation is None or run.evaluation.key != run.bound or outcome.termination in _WITHOUT_PROOF:

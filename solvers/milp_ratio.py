@@ -19,7 +19,7 @@ from optsum.problem.problem import Capability, Selection
 from optsum.program.model import LinearModel, coverage_model
 from optsum.system.deadline import Deadline
 
-from .claims import Verdict, judge
+from .claims import Verdict, judge, stopped_by_options
 from .levels import limits_left
 
 
@@ -62,22 +62,26 @@ def maximize_ratio(run: Run, backend: Backend, name: str) -> None:
         model = coverage_model(coverage, ratio) if held is not None else coverage_model(_only_tops(coverage))
         rounds += 1
         outcome = solve_round(run, backend, model, rounds)
-        surplus = None if outcome.selection is None else _surplus(coverage, ratio, outcome.selection, name)
+        totals = totals_of(coverage, outcome, backend, name)
+        surplus = None if totals is None else ratio.denominator * totals[0] - ratio.numerator * totals[1]
         verdict = judge(
             outcome,
+            backend,
             name,
             model,
             None if surplus is None else Fraction(surplus - model.offset),
             Fraction(-model.offset) if _is_in_program(coverage, run.selection) else None,
         )
-        if outcome.selection is not None:
+        if outcome.selection is not None and totals is not None:
             run.see(outcome.selection)
         if surplus is not None and surplus > 0:
             if held is not None and run.evaluation is held:
+                if backend.options:
+                    raise stopped_by_options(backend, name, outcome)
                 raise BackendError(f"{name} found no better ratio where its program has one: it would search forever.")
             run.check()
             continue
-        conclude(verdict, outcome, name, proven=verdict.bound is None or verdict.bound + model.offset <= 0)
+        conclude(verdict, outcome, backend, name, proven=verdict.bound is None or verdict.bound + model.offset <= 0)
         run.prove()
         return
 
@@ -93,18 +97,20 @@ def solve_round(run: Run, backend: Backend, model: LinearModel, number: int) -> 
     return outcome
 
 
-def conclude(verdict: Verdict, outcome: RawOutcome, name: str, *, proven: bool) -> None:
+def conclude(verdict: Verdict, outcome: RawOutcome, backend: Backend, name: str, *, proven: bool) -> None:
     """Return where a round is proven, and what is proven is what it should be.
 
     Raises
     ------
     Stopped
-        At a limit.
+        At a limit, or where the solver's own options are to blame.
     BackendError
         For an ending that is neither.
     """
     if verdict.proven and proven:
         return
+    if backend.options and outcome.termination in {Termination.COMPLETED, Termination.FAILED}:
+        raise stopped_by_options(backend, name, outcome)
     if outcome.termination is Termination.COMPLETED:
         raise BackendError(f"{name} ended with {outcome.native!r} without an answer that can be used.")
     if outcome.termination is Termination.FAILED:
@@ -137,17 +143,25 @@ def _is_in_program(coverage: Coverage, selection: Selection | None) -> bool:
     return selection is not None and score(coverage, selection)[0][1] > 0
 
 
-def totals_of(coverage: Coverage, selection: Selection, name: str) -> tuple[int, ...]:
-    """Return the totals of an answer, evaluated afresh; refuse one that is not feasible by a `BackendError`."""
+def totals_of(coverage: Coverage, outcome: RawOutcome, backend: Backend, name: str) -> tuple[int, ...] | None:
+    """Return the totals of an answer, evaluated afresh; None where there is none.
+
+    One that is not feasible is a `BackendError`, unless options of the solver's own may be to blame: then it is none.
+    """
+    if (selection := outcome.selection) is None:
+        return None
+    try:
+        return _feasible_totals(coverage, selection, name)
+    except BackendError:
+        if backend.options:
+            return None
+        raise
+
+
+def _feasible_totals(coverage: Coverage, selection: Selection, name: str) -> tuple[int, ...]:
     if not set(selection) <= set(range(coverage.size)):
         raise BackendError(f"The answer of {name} names units that do not exist: it is no result.")
     totals, _, violation = score(coverage, selection)
     if violation:
         raise BackendError(f"The answer of {name} breaks the limits by {violation}: it is no result.")
     return totals
-
-
-def _surplus(coverage: Coverage, ratio: Fraction, selection: Selection, name: str) -> int:
-    """Return ``q T - p D`` of an answer."""
-    top, bottom = totals_of(coverage, selection, name)
-    return ratio.denominator * top - ratio.numerator * bottom

@@ -20,7 +20,8 @@ from typing import Final
 import numpy as np
 
 from optsum.contracts.backend import Backend
-from optsum.contracts.run import Run
+from optsum.contracts.result import Termination
+from optsum.contracts.run import Run, Stopped
 from optsum.coverage.cell import Cell
 from optsum.coverage.evaluate import score
 from optsum.coverage.instance import Coverage
@@ -221,6 +222,8 @@ class _Search:
                 if found is None:
                     break
                 if found in self.surpassed:
+                    if self.backend.options:
+                        raise Stopped(Termination.COMPLETED, f"{self.name} keeps no rows under {self.backend.given()}")
                     raise BackendError(
                         f"{self.name} found again what its program has no more: it would search forever."
                     )
@@ -249,7 +252,7 @@ class _Search:
         self._rounds += 1
         outcome = solve_round(self.run, self.backend, model, self._rounds)
         selection = outcome.selection
-        totals = None if selection is None else totals_of(self.coverage, selection, self.name)
+        totals = totals_of(self.coverage, outcome, self.backend, self.name)
         worth = None if totals is None else self.totals.worth(tops, bottoms, totals)
         known = max(
             (
@@ -263,6 +266,7 @@ class _Search:
         size = sum(a * most for a, most in zip(tops, self.totals.most[0::2], strict=True))
         verdict = judge(
             outcome,
+            self.backend,
             self.name,
             model,
             None if worth is None else Fraction(worth - model.offset),
@@ -276,7 +280,7 @@ class _Search:
                 self.run.check()
                 return totals
         surplus = None if verdict.bound is None else verdict.bound + model.offset
-        conclude(verdict, outcome, self.name, proven=surplus is None or surplus < 2)
+        conclude(verdict, outcome, self.backend, self.name, proven=surplus is None or surplus < 2)
         return None
 
 

@@ -14,6 +14,34 @@ from .branch_and_bound import BranchAndBound
 _LONGEST_S: Final = 60.0
 """Seconds that are spent where there is no time limit."""
 
+_UNASKED_S: Final = 10.0
+"""Seconds that are spent at most where nobody has asked for a proof of our own."""
+
+
+def prove(run: Run) -> bool:
+    """Say whether our own means prove what a run holds, or that nothing is feasible; bound it in any case."""
+    seconds = min(_UNASKED_S, run.remaining_s)
+    if not run.problem.can(Capability.COVERAGE):
+        return False
+    if run.evaluation is not None and run.problem.can(Capability.BOUND):
+        run.raise_root_bound(run.deadline.within(seconds))
+        if run.bound == run.evaluation.key:
+            return True
+    try:
+        own = _own(run, min(seconds, run.remaining_s))
+    except UnsupportedError:
+        return False
+    if run.evaluation is None and own.selection is not None:
+        run.see(own.selection)
+    found, held = own.evaluation, run.evaluation
+    if own.proven:
+        if found is not None:
+            run.raise_bound(found.key)
+        return found is None or (held is not None and held.key == found.key)
+    if own.bound is not None:
+        run.raise_bound(own.bound)
+    return held is not None and held.key == run.bound
+
 
 def verify(run: Run, name: str) -> None:
     """Prove that nothing beats what a run holds, or that nothing is feasible where it holds nothing.
@@ -35,18 +63,11 @@ def verify(run: Run, name: str) -> None:
         if run.problem.root_bound(run.deadline.within(seconds)) == run.evaluation.key:
             return
         seconds = min(seconds, run.remaining_s)
-    strategy = BranchAndBound()
     try:
-        strategy.accept(run.problem)
+        own = _own(run, seconds)
     except UnsupportedError as error:
         _leave(run, name, str(error))
         return
-    own = Run(run.problem, Limits(time_s=seconds), seed=run.seed)
-    try:
-        strategy.search(own)
-    except Stopped as stop:
-        if stop.termination is Termination.INTERRUPTED:
-            raise
     found, held = own.evaluation, run.evaluation
     if found is not None and (held is None or run.problem.sense.better(found.key, held.key)):
         claimed = "the problem infeasible" if held is None else f"{float(held.value):.6g} optimal"
@@ -55,6 +76,19 @@ def verify(run: Run, name: str) -> None:
         )
     if not own.proven and (held is None or own.bound != held.key):
         _leave(run, name, f"branch-and-bound did not end within {seconds:.3g} s")
+
+
+def _own(run: Run, seconds: float) -> Run:
+    """Return a run of branch and bound on a run's problem; only Ctrl-C, or a refusal, ends this one with it."""
+    strategy = BranchAndBound()
+    strategy.accept(run.problem)
+    own = Run(run.problem, Limits(time_s=seconds), seed=run.seed)
+    try:
+        strategy.search(own)
+    except Stopped as stop:
+        if stop.termination is Termination.INTERRUPTED:
+            raise
+    return own
 
 
 def _leave(run: Run, name: str, why: str) -> None:

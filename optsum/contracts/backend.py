@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -10,16 +9,16 @@ from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from math import isfinite
-from re import search
+from re import fullmatch, search
 from types import MappingProxyType
 from typing import Any, Final
 
-from optsum.contracts.declaration import Declaration, Ending
+from optsum.contracts.declaration import BoundQuality, Declaration, Ending
 from optsum.contracts.result import Termination
 from optsum.contracts.run import Limits
 from optsum.errors import BackendError, UnsupportedError
 from optsum.problem.problem import Problem, Selection
-from optsum.system.processes.supervised import ask
+from optsum.system.processes.supervised import ask, find_program
 
 __all__ = ["Availability", "Backend", "RawOutcome", "stated"]
 
@@ -52,7 +51,7 @@ def _probe(module: str, program: str, distribution: str, arguments: tuple[str, .
             return Availability(usable=False, reason=f"the package {distribution or module} is not installed")
         return Availability(usable=True, version=_version_of_package(distribution or module))
     if program:
-        path = shutil.which(program)
+        path = find_program(program)
         if path is None:
             return Availability(usable=False, reason=f"the program {program} is not on the PATH")
         if not arguments:
@@ -184,6 +183,14 @@ class Backend(ABC):
         """Whether the same seed gives the same answer: it reaches the solver, or there is no randomness."""
         return self.declaration.deterministic or self.declaration.names.seed is not None
 
+    @property
+    def keeps_bound(self) -> bool:
+        """Whether the bounds that the solver states hold under the options that it was given."""
+        declared, names = self.declaration, self.declaration.names
+        known = {*declared.fixed, names.time, names.gap, names.threads, names.seed, names.nodes}
+        unknown = [name for name in self.options if name not in known and not fullmatch(declared.bound_keepers, name)]
+        return not self.options or (declared.bound is BoundQuality.PROVEN and not unknown)
+
     def licence(self) -> str:
         """Say under which licence the solver would work here; may take a moment."""
         return self.declaration.licence
@@ -241,7 +248,10 @@ class Backend(ABC):
 
     def ended(self, ending: Ending, limits: Limits, seconds: float) -> Termination:
         """Return why the search stopped."""
-        return ending.termination(self.kept(limits), seconds)
+        kept = self.kept(limits)
+        if ending is Ending.LIMIT and self.options and not (kept.time_s is not None and seconds >= 0.9 * kept.time_s):
+            return Termination.COMPLETED  # an option of the solver's own is such a limit
+        return ending.termination(kept, seconds)
 
     def given(self) -> str:
         """Return the options that were given, for a sentence."""

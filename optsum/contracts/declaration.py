@@ -124,6 +124,9 @@ class Declaration:
     fixed : mapping
         Options that are always set.
     bound : BoundQuality
+    bound_keepers : str
+        Regular expression for the solver's own options under which every bound that it states still holds, such as
+        limits, gaps and heuristics; no tolerances or cutoffs. The options in `names` and `fixed` need not be repeated.
     statuses : mapping of native status to Ending
         Every status that the solver can end with.
     warm_start : bool
@@ -145,6 +148,7 @@ class Declaration:
     names: OptionNames = field(default_factory=OptionNames)
     fixed: Mapping[str, Any] = field(default_factory=dict)
     bound: BoundQuality = BoundQuality.PROVEN
+    bound_keepers: str = r"$^"
     statuses: Mapping[str, Ending] = field(default_factory=dict)
     warm_start: bool = False
     deterministic: bool = False

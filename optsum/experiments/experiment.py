@@ -15,7 +15,7 @@ from optsum.errors import OptionError, OptsumError, unknown_name
 from optsum.experiments.inputs import absolute
 from optsum.options.files.schema import described
 from optsum.options.files.toml import check_kinds, read_table, toml_of
-from optsum.options.options import OF_WORKERS, Options, resolve
+from optsum.options.options import OF_WORKERS, Options, check_solver_is_used, resolve
 from optsum.registry import STRATEGIES
 from optsum.system.files import PathLike
 
@@ -123,11 +123,12 @@ def experiment_of(given: PathLike | Mapping[str, Any], options: Mapping[str, Any
     cells: dict[str, Options] = {}
     for values in _combinations(own["grid"], where):
         try:
-            cell = _single_backend(resolve({**base, **values}))
+            cell = _single_backend(resolve({**base, **values}, among_others=True))
         except OptsumError as error:
             named = ", ".join(f"{name} = {value}" for name, value in values.items())
             raise OptionError(f"{where}{f', with {named}' if named else ''}: {error}") from error
         cells.setdefault(cell.config_hash, cell)
+    check_solver_is_used(options, *dict.fromkeys(cell.strategy for cell in cells.values()))
     columns = own["map"]
     if isinstance(columns, str):
         columns = dict(part.partition("=")[::2] for part in columns.split(","))

@@ -277,7 +277,11 @@ def read_config(path: str | Path, *, also: Iterable[str] = ()) -> dict[str, Any]
 
 
 def resolve(
-    given: Mapping[str, Any] | None = None, *, config: str | Path | None = None, strategy: str | None = None
+    given: Mapping[str, Any] | None = None,
+    *,
+    config: str | Path | None = None,
+    strategy: str | None = None,
+    among_others: bool = False,
 ) -> Options:
     """Return the options of a search: defaults, then the preset's, then the file's, then those given.
 
@@ -291,6 +295,8 @@ def resolve(
     strategy : str, optional
         The strategy where none is given anywhere. If that is not given either, it is "auto", or the one that an option
         which is given belongs to: a backend is that of the one that hands problems to solvers.
+    among_others : bool
+        Whether this is one of several searches with the same options: then a solver need not be of use to it.
 
     Raises
     ------
@@ -302,6 +308,8 @@ def resolve(
     options = resolve_as(Options, given, config=config)
     if "strategy" not in options.model_fields_set and (name := strategy or _meant(options)) is not None:
         options = options.model_copy(update={"strategy": name})
+    if not among_others:
+        check_solver_is_used(given, options.strategy)
     _check_sense(options)
     if options.max_length is not None and options.min_length > options.max_length:
         raise OptionError(f"The minimum length {options.min_length} is above the maximum length {options.max_length}.")
@@ -312,6 +320,28 @@ def resolve(
     options.spec()
     options.limits()
     return options
+
+
+def check_solver_is_used(given: Mapping[str, Any] | None, *strategies: str, enumerates: bool = False) -> None:
+    """Refuse a solver, or options of one, that is given where no strategy hands problems to solvers.
+
+    Parameters
+    ----------
+    given : mapping, optional
+        Option name -> value, as of `resolve`: without those of a file, which serves every command.
+    strategies : str
+        All that are run.
+    enumerates : bool
+        Whether they are to enumerate optima, which no solver does.
+    """
+    values = in_our_names({name: value for name, value in (given or {}).items() if value is not None})
+    named = [name for name in _OF_BACKENDS if values.get(name) not in (None, False, (), [], {})]
+    if not named or not (enumerates or not any("backend" in STRATEGIES.load(name).flags for name in strategies)):
+        return
+    flag = "--backend-option" if named[0] == "backend_options" else f"--{named[0]}"
+    why = "none enumerates optima" if enumerates else f"there is none behind {' and '.join(strategies)}"
+    able = "leave it out" if enumerates else f"leave it out, or give --strategy {solving()}"
+    raise OptionError(f"The option {flag} is for problems that go to a MILP solver, but {why}: {able}.")
 
 
 def _meant(options: Options) -> str | None:

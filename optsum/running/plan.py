@@ -15,7 +15,7 @@ from optsum.corpus.topic import Topic
 from optsum.coverage.instance import Key
 from optsum.errors import OptionError, unknown_name
 from optsum.options.of_strategies import shared_out, solving, takes_backend
-from optsum.options.options import Options, read_config, resolve
+from optsum.options.options import Options, check_solver_is_used, read_config, resolve
 from optsum.plugins import is_place
 from optsum.problem.formulation import Task
 from optsum.registry import BASELINES, STRATEGIES
@@ -96,7 +96,7 @@ class Plan:
         solvers = () if backends is None else tuple(_names(backends, "backend"))
         default = (solving(),) if solvers else BASELINES
         strategies = _names(strategies if strategies is not None else file.get("strategies", default))
-        base = resolve(options, config=config)
+        base = resolve(options, config=config, among_others=True)
         exact = exact if exact is not None else file.get("exact")
         exact = (solving() if solvers else _serving(base)) if exact is None else None if exact == "none" else exact
         for name in [*strategies, *([exact] if exact else [])]:
@@ -105,12 +105,14 @@ class Plan:
         if exact is not None:
             check_exact(exact)
         names = [*([exact] if exact else []), *(name for name in strategies if name != exact)]
+        check_solver_is_used(options, *names)
         own = shared_out(base.strategy_options, names)
         variants = [base.model_copy(update={"strategy": name, "strategy_options": own[name]}) for name in names]
         if exact_time_limit is not None:
             if exact is None:
                 raise OptionError(NO_EXACT)
-            variants[0] = resolve({**variants[0].model_dump(), "time_limit": exact_time_limit})
+            whole = {**variants[0].model_dump(), "time_limit": exact_time_limit}
+            variants[0] = resolve(whole, among_others=True)
         variants = [seeded for variant in variants for seeded in each_seed(variant, several)]
         if not solvers:
             return cls(tuple(variants), exact, seeds=several)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from functools import lru_cache
 from re import findall
 from typing import Any, Final
@@ -10,7 +9,7 @@ from typing import Any, Final
 from optsum.contracts.declaration import BoundQuality, OptionNames
 from optsum.contracts.run import Limits
 from optsum.errors import OptionError
-from optsum.system.processes.supervised import ask
+from optsum.system.processes.supervised import ask, find_program
 
 from .pyomo.backend import PyomoBackend
 from .pyomo.declaration import PyomoDeclaration
@@ -62,6 +61,6 @@ def _refused(options: tuple[tuple[str, str], ...]) -> str:
     if not options:
         return ""
     words = [word for name, value in options for word in (f"-{name}", value)]
-    said = ask([shutil.which("cbc") or "cbc", *words, "-quit"]) or ""
+    said = ask([find_program("cbc") or "", *words, "-quit"]) or ""
     lines = findall(r"(?m)^(?:No match for|String of|<Possible options|\S+ was provided for).*$", said)
     return "; ".join(line.strip("<; ") for line in lines)

@@ -22,6 +22,7 @@ CPLEX: Final = PyomoDeclaration(
     # The objective is an integer: a bound less than 1 away proves it.
     fixed={"mip_tolerances_absmipgap": 0.999},
     # CPLEX's own numbers: Pyomo calls a limit without an incumbent, and every node limit, an error.
+    bound_keepers=r"mip_tolerances_(abs)?mipgap",
     statuses={
         **dict.fromkeys(("1", "101", "102"), Ending.OPTIMAL),
         **dict.fromkeys(("3", "4", "103", "119"), Ending.INFEASIBLE),

@@ -11,8 +11,8 @@ import json
 import subprocess
 from collections.abc import Mapping, Sequence
 from io import BytesIO
-from threading import Event, Lock, Timer
-from time import perf_counter
+from threading import TIMEOUT_MAX, Event, Lock, Timer
+from time import monotonic, perf_counter
 from typing import Any, Final
 
 import numpy as np
@@ -37,6 +37,10 @@ CP_SAT: Final = Declaration(
     names=OptionNames(time="max_time_in_seconds", gap="relative_gap_limit", threads="num_workers", seed="random_seed"),
     # With one worker the default linearization leaves most of the relaxation out; Ctrl-C is for this process.
     fixed={"linearization_level": 2, "catch_sigint_signal": False},
+    bound_keepers=(
+        r"(relative|absolute)_gap_limit|stop_after_.*|max_.*(time|conflicts|memory).*|(num|interleave)_.*|.*seed.*"
+        r"|cp_model_(presolve|probing_level)|symmetry_level|search_branching|log_.*"
+    ),
     statuses={
         "OPTIMAL": Ending.OPTIMAL,
         "INFEASIBLE": Ending.INFEASIBLE,
@@ -93,6 +97,9 @@ class CpSat(Backend):
         )
 
 
+_ANSWER: Final = 1 << 26
+"""Bytes of the longest answer that is read."""
+
 _ARRAYS: Final = ("objective", "upper", "row_start", "row_column", "row_value", "row_lower", "row_upper")
 
 
@@ -136,8 +143,12 @@ class _Child:
             if self._process is not None:
                 self._process.kill()
 
-        timer = Timer(seconds, end) if seconds < float("inf") else None
-        with self._lock:
+        until = monotonic() + seconds
+        if not self._lock.acquire(timeout=min(seconds, TIMEOUT_MAX)):
+            raise Overran("the time limit was over while another thread was using cp-sat")
+        try:
+            # It is another thread's until now.
+            timer = Timer(max(0.01, until - monotonic()), end) if seconds < float("inf") else None
             try:
                 if timer is not None:
                     timer.daemon = True
@@ -156,6 +167,8 @@ class _Child:
             finally:
                 if timer is not None:
                     timer.cancel()
+        finally:
+            self._lock.release()
 
     def _exchange(self, request: bytes) -> dict[str, Any]:
         if self._process is not None and self._process.poll() is not None:
@@ -171,7 +184,7 @@ class _Child:
         assert self._process.stdout is not None  # noqa: S101
         self._process.stdin.write(len(request).to_bytes(8) + request)
         self._process.stdin.flush()
-        answer: dict[str, Any] = json.loads(self._process.stdout.readline())
+        answer: dict[str, Any] = json.loads(self._process.stdout.readline(_ANSWER))
         return answer
 
     def _stop(self) -> int | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import ceil
 from typing import Any, Final
 
-from optsum.contracts.declaration import BoundQuality, OptionNames
+from optsum.contracts.declaration import BoundQuality, Ending, OptionNames
 from optsum.contracts.run import Limits
 
 from .pyomo.backend import PyomoBackend
@@ -19,11 +19,11 @@ GLPK: Final = PyomoDeclaration(
     licence="free (GPL 3)",
     program="glpsol",
     version_arguments=("--version",),
-    # It could stop at a gap, but tells no bound, so nobody could say what the gap was.
-    names=OptionNames(time="tmlim"),
+    # It tells no bound: what the gap was is measured by the root relaxation's.
+    names=OptionNames(time="tmlim", gap="mipgap"),
     deterministic=True,
     bound=BoundQuality.NONE,
-    statuses=OLDER,
+    statuses={**OLDER, "gap": Ending.OPTIMAL},
     option_failures=r"Invalid|invalid|option",
 )
 
@@ -34,6 +34,12 @@ class Glpk(PyomoBackend):
     name = "glpk"
     about = "GLPK, the program glpsol, through Pyomo; tells no bound"
     declaration = GLPK
+
+    def native(self, solver: Any, results: Any) -> tuple[str, str]:
+        """Say that the gap was reached, which for Pyomo is any feasible end."""
+        if "GAP TOLERANCE REACHED" in (getattr(solver, "_log", None) or ""):
+            return "gap", "gap tolerance reached"
+        return super().native(solver, results)
 
     def settings(self, limits: Limits, seed: int) -> dict[str, Any]:
         """Give whole seconds, at least one."""

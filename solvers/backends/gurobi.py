@@ -23,6 +23,10 @@ GUROBI: Final = PyomoDeclaration(
     names=OptionNames(time="time_limit", gap="rel_gap", threads="threads", seed="Seed", nodes="NodeLimit"),
     # The objective is an integer: a bound less than 1 away proves it.
     fixed={"abs_gap": 0.999},
+    bound_keepers=(
+        r"(?i)MIPGap(Abs)?|(Solution|Work|Iteration|Time|Node)Limit|(Soft)?MemLimit|Best(Obj|Bd)Stop|Threads|Heuristics"
+        r"|MIPFocus|ImproveStart.*|Presolve|Cuts|Method|Symmetry|VarBranch|OutputFlag|Log.*"
+    ),
     statuses=NEWER,
     warm_start=True,
     option_failures=r"Unknown parameter|Unable to set parameter|must be real|integer is required|cannot be interpreted",

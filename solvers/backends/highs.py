@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
@@ -25,6 +26,9 @@ _SMALL = 400
 _RELATIVE: Final = 1e-8
 """How far bound and objective may be apart, in relation to their size."""
 
+_GAP: Final = 0.999
+"""The objective is an integer: a bound less than 1 away proves it."""
+
 HIGHS: Final = Declaration(
     install="pip install highspy",
     licence="free (MIT)",
@@ -32,8 +36,8 @@ HIGHS: Final = Declaration(
     names=OptionNames(
         time="time_limit", gap="mip_rel_gap", threads="threads", seed="random_seed", nodes="mip_max_nodes"
     ),
-    # The objective is an integer: a bound less than 1 away proves it.
-    fixed={"mip_abs_gap": 0.999},
+    fixed={"mip_abs_gap": _GAP},
+    bound_keepers=r"mip_(max_|heuristic_|pool_|allow_|detect_|min_logging_).*|presolve|parallel|output_flag|log_.*",
     statuses={
         "kOptimal": Ending.OPTIMAL,
         "kInfeasible": Ending.INFEASIBLE,
@@ -101,13 +105,17 @@ class Highs(Backend):
         if not ended:
             termination = Termination.INTERRUPTED if deadline.reason == "interrupted" else Termination.TIME_LIMIT
             return RawOutcome(termination=termination, native="no answer in time", selection=next(iter(found), None))
-        return _outcome(
+        outcome = _outcome(
             highs,
             model.units,
             limits,
             {"build_s": built - began, "hand_over_s": passed - built, "solve_s": solved - passed},
             interrupted=deadline.reason == "interrupted",
         )
+        # At a limit, too, it may hold the columns of one solution and the objective of another.
+        if outcome.selection is not None and not outcome.optimal and _is_off(highs, model):
+            return replace(outcome, objective=None)
+        return outcome
 
 
 def set_options(highs: Any, options: Mapping[str, Any], name: str) -> None:
@@ -154,9 +162,15 @@ def _contradicts_itself(highs: Any, model: LinearModel, *, trusting: bool) -> bo
         return False
     info = highs.getInfo()
     said = info.objective_function_value
+    loose = not trusting and abs(info.mip_dual_bound - said) > _GAP + _RELATIVE * abs(said)
+    return loose or _is_off(highs, model)
+
+
+def _is_off(highs: Any, model: LinearModel) -> bool:
+    """Whether the columns are not worth the objective that is stated, which is an integer for every solution."""
+    said = highs.getInfo().objective_function_value
     worth = float(model.objective @ np.array(highs.getSolution().col_value))
-    apart = abs(said - worth) if trusting else max(abs(said - worth), abs(info.mip_dual_bound - said))
-    return bool(apart > 1.0 + _RELATIVE * abs(said))
+    return bool(abs(said - worth) > 0.5 + _RELATIVE * abs(said))
 
 
 def _outcome(

@@ -7,7 +7,7 @@ from optsum.contracts.declaration import BoundQuality, OptionNames
 from optsum.errors import BackendError, OptionError, OptsumError
 from optsum.registry import BACKENDS
 
-from .pyomo.backend import PyomoBackend
+from .pyomo.backend import PyomoBackend, load_pyomo
 from .pyomo.declaration import PyomoDeclaration
 from .pyomo.newer import NEWER
 from .pyomo.older import OLDER
@@ -54,7 +54,7 @@ def through_pyomo(solver: str) -> type[PyomoBackend]:
 
 def _declared(solver: str) -> PyomoDeclaration:
     """Return what can be said of a solver that nobody has declared."""
-    import pyomo.environ as pyo
+    pyo = load_pyomo()
     from pyomo.contrib.solver.common.factory import SolverFactory as Newer
 
     newer = solver in Newer

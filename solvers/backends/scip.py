@@ -30,6 +30,7 @@ SCIP: Final = PyomoDeclaration(
     ),
     # The objective is an integer: a bound less than 1 away proves it. Ctrl-C is heard by Python.
     fixed={"abs_gap": 0.999, "misc/catchctrlc": False},
+    bound_keepers=r"(limits|heuristics|branching|nodeselection|randomization|timing|display)/.*|presolving/max(rounds|restarts)",
     statuses={
         **dict.fromkeys(("optimal", "gaplimit"), Ending.OPTIMAL),
         **dict.fromkeys(("infeasible", "inforunbd"), Ending.INFEASIBLE),

@@ -38,6 +38,7 @@ XPRESS: Final = PyomoDeclaration(
     names=OptionNames(time="timelimit", gap="miprelstop", threads="threads", seed="randomseed", nodes="maxnode"),
     # The objective is an integer: a bound less than 1 away proves it.
     fixed={"mipabsstop": 0.999},
+    bound_keepers=r"(?i)mip(rel|abs)stop|max(node|time|mipsol)|timelimit",
     # What Pyomo makes of it is "warning, other" at every limit. Here: the state of the solution if the search is
     # complete, and otherwise what stopped it.
     statuses={

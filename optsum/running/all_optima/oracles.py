@@ -19,7 +19,7 @@ from optsum.optima.diagram import Diagram
 from optsum.optima.nearness import Nearness
 from optsum.optima.optima import Names, Optima
 from optsum.options.keywords import Keywords
-from optsum.options.options import Options, resolve
+from optsum.options.options import Options, check_solver_is_used, resolve
 from optsum.problem.formulation import Task
 from optsum.registry import PROVER, STRATEGIES
 from optsum.running.all_optima import families
@@ -57,6 +57,7 @@ def resolve_enumeration(
     UnsupportedError
         If the strategy finds one optimum only.
     """
+    check_solver_is_used(given, enumerates=True)
     options = resolve(given, config=config, strategy=PROVER)
     if not options.searcher().enumerates:
         able = " or ".join(name for name in STRATEGIES if STRATEGIES.load(name).enumerates)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shutil
+import stat
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -14,10 +16,48 @@ from typing import Final
 
 from optsum.system.processes import supervisor
 
-__all__ = ["TO_GO_S", "Ended", "ask", "run_supervised"]
+__all__ = ["TO_GO_S", "Ended", "ask", "find_program", "read_whole", "run_supervised"]
 
 TO_GO_S: Final = 3.0
 """Seconds that a supervisor gets to end its program, before it is given up."""
+
+
+_SAID: Final = 8_000_000
+"""Bytes of a program's output that are kept: its beginning and, above all, its end."""
+
+
+def find_program(name: str) -> str | None:
+    """Return the path of a program in an absolute folder of the PATH; None if there is none.
+
+    Unlike `shutil.which`, it never looks in the current folder: for an empty, "." or other relative entry of the PATH
+    it would, and always on Windows. Only a path that is absolute may be given in the place of a name.
+    """
+    if Path(name).name != name:
+        return shutil.which(name) if Path(name).is_absolute() else None
+    endings = os.environ.get("PATHEXT", "").split(os.pathsep) if os.name == "nt" else [""]
+    folders = filter(Path.is_absolute, map(Path, os.environ.get("PATH", os.defpath).split(os.pathsep)))
+    paths = (str(folder / (name + ending)) for folder in folders for ending in endings)
+    return next(filter(shutil.which, paths), None)
+
+
+def read_whole(path: Path, most: int) -> bytes:
+    """Return the bytes of a file that a program has written, the middle left out where there are more than `most`.
+
+    Raises
+    ------
+    OSError
+        If it is no plain file, such as a pipe, a device or a link, which might never end.
+    """
+    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    with open(os.open(path, flags), "rb") as file:  # noqa: PTH123 - of a descriptor
+        state = os.fstat(file.fileno())
+        if not stat.S_ISREG(state.st_mode):
+            raise OSError(f"{path.name} is no plain file")
+        if state.st_size <= most:
+            return file.read(most)
+        first = file.read(most // 4)
+        file.seek(state.st_size - (most - most // 4))
+        return first + b"\n" + file.read(most - most // 4)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +131,10 @@ def run_supervised(
         _dismiss(process)
     if len(answer) != 2:
         raise OSError(f"{command[0]} cannot be started")
-    said = output.read_bytes().decode("utf-8", "replace") if output.exists() else ""
+    try:
+        said = read_whole(output, _SAID).decode("utf-8", "replace")
+    except OSError:  # it has put something else in its place
+        said = ""
     return Ended(status=int(answer[1]), output=said, killed=answer[0] == "killed")
 
 

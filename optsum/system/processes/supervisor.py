@@ -12,10 +12,14 @@ that started it. One line is written in the end: "ended" or "killed", and the ex
 from __future__ import annotations
 
 import os
+import resource
 import select
 import signal
 import sys
 import time
+
+_LARGEST = 1 << 30
+"""Bytes of the largest file that the program may write: one that goes on is ended by a signal."""
 
 _TO_GO_S = 1.0
 """Seconds between SIGTERM and SIGKILL."""
@@ -26,6 +30,9 @@ def main(arguments: list[str]) -> None:
     seconds, folder, source, output, *command = arguments
     for ignored in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):  # the pipe alone says when to end
         signal.signal(ignored, signal.SIG_IGN)
+    hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
+    most = _LARGEST if hard == resource.RLIM_INFINITY else min(hard, _LARGEST)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (most, hard))
     wake, waker = os.pipe()
     os.set_blocking(waker, False)
     signal.set_wakeup_fd(waker)

@@ -5,14 +5,19 @@ from __future__ import annotations
 import logging
 import multiprocessing
 import signal
+import subprocess
+import sys
 import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import replace
-from io import StringIO
+from functools import cache
+from io import StringIO, TextIOBase
+from pathlib import Path
 from re import search
-from typing import Any
+from tempfile import TemporaryDirectory
+from typing import Any, Final
 
 from optsum.contracts.backend import Availability, Backend, RawOutcome
 from optsum.contracts.declaration import Ending
@@ -23,6 +28,7 @@ from optsum.errors import BackendError, OptionError, OptsumError
 from optsum.problem.problem import Problem, Selection
 from optsum.system.clock import clock
 from optsum.system.deadline import Deadline
+from optsum.system.processes.supervised import find_program, run_supervised
 
 from ..alarm import Alarm, Overran
 from .declaration import PyomoDeclaration
@@ -101,7 +107,10 @@ class PyomoBackend(Backend):
             left = limits.time_s - (clock() - began)  # building and writing count
             return self.settings(replace(limits, time_s=max(_SHORTEST, left)), seed)
 
-        with interruptible(), hushed() as noise:
+        with pyomo_alone(deadline) as noise, interruptible():
+            if noise is None:
+                why = "the time limit was over while another thread was using Pyomo"
+                return RawOutcome(termination=Termination.TIME_LIMIT, native="no answer in time", detail=why)
             try:
                 with Alarm(deadline) as alarm:
                     model = build() if build is not None else pyomo_model(problem.linear_model)
@@ -151,11 +160,13 @@ class PyomoBackend(Backend):
 
     def _explained(self, error: Exception, noise: str, model: Any) -> OptsumError:
         """Return what a solver's own exception means."""
+        given = self.given()
+        if isinstance(error, BackendError) and given:
+            return BackendError(f"{str(error).rstrip('.')}, with the options {given}.")
         if isinstance(error, OptsumError):
             return error
         declared, words = self.declaration, f"{error}\n{noise}"
         first = next((line.strip() for line in words.splitlines() if line.strip()), type(error).__name__)
-        given = self.given()
         if self.options and (found := search(f".*(?:{declared.option_failures}).*", words)):
             return OptionError(f"The backend {self.name} does not take the options {given}: {found.group().strip()}")
         if declared.size is not None and search(declared.size_failures, words):
@@ -164,6 +175,11 @@ class PyomoBackend(Backend):
                 f"variables and {model.nconstraints():,} rows: use a full licence, or --backend highs, which is free."
             )
         if search(declared.licence_failures, words):
+            if given:
+                return OptionError(
+                    f"The backend {self.name} does not take the options {given} under its licence here: "
+                    f"{first.rstrip('.')}."
+                )
             return BackendError(
                 f"The backend {self.name} finds no licence ({first.rstrip('.')}): use --backend highs, which is free."
             )
@@ -171,8 +187,7 @@ class PyomoBackend(Backend):
 
     def factory(self) -> Any:
         """Return Pyomo's solver object."""
-        import pyomo.environ as pyo
-
+        pyo = load_pyomo()
         if self.declaration.newer:
             from pyomo.contrib.solver.common.factory import SolverFactory as Newer
 
@@ -192,6 +207,43 @@ class PyomoBackend(Backend):
             return Availability(usable=usable, reason="" if usable else "Pyomo does not find it")
 
 
+@cache
+def load_pyomo() -> Any:
+    """Return `pyomo.environ`, taught to run no program of the current folder and to read no endless output.
+
+    Pyomo looks for programs and libraries in the current folder before the PATH, and for a version or an ability
+    it reads whatever a program says.
+    """
+    import pyomo.environ as pyo
+    from pyomo.common import Executable, Library
+
+    Executable._manager._find = lambda name, **_: find_program(name)  # noqa: SLF001 - Pyomo has no other way to it
+    find_library = Library._manager._find  # noqa: SLF001
+    Library._manager._find = lambda name, **given: find_library(name, cwd=False, **given)  # noqa: SLF001
+    Executable.rehash()
+    for name, module in list(sys.modules.items()):
+        if name.startswith("pyomo.") and vars(module).get("subprocess") is subprocess:
+            module.subprocess = _Bounded()  # type: ignore[attr-defined]
+    return pyo
+
+
+class _Bounded:
+    """The module `subprocess`, whose `run` keeps a bounded part of what a program says and ends all that it started."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(subprocess, name)
+
+    def run(self, command: Any, **given: Any) -> Any:
+        if given.get("stdout") != subprocess.PIPE or given.get("input") or not isinstance(command, list):
+            return subprocess.run(command, check=False, **given)  # noqa: S603 - Pyomo's own call
+        with TemporaryDirectory(prefix="optsum-", ignore_cleanup_errors=True) as folder:
+            seconds = given.get("timeout")
+            ended = run_supervised(command, Path(folder), seconds=seconds, environment=given.get("env"))
+        if ended.killed:
+            raise subprocess.TimeoutExpired(command, seconds or 0.0, ended.output)
+        return subprocess.CompletedProcess(command, ended.status, ended.output, "")
+
+
 def _let_go_of_named_locks() -> None:
     """Have Pyomo hold no lock that the system knows by a name.
 
@@ -207,15 +259,56 @@ def _let_go_of_named_locks() -> None:
         dependencies.capture_output_lock = threading.Lock()
 
 
+_ALONE: Final = threading.RLock()
+"""Held by the thread that uses Pyomo, which redirects the whole process's output and has one folder for its files."""
+
+
+@contextmanager
+def pyomo_alone(deadline: Deadline) -> Iterator[StringIO | None]:
+    """Do as `hushed` does once no other thread uses Pyomo; without it, and with None, if the deadline comes first."""
+    if not _ALONE.acquire(timeout=min(deadline.left_s, threading.TIMEOUT_MAX)):
+        yield None
+        return
+    try:
+        with hushed() as noise:
+            yield noise
+    finally:
+        _ALONE.release()
+
+
 @contextmanager
 def hushed() -> Iterator[StringIO]:
     """Keep what solvers, their modules and Pyomo print out of the rows, and at hand for an error's sentence."""
+    with _ALONE:
+        yield from _hushed()
+
+
+class _Apart(TextIOBase):
+    """A standard stream that keeps what one thread writes, and lets the others write where they did."""
+
+    def __init__(self, noise: StringIO, before: Any) -> None:
+        super().__init__()
+        self._noise, self._before, self._thread = noise, before, threading.get_ident()
+
+    def write(self, text: str) -> int:
+        """Write it to the stream of the thread that does."""
+        stream = self._noise if threading.get_ident() == self._thread else self._before
+        return len(text) if stream is None else int(stream.write(text))
+
+    def flush(self) -> None:
+        """Flush the stream of the thread that does."""
+        if threading.get_ident() != self._thread and self._before is not None:
+            self._before.flush()
+
+
+def _hushed() -> Iterator[StringIO]:
     noise = StringIO()
+    out, err = _Apart(noise, sys.stdout), _Apart(noise, sys.stderr)
     logger = logging.getLogger("pyomo")
     handler, kept, level, spread = logging.StreamHandler(noise), logger.handlers[:], logger.level, logger.propagate
     logger.handlers, logger.propagate = [handler], False
     try:
-        with warnings.catch_warnings(), redirect_stdout(noise), redirect_stderr(noise):
+        with warnings.catch_warnings(), redirect_stdout(out), redirect_stderr(err):
             warnings.simplefilter("ignore")
             yield noise
     finally:

@@ -23,6 +23,7 @@ PYOMO_HIGHS: Final = PyomoDeclaration(
     module="highspy",
     names=OptionNames(time="time_limit", gap="rel_gap", threads="threads", seed="random_seed", nodes="mip_max_nodes"),
     fixed={"abs_gap": 0.999},
+    bound_keepers=rf"mip_(rel|abs)_gap|{HIGHS.bound_keepers}",
     # A node limit is a "solution limit" of HiGHS, of which this interface knows nothing.
     statuses=NEWER,
 )

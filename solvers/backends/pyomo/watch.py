@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import signal
+import stat
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, Final
 
 from optsum.errors import BackendError
 from optsum.system.deadline import Deadline
 from optsum.system.processes.supervised import run_supervised
 
 from ..alarm import GRACE_S, Alarm, Overran
+
+_ANSWER: Final = 4_000_000
+_LINES: Final = 8
+"""An answer takes no more bytes than this, and so many times as its program."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,11 +137,25 @@ class Watch:
             given=command.script if "script" in command else "",
             environment=command.env,
         )
+        _check_files(self.name, folder)
         if ended.killed:
             raise Overran(f"{self.name} went on {GRACE_S:g} s after its time limit and was killed")
         if ended.status < 0:
             raise BackendError(f"{self.name} crashed ({_signal_name(-ended.status)}).")
         return [ended.status, ended.output]
+
+
+def _check_files(name: str, folder: Path) -> None:
+    """Refuse files that Pyomo could not read, or not soon: pipes, devices, links, and far more than an answer is."""
+    files = [path for path in folder.rglob("*") if not (path.is_dir() and not path.is_symlink())]
+    sizes = {path: path.lstat().st_size for path in files}
+    programs = max((size for path, size in sizes.items() if path.suffix in {".lp", ".nl", ".mps"}), default=0)
+    for path in files:
+        if not stat.S_ISREG(path.lstat().st_mode):
+            path.unlink()  # Pyomo can remove nothing but files
+            raise BackendError(f"{name} left something in the place of its answer that is no plain file.")
+        if sizes[path] > _ANSWER + _LINES * programs:
+            raise BackendError(f"{name} wrote {sizes[path]:,} bytes, far more than an answer to its program can take.")
 
 
 def _signal_name(number: int) -> str:

@@ -199,7 +199,6 @@ def test_a_backend_that_is_not_here_says_so(monkeypatch: pytest.MonkeyPatch) -> 
     ("backend", "limits", "options", "match"),
     [
         ("glpk", Limits(nodes=3), {}, "The backend glpk takes no node limit: use a time limit"),
-        ("glpk", Limits(gap=0.1), {}, "The backend glpk takes no gap"),
         ("glpk", Limits(), {"threads": 2}, "The backend glpk takes no number of threads: leave it at 1"),
         ("cp-sat", Limits(nodes=3), {}, "The backend cp-sat takes no node limit"),
         ("rc2", Limits(gap=0.1), {}, "The backend rc2 takes no gap"),

@@ -1,0 +1,91 @@
+"""Answers of programs that would never end, or take all memory: one sentence, in time."""
+
+from __future__ import annotations
+
+import os
+import resource
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from fake_solvers import fake_cbc, fake_glpsol, first_on_path
+from optsum.solvers.backends import cpsat
+from optsum.solvers.backends.cpsat import CpSat
+
+from optsum.contracts.run import Limits
+from optsum.coverage.instance import Coverage
+from optsum.errors import BackendError
+from optsum.problem.coverage_problem import CoverageProblem
+from optsum.running.search import search
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="the programs are scripts")
+
+PROBLEM = CoverageProblem.of(
+    Coverage.of([2, 2, 3], [{0: 1}, {1: 1}, {0: 1, 2: 1}], [[2], [2], [2]], constants=(0, 6), max_length=4)
+)
+FAKES = {"cbc": fake_cbc, "glpk": fake_glpsol}
+GLP = "other = arguments[arguments.index('--wglp') + 1]\nif os.path.exists(other): os.unlink(other)\n"
+
+
+@pytest.mark.parametrize("limits", [Limits(), Limits(time_s=20.0)], ids=["no limit", "limit"])
+@pytest.mark.parametrize(
+    ("backend", "does", "match"),
+    [
+        ("cbc", "os.mkfifo(written)", "no plain file"),
+        ("cbc", "os.symlink('/dev/zero', written)", "no plain file"),
+        ("cbc", "os.symlink('/etc/passwd', written)", "no plain file"),
+        ("cbc", "open(written, 'wb').truncate(165_000_000)", "wrote 165,000,000 bytes"),
+        ("cbc", "open(written, 'wb').truncate(900_000_000)", "wrote 900,000,000 bytes"),
+        ("cbc", "os.truncate(1, 900_000_000)", "cbc"),
+        ("cbc", "os.write(1, b'x' * 60_000_000)", "cbc"),
+        ("glpk", "os.mkfifo(written)", "no plain file"),
+        ("glpk", GLP + "os.mkfifo(other)", "no plain file"),
+        ("glpk", GLP + "os.symlink('/dev/zero', other)", "no plain file"),
+        ("glpk", "open(written, 'wb').truncate(165_000_000)", "wrote 165,000,000 bytes"),
+        ("glpk", "os.truncate(1, 900_000_000)", "glpk"),
+    ],
+)
+def test_an_answer_that_is_none_is_refused_in_time(
+    backend: str, does: str, match: str, limits: Limits, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    FAKES[backend](tmp_path, does)
+    first_on_path(monkeypatch, tmp_path)
+    search(PROBLEM, "greedy")
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    began = time.monotonic()
+    with pytest.raises(BackendError, match=match):
+        search(PROBLEM, "milp", limits, backend=backend)
+    assert time.monotonic() - began < 60
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 400_000, "kilobytes"
+
+
+@pytest.mark.parametrize("says", ["while True: os.write(1, b'x' * 100_000)", "os.write(1, b'1.0 ' * 50_000_000)"])
+@pytest.mark.parametrize("backend", ["cbc", "glpk"])
+def test_a_version_that_does_not_end_is_none(
+    backend: str, says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = {"cbc": "cbc", "glpk": "glpsol"}[backend]
+    (tmp_path / name).write_text(f"#!{sys.executable} -IS\nimport os\n{says}\n")
+    (tmp_path / name).chmod(0o755)
+    first_on_path(monkeypatch, tmp_path)
+    monkeypatch.setattr("optsum.contracts.backend._ANSWERS_S", 2.0)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with pytest.raises(BackendError):
+        search(PROBLEM, "milp", backend=backend)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 400_000, "kilobytes"
+
+
+@pytest.mark.parametrize("says", ["os.write(1, b'x' * 80_000_000)", "os.write(1, b'{' * 100)"])
+def test_the_process_of_cp_sat_may_babble(says: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not CpSat().available():
+        pytest.skip("OR-Tools are not here")
+    child = cpsat._Child([sys.executable, "-c", f"import os, time; {says}; time.sleep(60)"])
+    monkeypatch.setattr(cpsat, "_CHILD", child)
+    monkeypatch.setattr(cpsat, "GRACE_S", 0.2)
+    outcome_or_error: object
+    try:
+        outcome_or_error = CpSat().solve(PROBLEM, Limits(time_s=3.0), 0).native
+    except BackendError as error:
+        outcome_or_error = str(error)
+    assert "no answer in time" in str(outcome_or_error) or "died" in str(outcome_or_error)

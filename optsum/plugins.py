@@ -7,7 +7,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
-from functools import cache, cached_property, partial
+from functools import cache, cached_property, lru_cache, partial
 from hashlib import sha256
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
@@ -15,11 +15,9 @@ from importlib.util import module_from_spec, spec_from_file_location
 from operator import attrgetter
 from pathlib import Path
 from types import MappingProxyType, ModuleType, NoneType, UnionType
-from typing import Any, Final, Generic, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, Final, Generic, Literal, Self, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from optsum.errors import OptionError, UnsupportedError, unknown_name
-
-__all__ = ["Registry", "is_place", "place_of"]
 
 T = TypeVar("T")
 
@@ -105,11 +103,13 @@ class Registry(Generic[T]):
             plugin: type[T] = load()
         except Exception as error:
             raise OptionError(f"The {self.kind} {said} cannot be imported: {error!r}.") from error
-        if not _derives(plugin, _attribute(self.base)):
-            raise OptionError(
-                f"The {self.kind} {said} cannot be used: it is no subclass of {self.base.replace(':', '.')}."
-            )
+        if (fault := self._fault(plugin)) is not None:
+            raise OptionError(f"The {self.kind} {said} cannot be used: {fault}.")
         return plugin
+
+    def _fault(self, plugin: object) -> str | None:
+        derives = isinstance(plugin, type) and issubclass(plugin, _attribute(self.base))
+        return None if derives else f"it is no subclass of {self.base.replace(':', '.')}"
 
     def options_of(self, name: str) -> list[str]:
         """Return the names of what can be set: the fields of the class, where it is a dataclass."""
@@ -152,6 +152,123 @@ class Registry(Generic[T]):
         return cls(**values)
 
 
+class OwnFunction(str):
+    """A function that a caller gives itself, under the name that rows and messages have for it.
+
+    Two are the same only if they hold the same function, so nothing that is kept for one is used for another. Other
+    processes get the function with the name.
+    """
+
+    function: Callable[..., Any]
+    _sent: bytes | None
+
+    def __new__(cls, name: str, function: Callable[..., Any]) -> Self:
+        """Name a function."""
+        own = super().__new__(cls, name)
+        own.function = function
+        own._sent = None
+        return own
+
+    def __eq__(self, other: object) -> bool:
+        return str(self) == str(other) and getattr(other, "function", None) is self.function
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = str.__hash__
+
+    def sent(self) -> bytes:
+        """Return what another process makes it of.
+
+        Raises
+        ------
+        OptionError
+            If the function cannot be sent.
+        """
+        if self._sent is None:
+            from cloudpickle import dumps
+
+            try:
+                self._sent = dumps(self.function)
+            except Exception as error:
+                raise OptionError(
+                    f"The function {self} cannot be sent to other processes ({error!r:.120}): put it into a module and "
+                    "give it as module:function, or work in this process alone with --workers 1."
+                ) from error
+        return self._sent
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _received, (str(self), self.sent())
+
+
+@lru_cache(maxsize=16)
+def _received(name: str, sent: bytes) -> OwnFunction:
+    import pickle
+
+    return OwnFunction(name, pickle.loads(sent))  # noqa: S301 - of the process that started this one
+
+
+def named_function(function: Callable[..., Any]) -> str:
+    """Return the name of a function: where it stands, if other processes find it there; else an `OwnFunction`."""
+    module, name = getattr(function, "__module__", None), getattr(function, "__qualname__", type(function).__qualname__)
+    if module is None or module == "__main__":
+        return OwnFunction(_with_digest(f"{name}", function), function)
+    try:
+        found = attrgetter(name)(sys.modules[module])
+    except (AttributeError, KeyError):
+        found = None
+    return f"{module}:{name}" if found is function else OwnFunction(_with_digest(name, function), function)
+
+
+def _with_digest(name: str, function: Callable[..., Any]) -> str:
+    """Return a name that is another one when the function's code is; it knows nothing of values that the code uses."""
+    code = getattr(function, "__code__", None)
+    if code is None:
+        return name
+    said = repr((code.co_code.hex(), code.co_names, [each for each in code.co_consts if not hasattr(each, "co_code")]))
+    return f"{name}@{sha256(said.encode()).hexdigest()[:8]}"
+
+
+class Functions(Registry[Any]):
+    """Functions by name: built-ins, those that others announce, those that stand in a module, and a caller's own.
+
+    Parameters
+    ----------
+    kind : str
+        For messages: "tokenizer", "stemmer", "splitter".
+    builtin : mapping of name to function
+    group : str
+        Entry-point group in which third parties announce theirs.
+    families : mapping of prefix to ``"module:function"``, optional
+        As for `Registry`.
+    """
+
+    def __init__(
+        self,
+        kind: str,
+        builtin: Mapping[str, Any],
+        group: str,
+        families: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
+        super().__init__(kind, dict.fromkeys(builtin, ""), group, "builtins:object", families)
+        self._functions = builtin
+
+    def load(self, name: str) -> Any:
+        """Return the function of a name.
+
+        Raises
+        ------
+        UnknownNameError, OptionError
+            As `Registry.load` does.
+        """
+        if isinstance(name, OwnFunction):
+            return name.function
+        return self._functions[name] if name in self._functions else super().load(name)
+
+    def _fault(self, plugin: object) -> str | None:
+        return None if callable(plugin) else "it is no function"
+
+
 def is_place(name: str) -> bool:
     """Return whether a name says where a class is: ``FILE.py:Class`` or ``module.of.a.package:Class``."""
     return _PLACE.fullmatch(name) is not None
@@ -185,10 +302,6 @@ def _module_of_file(path: Path) -> ModuleType:
 
 _hints_of = cache(get_type_hints)
 """What the fields of a class are to be: its module's annotations are texts, and reading them takes .2 ms."""
-
-
-def _derives(plugin: object, base: type) -> bool:
-    return isinstance(plugin, type) and issubclass(plugin, base)
 
 
 def _attribute(path: str) -> Any:

@@ -79,7 +79,7 @@ class EachTopic:
         self._row_of, self._result_of, self._form = row_of, result_of, form
         self._finished = Finished(output or "", ways, other)
         self._inputs = [files.topics, *filter(None, (files.config, ways[0].stopwords))]
-        self._read = open_topics(files.topics, files.columns, ways[0].flat, files.limit)
+        self._read = open_topics(files.topics, files.columns, ways[0].reading, files.limit)
         self._statuses: Counter[str] = Counter()
         self._objective = 0.0
         self._kept = 0

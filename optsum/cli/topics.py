@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import Annotated, TypeAlias, cast
 
 import typer
 
 from optsum.cli.exits import DONE, tell
-from optsum.corpus.topic import BadTopic, Flat, Topic
+from optsum.corpus.sentences import splitter_of
+from optsum.corpus.topic import AS_IS, BadTopic, Flat, Reading, Topic
 from optsum.errors import OptionError, unknown_name
 from optsum.options.options import Options, read_config
 from optsum.report.messages import count_lines
@@ -30,17 +32,26 @@ Map: TypeAlias = Annotated[
     ),
 ]
 
-FlatLists: TypeAlias = Annotated[
-    str | None, typer.Option("--flat", metavar="sentences|texts", help=Options.model_fields["flat"].description or "")
-]
+
+def _help(option: str) -> str:
+    field = Options.model_fields[option]
+    return f"{field.description} [{field.default}]" if field.default is not None else f"{field.description}"
 
 
-def checked_flat(flat: object) -> Flat | None:
-    """Return what ``--flat`` says, where it is no field of a command's options; refuse what it cannot say."""
-    match flat:
-        case None | "sentences" | "texts":
-            return flat
-    raise unknown_name("kind of flat list", flat, ["sentences", "texts"])
+@dataclass(frozen=True)
+class ReadingFlags:
+    """How texts become sentences, for commands without a model of options; each field is a flag."""
+
+    language: Annotated[str | None, typer.Option(metavar="CODE", help=_help("language"))] = None
+    splitter: Annotated[str | None, typer.Option(metavar="NAME", help=_help("splitter"))] = None
+    flat: Annotated[str | None, typer.Option(metavar="sentences|texts", help=_help("flat"))] = None
+
+    def reading(self) -> Reading:
+        """Return how texts become sentences; what cannot be is refused."""
+        flat = self.flat
+        if flat is not None and flat not in {"sentences", "texts"}:
+            raise unknown_name("kind of flat list", flat, ["sentences", "texts"])
+        return Reading(splitter_of(self.language or "en", self.splitter or "sentencex"), cast("Flat | None", flat))
 
 
 Limit: TypeAlias = Annotated[
@@ -49,15 +60,15 @@ Limit: TypeAlias = Annotated[
 
 
 def open_topics(
-    path: str, columns: str | Mapping[str, str] | None, flat: Flat | None = None, limit: int | None = None
+    path: str, columns: str | Mapping[str, str] | None, reading: Reading = AS_IS, limit: int | None = None
 ) -> Iterator[Topic | BadTopic]:
     """Read topics, or the first of them; which columns were recognised is said on the standard error output."""
-    from optsum.corpus.topics import read_topics
+    from optsum.corpus.topics import topics_read
 
     def told(sentence: str) -> None:
         tell(sentence, DONE)
 
-    return islice(read_topics(path, flat=flat, columns=columns, told=told), limit)
+    return islice(topics_read(path, reading, columns, told), limit)
 
 
 def count_topics(path: str, limit: int | None) -> int | None:

@@ -7,7 +7,7 @@ together, hold enough of those of the reference's sentence, and no smaller part 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
@@ -19,7 +19,8 @@ from pydantic import Field
 
 from optsum.corpus.alternatives import texts_of
 from optsum.corpus.given import AnyTopics, checked_topics
-from optsum.corpus.topic import BadTopic, Flat, Topic
+from optsum.corpus.sentences import splitter_of
+from optsum.corpus.topic import BadTopic, Flat, Reading, Topic
 from optsum.corpus.unique import unique_topics
 from optsum.errors import InputError, OptionError, UnsupportedError
 from optsum.metrics.metric import Counts, Metric
@@ -46,6 +47,11 @@ def align(
     stopwords: Annotated[
         str | frozenset[str], Field(description="keep, drop (SMART list), or a file with one word a line")
     ] = "drop",
+    language: Annotated[str, Field(description="of raw text, by whose rules it is split: en, de, zh, ...")] = "en",
+    splitter: Annotated[
+        str | Callable[..., Any],
+        Field(description="what splits raw text into sentences: sentencex, or module:function"),
+    ] = "sentencex",
     flat: Annotated[
         Flat | None,
         Field(description="a flat list of strings as documents or references: one text's sentences, or texts"),
@@ -71,6 +77,8 @@ def align(
         The number of minimal sets can grow with the power `max_sentences` of the number of sentences. Of more than
         this the smallest are kept; of those of equal size the first that are found, which hold most n-grams in one
         sentence.
+    language, splitter
+        How raw text is split (`optsum.as_topic`).
     flat : {"sentences", "texts"}, optional
         What a flat list of strings is (`optsum.as_topic`).
     tokenizer, stem, stopwords
@@ -116,7 +124,7 @@ def align(
     ready = raw if tokenizer is not None else Analyzer("tokens", stem, stopwords)
     each = (
         aligned
-        for topic in checked_topics(topics, flat)
+        for topic in checked_topics(topics, Reading(splitter_of(language, splitter), flat))
         for aligned in _aligned(
             topic, parsed, Fraction(Decimal(str(threshold))), (max_sentences, max_sets), (raw, ready), made
         )

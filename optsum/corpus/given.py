@@ -9,10 +9,10 @@ from typing import Any, TypeAlias, TypeVar
 
 from optsum.corpus.formats.columns import recognised
 from optsum.corpus.formats.tables import topic_record
-from optsum.corpus.sentences import json_type
-from optsum.corpus.systems import BadSystem, System, as_system, read_systems
-from optsum.corpus.topic import BadTopic, Flat, Topic, as_topic
-from optsum.corpus.topics import read_topics
+from optsum.corpus.sentences import ENGLISH, Splitter, json_type
+from optsum.corpus.systems import BadSystem, System, system_of, systems_read
+from optsum.corpus.topic import AS_IS, BadTopic, Reading, Topic, as_topic, topic_of
+from optsum.corpus.topics import topics_read
 from optsum.corpus.vectors.arrays import Embed, embedded
 from optsum.errors import InputError, describe
 
@@ -37,7 +37,7 @@ AnyTopics: TypeAlias = Iterable[AnyTopic] | str | os.PathLike[str]
 """Topics, the path of a file or folder of them, or a data frame."""
 
 
-def topic_given(topic: object, summary: object = None) -> object:
+def topic_given(topic: object, summary: object = None, reading: Reading = AS_IS) -> object:
     """Return a topic; if a summary is given, that of a document and this summary, each a text or its sentences.
 
     Raises
@@ -55,7 +55,7 @@ def topic_given(topic: object, summary: object = None) -> object:
             continue
         if not isinstance(given, list | tuple) or not all(isinstance(one, str) for one in given):
             raise InputError(f"the {what} is {json_type(given)}; give a text, or a list of its sentences")
-    return as_topic({"id": "text", "documents": [text], "references": [summary]}, flat="texts")
+    return topic_of({"id": "text", "documents": [text], "references": [summary]}, reading._replace(flat="texts"))
 
 
 def with_vectors(topic: Topic | Mapping[str, Any], embed: Embed) -> Topic:
@@ -88,7 +88,7 @@ def with_vectors(topic: Topic | Mapping[str, Any], embed: Embed) -> Topic:
         raise InputError(f"topic {made.id!r}: {error}") from None
 
 
-def each_with_vectors(given: AnyTopics, embed: Embed, flat: Flat | None = None) -> Iterator[Topic | BadTopic]:
+def each_with_vectors(given: AnyTopics, embed: Embed, reading: Reading = AS_IS) -> Iterator[Topic | BadTopic]:
     """Return topics with the vectors that a model gives them, one after another; what it fails on is told of its topic.
 
     Raises
@@ -96,7 +96,7 @@ def each_with_vectors(given: AnyTopics, embed: Embed, flat: Flat | None = None) 
     InputError
         At once, for what are no topics (`topics_of`).
     """
-    return (_embedded(topic, embed) for topic in checked_topics(topics_of(given, flat), flat))
+    return (_embedded(topic, embed) for topic in checked_topics(topics_of(given, reading), reading))
 
 
 def _embedded(topic: Topic | BadTopic, embed: Embed) -> Topic | BadTopic:
@@ -108,7 +108,7 @@ def _embedded(topic: Topic | BadTopic, embed: Embed) -> Topic | BadTopic:
         return BadTopic(topic.id, "", describe(error))
 
 
-def topics_of(given: Any, flat: Flat | None = None) -> Iterator[AnyTopic]:
+def topics_of(given: Any, reading: Reading = AS_IS) -> Iterator[AnyTopic]:
     """Iterate over topics, whatever they are in.
 
     Parameters
@@ -117,8 +117,8 @@ def topics_of(given: Any, flat: Flat | None = None) -> Iterator[AnyTopic]:
         A path as for `optsum.read_topics`; a frame of pandas, polars or pyarrow whose columns are named as the keys of
         a topic, or as those of a well-known data set (article and highlights, ...); or topics, their JSON form, or
         what a reader yields.
-    flat : {"sentences", "texts"}, optional
-        What a flat list of strings is in a file (`optsum.as_topic`).
+    reading : Reading, optional
+        How texts become sentences.
 
     Raises
     ------
@@ -126,44 +126,46 @@ def topics_of(given: Any, flat: Flat | None = None) -> Iterator[AnyTopic]:
         At once, for anything else: a single topic, bytes, a number.
     """
     if isinstance(given, str | os.PathLike):
-        return read_topics(given, flat=flat)
+        return topics_read(given, reading)
     alone = "a topic by itself; give a list of topics, or use optsum.solve"
-    return _items(given, "topics", alone, _bad_topic)
+    return _items(given, "topics", alone, _bad_topic, reading.split)
 
 
 def _bad_topic(number: int, error: str) -> BadTopic:
     return BadTopic(None, f"row {number}", error)
 
 
-def systems_of(given: Any) -> Iterator[System | BadSystem | Mapping[str, Any]]:
+def systems_of(given: Any, split: Splitter = ENGLISH) -> Iterator[System | BadSystem | Mapping[str, Any]]:
     """Iterate over systems' summaries, as `topics_of` does over topics."""
     if isinstance(given, str | os.PathLike):
-        return read_systems(given)
-    return _items(given, "summaries", "a summary by itself; give a list", lambda n, error: BadSystem(f"row {n}", error))
+        return systems_read(given, split)
+    return _items(
+        given, "summaries", "a summary by itself; give a list", lambda n, error: BadSystem(f"row {n}", error), split
+    )
 
 
-def checked_topics(given: Any, flat: Flat | None = None) -> Iterator[Topic | BadTopic]:
+def checked_topics(given: Any, reading: Reading = AS_IS) -> Iterator[Topic | BadTopic]:
     """Iterate over topics as a reader yields them."""
-    for topic in topics_of(given, flat):
+    for topic in topics_of(given, reading):
         try:
-            yield topic if isinstance(topic, BadTopic) else as_topic(topic, flat=flat)
+            yield topic if isinstance(topic, BadTopic) else topic_of(topic, reading)
         except InputError as error:
             name = topic.get("id") if isinstance(topic, Mapping) else None
             yield BadTopic(name if isinstance(name, str) else None, "", str(error))
 
 
-def checked_systems(given: Any) -> Iterator[System | BadSystem]:
+def checked_systems(given: Any, split: Splitter = ENGLISH) -> Iterator[System | BadSystem]:
     """Iterate over systems' summaries as a reader yields them."""
-    for number, system in enumerate(systems_of(given), start=1):
+    for number, system in enumerate(systems_of(given, split), start=1):
         try:
-            yield system if isinstance(system, BadSystem) else as_system(system)
+            yield system if isinstance(system, BadSystem) else system_of(system, split)
         except InputError as error:
             yield BadSystem(f"summary {number}", str(error))
 
 
-def _items(given: Any, what: str, alone: str, bad: Callable[[int, str], T]) -> Iterator[Any]:
+def _items(given: Any, what: str, alone: str, bad: Callable[[int, str], T], split: Splitter) -> Iterator[Any]:
     if (rows := _rows_of(given)) is not None:
-        return (_record(row, number, bad) for number, row in enumerate(rows))
+        return (_record(row, number, bad, split) for number, row in enumerate(rows))
     if isinstance(given, Mapping | Topic | BadTopic | System | BadSystem):
         raise InputError(f"this is {alone}")
     if isinstance(given, bytes | bytearray) or not isinstance(given, Iterable):
@@ -184,11 +186,11 @@ def _rows_of(given: Any) -> Iterable[Mapping[str, Any]] | None:
     return None
 
 
-def _record(row: Mapping[str, Any], number: int, bad: Callable[[int, str], T]) -> dict[str, Any] | T:
+def _record(row: Mapping[str, Any], number: int, bad: Callable[[int, str], T], split: Splitter) -> dict[str, Any] | T:
     columns = recognised(row) if bad is _bad_topic else None  # of a well-known data set
     try:
         record = topic_record({name: _plain(value) for name, value in row.items()}, number, True)
-        return record if columns is None else next(columns.topics(record, number))
+        return record if columns is None else next(columns.topics(record, number, split))
     except InputError as error:
         return bad(number, str(error))
 

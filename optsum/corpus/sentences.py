@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from functools import cache
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from inspect import signature
+from typing import Any, Final
 
-from optsum.errors import InputError, OptionError
+from optsum.errors import InputError, OptionError, OptsumError
+from optsum.plugins import Functions, named_function
 from optsum.text.tokenizers import Sentence
 
 _LANGUAGE = re.compile(r"[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8})*")
 
 
-def as_sentences(value: object, where: str, language: str = "en") -> tuple[Sentence, ...]:
+def as_sentences(value: object, where: str, split: Splitter) -> tuple[Sentence, ...]:
     """Return the sentences of one document, reference or summary.
 
     Parameters
     ----------
     value : list of str or list of list of str, or str
         Sentences, each raw or as tokens, which are taken as they are: blank ones are kept, so that the
-        numbering of units never changes. One string is raw text and is split (`split_sentences`).
+        numbering of units never changes. One string is raw text and is split.
     where : str
         What `value` is, for messages: ``documents[0]``.
-    language : str
+    split : Splitter
         Of raw text.
 
     Returns
@@ -36,7 +40,7 @@ def as_sentences(value: object, where: str, language: str = "en") -> tuple[Sente
         If `value` is anything else.
     """
     if isinstance(value, str):
-        return tuple(split_sentences(value, language))
+        return tuple(split(value))
     if not isinstance(value, list | tuple):
         raise InputError(f"{where} is {json_type(value)}; give a list of sentences or one string of raw text")
     return tuple(
@@ -104,20 +108,6 @@ _WINDOW = 4096
 _AHEAD = 1024
 
 
-def check_language(language: str) -> str:
-    """Return the language code in lower case.
-
-    Raises
-    ------
-    OptionError
-        If it cannot be a language code. One that the splitter has no rules for is no error: general ones are
-        used.
-    """
-    if not _LANGUAGE.fullmatch(language):
-        raise OptionError(f"{language!r} is no language code; give one such as en, de or zh")
-    return language.lower()
-
-
 def split_sentences(text: str, language: str = "en") -> list[str]:
     r"""Split raw text into sentences, with the rules of the package sentencex.
 
@@ -135,8 +125,6 @@ def split_sentences(text: str, language: str = "en") -> list[str]:
 
     Raises
     ------
-    OptionError
-        If `language` is no language code.
     InputError
         If the splitter fails on the text.
 
@@ -145,8 +133,80 @@ def split_sentences(text: str, language: str = "en") -> list[str]:
     >>> split_sentences('Dr. Smith left. "I saw him. He ran."\n\nToo late')
     ['Dr. Smith left.', '"I saw him.', 'He ran."', 'Too late']
     """
-    language = check_language(language)
-    return [sentence for piece in _pieces(well_formed(text), language) if (sentence := piece.strip())]
+    return [sentence for piece in _pieces(text, language) if (sentence := piece.strip())]
+
+
+SPLITTERS: Final = Functions("splitter", {"sentencex": split_sentences}, "optsum.splitters")
+"""Functions from a raw text to its sentences; one with a parameter ``language`` gets the code of the language."""
+
+
+@dataclass(frozen=True, slots=True)
+class Splitter:
+    """How raw text becomes sentences.
+
+    Parameters
+    ----------
+    language : str
+        A code such as ``en`` or ``de``. One that the splitter has no rules for is no error: general ones are used.
+    name : str or callable, optional
+        A name in `SPLITTERS`, ``module:function``, or a function from a text to a list of sentences.
+
+    Raises
+    ------
+    OptionError
+        If `language` cannot be the code of a language, or there is no such splitter.
+    """
+
+    language: str = "en"
+    name: str | Callable[..., Any] = "sentencex"
+
+    def __post_init__(self) -> None:
+        code: object = self.language
+        if not isinstance(code, str) or not _LANGUAGE.fullmatch(code):
+            raise OptionError(f"{self.language!r} is no language code; give one such as en, de or zh")
+        object.__setattr__(self, "language", self.language.lower())
+        if callable(self.name):
+            object.__setattr__(self, "name", named_function(self.name))
+        _split_by(self.name)
+
+    def __call__(self, text: str) -> list[str]:
+        """Return the sentences of a text, stripped; none is blank.
+
+        Raises
+        ------
+        InputError
+            If the splitter fails on it, or returns something else.
+        """
+        split, takes_language = _split_by(self.name)
+        text = well_formed(text)
+        try:
+            found = split(text, language=self.language) if takes_language else split(text)
+            pieces = [piece.strip() for piece in found] if not isinstance(found, str) else None
+        except OptsumError:
+            raise
+        except Exception as error:
+            raise InputError(f"the splitter {self.name} failed on the text {text[:40]!r}: {error!r:.200}") from error
+        if pieces is None or not all(isinstance(piece, str) for piece in pieces):
+            raise InputError(f"the splitter {self.name} returned {json_type(found)}; it is to return a list of strings")
+        return [well_formed(piece) for piece in pieces if piece]
+
+
+@lru_cache(maxsize=32)
+def _split_by(name: str) -> tuple[Callable[..., Any], bool]:
+    function = SPLITTERS.load(name)
+    try:
+        return function, "language" in signature(function).parameters
+    except (TypeError, ValueError):  # of compiled code
+        return function, False
+
+
+ENGLISH: Final = Splitter()
+
+
+@lru_cache(maxsize=64)
+def splitter_of(language: str, name: str | Callable[..., Any]) -> Splitter:
+    """Return a splitter; those that are the same are one object."""
+    return Splitter(language, name)
 
 
 def _pieces(text: str, language: str) -> Iterator[str]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict, deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from optsum.corpus.formats.lines import Line, decoded
 from optsum.corpus.formats.records import raw_records
-from optsum.corpus.sentences import as_sentences, check_language, json_type
+from optsum.corpus.sentences import ENGLISH, Splitter, as_sentences, json_type, splitter_of
 from optsum.corpus.topic import Text, Topic, as_id
 from optsum.corpus.unique import unique
 from optsum.errors import InputError
@@ -56,7 +56,9 @@ class BadSystem:
     """What is wrong, without the source."""
 
 
-def as_system(obj: object, *, language: str = "en", source: str = "") -> System:
+def as_system(
+    obj: object, *, language: str = "en", splitter: str | Callable[..., Any] = "sentencex", source: str = ""
+) -> System:
     """Return a system's summary from the JSON form of one, checked.
 
     Parameters
@@ -68,6 +70,8 @@ def as_system(obj: object, *, language: str = "en", source: str = "") -> System:
         the system.
     language : str
         By whose rules raw text is split.
+    splitter : str or callable
+        What splits it (`optsum.as_topic`).
     source : str
         Where it comes from, ``file:line``.
 
@@ -77,8 +81,13 @@ def as_system(obj: object, *, language: str = "en", source: str = "") -> System:
         If a key is missing or a value has the wrong type, a unit is chosen twice, or a number is not finite. Whether
         the topic has these sentences is not known here.
     OptionError
-        If `language` is no language code.
+        If `language` is no language code, or there is no such splitter.
     """
+    return system_of(obj, splitter_of(language, splitter), source)
+
+
+def system_of(obj: object, split: Splitter = ENGLISH, source: str = "") -> System:
+    """Do what `as_system` does, by what was resolved before."""
     if isinstance(obj, System):
         return obj
     if not isinstance(obj, Mapping):
@@ -94,7 +103,7 @@ def as_system(obj: object, *, language: str = "en", source: str = "") -> System:
     return System(
         as_id(obj["topic_id"], "the topic_id"),
         as_id(obj["system"], "the name of the system"),
-        None if summary is None else as_sentences(summary, "summary", language),
+        None if summary is None else as_sentences(summary, "summary", split),
         None if selection is None else _selection(selection),
         human,
         source,
@@ -146,7 +155,9 @@ def _human(value: object) -> dict[str, float]:
     return scores
 
 
-def read_systems(path: PathLike, *, language: str = "en") -> Iterator[System | BadSystem]:
+def read_systems(
+    path: PathLike, *, language: str = "en", splitter: str | Callable[..., Any] = "sentencex"
+) -> Iterator[System | BadSystem]:
     """Open a file of system summaries and iterate over them.
 
     Parameters
@@ -155,6 +166,8 @@ def read_systems(path: PathLike, *, language: str = "en") -> Iterator[System | B
         As for `optsum.read_topics`.
     language : str
         By whose rules raw texts are split into sentences.
+    splitter : str or callable
+        What splits them (`optsum.as_topic`).
 
     Returns
     -------
@@ -167,18 +180,22 @@ def read_systems(path: PathLike, *, language: str = "en") -> Iterator[System | B
     InputError
         At once, before anything is read, if the file cannot be opened, is empty or is no JSON Lines file.
     OptionError
-        If `language` is no language code.
+        If `language` is no language code, or there is no such splitter.
     """
-    check_language(language)
-    read = (_system(line, language) for line in map(decoded, raw_records(path, what="system summary")))
+    return systems_read(path, splitter_of(language, splitter))
+
+
+def systems_read(path: PathLike, split: Splitter) -> Iterator[System | BadSystem]:
+    """Do what `read_systems` does, by what was resolved before."""
+    read = (_system(line, split) for line in map(decoded, raw_records(path, what="system summary")))
     return unique(read, lambda each: "\n".join(_name_of(each)) or None, _again)
 
 
-def _system(line: Line, language: str) -> System | BadSystem:
+def _system(line: Line, split: Splitter) -> System | BadSystem:
     if line.error is not None:
         return BadSystem(line.source, line.error)
     try:
-        return as_system(line.value, language=language, source=line.source)
+        return system_of(line.value, split, line.source)
     except InputError as error:
         return BadSystem(line.source, str(error))
 

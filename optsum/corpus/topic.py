@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Self, TypeAlias
 
-from optsum.corpus.sentences import as_sentences, json_type
+from optsum.corpus.sentences import ENGLISH, Splitter, as_sentences, json_type, splitter_of
 from optsum.errors import InputError
 from optsum.system.files import is_deep
 from optsum.text.tokenizers import Sentence
@@ -16,13 +16,29 @@ from optsum.text.tokenizers import Sentence
 if TYPE_CHECKING:
     from optsum.corpus.vectors.arrays import Vectors
 
-__all__ = ["BadTopic", "Cover", "Flat", "Text", "Topic", "as_id", "as_topic", "topic_to_json"]
-
 Text: TypeAlias = tuple[Sentence, ...]
 """A document, a reference or a summary."""
 
 Flat: TypeAlias = Literal["sentences", "texts"]
 """What the strings of a flat list are: the sentences of one text, or a raw text each."""
+
+
+class Reading(NamedTuple):
+    """How what the input gives for a text becomes sentences.
+
+    Attributes
+    ----------
+    split : Splitter
+        Of raw text.
+    flat : {"sentences", "texts"} or None
+        What a flat list of strings is.
+    """
+
+    split: Splitter = ENGLISH
+    flat: Flat | None = None
+
+
+AS_IS: Final = Reading()
 
 Cover: TypeAlias = tuple[tuple[tuple[int | str, ...], ...], ...]
 """For each sentence of an abstract its alternatives, each a set of units or sentence ids."""
@@ -95,7 +111,14 @@ class BadTopic:
     """What is wrong, without the source."""
 
 
-def as_topic(obj: object, *, language: str = "en", source: str = "", flat: Flat | None = None) -> Topic:
+def as_topic(
+    obj: object,
+    *,
+    language: str = "en",
+    splitter: str | Callable[..., Any] = "sentencex",
+    source: str = "",
+    flat: Flat | None = None,
+) -> Topic:
     """Return a topic from the JSON form of one, checked.
 
     Parameters
@@ -106,6 +129,8 @@ def as_topic(obj: object, *, language: str = "en", source: str = "", flat: Flat 
         documents and references may be absent. Other keys are passed over. A `Topic` is returned as it is.
     language : str
         By whose rules raw texts are split.
+    splitter : str or callable
+        What splits them: the name of a splitter, ``module:function``, or a function from a text to its sentences.
     source : str
         Where it comes from, ``file:line``.
     flat : {"sentences", "texts"}, optional
@@ -124,7 +149,7 @@ def as_topic(obj: object, *, language: str = "en", source: str = "", flat: Flat 
         *empty* document or reference is none of the reader's business); if a flat list could be one text or
         several; if there are not as many parses as sentences.
     OptionError
-        If `language` is no language code.
+        If `language` is no language code, or there is no such splitter.
 
     Examples
     --------
@@ -132,6 +157,11 @@ def as_topic(obj: object, *, language: str = "en", source: str = "", flat: Flat 
     >>> topic.id, topic.sentences
     ('7', ('A cat .', 'It ran.', 'It sat.'))
     """
+    return topic_of(obj, Reading(splitter_of(language, splitter), flat), source)
+
+
+def topic_of(obj: object, reading: Reading, source: str = "") -> Topic:
+    """Do what `as_topic` does, by what was resolved before."""
     if isinstance(obj, Topic):
         return obj
     if not isinstance(obj, Mapping):
@@ -141,8 +171,8 @@ def as_topic(obj: object, *, language: str = "en", source: str = "", flat: Flat 
     name = as_id(obj["id"], "the id of a topic")
     try:
         cover = _cover(obj.get("cover"))
-        documents = _texts(obj, "documents", language, flat, optional=cover is not None)
-        references = _texts(obj, "references", language, flat, optional=cover is not None)
+        documents = _texts(obj, "documents", reading, optional=cover is not None)
+        references = _texts(obj, "references", reading, optional=cover is not None)
         meta = _meta(obj.get("meta"))
         parses = _parses(obj.get("parses"), sum(map(len, documents)))
         vectors = _vectors(obj.get("vectors"), sum(map(len, documents)), references)
@@ -181,8 +211,9 @@ def _keys(obj: Mapping[Any, Any]) -> str:
     return f"its keys are: {', '.join(keys)}" if keys else "it is an empty object"
 
 
-def _texts(obj: Mapping[Any, Any], key: str, language: str, flat: Flat | None, *, optional: bool) -> tuple[Text, ...]:
+def _texts(obj: Mapping[Any, Any], key: str, reading: Reading, *, optional: bool) -> tuple[Text, ...]:
     value = obj.get(key)
+    split, flat = reading
     if value is None:
         if optional:
             return ()
@@ -192,8 +223,8 @@ def _texts(obj: Mapping[Any, Any], key: str, language: str, flat: Flat | None, *
     if not value and not optional:
         raise InputError(f'"{key}" is an empty list; give at least one')
     if flat == "sentences" and value and all(isinstance(text, str) for text in value):
-        return (as_sentences(value, key, language),)
-    texts = tuple([as_sentences(text, f"{key}[{number}]", language) for number, text in enumerate(value)])
+        return (as_sentences(value, key, split),)
+    texts = tuple([as_sentences(text, f"{key}[{number}]", split) for number, text in enumerate(value)])
     if flat is None and len(value) > 1 and all(isinstance(text, str) for text in value):
         # A string of several sentences is no sentence; one alone is the same either way.
         single = next((number for number, text in enumerate(texts) if len(text) == 1), None)

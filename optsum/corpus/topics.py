@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import TypeAlias
+from typing import Any
 
 from optsum.corpus.formats.columns import Columns, parse_columns, recognised
 from optsum.corpus.formats.lines import Line, RawLine, decoded
 from optsum.corpus.formats.sources import open_source
-from optsum.corpus.sentences import check_language
-from optsum.corpus.topic import BadTopic, Flat, Topic, as_id, as_topic
+from optsum.corpus.sentences import splitter_of
+from optsum.corpus.topic import BadTopic, Flat, Reading, Topic, as_id, topic_of
 from optsum.corpus.unique import unique_topics
 from optsum.errors import InputError
 from optsum.system.files import PathLike, name_of
-
-__all__ = ["Say", "Texts", "read_topics", "topics_of_line", "topics_of_source"]
-
-Texts: TypeAlias = tuple[str, Flat | None]
-"""The language of raw texts, and what a flat list of strings is."""
 
 
 def read_topics(
     path: PathLike,
     *,
     language: str = "en",
+    splitter: str | Callable[..., Any] = "sentencex",
     flat: Flat | None = None,
     columns: str | Mapping[str, str] | None = None,
     told: Callable[[str], None] | None = None,
@@ -39,6 +35,8 @@ def read_topics(
         the standard input.
     language : str
         By whose rules raw texts are split into sentences.
+    splitter : str or callable
+        What splits them (`optsum.as_topic`).
     flat : {"sentences", "texts"}, optional
         What a flat list of strings is (`optsum.as_topic`).
     columns : str or mapping, optional
@@ -59,12 +57,21 @@ def read_topics(
         At once, before any topic is read, if the file cannot be opened, is empty or is of no format that is known; if a
         line of a table is none.
     OptionError
-        If `language` is no language code, or `columns` name none.
+        If `language` is no language code, there is no such splitter, or `columns` name none.
     """
-    check_language(language)
+    return topics_read(path, Reading(splitter_of(language, splitter), flat), columns, told)
+
+
+def topics_read(
+    path: PathLike,
+    reading: Reading,
+    columns: str | Mapping[str, str] | None = None,
+    told: Callable[[str], None] | None = None,
+) -> Iterator[Topic | BadTopic]:
+    """Do what `read_topics` does, by what was resolved before."""
     mapped = None if columns is None else parse_columns(columns)
-    source = open_source(path, language=language, columns=mapped.names if mapped is not None else ())
-    return unique_topics(topics_of_source(source, mapped, (language, flat), Say(name_of(path), told)))
+    source = open_source(path, split=reading.split, columns=mapped.names if mapped is not None else ())
+    return unique_topics(topics_of_source(source, mapped, reading, Say(name_of(path), told)))
 
 
 class Say:
@@ -83,18 +90,18 @@ class Say:
 
 
 def topics_of_source(
-    source: Iterator[Line | RawLine] | Iterator[Topic | BadTopic], mapped: Columns | None, texts: Texts, say: Say
+    source: Iterator[Line | RawLine] | Iterator[Topic | BadTopic], mapped: Columns | None, reading: Reading, say: Say
 ) -> Iterator[Topic | BadTopic]:
     """Yield the topics of all lines, whether their ids are unique or not."""
     for number, each in enumerate(source):
         if isinstance(each, Line | RawLine):
-            yield from topics_of_line(decoded(each), number, mapped, texts, say)
+            yield from topics_of_line(decoded(each), number, mapped, reading, say)
         else:
             yield each
 
 
 def topics_of_line(
-    line: Line, number: int, mapped: Columns | None, texts: Texts, say: Callable[[Columns], None]
+    line: Line, number: int, mapped: Columns | None, reading: Reading, say: Callable[[Columns], None]
 ) -> Iterator[Topic | BadTopic]:
     """Yield the topics of a line; one that cannot be used ends it.
 
@@ -104,13 +111,11 @@ def topics_of_line(
         Of the line among those that are not blank, from 0.
     mapped : Columns or None
         What ``--map`` says.
-    texts : (str, str or None)
-        The language of raw texts, and what a flat list of strings is.
+    reading : Reading
     say : callable
         Gets columns that were recognised.
     """
     name, value, columns = None, line.value, mapped
-    language, flat = texts
     if columns is None and isinstance(value, dict) and (columns := recognised(value)) is not None:
         say(columns)
     if line.error is not None:
@@ -122,9 +127,9 @@ def topics_of_line(
     if columns is None and isinstance(value, dict) and "id" not in value and {"documents", "cover"} & value.keys():
         value = {"id": str(number), **value}
     try:
-        for record in [value] if columns is None else columns.topics(value, number, language):
+        for record in [value] if columns is None else columns.topics(value, number, reading.split):
             name = _id_of(record)
-            yield as_topic(record, language=language, source=line.source, flat=flat)
+            yield topic_of(record, reading, line.source)
     except InputError as error:
         name = name or _id_of(value) or (None if columns is None else str(number))
         known = {"documents", "references", "cover"}

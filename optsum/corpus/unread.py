@@ -13,13 +13,10 @@ from typing import Any, Final, NamedTuple, cast
 from optsum.corpus.formats.columns import Columns, parse_columns
 from optsum.corpus.formats.lines import Line, RawLine, decode
 from optsum.corpus.formats.sources import open_source
-from optsum.corpus.sentences import check_language
-from optsum.corpus.topic import BadTopic, Flat, Topic
-from optsum.corpus.topics import Say, Texts, read_topics, topics_of_line, topics_of_source
+from optsum.corpus.topic import AS_IS, BadTopic, Reading, Topic
+from optsum.corpus.topics import Say, topics_of_line, topics_of_source, topics_read
 from optsum.corpus.unique import Names, unique_topics
 from optsum.system.files import PathLike, name_of
-
-__all__ = ["Unread", "unread_topics"]
 
 _OTHER_IDS: Final = (b'"article_id"', b'"guid"', b'"docid"')
 """Names of ids in well-known sets, beside "id"."""
@@ -46,19 +43,18 @@ class Unread(NamedTuple):
         Of the line among those that are not blank, from 0.
     mapped : Columns or None
         What ``--map`` says.
-    texts : (str, str or None)
-        The language of raw texts, and what a flat list of strings is.
+    reading : Reading
     """
 
     raw: bytes
     source: str
     number: int
     mapped: Columns | None
-    texts: Texts
+    reading: Reading
 
     def read(self, say: Callable[[Columns], None] = lambda _: None) -> Topic | BadTopic:
         """Return the topic, or what is wrong with it; `say` as for `optsum.corpus.topics.topics_of_line`."""
-        (topic,) = topics_of_line(decode(self.raw, self.source), self.number, self.mapped, self.texts, say)
+        (topic,) = topics_of_line(decode(self.raw, self.source), self.number, self.mapped, self.reading, say)
         return topic
 
     def name(self) -> str | bytes | None:
@@ -85,9 +81,7 @@ class Unread(NamedTuple):
 
 def unread_topics(
     path: PathLike,
-    *,
-    language: str = "en",
-    flat: Flat | None = None,
+    reading: Reading = AS_IS,
     columns: str | Mapping[str, str] | None = None,
     told: Callable[[str], None] | None = None,
 ) -> Iterator[Unread | Topic | BadTopic]:
@@ -97,23 +91,22 @@ def unread_topics(
     `optsum.read_topics` would have. Only its id is looked for, because a second topic with the same one is refused;
     from the first repetition on, lines are read here, because it depends on whether the first one could be used.
     """
-    check_language(language)
     mapped = None if columns is None else parse_columns(columns)
-    texts, say = (language, flat), Say(name_of(path), told)
-    source = open_source(path, language=language, columns=mapped.names if mapped is not None else ())
+    say = Say(name_of(path), told)
+    source = open_source(path, split=reading.split, columns=mapped.names if mapped is not None else ())
     several = mapped is not None and any("[]" in place for place in mapped.paths.values())
     first = next(source, None)
     if first is None or not isinstance(first, RawLine) or not Path(path).is_file() or several:
         rest: Any = source if first is None else chain([first], source)
-        return unique_topics(topics_of_source(rest, mapped, texts, say))
+        return unique_topics(topics_of_source(rest, mapped, reading, say))
     lines = cast("Iterator[Line | RawLine]", chain([first], source))
-    return _unread(lines, mapped, texts, say, lambda: read_topics(path, language=language, flat=flat, columns=columns))
+    return _unread(lines, mapped, reading, say, lambda: topics_read(path, reading, columns))
 
 
 def _unread(
     lines: Iterator[Line | RawLine],
     mapped: Columns | None,
-    texts: Texts,
+    reading: Reading,
     say: Say,
     anew: Callable[[], Iterator[Topic | BadTopic]],
 ) -> Iterator[Unread | Topic | BadTopic]:
@@ -121,9 +114,9 @@ def _unread(
     seen, usable = Names(), False
     for number, line in enumerate(lines):
         if not isinstance(line, RawLine):
-            yield from topics_of_line(line, number, mapped, texts, say)
+            yield from topics_of_line(line, number, mapped, reading, say)
             continue
-        unread = Unread(line.raw, line.source, number, mapped, texts)
+        unread = Unread(line.raw, line.source, number, mapped, reading)
         if usable:
             name = unread.name()
         else:  # which columns there are is said when the first is read

@@ -11,7 +11,7 @@ from tempfile import TemporaryFile
 from typing import Final, Unpack
 
 from optsum.corpus.given import AnyTopics, topics_of
-from optsum.corpus.topic import BadTopic, as_topic
+from optsum.corpus.topic import BadTopic, topic_of
 from optsum.errors import InputError, OptionError, OptsumError, UnsupportedError, describe, unknown_name
 from optsum.exchange.lp_mps import lp_text, mps_text
 from optsum.exchange.normal_form_json import json_of_coverage
@@ -173,12 +173,12 @@ def _folder(folder: str | Path) -> Path:
 def tasks_of(topics: AnyTopics, setup: Setup) -> Iterator[tuple[str | None, Task | str]]:
     """Yield the id of each problem, and its task or why there is none."""
     seen: set[str] = set()
-    for given in topics_of(topics, setup.options.flat):
+    for given in topics_of(topics, setup.options.reading):
         if isinstance(given, BadTopic):
             yield given.id, f"{given.source}: {given.error}"
             continue
         try:
-            topic = as_topic(given, flat=setup.options.flat)
+            topic = topic_of(given, setup.options.reading)
         except OptsumError as error:
             yield None, str(error)
             continue

@@ -157,7 +157,8 @@ def _combinations(grid: object, where: str) -> Iterator[dict[str, Any]]:
         if not isinstance(table, Mapping):
             raise OptionError(f"{where} has a grid that is no table: write [grid], and below it NAME = [VALUE, ...].")
         axes = {str(name).replace("-", "_"): value for name, value in table.items()}
-        known = [name for name in Options.model_fields if name not in {"flat", *OF_WORKERS}]  # topics are read once
+        once = {"flat", "language", "splitter", *OF_WORKERS}  # topics are read once
+        known = [name for name in Options.model_fields if name not in once]
         if strange := next((name for name in axes if name not in known), None):
             raise unknown_name("option of a grid", strange, known)
         lists = [value if isinstance(value, list | tuple) else [value] for value in axes.values()]

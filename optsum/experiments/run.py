@@ -15,7 +15,7 @@ from optsum.contracts.result import Result
 from optsum.corpus.rows.json_text import to_bytes
 from optsum.corpus.rows.store import Answer, RowStore
 from optsum.corpus.topic import BadTopic, Topic
-from optsum.corpus.topics import read_topics
+from optsum.corpus.topics import topics_read
 from optsum.corpus.unread import Unread, unread_topics
 from optsum.errors import OptionError
 from optsum.experiments.experiment import Experiment, Shard, experiment_of
@@ -210,12 +210,15 @@ class RunWork(AbstractContextManager["RunWork"]):
             raise
 
     def _open(self, path: str) -> Iterator[Unread | Topic | BadTopic]:
-        flat, columns = self._experiment.cells[0].flat, self._experiment.columns
-        return unread_topics(path, flat=flat, columns=columns, told=partial(_LOG.info, "%s"))
+        reading, columns = self._experiment.cells[0].reading, self._experiment.columns
+        return unread_topics(path, reading, columns=columns, told=partial(_LOG.info, "%s"))
 
     def _fingerprint(self, path: str) -> dict[str, Any]:
-        flat, formulations = self._experiment.cells[0].flat, [cell.formulated() for cell in self._experiment.cells]
-        beside = files_beside(read_topics(path, flat=flat, columns=self._experiment.columns), formulations)
+        reading, formulations = (
+            self._experiment.cells[0].reading,
+            [cell.formulated() for cell in self._experiment.cells],
+        )
+        beside = files_beside(topics_read(path, reading, self._experiment.columns), formulations)
         return {**fingerprint(path), **({} if beside is None else {"beside": beside})}
 
     def _warn_of_versions(self) -> None:

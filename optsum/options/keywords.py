@@ -5,7 +5,7 @@ Made by ``python tests/options/test_keywords.py``, and compared with them by the
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal, TypedDict
 
 from optsum.metrics.metric import Metric
@@ -34,6 +34,12 @@ class TextKeywords(TypedDict, total=False):
 
     counts: Literal["clipped", "set"] | None
     """Count each n-gram as often as it occurs, or once [clipped]."""
+
+    language: str | None
+    """Of raw text, by whose rules it is split: en, de, zh, ... [en]."""
+
+    splitter: str | Callable[..., Iterable[str]] | None
+    """What splits raw text into sentences: sentencex, or module:function [sentencex]."""
 
     flat: Literal["sentences", "texts"] | None
     """A flat list of strings as documents or references: one text's sentences, or raw texts."""

@@ -5,11 +5,21 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationInfo,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+    field_validator,
+)
 
 from optsum.options.values.other_names import our_value
+from optsum.plugins import named_function
 
 if TYPE_CHECKING:
+    from optsum.corpus.topic import Reading
     from optsum.text.analyzer import Analyzer
 
 
@@ -28,9 +38,20 @@ class Model(BaseModel):
         return our_value(str(info.field_name), value)
 
 
+def function_or_name(value: Any, otherwise: ValidatorFunctionWrapHandler) -> Any:
+    """Let a function be given for its name."""
+    return named_function(value) if callable(value) else otherwise(value)
+
+
 # Searches and scores read texts alike, so what they say of it is one text.
 Tokenizer: TypeAlias = Annotated[
     str | None, Field(description="rouge (default), blank, unicode, or tokens (default for pre-tokenized topics)")
+]
+Language: TypeAlias = Annotated[str, Field(description="of raw text, by whose rules it is split: en, de, zh, ...")]
+SplitterName: TypeAlias = Annotated[
+    str,
+    WrapValidator(function_or_name),
+    Field(description="what splits raw text into sentences: sentencex, or module:function"),
 ]
 Stem: TypeAlias = Annotated[bool, Field(description="Porter stemming as ROUGE-1.5.5 -m does, or as the stemmer named")]
 Stemmer: TypeAlias = Annotated[
@@ -60,6 +81,14 @@ def analyzer_of(tokenizer: str, stem: bool, stopwords: str, stemmer: str) -> Ana
     return Analyzer(tokenizer, stem, dropped, stemmer)
 
 
+def reading_of(options: Any) -> Reading:
+    """Return how options of any command have texts become sentences."""
+    from optsum.corpus.sentences import splitter_of
+    from optsum.corpus.topic import Reading
+
+    return Reading(splitter_of(options.language, options.splitter), options.flat)
+
+
 class ScoreOptions(Model):
     """Every option of scoring."""
 
@@ -84,8 +113,15 @@ class ScoreOptions(Model):
     )
     max_length: int | None = Field(None, ge=0, description="longest oracle, in words or what the preset counts")
     time_limit: float | None = Field(None, ge=0, description="seconds to find all oracles of a topic and metric")
+    language: Language = "en"
+    splitter: SplitterName = "sentencex"
     flat: FlatLists = None
     preset: str | None = Field(None, description="a set of options from a paper (optsum list presets)")
+
+    @property
+    def reading(self) -> Reading:
+        """How what the input gives for a text becomes sentences."""
+        return reading_of(self)
 
     def analyzer(self, *, pretokenized: bool = False) -> Analyzer:
         """Return the text analysis that n-grams are counted with."""

@@ -25,14 +25,17 @@ from optsum.options.files.toml import check_kinds, read_table, sentence_of
 from optsum.options.model import (
     Counts,
     FlatLists,
+    Language,
     Model,
     ModelUnits,
     ScoreOptions,
+    SplitterName,
     Stem,
     Stemmer,
     Stopwords,
     Tokenizer,
     analyzer_of,
+    reading_of,
 )
 from optsum.options.of_strategies import shared_out, solving
 from optsum.options.presets import PRESETS
@@ -44,6 +47,7 @@ from optsum.registry import CERTIFIED, CHOOSER, FORMULATIONS, STRATEGIES
 if TYPE_CHECKING:
     from optsum.contracts.run import Limits
     from optsum.contracts.strategy import Strategy
+    from optsum.corpus.topic import Reading
     from optsum.problem.formulation import Formulation
     from optsum.problem.spec import Spec
     from optsum.text.analyzer import Analyzer
@@ -73,6 +77,9 @@ OF_SEARCHES: Final = frozenset(
 
 _NOT_IN_HASH = {"preset", *OF_WORKERS}
 """Options that cannot change a result; what a preset sets is in the options themselves."""
+
+_ADDED_LATER: Final = ("language", "splitter")
+"""Options that count in the hash only where they say something else than their default."""
 
 _LONGEST: Final = 10**12
 """Lengths beyond it would leave the range of the kernels' integers."""
@@ -152,6 +159,8 @@ class Options(Model):
     chunk_rules: str | None = Field(
         None, description="compressive: rules by which chunks are made: ud, clearnlp, or a file [by the parse's labels]"
     )
+    language: Language = "en"
+    splitter: SplitterName = "sentencex"
     flat: FlatLists = None
     preset: str | None = Field(None, description="a set of options from a paper (optsum list presets)")
     time_limit: float | None = Field(None, ge=0, description="seconds of search per problem")
@@ -190,6 +199,11 @@ class Options(Model):
     def analyzer(self) -> Analyzer:
         """Return the text analysis that the objective counts with."""
         return analyzer_of(self.tokenizer or "rouge", self.stem, self.stopwords, self.stemmer)
+
+    @property
+    def reading(self) -> Reading:
+        """How what the input gives for a text becomes sentences."""
+        return reading_of(self)
 
     def spec(self) -> Spec:
         """Return what is optimized, but for the tokens that a topic may come as."""
@@ -242,6 +256,9 @@ def _spec(options: Options) -> Spec:
 @lru_cache(maxsize=256)
 def _hash(options: Options) -> str:
     data = options.model_dump(exclude=_NOT_IN_HASH)
+    for name in _ADDED_LATER:  # rows that were written before have the hash of options without them
+        if data[name] == Options.model_fields[name].default:
+            del data[name]
     with suppress(OptsumError):  # of files what they hold counts, not what they are called
         if options.stopwords not in {"keep", "drop"}:
             data["stopwords"] = sorted(options.analyzer().stopwords)
@@ -319,6 +336,7 @@ def resolve(
         raise OptionError(f"Vectors are of the metric similarity, not of {metric}: give --metric similarity.")
     options.spec()
     options.limits()
+    reading_of(options)
     return options
 
 
@@ -373,6 +391,7 @@ def resolve_score(given: Mapping[str, Any] | None = None, *, config: str | Path 
     options = resolve_as(ScoreOptions, given, config=config)
     parse_metric(options.metric)
     options.analyzer()
+    reading_of(options)
     return options
 
 

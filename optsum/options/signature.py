@@ -30,7 +30,7 @@ def signature(options: Options, tokenizer: str) -> str:
     formulation = options.formulated()
     parts = {"form": options.formulation}
     if formulation.has_metric:
-        parts |= {"metric": options.metric, "of": options.measure, "refs": options.references} | _models(options)
+        parts |= {"metric": options.metric, "of": options.measure, "refs": options.references} | _texts(options)
         parts["len"] = f"{options.min_length}-{longest} {options.length_unit}"
         if any(part.of_texts for part in parse_metric(options.metric).components):
             parts |= {**_analysis(options, tokenizer), "in": options.boundaries}
@@ -51,7 +51,7 @@ def score_signature(options: ScoreOptions, tokenizer: str) -> str:
     """
     parts = {"score": options.metric, "refs": options.references}
     parts |= {"by": options.best_by} if options.references == "best" else {}
-    parts |= _models(options)
+    parts |= _texts(options)
     parts |= {} if options.max_words is None else {"cut": f"{options.max_words} words"}
     return _line({**parts, **_analysis(options, tokenizer)})
 
@@ -61,8 +61,10 @@ def _digest(path: str) -> str:
     return digest_of_vectors(path)[:12]  # reads every file of a folder: once, not for each result
 
 
-def _models(options: Options | ScoreOptions) -> dict[str, str]:
-    return {} if options.model_units == "whole" else {"models": options.model_units}
+def _texts(options: Options | ScoreOptions) -> dict[str, str]:
+    found: dict[str, str] = {} if options.model_units == "whole" else {"models": options.model_units}
+    found |= {} if options.language == "en" else {"lang": options.language}
+    return found | ({} if options.splitter == "sentencex" else {"split": str(options.splitter)})
 
 
 def _analysis(options: Options | ScoreOptions, tokenizer: str) -> dict[str, str]:

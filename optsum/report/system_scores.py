@@ -365,7 +365,7 @@ def score_rows(
             unread.append(_error_row(None, None, f"{system.source}: {system.error}"))
         else:
             of_topic.setdefault(system.topic_id, []).append(system)
-    for topic in checked_topics(topics, options.flat):
+    for topic in checked_topics(topics, options.reading):
         if isinstance(topic, BadTopic):
             # Its id may be that of a topic that can be used, so its systems wait for that.
             yield [_error_row(topic.id, None, f"{topic.source}: {topic.error}")]

@@ -10,7 +10,7 @@ from math import fsum
 
 from optsum.contracts.result import Result, Status, Termination
 from optsum.corpus.given import AnyTopic, AnyTopics, topics_of
-from optsum.corpus.topic import BadTopic, Topic, as_topic
+from optsum.corpus.topic import BadTopic, Topic, topic_of
 from optsum.corpus.unread import Unread
 from optsum.corpus.vectors.npz import read_vectors
 from optsum.errors import OptionError, describe
@@ -81,7 +81,7 @@ def single_problem(topic: object, setup: Setup) -> Topic:
     OptionError
         If it is several problems.
     """
-    parts = list(problems(as_topic(topic, flat=setup.options.flat), setup))
+    parts = list(problems(topic_of(topic, setup.options.reading), setup))
     if len(parts) != 1:
         raise OptionError(
             'A topic with several references is several problems with references="each": use solve_all for them, or '
@@ -122,7 +122,7 @@ def each_topic(
     KeyboardInterrupt, ExecutorError
         As `optsum.running.executors.workers.in_order` does.
     """
-    given = topics_of(topics, setups[0].options.flat)
+    given = topics_of(topics, setups[0].options.reading)
     if executor is not None:  # its processes find on disk what this one compiles
         from optsum.system.compiling import compile_at_once
 
@@ -179,7 +179,7 @@ def search_topic(
         return _failed(topic, topic.error, setups)
     results: list[Result] = []
     try:
-        for part in problems(as_topic(topic, flat=setups[0].options.flat), setups[0]):
+        for part in problems(topic_of(topic, setups[0].options.reading), setups[0]):
             results += solve_part(part)
             if results[-1].termination is Termination.INTERRUPTED:
                 break

@@ -9,7 +9,7 @@ from typing import Any, Literal, Unpack
 
 from optsum.contracts.result import Result
 from optsum.corpus.given import AnyTopics, each_with_vectors, topic_given, with_vectors
-from optsum.corpus.topic import Topic, as_topic
+from optsum.corpus.topic import Topic, topic_of
 from optsum.corpus.vectors.arrays import Embed
 from optsum.options.keywords import Keywords, SolveKeywords
 from optsum.options.options import Options, resolve
@@ -72,8 +72,8 @@ def solve(
     resolved = resolve(options, config=config)
     setup = setup_of(resolved)
     ready, began = warm_up(setup), clock()
-    given = topic_given(topic, summary)
-    given = given if embed is None else with_vectors(as_topic(given, flat=resolved.flat), embed)
+    given = topic_given(topic, summary, resolved.reading)
+    given = given if embed is None else with_vectors(topic_of(given, resolved.reading), embed)
     problem = single_problem(given, setup)
     return charged(answer(problem, setup, began=began), ready).changed(source=problem.documents)
 
@@ -114,7 +114,7 @@ def solve_all(
     own = None if executor is None or isinstance(executor, str) else executor
     named = {"executor": executor} if own is None else {}
     setup = setup_of(resolve({**options, **named}, config=config))
-    given = topics if embed is None else each_with_vectors(topics, embed, setup.options.flat)
+    given = topics if embed is None else each_with_vectors(topics, embed, setup.options.reading)
     batches = each_topic(given, [setup], partial(_search_shown, setup=setup), own)
     return (result for batch in batches for result in batch)
 

@@ -17,6 +17,7 @@ from pydantic import BeforeValidator, Field
 
 from optsum.contracts.result import Result, Status, Termination
 from optsum.corpus.given import AnyTopics, checked_topics
+from optsum.corpus.sentences import ENGLISH, Splitter
 from optsum.corpus.topic import BadTopic, Topic
 from optsum.errors import InputError, OptionError
 from optsum.options.options import Options
@@ -129,15 +130,17 @@ class Study(Tabular):
         del topic
         return True
 
-    def reads(self, systems: Any) -> Self:
+    def reads(self, systems: Any, split: Splitter = ENGLISH) -> Self:
         """Take in systems' summaries, before `run`, and return the study.
 
         Parameters
         ----------
         systems : path, data frame or iterable
             As for `optsum.score`.
+        split : Splitter
+            Of summaries that are raw text.
         """
-        self._submissions = Submissions.of(systems, self.failures)
+        self._submissions = Submissions.of(systems, self.failures, split)
         return self
 
     def resumes(self, rows: Iterable[Mapping[str, Any]]) -> Self:

@@ -24,6 +24,7 @@ OTHER = {
     "require": "str | Sequence[int]",
     "forbid": "str | Sequence[int]",
     "exclusive": "str | float",
+    "splitter": "str | Callable[..., Iterable[str]]",
 }
 HEAD = '''"""What keywords the functions of `optsum` take, for editors and type checkers; made from the options.
 
@@ -32,7 +33,7 @@ Made by ``python tests/options/test_keywords.py``, and compared with them by the
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal, TypedDict
 
 from optsum.metrics.metric import Metric

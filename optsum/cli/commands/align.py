@@ -14,7 +14,8 @@ from optsum.cli.exits import DONE, FAILED, INTERRUPTED, put, tell
 from optsum.cli.flags import Config, Flags, Output, Overwrite, existing, output_or_pipe
 from optsum.cli.topics import Limit, Map, Topics, count_topics, open_topics
 from optsum.corpus.alignment import align
-from optsum.corpus.topic import BadTopic, Topic, topic_to_json
+from optsum.corpus.sentences import splitter_of
+from optsum.corpus.topic import BadTopic, Reading, Topic, topic_to_json
 from optsum.options.options import options_of, resolve_as
 from optsum.report.messages import bar
 from optsum.report.tables.table import Column, Table, counted
@@ -93,6 +94,7 @@ def run(
     from optsum.corpus.rows.writer import RowWriter
 
     given, mode = resolve_as(_OPTIONS, options, config=config).model_dump(), existing(overwrite)
+    reading = Reading(splitter_of(given["language"], given["splitter"]), given["flat"])
     output = output_or_pipe(output)
     folder = Path(output).parent if output not in {None, "-"} else None
 
@@ -101,7 +103,7 @@ def run(
             yield topic
             advance()
 
-    source = open_topics(topics, columns, given["flat"], limit)
+    source = open_topics(topics, columns, reading, limit)
     aligned = (topic for topic in align(counting(), **given))  # a generator: Ctrl-C can be thrown into it
     inputs = [topics, *filter(None, [config]), given["stopwords"]]
     made, interrupted = _Made(given["max_sets"]), False

@@ -11,17 +11,18 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from optsum.cli.exits import DONE, FAILED, put, tell
-from optsum.cli.topics import FlatLists, checked_flat
+from optsum.cli.topics import ReadingFlags
 from optsum.corpus.topic import BadTopic
 from optsum.errors import InputError, unknown_name
 from optsum.system.files import begin_of, name_of, read_text
 
 if TYPE_CHECKING:
     from optsum.chunks.parse import Parse
-    from optsum.corpus.topic import Flat
+    from optsum.corpus.topic import Reading
 
 
 def run(
+    texts: ReadingFlags,
     file: Annotated[str, typer.Argument(metavar="FILE", help="CoNLL-U or topics; - for CoNLL-U from standard input")],
     profile: Annotated[
         str,
@@ -30,7 +31,6 @@ def run(
     chunk_rules: Annotated[
         str | None, typer.Option("--chunk-rules", metavar="FILE", help="rules of your own; or ud or clearnlp")
     ] = None,
-    flat: FlatLists = None,
     tree: Annotated[bool, typer.Option("--tree", help="print the tree of the chunks, too")] = False,
     why: Annotated[bool, typer.Option("--why", help="print the rule that each word falls under, too")] = False,
 ) -> int:
@@ -44,7 +44,7 @@ def run(
         raise unknown_name("chunk profile", profile, PROFILES)
     rules = load_rules(chunk_rules) if chunk_rules is not None else None
     done, errors = 0, []
-    for item in _items(file, checked_flat(flat)):
+    for item in _items(file, texts.reading()):
         if isinstance(item, str):
             put(item)
         elif isinstance(item, InputError):
@@ -64,7 +64,7 @@ def run(
     return tell(f"{counted(len(errors), 'part')} of {file} could not be used; {first}", FAILED)
 
 
-def _items(file: str, flat: Flat | None) -> Iterator[Parse | InputError | str]:
+def _items(file: str, reading: Reading) -> Iterator[Parse | InputError | str]:
     """Yield parses, what is wrong in their place, and lines to be printed as they are."""
     if not _is_json(file):
         from optsum.chunks.conllu_text import conllu_blocks
@@ -81,9 +81,9 @@ def _items(file: str, flat: Flat | None) -> Iterator[Parse | InputError | str]:
                 yield error
         return
     from optsum.corpus.parses import parses_of
-    from optsum.corpus.topics import read_topics
+    from optsum.corpus.topics import topics_read
 
-    for topic in read_topics(file, flat=flat):
+    for topic in topics_read(file, reading):
         if isinstance(topic, BadTopic):
             yield InputError(f"{topic.source}: {topic.error}")
             continue

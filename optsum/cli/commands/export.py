@@ -37,7 +37,7 @@ def run(
         raise OptionError("An export needs a folder to write to: give --output DIR.")
     resolved = resolve(options, config=config)
     written, failures = 0, []
-    for made in export_topics(open_topics(topics, columns, resolved.flat, limit), output, format, resolved):
+    for made in export_topics(open_topics(topics, columns, resolved.reading, limit), output, format, resolved):
         written += made.path is not None
         failures += [] if made.error is None else [f"{made.id or '?'}: {made.error}"]
     put(f"{counted(written, 'file')} in {output}")

@@ -13,7 +13,7 @@ import typer
 
 from optsum.cli.exits import DONE, FAILED, INTERRUPTED, put, tell
 from optsum.cli.flags import Output, Overwrite, existing, output_or_pipe
-from optsum.cli.topics import FlatLists, Limit, Map, Topics, checked_flat, count_topics, open_topics
+from optsum.cli.topics import Limit, Map, ReadingFlags, Topics, count_topics, open_topics
 from optsum.corpus.topic import BadTopic, topic_to_json
 from optsum.errors import InputError
 from optsum.report.messages import bar
@@ -21,12 +21,12 @@ from optsum.report.messages import bar
 
 def run(
     topics: Topics,
+    texts: ReadingFlags,
     model: Annotated[str, typer.Option(metavar="NAME", help="pipeline of spaCy, or its folder")] = "en_core_web_sm",
     output: Output = None,
     overwrite: Overwrite = False,
     columns: Map = None,
     limit: Limit = None,
-    flat: FlatLists = None,
 ) -> int:
     """Parse all topics of a file."""
     from optsum.cli.signals import Stopping
@@ -35,7 +35,7 @@ def run(
     from optsum.report.tables.table import counted
 
     output, mode = output_or_pipe(output), existing(overwrite)
-    source = open_topics(topics, columns, checked_flat(flat), limit)
+    source = open_topics(topics, columns, texts.reading(), limit)
     pipeline = load_model(model)
     made, failed, first_error = 0, 0, ""
     with ExitStack() as stack:

@@ -37,13 +37,16 @@ def run(
 
     from optsum.cli.signals import Interrupts
     from optsum.corpus.rows.writer import RowWriter
-    from optsum.corpus.systems import read_systems
+    from optsum.corpus.systems import systems_read
     from optsum.report.system_scores import SystemScores, score_rows
     from optsum.report.tables.table import counted, put_tables
 
     scores = SystemScores(resolved)
     first_error = None
-    of_topics, of_systems = open_topics(topics, columns, resolved.flat, limit), read_systems(systems)
+    of_topics, of_systems = (
+        open_topics(topics, columns, resolved.reading, limit),
+        systems_read(systems, resolved.reading.split),
+    )
     inputs = [topics, systems, *filter(None, [config]), resolved.stopwords]
     try:
         with ExitStack() as stack:

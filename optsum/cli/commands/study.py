@@ -5,14 +5,14 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Annotated, Any, Final
 
 import typer
 
 from optsum.cli.exits import DONE, FAILED, INTERRUPTED, tell
 from optsum.cli.flags import Config, Flags, Format, Output, Overwrite, Plot, Resume, command, existing
-from optsum.cli.topics import FlatLists, Limit, Map, Topics, checked_flat, count_topics, open_topics
+from optsum.cli.topics import Limit, Map, ReadingFlags, Topics, count_topics, open_topics
 from optsum.corpus.rows.writer import Row, RowWriter
 from optsum.errors import OptionError
 from optsum.options.options import options_of, read_config
@@ -27,8 +27,11 @@ from optsum.studies.base import done_topics
 SUBCOMMANDS: Final = {name: entry.about for name, entry in STUDIES.items()}
 
 
-@dataclass(frozen=True)
-class StudyFiles:
+_READING: Final = tuple(field.name for field in fields(ReadingFlags))
+
+
+@dataclass(frozen=True, kw_only=True)
+class StudyFiles(ReadingFlags):
     """Files that a study reads and writes; each field is a flag."""
 
     topics: Topics
@@ -46,7 +49,6 @@ class StudyFiles:
     ] = None
     columns: Map = None
     limit: Limit = None
-    flat: FlatLists = None
     config: Config = None
 
 
@@ -56,9 +58,10 @@ def subcommand(name: str) -> tuple[Callable[..., int], str]:
 
     def run(files: StudyFiles, options: dict[str, Any], format_: Format = "text") -> int:
         study, form = prepared(name, options, files.config), table_format(format_)
-        if files.flat is None and files.config is not None:
-            flat = read_config(files.config, also=options_of(made_by).model_fields).get("flat")
-            files = replace(files, flat=flat)
+        if files.config is not None:
+            said = read_config(files.config, also=options_of(made_by).model_fields)
+            read: dict[str, Any] = {name: said.get(name) for name in _READING if getattr(files, name) is None}
+            files = replace(files, **read)
         return _run(study, files, form)
 
     about = inspect.getdoc(made_by) or ""
@@ -67,7 +70,7 @@ def subcommand(name: str) -> tuple[Callable[..., int], str]:
 
 def _run(study: Study, files: StudyFiles, form: TableFormat) -> int:
     plot = None if files.plot is None else checked_plot(files.plot)
-    flat, mode = checked_flat(files.flat), existing(files.overwrite, files.resume)
+    reading, mode = files.reading(), existing(files.overwrite, files.resume)
     from optsum.cli.signals import Stopping
 
     topics, systems, output, figures = files.topics, files.systems, files.output, files.figures
@@ -78,9 +81,9 @@ def _run(study: Study, files: StudyFiles, form: TableFormat) -> int:
     if figures is not None:
         with figure_folder(figures):  # not after hours of work
             pass
-    given = open_topics(topics, files.columns, flat, files.limit)
+    given = open_topics(topics, files.columns, reading, files.limit)
     if systems is not None:
-        study.reads(systems)
+        study.reads(systems, reading.split)
     with ExitStack() as stack:
         rows = None
         if output is not None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from optsum.chunks.conllu_text import Block, conllu_blocks
-from optsum.corpus.sentences import split_sentences, well_formed
+from optsum.corpus.sentences import ENGLISH, Splitter, well_formed
 from optsum.corpus.topic import BadTopic, Text, Topic, as_id
 from optsum.errors import InputError
 from optsum.system.files import PathLike, describe_os_error, read_text
@@ -17,7 +17,7 @@ _REFERENCE = re.compile(r"(?:meta::)?(?:summary|reference)_?\d*")
 _AUTHOR = re.compile(r"\(([^()]*)\)\s*")
 
 
-def read_conllu_folder(folder: PathLike, *, language: str = "en") -> Iterator[Topic | BadTopic]:
+def read_conllu_folder(folder: PathLike, *, split: Splitter = ENGLISH) -> Iterator[Topic | BadTopic]:
     """Iterate over the topics of a folder of CoNLL-U files, in the order of their names.
 
     A topic has the name of its file. Its references are comments ``# summary1 = ...``, ``# reference = ...`` (or
@@ -26,7 +26,7 @@ def read_conllu_folder(folder: PathLike, *, language: str = "en") -> Iterator[To
 
     Parameters
     ----------
-    language : str
+    split : Splitter
         By whose rules references are split into sentences.
 
     Returns
@@ -49,10 +49,10 @@ def read_conllu_folder(folder: PathLike, *, language: str = "en") -> Iterator[To
         raise InputError(f"the folder {folder} cannot be read: {describe_os_error(error)}") from error
     if not files:
         raise InputError(f"{folder} cannot be read: it is a folder; give a file, or a folder of files named *.conllu")
-    return (_topic(file, language) for file in files)
+    return (_topic(file, split) for file in files)
 
 
-def _topic(file: Path, language: str) -> Topic | BadTopic:
+def _topic(file: Path, split: Splitter) -> Topic | BadTopic:
     name = file.name.removesuffix(".gz").removesuffix(".conllu")
     source = well_formed(str(file))
     try:
@@ -67,7 +67,7 @@ def _topic(file: Path, language: str) -> Topic | BadTopic:
             if not documents or any(line.startswith(("# newdoc", "#newdoc")) for line in block.text.split("\n")):
                 documents.append([])
             documents[-1].append(block.parse().text)
-            references += [tuple(split_sentences(text, language)) for text in _references(block)]
+            references += [tuple(split(text)) for text in _references(block)]
     except InputError as error:
         return BadTopic(name, source, str(error))
     if not references:

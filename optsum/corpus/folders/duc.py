@@ -9,7 +9,7 @@ from pathlib import Path
 
 from optsum.corpus.formats.lines import Line, bad_topic
 from optsum.corpus.formats.sgml import Document, Summary, is_sgml, parse_documents, parse_summaries, summary_of_name
-from optsum.corpus.sentences import well_formed
+from optsum.corpus.sentences import ENGLISH, Splitter, well_formed
 from optsum.errors import InputError
 from optsum.system.files import begin_of, read_text
 
@@ -31,7 +31,7 @@ def duc_files(folder: Path) -> list[Path]:
     return [*first, *files] if any(map(is_duc_file, first)) else []
 
 
-def duc_topics(files: Sequence[Path], language: str = "en") -> Iterator[Line]:
+def duc_topics(files: Sequence[Path], split: Splitter = ENGLISH) -> Iterator[Line]:
     """Yield a topic for each document that has summaries of its own, and for each set that has summaries of it all.
 
     A topic is called after its document, or its set: ``d061``, or ``d061-200`` where there are several sizes. A set is
@@ -42,17 +42,17 @@ def duc_topics(files: Sequence[Path], language: str = "en") -> Iterator[Line]:
     ----------
     files : sequence of path
         All are held in memory: the largest of these sets has a few megabytes.
-    language : str
+    split : Splitter
         By whose rules texts without marked sentences are split.
     """
     line = None
-    for line in _topics(files, language):
+    for line in _topics(files, split):
         yield line
     if line is None:
         yield Line(well_formed(str(files[0])), None, "there is no whole <DOC> and no whole <SUM> here")
 
 
-def _topics(files: Sequence[Path], language: str) -> Iterator[Line]:
+def _topics(files: Sequence[Path], split: Splitter) -> Iterator[Line]:
     documents: dict[str, Document] = {}
     sets: defaultdict[str, list[str]] = defaultdict(list)
     origin: dict[str, str] = {}
@@ -64,9 +64,9 @@ def _topics(files: Sequence[Path], language: str) -> Iterator[Line]:
         except InputError as error:
             yield Line(source, None, str(error))
             continue
-        summary = summary_of_name(file.name, text, language)
-        summaries += parse_summaries(text, language) if summary is None else [summary]
-        for document in parse_documents(text, language):
+        summary = summary_of_name(file.name, text, split)
+        summaries += parse_summaries(text, split) if summary is None else [summary]
+        for document in parse_documents(text, split):
             if not document.name:
                 yield Line(source, None, "a document has no number; give <DOCNO>")
             elif document.name in documents:

@@ -12,7 +12,7 @@ from typing import Final
 
 from optsum.corpus.formats.columns import Columns, between_marks
 from optsum.corpus.formats.lines import Line, bad_topic, broken_off
-from optsum.corpus.sentences import split_sentences, well_formed
+from optsum.corpus.sentences import ENGLISH, Splitter, well_formed
 from optsum.errors import InputError
 from optsum.system.files import READ_ERRORS, PathLike, begin_of, describe_os_error, open_bytes, read_text
 
@@ -34,7 +34,7 @@ def stories_in(folder: Path) -> list[Path]:
     return sorted(file for file in folder.glob("*.story") if file.is_file())
 
 
-def story_topics(files: list[Path], language: str = "en") -> Iterator[Line]:
+def story_topics(files: list[Path], split: Splitter = ENGLISH) -> Iterator[Line]:
     """Yield a topic for each file: raw text, and below each line ``@highlight`` a sentence of the one reference.
 
     CNN / Daily Mail was spread so. A topic has the name of its file.
@@ -49,7 +49,7 @@ def story_topics(files: list[Path], language: str = "en") -> Iterator[Line]:
             yield _bad(file, "there is no reference; write one below a line @highlight")
             continue
         reference = [" ".join(highlight.split()) for highlight in highlights if highlight.strip()]
-        yield _line(file, [_sentences(document, language)], [reference])
+        yield _line(file, [_sentences(document, split)], [reference])
 
 
 def parallel_folders(folder: Path) -> tuple[Path, Path] | None:
@@ -60,7 +60,7 @@ def parallel_folders(folder: Path) -> tuple[Path, Path] | None:
     return (documents, references) if documents is not None and references is not None else None
 
 
-def parallel_topics(folders: tuple[Path, Path], language: str = "en") -> Iterator[Line]:
+def parallel_topics(folders: tuple[Path, Path], split: Splitter = ENGLISH) -> Iterator[Line]:
     """Yield a topic for each file, or folder of files, among the documents.
 
     A topic is called after its file without the ending (or its folder, whose files are its documents). Its references
@@ -82,7 +82,7 @@ def parallel_topics(folders: tuple[Path, Path], language: str = "en") -> Iterato
                 if isinstance(text, Line):
                     bad = bad or text
                 else:
-                    texts.append(_sentences(text, language))
+                    texts.append(_sentences(text, split))
         if bad is not None:
             yield bad._replace(value={**bad.value, "id": name})
         elif not found[1]:
@@ -109,12 +109,12 @@ def _prefixes(entry: Path) -> list[str]:
     return [name] if entry.is_dir() else list(filter(None, (name, name.rpartition(".")[0])))
 
 
-def _sentences(text: str, language: str) -> list[str]:
+def _sentences(text: str, split: Splitter) -> list[str]:
     """Return the sentences of a text; an empty line ends one, as below a heading."""
     if (marked := between_marks(text)) is not None:
         return marked
     paragraphs = [" ".join(paragraph.split()) for paragraph in re.split(r"\n\s*\n", text)]
-    return [sentence for paragraph in paragraphs for sentence in split_sentences(paragraph, language)]
+    return [sentence for paragraph in paragraphs for sentence in split(paragraph)]
 
 
 def _text(file: Path) -> str | Line:
@@ -174,7 +174,7 @@ def _is_text(path: Path) -> bool:
     return begin is not None and not begin.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(others)
 
 
-def pair_topics(pair: tuple[Path, Path], language: str = "en") -> Iterator[Line]:
+def pair_topics(pair: tuple[Path, Path], split: Splitter = ENGLISH) -> Iterator[Line]:
     """Return a topic for each two lines, called by its number from 0.
 
     A line is raw text, or has marks between its sentences or documents (`optsum.corpus.formats.columns`).
@@ -192,23 +192,23 @@ def pair_topics(pair: tuple[Path, Path], language: str = "en") -> Iterator[Line]
         except READ_ERRORS as error:
             stack.close()
             raise InputError(f"the file {path} cannot be opened: {describe_os_error(error)}") from error
-    return _pairs(pair, streams[0], streams[1], stack, language)
+    return _pairs(pair, streams[0], streams[1], stack, split)
 
 
 def _pairs(
-    pair: tuple[Path, Path], sources: Iterator[bytes], targets: Iterator[bytes], stack: ExitStack, language: str
+    pair: tuple[Path, Path], sources: Iterator[bytes], targets: Iterator[bytes], stack: ExitStack, split: Splitter
 ) -> Iterator[Line]:
     number = 0
     with stack:
         try:
             for number, (source, target) in enumerate(zip_longest(sources, targets)):
-                yield _of_two_lines(pair, number, source, target, language)
+                yield _of_two_lines(pair, number, source, target, split)
         except READ_ERRORS as error:
             yield broken_off(error, str(pair[0]), number + 1)
 
 
 def _of_two_lines(
-    pair: tuple[Path, Path], number: int, source: bytes | None, target: bytes | None, language: str
+    pair: tuple[Path, Path], number: int, source: bytes | None, target: bytes | None, split: Splitter
 ) -> Line:
     texts = {}
     for name, path, other, raw in (("source", *pair, source), ("target", *pair[::-1], target)):
@@ -220,5 +220,5 @@ def _of_two_lines(
         except UnicodeDecodeError as error:
             reason = f"byte {error.start + 1} (0x{raw[error.start]:02x}) is not UTF-8; save the file as UTF-8"
             return bad_topic(where, str(number), reason)
-    (topic,) = _COLUMNS.topics(texts, number, language)
+    (topic,) = _COLUMNS.topics(texts, number, split)
     return Line(f"{pair[0]}:{number + 1}", topic)

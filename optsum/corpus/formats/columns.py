@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from optsum.corpus.sentences import as_sentences, json_type
+from optsum.corpus.sentences import ENGLISH, Splitter, as_sentences, json_type
 from optsum.errors import InputError, OptionError, unknown_name
 
 __all__ = ["WELL_KNOWN", "Columns", "parse_columns", "recognised"]
@@ -153,7 +153,7 @@ class Columns:
         """The columns that the paths begin with."""
         return frozenset(path[0] for path in self.paths.values())
 
-    def topics(self, record: Any, number: int, language: str = "en") -> Iterator[dict[str, Any]]:
+    def topics(self, record: Any, number: int, split: Splitter = ENGLISH) -> Iterator[dict[str, Any]]:
         """Yield the topics of a record: one, or one for each item of the list that ``[]`` stands behind.
 
         Parameters
@@ -161,7 +161,7 @@ class Columns:
         number : int
             From 0; the id where there is none. Topics of a list are called ``id.0``, ``id.1``, ... if none of their
             items has an id.
-        language : str
+        split : Splitter
             By whose rules raw texts are split.
 
         Raises
@@ -178,16 +178,16 @@ class Columns:
         name = str(number) if name is None else name
         lists = {halves[0] for path in self.paths.values() if (halves := split_at(path)) is not None}
         if not lists:
-            yield self._topic(record, None, name, language)
+            yield self._topic(record, None, name, split)
             return
         (place,) = lists
         items = value_at(record, place)
         if not isinstance(items, list | tuple):
             raise InputError(f"{'.'.join(place)} is {json_type(items)}, and [] asks for a list")
         for position, item in enumerate(items):
-            yield self._topic(record, item, f"{name}.{position}", language)
+            yield self._topic(record, item, f"{name}.{position}", split)
 
-    def _topic(self, record: Any, item: Any, name: object, language: str) -> dict[str, Any]:
+    def _topic(self, record: Any, item: Any, name: object, split: Splitter) -> dict[str, Any]:
         topic: dict[str, Any] = {"id": name}
         meta: dict[str, Any] = {}
         for key, path in self.paths.items():
@@ -198,7 +198,7 @@ class Columns:
             if value is None or (key == "id" and halves is None):  # the name is that of the record
                 continue
             if key in _TEXTS:
-                topic[key] = _texts(value, path, language, several=key == "documents")
+                topic[key] = _texts(value, path, split, several=key == "documents")
             elif key.startswith("meta."):
                 meta[key.removeprefix("meta.")] = value
             else:
@@ -262,7 +262,7 @@ def recognised(names: Collection[str]) -> Columns | None:
 # Texts.
 
 
-def _texts(value: object, path: Path, language: str, *, several: bool) -> list[Any]:
+def _texts(value: object, path: Path, split: Splitter, *, several: bool) -> list[Any]:
     """Return documents or references, each a list of sentences.
 
     A string is one raw text (or several, where marks say so). A list of strings is one text, sentence by sentence, as
@@ -279,7 +279,7 @@ def _texts(value: object, path: Path, language: str, *, several: bool) -> list[A
         texts = [[piece for item in value for piece in _pieces(item)]]
     else:
         texts = list(value)
-    return [list(as_sentences(_marked(text), f"{where}[{number}]", language)) for number, text in enumerate(texts)]
+    return [list(as_sentences(_marked(text), f"{where}[{number}]", split)) for number, text in enumerate(texts)]
 
 
 def _pieces(item: Any) -> list[Any]:

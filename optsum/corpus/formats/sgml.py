@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from optsum.corpus.sentences import split_sentences
+from optsum.corpus.sentences import ENGLISH, Splitter
 
 # Each looks no further than the next tag of its kind, so that damaged files take no longer than others.
 _DOC = re.compile(r"<doc\b[^<>]*>(.*?)(?=</doc>|<doc\b|\Z)", re.IGNORECASE | re.DOTALL)
@@ -70,7 +70,7 @@ def is_sgml(sample: bytes) -> bool:
     return _BEGIN.match(sample.removeprefix(b"\xef\xbb\xbf")) is not None
 
 
-def parse_documents(text: str, language: str = "en") -> Iterator[Document]:
+def parse_documents(text: str, split: Splitter = ENGLISH) -> Iterator[Document]:
     r"""Yield the documents of a file.
 
     Examples
@@ -84,11 +84,11 @@ def parse_documents(text: str, language: str = "en") -> Iterator[Document]:
         body = [match[1] for match in _TEXT.finditer(found[1])]
         if not any(_plain(part) for part in body):  # tags that say nothing, as some conversions leave them
             body = [_HEADLINE.sub(" ", found[1][number.end() if number else 0 :])]
-        sentences = [sentence for part in body for sentence in _sentences(part, language)]
+        sentences = [sentence for part in body for sentence in _sentences(part, split)]
         yield Document(number[1].strip() if number else "", tuple(sentences))
 
 
-def parse_summaries(text: str, language: str = "en") -> Iterator[Summary]:
+def parse_summaries(text: str, split: Splitter = ENGLISH) -> Iterator[Summary]:
     """Yield the summaries ``<SUM ...>`` of a file that are abstracts; extracts (of type ``...-E``) are passed over.
 
     Examples
@@ -106,11 +106,11 @@ def parse_summaries(text: str, language: str = "en") -> Iterator[Summary]:
         multi = what.startswith("MULTI") or (what != "PERDOC" and len(documents) != 1)
         yield Summary(
             said.get("docset", ""), documents, multi, said.get("size", ""), said.get("summarizer", ""),
-            tuple(_sentences(found[2], language)),
+            tuple(_sentences(found[2], split)),
         )  # fmt: skip
 
 
-def summary_of_name(name: str, text: str, language: str = "en") -> Summary | None:
+def summary_of_name(name: str, text: str, split: Splitter = ENGLISH) -> Summary | None:
     """Return the summary of a file whose name says of what; None if it does not.
 
     Parameters
@@ -131,18 +131,18 @@ def summary_of_name(name: str, text: str, language: str = "en") -> Summary | Non
         return None
     docset, what, size, _, author, document = found.groups()
     pieces = [plain for match in _SEE.finditer(text) if (plain := _plain(match[1]))]
-    sentences = tuple(pieces or _sentences(_HEADLINE.sub(" ", text), language))
+    sentences = tuple(pieces or _sentences(_HEADLINE.sub(" ", text), split))
     return Summary(docset, (document,) if document else (), what.upper() == "M", size, author, sentences)
 
 
-def _sentences(text: str, language: str) -> list[str]:
+def _sentences(text: str, split: Splitter) -> list[str]:
     """Return the sentences that are set apart, or those that the splitter finds in each paragraph."""
     pieces = _S.split(text)  # text, attributes, sentence, attributes, sentence, ...
     if len(pieces) > 1:
         texts = [piece for said, piece in zip(pieces[1::2], pieces[2::2], strict=True) if _HEAD not in said.lower()]
         return [plain for piece in texts if (plain := _plain(piece))]
     paragraphs = [plain for piece in _PARAGRAPH.split(text) if (plain := _plain(piece))]
-    return [sentence for paragraph in paragraphs for sentence in split_sentences(paragraph, language)]
+    return [sentence for paragraph in paragraphs for sentence in split(paragraph)]
 
 
 def _plain(text: str) -> str:

@@ -18,13 +18,14 @@ from optsum.corpus.folders.texts import (
 from optsum.corpus.formats.hf_datasets import PREFIX, folder_records, hub_records, is_dataset_folder
 from optsum.corpus.formats.lines import Line, RawLine
 from optsum.corpus.formats.records import raw_records
+from optsum.corpus.sentences import Splitter
 from optsum.corpus.topic import BadTopic, Topic
 from optsum.errors import InputError
 from optsum.system.files import PathLike, describe_os_error
 
 
 def open_source(
-    path: PathLike, *, language: str, columns: Collection[str] = ()
+    path: PathLike, *, split: Splitter, columns: Collection[str] = ()
 ) -> Iterator[Line | RawLine] | Iterator[Topic | BadTopic]:
     """Open whatever a path leads to.
 
@@ -32,7 +33,7 @@ def open_source(
     ----------
     path : str or path
         ``-`` is the standard input.
-    language : str
+    split : Splitter
         By whose rules raw texts are split.
     columns : collection of str
         Those that a table must have, so that its heading is recognised; only records have columns.
@@ -54,7 +55,7 @@ def open_source(
         return raw_records(path, what="topic", columns=columns)
     if is_dataset_folder(Path(path)):
         return folder_records(Path(path))
-    made = _made(Path(path), language)
+    made = _made(Path(path), split)
     if made is None:
         return raw_records(path, what="topic", columns=columns)
     if columns:
@@ -62,27 +63,27 @@ def open_source(
     return made
 
 
-def _made(path: Path, language: str) -> Iterator[Line] | Iterator[Topic | BadTopic] | None:
+def _made(path: Path, split: Splitter) -> Iterator[Line] | Iterator[Topic | BadTopic] | None:
     """Return topics of what has no records; None for a file of records, and for what is not there."""
     if (pair := line_pair(path)) is not None:
-        return pair_topics(pair, language)
+        return pair_topics(pair, split)
     if path.is_file():
         if path.suffix == ".story":
-            return story_topics([path], language)
-        return duc_topics([path], language) if is_duc_file(path) else None
-    return _of_folder(path, language) if path.is_dir() else None
+            return story_topics([path], split)
+        return duc_topics([path], split) if is_duc_file(path) else None
+    return _of_folder(path, split) if path.is_dir() else None
 
 
-def _of_folder(folder: Path, language: str) -> Iterator[Line] | Iterator[Topic | BadTopic]:
+def _of_folder(folder: Path, split: Splitter) -> Iterator[Line] | Iterator[Topic | BadTopic]:
     try:
         if any(file.name.endswith(CONLLU_ENDINGS) for file in folder.iterdir()):
-            return read_conllu_folder(folder, language=language)
+            return read_conllu_folder(folder, split=split)
         if stories := stories_in(folder):
-            return story_topics(stories, language)
+            return story_topics(stories, split)
         if files := duc_files(folder):  # by content: its folders may be called as those of raw text are
-            return duc_topics(files, language)
+            return duc_topics(files, split)
         if (folders := parallel_folders(folder)) is not None:
-            return parallel_topics(folders, language)
+            return parallel_topics(folders, split)
     except OSError as error:
         raise InputError(f"the folder {folder} cannot be read: {describe_os_error(error)}") from error
     raise InputError(

@@ -125,7 +125,7 @@ def enumerate_optima(
     ready = warm_up(setup)
     _get_ready(setup, nearness)
     began = clock()
-    problem = single_problem(topic_given(topic, summary), setup)
+    problem = single_problem(topic_given(topic, summary, setup.options.reading), setup)
     found = oracles_of(problem, setup, nearness, began=began)
     return replace(found, result=charged(found.result, ready).changed(source=problem.documents))
 

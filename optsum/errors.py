@@ -40,7 +40,7 @@ SPEAKS_OF_FLAGS: Final = {_SPEAKS: "flags"}
 """Environment in which errors name options as the command line does (``--max-length N``), not as Python does
 (``max_length=N``); of a process and all that it starts: their rows say the same."""
 
-_FLAG: Final = re.compile(r"(?<![\w-])--([a-z][a-z0-9]*(?:-[a-z0-9]+)*)(?: ([A-Z]+)\b)?")
+_FLAG: Final = re.compile(r"(?<![\w-])--([a-z][a-z0-9]*(?:-[a-z0-9]+)*)(?: ([A-Z]+)\b|=([\w:.-]*\w))?")
 _PLURAL: Final = {"strategy_option", "backend_option", "formulation_option"}
 
 
@@ -48,14 +48,24 @@ class OptsumError(Exception):
     """Base class of all errors of optsum; what is said of options is said in the names of who is spoken to."""
 
     def __str__(self) -> str:
-        text = super().__str__()
-        return text if os.environ.get(_SPEAKS) == "flags" else _FLAG.sub(_keyword, text)
+        return spoken(super().__str__())
+
+
+def spoken(text: str) -> str:
+    """Return what is said with options named as flags (``--stem``, ``--stemmer=NAME``), in the names of the reader."""
+    return _FLAG.sub(_flag if os.environ.get(_SPEAKS) == "flags" else _keyword, text)
+
+
+def _flag(flag: re.Match[str]) -> str:
+    return f"--{flag[1]} {flag[3]}" if flag[3] else flag[0]
 
 
 def _keyword(flag: re.Match[str]) -> str:
     name = flag[1].replace("-", "_")
     name += "s" if name in _PLURAL else ""
-    return f"{name}={flag[2]}" if flag[2] else name
+    if name.startswith("no_"):
+        return f"{name.removeprefix('no_')}=False"
+    return f"{name}={flag[2]}" if flag[2] else f'{name}="{flag[3]}"' if flag[3] else name
 
 
 class InputError(OptsumError, ValueError):

@@ -41,7 +41,11 @@ def align(
     max_sentences: Annotated[int, Field(description="most sentences of a set")] = 3,
     max_sets: Annotated[int, Field(description="most sets for one abstract sentence, the smallest first")] = 100,
     tokenizer: Annotated[
-        str | None, Field(description="rouge (default), blank, unicode, or tokens (default for pre-tokenized topics)")
+        str | Callable[..., Any] | None,
+        Field(
+            description="rouge (default), unicode, characters, blank, another name or module:function, or tokens "
+            "(default for pre-tokenized topics)"
+        ),
     ] = None,
     stem: Annotated[bool, Field(description="Porter stemming as ROUGE-1.5.5 -m does [on]")] = True,
     stopwords: Annotated[

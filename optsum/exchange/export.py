@@ -20,7 +20,7 @@ from optsum.options.options import Options, resolve
 from optsum.problem.formulation import Task
 from optsum.problem.problem import Capability
 from optsum.program.wcnf import wcnf_text
-from optsum.running.each_topic import problems
+from optsum.running.each_topic import Warned, problems
 from optsum.running.one_problem import build
 from optsum.running.setup import Setup, setup_of
 
@@ -173,6 +173,7 @@ def _folder(folder: str | Path) -> Path:
 def tasks_of(topics: AnyTopics, setup: Setup) -> Iterator[tuple[str | None, Task | str]]:
     """Yield the id of each problem, and its task or why there is none."""
     seen: set[str] = set()
+    warned = Warned()
     for given in topics_of(topics, setup.options.reading):
         if isinstance(given, BadTopic):
             yield given.id, f"{given.source}: {given.error}"
@@ -189,8 +190,10 @@ def tasks_of(topics: AnyTopics, setup: Setup) -> Iterator[tuple[str | None, Task
         if setup.best_of_references and len(topic.references) > 1:
             yield topic.id, "the best of several references is several problems: write them with --references each"
             continue
+        warned.add(setup.warning_of(topic))
         for part in problems(topic, setup):
             try:
                 yield part.id, build(part, setup)
             except Exception as error:  # noqa: BLE001 - whatever it is, it costs the other topics nothing
                 yield part.id, describe(error)
+    warned.say()

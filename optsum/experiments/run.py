@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing
@@ -24,7 +25,7 @@ from optsum.experiments.inputs import environment, files_beside, fingerprint
 from optsum.experiments.status import RunStatus, status
 from optsum.report.messages import Advance, bar, count_lines
 from optsum.running.all_optima.detailed import detailed
-from optsum.running.each_topic import lost_topic, search_topic
+from optsum.running.each_topic import Warned, lost_topic, search_topic
 from optsum.running.executors.choice import AnyExecutor, crew_of
 from optsum.running.executors.work import is_interrupted
 from optsum.running.executors.workers import as_done
@@ -278,16 +279,20 @@ class RunWork(AbstractContextManager["RunWork"]):
             partial(_lost, ways=ways),
             partial(_answer, ways=ways),
         )
-        interrupted = False
+        interrupted, warned = False, Warned(self.unit)
         with closing(rounds):
             while True:
                 try:
                     answers = rounds.throw(KeyboardInterrupt()) if interrupted else next(rounds)
                 except StopIteration:
+                    warned.say()
                     return
                 interrupted = False
                 finished = [answer for answer in answers if answer is not None]
                 self.store.add(finished)
+                for answer in finished:
+                    rows = [json.loads(text) for _, text in answer.rows if '"warning"' in text]
+                    warned.add(next((row["statistics"].get("warning") for row in rows), None))
                 try:
                     yield len(finished)
                 except KeyboardInterrupt:  # what is done elsewhere is gathered first

@@ -20,14 +20,18 @@ class TextKeywords(TypedDict, total=False):
     model_units: Literal["whole", "sentences"] | None
     """A reference is one text, or each of its sentences is clipped by itself [whole]."""
 
-    tokenizer: str | None
-    """Rouge (default), blank, unicode, or tokens (default for pre-tokenized topics)."""
+    tokenizer: str | Callable[[str], Iterable[str]] | None
+    """Rouge (default), unicode, characters, blank, another name or module:function, or tokens (default for pre-
+    tokenized topics).
+    """
 
     stem: bool | None
     """Porter stemming as ROUGE-1.5.5 -m does, or as the stemmer named [False]."""
 
-    stemmer: Literal["rouge155", "rouge-score"] | None
-    """Stem as ROUGE-1.5.5 -m, or as the package rouge-score; to name one is to stem [rouge155]."""
+    stemmer: str | Callable[[str], str] | None
+    """Rouge155 (as ROUGE-1.5.5 -m) or rouge-score, both English, snowball:LANGUAGE, another name or module:function;
+    to name one is to stem [rouge155].
+    """
 
     stopwords: str | None
     """Keep, drop (SMART list), or a file with one word a line [keep]."""

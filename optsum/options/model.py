@@ -45,7 +45,12 @@ def function_or_name(value: Any, otherwise: ValidatorFunctionWrapHandler) -> Any
 
 # Searches and scores read texts alike, so what they say of it is one text.
 Tokenizer: TypeAlias = Annotated[
-    str | None, Field(description="rouge (default), blank, unicode, or tokens (default for pre-tokenized topics)")
+    str | None,
+    WrapValidator(function_or_name),
+    Field(
+        description="rouge (default), unicode, characters, blank, another name or module:function, or tokens "
+        "(default for pre-tokenized topics)"
+    ),
 ]
 Language: TypeAlias = Annotated[str, Field(description="of raw text, by whose rules it is split: en, de, zh, ...")]
 SplitterName: TypeAlias = Annotated[
@@ -55,8 +60,12 @@ SplitterName: TypeAlias = Annotated[
 ]
 Stem: TypeAlias = Annotated[bool, Field(description="Porter stemming as ROUGE-1.5.5 -m does, or as the stemmer named")]
 Stemmer: TypeAlias = Annotated[
-    Literal["rouge155", "rouge-score"],
-    Field(description="stem as ROUGE-1.5.5 -m, or as the package rouge-score; to name one is to stem"),
+    str,
+    WrapValidator(function_or_name),
+    Field(
+        description="rouge155 (as ROUGE-1.5.5 -m) or rouge-score, both English, snowball:LANGUAGE, another name or "
+        "module:function; to name one is to stem"
+    ),
 ]
 Stopwords: TypeAlias = Annotated[str, Field(description="keep, drop (SMART list), or a file with one word a line")]
 Counts: TypeAlias = Annotated[

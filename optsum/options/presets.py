@@ -59,6 +59,7 @@ _GOOGLE: Final = {
     "references": "best",
     "best_by": "f1",
     **_PLAIN,
+    "tokenizer": "rouge-score",
     "boundaries": "joined",
 }
 

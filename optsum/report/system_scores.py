@@ -14,7 +14,7 @@ from optsum.corpus.alternatives import text_of
 from optsum.corpus.given import AnyTopics, checked_systems, checked_topics
 from optsum.corpus.systems import BadSystem, System, extract_of
 from optsum.corpus.topic import BadTopic, Topic
-from optsum.errors import InputError, describe
+from optsum.errors import InputError, describe, spoken
 from optsum.metrics.agreement import agreed_reference
 from optsum.metrics.names import parse_metric
 from optsum.metrics.rouge import Score, rouge_all
@@ -25,10 +25,11 @@ from optsum.options.signature import score_signature
 from optsum.registry import PROVER
 from optsum.report.statistics import pearson, spearman
 from optsum.report.tables.table import Table, Tabular, counted, number
-from optsum.running.each_topic import single_problem
+from optsum.running.each_topic import Warned, single_problem
 from optsum.running.setup import Setup, setup_of
 from optsum.running.warm import refused, warm_up
 from optsum.system.clock import clock
+from optsum.text.tokenizer_check import nothing_left, tokenizer_check
 
 _SHARED: Final = (
     *("references", "tokenizer", "stem", "stemmer", "stopwords", "counts", "model_units", "max_length", "time_limit"),
@@ -365,16 +366,27 @@ def score_rows(
             unread.append(_error_row(None, None, f"{system.source}: {system.error}"))
         else:
             of_topic.setdefault(system.topic_id, []).append(system)
+    warned = Warned()
     for topic in checked_topics(topics, options.reading):
         if isinstance(topic, BadTopic):
             # Its id may be that of a topic that can be used, so its systems wait for that.
             yield [_error_row(topic.id, None, f"{topic.source}: {topic.error}")]
         elif topic.id in of_topic:
+            warned.add(_warning_of(topic, options))
             yield _rows(topic, of_topic.pop(topic.id), options, oracles)
+    warned.say()
     for name, left in of_topic.items():
         yield [_error_row(name, system.system, _where(system) + f"no topic has the id {name!r}") for system in left]
     if unread:
         yield unread
+
+
+def _warning_of(topic: Topic, options: ScoreOptions) -> str | None:
+    """Return what is to be said of a topic whose references the tokenizer or the stemmer spoils."""
+    sentences = [sentence for reference in topic.references for sentence in reference]
+    analyzer = options.analyzer(pretokenized=all(isinstance(sentence, tuple) for sentence in sentences))
+    said = tokenizer_check(sentences, analyzer, options.language)
+    return None if said is None else spoken(said)
 
 
 def _rows(
@@ -433,6 +445,8 @@ def _scores(topic: Topic, system: System, options: ScoreOptions) -> tuple[dict[s
     elif mode == "agreed":
         number = agreed_reference(references, options.metric, options.best_by, **analysis) if references else 0
         references, mode = references[number : number + 1], "pooled"
+    if (reason := nothing_left(((), [each for text in references for each in text]), analyzer.tokenizer)) is not None:
+        raise InputError(f"topic {topic.id!r}: {reason}")
     scores = rouge_all(summary, references, [options.metric], references_mode=mode, best_by=options.best_by, **analysis)
     if not any(found.reference_total for found in scores.values()):
         raise InputError(f"the references of topic {topic.id!r} have nothing to count; give it a reference with text")

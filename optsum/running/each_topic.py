@@ -15,6 +15,7 @@ from optsum.corpus.unread import Unread
 from optsum.corpus.vectors.npz import read_vectors
 from optsum.errors import OptionError, describe
 from optsum.metrics.agreement import agreed_reference
+from optsum.plugins import OwnFunction
 from optsum.running.executors.choice import AnyExecutor, crew_of
 from optsum.running.executors.workers import in_order
 from optsum.running.results import unsolved
@@ -37,15 +38,33 @@ __all__ = [
 _LOG = logging.getLogger("optsum")
 
 
+class Warned:
+    """Says once of a run how many of its topics something is to be said of, and what of the first of them."""
+
+    def __init__(self, unit: str = "topics") -> None:
+        self._unit = unit
+        self._topics = self._warned = 0
+        self._first = ""
+
+    def add(self, warning: str | None) -> None:
+        """Count a topic, with what is to be said of it."""
+        self._topics += 1
+        self._warned += warning is not None
+        self._first = self._first or warning or ""
+
+    def say(self) -> None:
+        """Say it."""
+        if self._warned:
+            _LOG.warning("%d of %d %s: %s", self._warned, self._topics, self._unit, self._first)
+
+
 def problems(topic: Topic, setup: Setup) -> Iterator[Topic]:
-    """Yield a topic as the problems it makes, and warn of a text that the tokenizer spoils.
+    """Yield a topic as the problems it makes.
 
     That is itself, or ``id#r`` for each reference r (``references="each"``), or itself with its first reference alone
     ("first"), or with the one that people agree on ("agreed"). What is to be the best of several
     (`optsum.running.best_reference`) is one problem here.
     """
-    if (warning := setup.warning_of(topic)) is not None:
-        _LOG.warning("topic %r: %s", topic.id, warning)
     if setup.options.vectors is not None:
         topic = read_vectors(topic, setup.options.vectors)
     if setup.options.references == "each" and topic.references:
@@ -81,7 +100,10 @@ def single_problem(topic: object, setup: Setup) -> Topic:
     OptionError
         If it is several problems.
     """
-    parts = list(problems(topic_of(topic, setup.options.reading), setup))
+    given = topic_of(topic, setup.options.reading)
+    parts = list(problems(given, setup))
+    if (warning := setup.warning_of(given)) is not None:
+        _LOG.warning("topic %r: %s", given.id, warning)
     if len(parts) != 1:
         raise OptionError(
             'A topic with several references is several problems with references="each": use solve_all for them, or '
@@ -129,15 +151,28 @@ def each_topic(
         compile_at_once()
     ready = fsum(map(warm_up, setups))
     crew = crew_of(setups[0].options, executor, copied=all(setup.may_be_copied for setup in setups))
+    if crew is not None:  # a function that cannot be sent is refused before any work
+        for own in (each for setup in setups for each in vars(setup.options).values() if isinstance(each, OwnFunction)):
+            own.sent()
     work = partial(search_topic, setups=setups, solve_part=solve_part)
     batches = in_order(work, given, crew, partial(lost_topic, setups=setups))
     batches = batches if crew is not None else _first_charged(batches, ready)  # each process has its own to report
-    return tracked(batches, len(topics) if isinstance(topics, Sized) else None)
+    return tracked(_with_warning(batches), len(topics) if isinstance(topics, Sized) else None)
 
 
 def _first_charged(batches: Iterable[list[Result]], ready: float) -> Generator[list[Result], None, None]:
     for number, results in enumerate(batches):
         yield results if number else [charged(results[0], ready), *results[1:]]
+
+
+def _with_warning(batches: Iterable[list[Result]]) -> Generator[list[Result], None, None]:
+    warned = Warned()
+    try:
+        for results in batches:
+            warned.add(next(filter(None, (result.statistics.get("warning") for result in results)), None))
+            yield results
+    finally:
+        warned.say()
 
 
 def lost_topic(topic: Unread | AnyTopic, setups: Sequence[Setup]) -> list[Result]:
@@ -178,14 +213,20 @@ def search_topic(
     if isinstance(topic, BadTopic):
         return _failed(topic, topic.error, setups)
     results: list[Result] = []
+    warning = None
     try:
-        for part in problems(topic_of(topic, setups[0].options.reading), setups[0]):
+        given = topic_of(topic, setups[0].options.reading)
+        warning = setups[0].warning_of(given)
+        for part in problems(given, setups[0]):
             results += solve_part(part)
             if results[-1].termination is Termination.INTERRUPTED:
                 break
     except Exception as error:  # noqa: BLE001 - whatever it is, it costs the other topics nothing
         results += _failed(topic, describe(error), setups)
-    return [charged(results[0], ready), *results[1:]]
+    first = charged(results[0], ready)
+    if warning is not None and first.status is not Status.ERROR:
+        first = first.changed(statistics={**first.statistics, "warning": warning})
+    return [first, *results[1:]]
 
 
 def attempt(part: Topic, setup: Setup, run: Callable[[], Result]) -> Result:

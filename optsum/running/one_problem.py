@@ -43,6 +43,7 @@ def build(topic: Topic, setup: Setup, deadline: Deadline = NEVER, *, keep_unmatc
 def _built(topic: Topic, setup: Setup, deadline: Deadline, *, keep_unmatched: bool = False) -> Task:
     if setup.best_of_references and len(topic.references) > 1:
         raise OptionError('A topic with several references is several problems with references="best": give one.')
+    setup.refuse_lost(topic)
     spec, warning = setup.spec_for(topic), setup.warning_of(topic)
     spec = replace(spec, keep_unmatched=True) if keep_unmatched else spec
     task = setup.formulation.task(topic, spec.until(deadline))

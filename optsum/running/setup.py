@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from optsum._version import __version__
 from optsum.contracts.result import Result, Status, Termination
+from optsum.errors import InputError, spoken
 from optsum.metrics.names import parse_metric
 from optsum.plugins import is_place
-from optsum.text.unfit import unfit
+from optsum.text.tokenizer_check import nothing_left, tokenizer_check
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -95,15 +96,32 @@ class Setup:
         return self.spec_of_tokens if tokens else self.spec
 
     def warning_of(self, topic: Topic) -> str | None:
-        """Return what is to be said of a topic whose text the tokenizer spoils (`optsum.text.unfit`)."""
+        """Return what is to be said of a topic whose text the tokenizer or the stemmer spoils."""
         if not self.formulation.has_metric:
             return None
         last = self._warned.get("topic")
         if last is None or last[0] is not topic:  # it is asked when a topic is read, and when its problem is built
             texts = chain(topic.sentences, chain.from_iterable(topic.references))
-            last = topic, unfit(texts, self.spec_for(topic).analyzer.tokenizer)
+            options, analyzer = self.options, self.spec_for(topic).analyzer
+            in_words = options.max_length is not None and options.length_unit == "words"
+            said = tokenizer_check(texts, analyzer, options.language, in_words=in_words)
+            last = topic, None if said is None else spoken(said)
             self._warned["topic"] = last
         return last[1]
+
+    def refuse_lost(self, topic: Topic) -> None:
+        """Refuse a topic of which the tokenizer leaves almost nothing.
+
+        Raises
+        ------
+        InputError
+            With the tokenizer that would serve.
+        """
+        if not self.formulation.has_metric or not self.scores[0].of_texts:
+            return
+        texts = (topic.sentences, [sentence for reference in topic.references for sentence in reference])
+        if (reason := nothing_left(texts, self.spec_for(topic).analyzer.tokenizer)) is not None:
+            raise InputError(f"topic {topic.id!r}: {reason}")
 
 
 def is_ours(part: object) -> bool:

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
-from typing import Final
+from typing import Any
 
-from optsum.errors import InputError, OptionError, unknown_name
+from optsum.errors import InputError, OptionError
+from optsum.plugins import named_function
 from optsum.system.files import PathLike, read_text
 from optsum.text.resources import smart_stopwords
-from optsum.text.stem import stem
-from optsum.text.stem_rouge_score import stem_rouge_score
-from optsum.text.tokenizers import TOKENIZERS, Sentence
-
-__all__ = ["STEMMERS", "Analyzer", "load_stopwords"]
-
-STEMMERS: Final[Mapping[str, Callable[[str], str]]] = {"rouge155": stem, "rouge-score": stem_rouge_score}
-"""Stemmers by name (English)."""
+from optsum.text.stemmers import stemmer_of
+from optsum.text.tokenizers import Sentence, tokenizer_of
 
 _WORDS_KEPT = 65_536  # entries of one word table; a table that is full starts afresh
 _LONGEST_KEPT = 64  # characters of a word worth remembering
@@ -32,14 +27,17 @@ class Analyzer:
 
     Parameters
     ----------
-    tokenizer : str
-        A name in `optsum.text.tokenizers.TOKENIZERS`.
+    tokenizer : str or callable
+        The name of a tokenizer, ``module:function``, or a function from a text to a list of its tokens.
 
         * ``rouge``: lower case, every character outside a-z0-9 a blank, split (ROUGE-1.5.5, on UTF-8 bytes);
         * ``blank``: lower case, split at white space;
-        * ``unicode``: lower-cased runs of letters, digits, marks and underscores of any script, after
-          normalization to NFC. Scripts without blanks between words (Chinese, Japanese, Thai) need
-          ``tokens``;
+        * ``rouge-score``: as the package rouge-score does: as ``rouge``, but in lower case first, by which two letters
+          outside ASCII become some within it (İ, and the Kelvin sign);
+        * ``unicode``: what stands between the word boundaries of Unicode (UAX 29) and holds a letter or a digit, in
+          lower case and normalized to NFC. Of scripts without blanks between words, runs of Katakana stay whole, and
+          all other characters are words of their own;
+        * ``characters``: as ``unicode``, with Katakana parted too: for Chinese and Japanese;
         * ``tokens``: a pre-tokenized sentence exactly as it is, which serves any language; a raw one is split
           at white space, its case kept;
         * ``pypi-rouge``: as the package ``rouge`` on PyPI does: split at "." and at blanks, case and all
@@ -53,9 +51,9 @@ class Analyzer:
     stopwords : str or frozenset of str
         ``keep`` all words, ``drop`` the SMART list, or the set of tokens to drop (`load_stopwords`), compared
         with the tokens before stemming.
-    stemmer : str
-        A name in `STEMMERS`: as ROUGE-1.5.5 stems (`optsum.text.stem`), or as Google's package rouge-score does
-        (`optsum.text.stem_rouge_score`).
+    stemmer : str or callable
+        ``rouge155`` or ``rouge-score`` (English, as these do), ``snowball:LANGUAGE`` (such as ``snowball:german``),
+        another name of a stemmer, ``module:function``, or a function from a token to its stem.
 
     Raises
     ------
@@ -70,16 +68,17 @@ class Analyzer:
     ['op', 'mouse', 'run']
     """
 
-    tokenizer: str = "rouge"
+    tokenizer: Any = "rouge"  # a name, once it is made
     stem: bool = False
     stopwords: str | frozenset[str] = "keep"
-    stemmer: str = "rouge155"
+    stemmer: Any = "rouge155"
 
     def __post_init__(self) -> None:
-        if self.tokenizer not in TOKENIZERS:
-            raise unknown_name("tokenizer", self.tokenizer, TOKENIZERS)
-        if self.stemmer not in STEMMERS:
-            raise unknown_name("stemmer", self.stemmer, STEMMERS)
+        for name in ("tokenizer", "stemmer"):
+            if callable(given := getattr(self, name)):
+                object.__setattr__(self, name, named_function(given))
+        tokenizer_of(self.tokenizer)
+        stemmer_of(self.stemmer)
         if isinstance(self.stopwords, str):
             if self.stopwords not in {"keep", "drop"}:
                 raise OptionError(
@@ -97,7 +96,7 @@ class Analyzer:
         sentence : str or tuple of str
             Any text; nothing in it is an error.
         """
-        words = TOKENIZERS[self.tokenizer].split(sentence)
+        words = tokenizer_of(self.tokenizer).split(sentence)
         if self.stopwords == "keep" and not self.stem:
             return words
         return [token for token in self.counted(words) if token is not None]
@@ -127,7 +126,7 @@ class Analyzer:
         >>> Analyzer(stopwords="drop").spans("The Co-op's mice")
         [('op', 7), ('mice', 12)]
         """
-        located = TOKENIZERS[self.tokenizer].locate(sentence)
+        located = tokenizer_of(self.tokenizer).locate(sentence)
         if self.stopwords == "keep" and not self.stem:
             return located
         table = self._table()
@@ -143,7 +142,7 @@ class _WordTable(dict[str, str | None]):
 
     def __init__(self, stemmer: str | None, dropped: frozenset[str]) -> None:
         super().__init__()
-        self._stem = None if stemmer is None else STEMMERS[stemmer]
+        self._stem = None if stemmer is None else stemmer_of(stemmer)
         self._dropped = dropped
 
     def __missing__(self, word: str) -> str | None:

@@ -16,8 +16,6 @@ from optsum.text.analyzer import Analyzer
 from optsum.text.lengths import word_count
 from optsum.text.tokenizers import Sentence
 
-__all__ = ["Interned", "interned"]
-
 _Ints: TypeAlias = NDArray[np.int64]
 
 
@@ -82,7 +80,7 @@ def _token_by_token(analyzer: Analyzer, sentences: Sequence[Sentence], deadline:
     return Interned(ids, start, np.array(list(map(word_count, sentences)), np.int64), len(number))
 
 
-_LOWERED: Final = {"blank", "presumm"}
+_LOWERED: Final = {"blank", "presumm", "rouge-score"}
 """Tokenizers that make all letters small, not only those of ASCII."""
 
 _FOREIGN_BLANKS: Final = "\x85\xa0\u1680" + "".join(map(chr, range(0x2000, 0x200B))) + "\u2028\u2029\u202f\u205f\u3000"
@@ -122,6 +120,7 @@ def _table(*, lower: bool, letters_only: bool = True, other: int = 0) -> NDArray
 _BECOMES: Final[Mapping[str, NDArray[np.uint8]]] = MappingProxyType(
     {
         "rouge": _table(lower=True, other=ord(" ")),
+        "rouge-score": _table(lower=True, other=ord(" ")),
         "presumm": _table(lower=True),
         "blank": _table(lower=True, letters_only=False),
         "tokens": _table(lower=False, letters_only=False),

@@ -11,9 +11,7 @@ from types import MappingProxyType
 from typing import Final
 
 from optsum.errors import OptionError
-from optsum.text.tokenizers import TOKENIZERS, Sentence, raw_text
-
-__all__ = ["LENGTH_OF", "character_count", "cut_sentences", "joined", "word_count", "word_starts"]
+from optsum.text.tokenizers import Sentence, raw_text, tokenizer_of
 
 
 def word_count(sentence: Sentence) -> int:
@@ -23,7 +21,7 @@ def word_count(sentence: Sentence) -> int:
 
 def word_starts(sentence: Sentence) -> list[int]:
     """Return where each word that `word_count` counts begins, as the analyzer's `spans` does for tokens."""
-    return [start for _, start in TOKENIZERS["tokens"].locate(sentence)]
+    return [start for _, start in tokenizer_of("tokens").locate(sentence)]
 
 
 def character_count(sentence: Sentence) -> int:

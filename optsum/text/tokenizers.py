@@ -1,6 +1,7 @@
 """The tokenizers: each in two forms, tokens alone, and tokens with the place of their first character.
 
-The first is quick, because it is what every count begins with; the second gives the same tokens.
+The first is quick, because it is what every count begins with; the second gives the same tokens. A function of a third
+party or of a caller has the first form alone: the places are looked for.
 """
 
 from __future__ import annotations
@@ -8,12 +9,12 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Mapping
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from itertools import accumulate
-from types import MappingProxyType
-from typing import NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
-__all__ = ["TOKENIZERS", "Sentence", "Tokenizer", "raw_text"]
+from optsum.errors import InputError, UnsupportedError
+from optsum.plugins import Functions
 
 Sentence: TypeAlias = str | tuple[str, ...]
 """A raw sentence, or the tokens of a pre-tokenized one."""
@@ -63,26 +64,63 @@ def _split_blank(sentence: Sentence) -> list[str]:
     return raw_text(sentence).lower().split()
 
 
+def _split_rouge_score(sentence: Sentence) -> list[str]:
+    return _split_rouge(raw_text(sentence).lower())
+
+
+def _locate_rouge_score(sentence: Sentence) -> list[tuple[str, int]]:
+    raw = raw_text(sentence)
+    if len(raw.lower()) == len(raw):
+        return _locate(_ROUGE_WORD, raw.lower())
+    origin = [place for place, char in enumerate(raw) for _ in char.lower()]
+    return [(token, origin[start]) for token, start in _locate(_ROUGE_WORD, raw.lower())]
+
+
 @cache
-def _unicode_word() -> re.Pattern[str]:
-    # "\w" knows no combining marks, which would tear words of Indic scripts apart. All marks lie below U+20000,
-    # but for the variation selectors at U+E0100; none lies below U+0300, which is the quicker thing to ask.
-    marks = "".join(char for char in map(chr, range(0x20000)) if unicodedata.category(char).startswith("M"))
-    return re.compile(rf"\w+(?:(?=[^\0-\u02ff])[{marks}\U000e0100-\U000e01ef]+\w*)*")
+def _boundaries() -> Callable[[str], list[str]]:
+    """Return the function that splits a text at the word boundaries of UAX 29."""
+    import regex
+
+    split: Callable[[str], list[str]] = regex.compile(r"(?V1w)\b").split
+    return split
+
+
+_LETTER: Final = re.compile(r"[^\W_]").search
+"""Whether there is a letter or a digit."""
 
 
 def _split_unicode(sentence: Sentence) -> list[str]:
-    return _unicode_word().findall(unicodedata.normalize("NFC", raw_text(sentence)).lower())
+    return list(filter(_LETTER, _boundaries()(unicodedata.normalize("NFC", raw_text(sentence)).lower())))
 
 
-def _locate_unicode(sentence: Sentence) -> list[tuple[str, int]]:
+_KATAKANA: Final = r"[\u30a0-\u30ff\u31f0-\u31ff\u32d0-\u32fe\u3300-\u3357\uff66-\uff9f]"
+_CHARACTER: Final = re.compile(rf"{_KATAKANA}[^\w]*|(?:(?!{_KATAKANA}).)+", re.DOTALL)
+"""A character of Katakana, with its marks, or what stands between two of them. UAX 29 parts those of other scripts."""
+
+
+def _split_characters(sentence: Sentence) -> list[str]:
+    return [piece for word in _split_unicode(sentence) for piece in _CHARACTER.findall(word) if _LETTER(piece)]
+
+
+def _locate_in_normal_form(pieces: Callable[[str], list[str]], sentence: Sentence) -> list[tuple[str, int]]:
+    """Locate the pieces that hold a letter or a digit of a text in lower case and NFC."""
     raw = raw_text(sentence)
     text = unicodedata.normalize("NFC", raw).lower()
-    found = [(match[0], match.start()) for match in _unicode_word().finditer(text)]
+    parts = pieces(text)
+    starts = accumulate(map(len, parts), initial=0)
+    found = [(part, start) for part, start in zip(parts, starts, strict=False) if _LETTER(part)]
     if raw.isascii() or (text == raw.lower() and len(text) == len(raw)):
         return found
     origin = _origins(raw)
     return [(token, origin[start]) for token, start in found]
+
+
+def _words(text: str) -> list[str]:
+    return _boundaries()(text)
+
+
+def _characters(text: str) -> list[str]:
+    return [piece for word in _words(text) for piece in _CHARACTER.findall(word)]
 
 
 def _origins(raw: str) -> list[int]:
@@ -145,14 +183,64 @@ def _locate_presumm(sentence: Sentence) -> list[tuple[str, int]]:
     return found
 
 
-TOKENIZERS: Mapping[str, Tokenizer] = MappingProxyType(
-    {
-        "rouge": Tokenizer(_split_rouge, partial(_locate, _ROUGE_WORD)),
-        "blank": Tokenizer(_split_blank, partial(_locate, _WORD)),
-        "unicode": Tokenizer(_split_unicode, _locate_unicode),
-        "tokens": Tokenizer(_split_tokens, _locate_tokens),
-        "pypi-rouge": Tokenizer(_split_pypi_rouge, _locate_pypi_rouge),
-        "presumm": Tokenizer(_split_presumm, _locate_presumm),
-    }
-)
-"""Tokenizers by name, before stop words and stemming; `optsum.text.analyzer.Analyzer` says what each does."""
+def _as_tokenizer(name: str, function: Callable[[str], Any]) -> Tokenizer:
+    """Return the tokenizer that a function from a text to its tokens is."""
+
+    def split(sentence: Sentence) -> list[str]:
+        text = raw_text(sentence)
+        try:
+            found = function(text)
+            tokens = [found] if isinstance(found, str) else list(found)
+        except Exception as error:
+            raise InputError(f"the tokenizer {name} failed on the text {text[:40]!r}: {error!r:.200}") from error
+        wrong = next((token for token in tokens if not isinstance(token, str)), found if found in tokens else None)
+        if wrong is not None:
+            raise InputError(
+                f"the tokenizer {name} returned {type(found).__name__} with {type(wrong).__name__} in it for the text "
+                f"{text[:40]!r}; it is to return a list of strings"
+            )
+        return tokens
+
+    def locate(sentence: Sentence) -> list[tuple[str, int]]:
+        text, at, found = raw_text(sentence), 0, []
+        lower = text.lower() if len(text.lower()) == len(text) else text
+        for token in split(sentence):
+            start = max(text.find(token, at), lower.find(token, at)) if at >= 0 else at
+            if start < 0:
+                raise UnsupportedError(
+                    f"the tokenizer {name} makes {token[:20]!r} of the text {text[:40]!r}, which does not hold it, so "
+                    "nobody knows where in the text it is; use one that takes words as they are, in lower case or not"
+                )
+            found.append((token, start))
+            at = start + len(token)
+        return found
+
+    return Tokenizer(split, locate)
+
+
+_BUILTIN: Final[Mapping[str, Tokenizer]] = {
+    "rouge": Tokenizer(_split_rouge, partial(_locate, _ROUGE_WORD)),
+    "rouge-score": Tokenizer(_split_rouge_score, _locate_rouge_score),
+    "blank": Tokenizer(_split_blank, partial(_locate, _WORD)),
+    "unicode": Tokenizer(_split_unicode, partial(_locate_in_normal_form, _words)),
+    "characters": Tokenizer(_split_characters, partial(_locate_in_normal_form, _characters)),
+    "tokens": Tokenizer(_split_tokens, _locate_tokens),
+    "pypi-rouge": Tokenizer(_split_pypi_rouge, _locate_pypi_rouge),
+    "presumm": Tokenizer(_split_presumm, _locate_presumm),
+}
+
+TOKENIZERS: Final = Functions("tokenizer", {name: each.split for name, each in _BUILTIN.items()}, "optsum.tokenizers")
+"""Functions from a text to its tokens, before stop words and stemming; `optsum.text.analyzer.Analyzer` says what each
+of ours does."""
+
+
+@lru_cache(maxsize=64)
+def tokenizer_of(name: str) -> Tokenizer:
+    """Return the tokenizer of a name: ours, another's, ``module:function``, or a caller's own function.
+
+    Raises
+    ------
+    UnknownNameError, OptionError
+        As `optsum.plugins.Registry.load` does.
+    """
+    return _BUILTIN[name] if name in _BUILTIN else _as_tokenizer(name, TOKENIZERS.load(name))

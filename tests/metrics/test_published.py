@@ -14,7 +14,7 @@ from optsum.metrics.rouge import Score, rouge, rouge_all
 from optsum.text import analyzer as text_module
 from optsum.text import stem as stem_module
 from optsum.text.analyzer import Analyzer
-from optsum.text.stem_rouge_score import _step_4 as published_step_4
+from optsum.text.stemmers import _step_4_nltk as published_step_4
 
 # The original script's option sets.
 OPTIONS = {

@@ -25,6 +25,8 @@ OTHER = {
     "forbid": "str | Sequence[int]",
     "exclusive": "str | float",
     "splitter": "str | Callable[..., Iterable[str]]",
+    "tokenizer": "str | Callable[[str], Iterable[str]]",
+    "stemmer": "str | Callable[[str], str]",
 }
 HEAD = '''"""What keywords the functions of `optsum` take, for editors and type checkers; made from the options.
 

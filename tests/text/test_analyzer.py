@@ -47,7 +47,7 @@ def test_blank_tokens_are_lower_cased_pieces() -> None:
 def test_unicode_tokens_keep_words_of_any_script_whole() -> None:
     analyzer = Analyzer("unicode")
     assert analyzer.tokens("Größe, ПРИВЕТ (हिन्दी में) 12,5 don't") == [
-        *("größe", "привет", "हिन्दी", "में", "12", "5", "don", "t"),
+        *("größe", "привет", "हिन्दी", "में", "12,5", "don't"),
     ]
     assert analyzer.tokens("Cafe\u0301 e\u0301te\u0301") == ["café", "été"]
 
@@ -60,7 +60,7 @@ def test_token_lists_are_used_as_they_are() -> None:
 
 def test_other_tokenizers_join_token_lists_by_blanks() -> None:
     sentence = ("Ca", "n't", "U.S.")
-    for tokenizer in set(TOKENIZERS) - {"tokens"}:
+    for tokenizer in set(TOKENIZERS.builtin) - {"tokens"}:
         assert Analyzer(tokenizer).tokens(sentence) == Analyzer(tokenizer).tokens("Ca n't U.S.")
 
 

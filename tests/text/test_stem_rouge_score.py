@@ -13,8 +13,7 @@ from optsum.errors import UnknownNameError
 from optsum.options.options import resolve, resolve_score
 from optsum.text.analyzer import Analyzer
 from optsum.text.interned import interned
-from optsum.text.stem import stem
-from optsum.text.stem_rouge_score import stem_rouge_score
+from optsum.text.stemmers import stem, stem_rouge_score
 
 # What PorterStemmer().stem gives.
 ANSWERS = {

@@ -1,0 +1,164 @@
+"""Whether an analysis fits a text: one that drops most of its letters counts nothing, and nobody would notice."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from itertools import filterfalse
+from typing import Any, Final
+
+from optsum.text.analyzer import Analyzer
+from optsum.text.tokenizers import Sentence, raw_text, tokenizer_of
+
+_MOST: Final = 0.1
+"""Largest share of a text, blanks aside, that may be words which a tokenizer tears, drops or does not part."""
+
+_LOST: Final = 0.9
+"""Smallest share of the letters of a text that are as good as all."""
+
+_CHINESE: Final = "\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_INDOCHINESE: Final = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
+
+_WITHOUT_BLANKS: Final = {
+    "characters": (re.compile(f"[{_CHINESE}]"), 3),
+    "tokens": (re.compile(f"[{_INDOCHINESE}]"), 8),
+}
+"""Scripts without blanks between words (Chinese and Japanese; Thai, Lao, Burmese, Khmer), by the tokenizer that serves
+them, with the mean length above which what stands between two blanks is no word."""
+
+_KEEPS_CLAUSES: Final = frozenset({"blank", "pypi-rouge", "tokens"})
+"""Tokenizers that part words at blanks alone."""
+
+_PORTER: Final = frozenset({"rouge155", "rouge-score"})
+
+_ADVICE: Final = {
+    "unicode": "--tokenizer=unicode keeps them",
+    "characters": "--tokenizer=characters takes each of its characters for a word",
+    "tokens": "give its sentences as lists of tokens, or a --tokenizer=module:function that knows its words",
+}
+
+
+def tokenizer_check(
+    sentences: Iterable[Sentence], analyzer: Analyzer, language: str = "en", *, in_words: bool = False
+) -> str | None:
+    """Return a sentence that says how an analysis spoils a text, or None.
+
+    Parameters
+    ----------
+    sentences : iterable of sentences
+        Of the documents and the references.
+    analyzer : Analyzer
+    language : str
+        Of the text, as far as anyone has said.
+    in_words : bool
+        Whether the length of the summary is limited in words.
+
+    Returns
+    -------
+    str or None
+        If more than a tenth of the text is words of which letters are thrown away, or of a script without blanks, which
+        the tokenizer does not part; or if a stemmer for English meets a language that is another one.
+    """
+    texts, plain = _raw(sentences)
+    tokenizer = analyzer.tokenizer
+    english = language.partition("-")[0].partition("_")[0] == "en"
+    if not english and analyzer.stem and analyzer.stemmer in _PORTER:
+        return (
+            f"the stemmer {analyzer.stemmer} is for English, and the language is {language}: give another, such as "
+            "--stemmer=snowball:german, or --no-stem"
+        )
+    if plain:  # no tokenizer spoils a word of ASCII
+        return None
+    pieces = [piece for text in texts if not text.isascii() for piece in text.split()]
+    foreign = list(filterfalse(str.isascii, pieces))
+    whole = sum(len(text) - text.count(" ") for text in texts)
+    if sum(map(len, foreign)) <= _MOST * whole:
+        return None
+    if tokenizer in _KEEPS_CLAUSES:
+        share, serving = _unparted(foreign, whole)
+        return share and (
+            f"the tokenizer {tokenizer} parts words at blanks, and {share} of the text is of a script without them: "
+            f"{_ADVICE[serving]}"
+        )
+    split, torn, example = tokenizer_of(tokenizer).split, 0, ""
+    for piece in foreign:
+        word = unicodedata.normalize("NFC", piece).lower()
+        kept = split(word)
+        if _letters("".join(kept)) < _letters(word):
+            torn += len(piece)
+            example = example or f"{piece[:20]} becomes {' '.join(kept)[:20] or 'nothing'}"
+    if torn > _MOST * whole:
+        return (
+            f"the tokenizer {tokenizer} throws letters away: {torn / whole:.0%} of the text is words that it tears or "
+            f"drops ({example}); {_ADVICE[_serving(foreign)]}"
+        )
+    others = sum(_letters(piece) for piece in foreign if not "".join(filter(str.isalpha, piece)).isascii()) / whole
+    if analyzer.stem and analyzer.stemmer in _PORTER and others > 2 * _MOST:
+        return (
+            f"the stemmer {analyzer.stemmer} is for English, and {others:.0%} of the text is words of other letters "
+            f"({foreign[0][:20]}): give another, such as --stemmer=snowball:german, or --no-stem"
+        )
+    if in_words and (share := _unparted(foreign, whole)[0]):
+        return (
+            f"lengths count words between blanks, and {share} of the text is of a script without them, so a sentence "
+            "is one word: give --length-unit=characters"
+        )
+    return None
+
+
+def nothing_left(texts: Sequence[Iterable[Sentence]], tokenizer: str) -> str | None:
+    """Return a sentence that says why a tokenizer cannot read a topic, of which it leaves almost nothing; or None.
+
+    Parameters
+    ----------
+    texts : sequence of (iterable of sentences)
+        The documents and the references; none of them may be lost.
+    tokenizer : str
+        Its name.
+    """
+    for what, sentences in zip(("documents", "references"), texts, strict=False):
+        raw, plain = _raw(sentences)
+        if plain:
+            continue
+        letters = sum(map(_letters, raw))
+        lost = letters - sum(_letters("".join(tokenizer_of(tokenizer).split(text))) for text in raw)
+        if letters and lost >= _LOST * letters:
+            pieces = [piece for text in raw for piece in text.split() if not piece.isascii()]
+            return (
+                f"the tokenizer {tokenizer} throws away {lost / letters:.0%} of the letters of the {what}, so there is "
+                f"nothing to count; {_ADVICE[_serving(pieces)]}"
+            )
+    return None
+
+
+def _raw(sentences: Iterable[Sentence]) -> tuple[list[str], bool]:
+    """Return sentences as they are written, and whether all of it is ASCII."""
+    texts: list[Any] = list(sentences)
+    try:
+        joined = "".join(texts)  # which refuses a tuple of tokens
+    except TypeError:
+        texts = list(map(raw_text, texts))
+        joined = "".join(texts)
+    return texts, joined.isascii()
+
+
+def _unparted(foreign: Sequence[str], whole: int) -> tuple[str | None, str]:
+    """Return how much of a text is whole clauses between blanks, if that is much, and the tokenizer that serves it."""
+    for serving, (letter, most) in _WITHOUT_BLANKS.items():
+        held = [len(found) for piece in foreign if (found := letter.findall(piece))]
+        if sum(held) > _MOST * whole and sum(held) > most * len(held):
+            return f"{sum(held) / whole:.0%}", serving
+    return None, ""
+
+
+def _serving(pieces: Iterable[str]) -> str:
+    """Return the tokenizer that serves most letters."""
+    text = "".join(pieces)
+    counts = {serving: len(letter.findall(text)) for serving, (letter, _) in _WITHOUT_BLANKS.items()}
+    best = max(counts, key=counts.__getitem__)
+    return best if 2 * counts[best] > _letters(text) else "unicode"
+
+
+def _letters(text: str) -> int:
+    return sum(map(str.isalpha, text))

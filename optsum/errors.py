@@ -65,7 +65,9 @@ def _keyword(flag: re.Match[str]) -> str:
     name += "s" if name in _PLURAL else ""
     if name.startswith("no_"):
         return f"{name.removeprefix('no_')}=False"
-    return f"{name}={flag[2]}" if flag[2] else f'{name}="{flag[3]}"' if flag[3] else name
+    if flag[3]:
+        return f"{name}={flag[3]}" if flag[3].isdecimal() else f'{name}="{flag[3]}"'
+    return f"{name}={flag[2]}" if flag[2] else name
 
 
 class InputError(OptsumError, ValueError):

@@ -193,7 +193,7 @@ class OwnFunction(str):
             except Exception as error:
                 raise OptionError(
                     f"The function {self} cannot be sent to other processes ({error!r:.120}): put it into a module and "
-                    "give it as module:function, or work in this process alone with --workers 1."
+                    "give it as module:function, or work in this process alone with --workers=1."
                 ) from error
         return self._sent
 

@@ -51,7 +51,7 @@ def align(
     stopwords: Annotated[
         str | frozenset[str], Field(description="keep, drop (SMART list), or a file with one word a line")
     ] = "drop",
-    language: Annotated[str, Field(description="of raw text, by whose rules it is split: en, de, zh, ...")] = "en",
+    language: Annotated[str, Field(description="of raw text, by whose rules it is split, such as en, de or zh")] = "en",
     splitter: Annotated[
         str | Callable[..., Any],
         Field(description="what splits raw text into sentences: sentencex, or module:function"),

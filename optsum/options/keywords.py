@@ -40,7 +40,7 @@ class TextKeywords(TypedDict, total=False):
     """Count each n-gram as often as it occurs, or once [clipped]."""
 
     language: str | None
-    """Of raw text, by whose rules it is split: en, de, zh, ... [en]."""
+    """Of raw text, by whose rules it is split, such as en, de or zh [en]."""
 
     splitter: str | Callable[..., Iterable[str]] | None
     """What splits raw text into sentences: sentencex, or module:function [sentencex]."""

@@ -52,7 +52,7 @@ Tokenizer: TypeAlias = Annotated[
         "(default for pre-tokenized topics)"
     ),
 ]
-Language: TypeAlias = Annotated[str, Field(description="of raw text, by whose rules it is split: en, de, zh, ...")]
+Language: TypeAlias = Annotated[str, Field(description="of raw text, by whose rules it is split, such as en, de or zh")]
 SplitterName: TypeAlias = Annotated[
     str,
     WrapValidator(function_or_name),

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import json
 import sys
+import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import optsum
+from optsum.cli import main
 from optsum.corpus import sentences
-from optsum.corpus.sentences import split_sentences
+from optsum.corpus.sentences import Splitter, split_sentences
 from optsum.errors import InputError, OptionError
 
 
@@ -62,12 +67,94 @@ def test_no_break_space_before_a_full_stop() -> None:
 @pytest.mark.parametrize("language", ["", "e", "en de", "../en", "1"])
 def test_no_language_code(language: str) -> None:
     with pytest.raises(OptionError, match="is no language code"):
-        split_sentences("A.", language)
+        optsum.as_topic({"id": "t", "documents": ["A."], "references": ["A."]}, language=language)
 
 
 def test_unknown_language_uses_general_rules() -> None:
     assert split_sentences("It ran. It sat.", "tlh") == ["It ran.", "It sat."]
-    assert split_sentences("It ran. It sat.", "EN-us") == ["It ran.", "It sat."]
+    assert Splitter("EN-us")("It ran. It sat.") == ["It ran.", "It sat."]
+
+
+def by_bars(text: str) -> list[str]:
+    return text.split("|")
+
+
+def by_language(text: str, language: str) -> Iterator[str]:
+    yield from text.split(language)
+
+
+RAW = {"id": "t", "documents": ["A b|C d. E"], "references": ["C d"]}
+
+
+@pytest.mark.parametrize(
+    "splitter", [by_bars, f"{__name__}:by_bars", lambda text: text.split("|"), f"{__file__}:by_bars"]
+)
+def test_a_splitter_of_ones_own(splitter: Any) -> None:
+    assert optsum.as_topic(RAW, splitter=splitter).sentences == ("A b", "C d. E")
+    assert optsum.solve(RAW, max_length=3, splitter=splitter).summary == ("C d. E",)
+    (result,) = optsum.solve_all([RAW], max_length=3, splitter=splitter)
+    assert result.summary == ("C d. E",)
+    assert "|split:" in str(result.signature)
+
+
+def test_a_splitter_may_ask_for_the_language() -> None:
+    assert optsum.as_topic({**RAW, "documents": ["a de b"]}, splitter=by_language, language="de").sentences == (
+        "a",
+        "b",
+    )
+
+
+@pytest.mark.parametrize(
+    ("splitter", "message"),
+    [
+        ("sentencey", "no splitter 'sentencey'; did you mean sentencex"),
+        (f"{__name__}:nothing", "cannot be imported"),
+        (f"{__name__}:RAW", "it is no function"),
+    ],
+)
+def test_no_splitter(splitter: str, message: str) -> None:
+    with pytest.raises(OptionError, match=message):
+        optsum.solve(RAW, max_length=3, splitter=splitter)
+
+
+@pytest.mark.parametrize("splitter", [lambda _: "one", lambda _: [1], lambda _: 7, lambda text: text.nothing])
+def test_a_splitter_that_fails_costs_one_topic_and_names_it(splitter: Any) -> None:
+    ready = {"id": "u", "documents": [["A b."]], "references": [["A b."]]}
+    bad, good = optsum.solve_all([RAW, ready], max_length=3, splitter=splitter)
+    assert "the splitter <lambda>" in str(bad.error)
+    assert good.objective == 1
+
+
+def test_a_language_splits_wherever_raw_text_is_read(tmp_path: Path) -> None:
+    text, summary = "Die Brücke wurde am 3. Mai gesperrt. Es regnete.", "Am 3. Mai gesperrt."
+    record = {"id": "de", "text": text, "summary": summary}
+    lines, table = tmp_path / "t.jsonl", tmp_path / "t.csv"
+    lines.write_text(json.dumps(record))
+    table.write_text(f"id,text,summary\nde,{text},{summary}\n")
+    story = tmp_path / "de.story"
+    story.write_text(f"{text}\n\n@highlight\n\n{summary}\n")
+    for path in (lines, table, story):
+        for found in (next(optsum.read_topics(path, language="de")), next(optsum.read_topics(path, splitter=by_bars))):
+            assert isinstance(found, optsum.Topic)
+            assert len(found.sentences) == (2 if found.sentences[0].endswith("gesperrt.") else 1)
+        assert main(["labels", str(path), "--language", "de", "--measure", "f1", "--tokenizer", "unicode",
+                     "-o", str(tmp_path / "out.jsonl"), "--overwrite"]) == 0  # fmt: skip
+        assert len(json.loads((tmp_path / "out.jsonl").read_text())["sentences"]) == 2
+    (result,) = optsum.solve_all(
+        [{"id": "de", "documents": [text], "references": [summary]}], max_length=9, language="de"
+    )
+    assert result.summary is not None
+    assert "lang:de" in str(result.signature)
+
+
+def test_functions_go_to_other_processes_or_are_refused() -> None:
+    bar, lock = "|", threading.Lock()
+    results = optsum.solve_all(
+        [RAW, {**RAW, "id": "u"}], max_length=3, workers=2, splitter=lambda text: text.split(bar)
+    )
+    assert [result.summary for result in results] == [("C d. E",)] * 2
+    with pytest.raises(OptionError, match=r"cannot be sent to other processes.*workers=1"):
+        list(optsum.solve_all([RAW], max_length=3, workers=2, splitter=lambda text: [lock and text]))
 
 
 def test_failing_splitter_is_an_input_error(monkeypatch: pytest.MonkeyPatch) -> None:

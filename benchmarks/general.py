@@ -1,4 +1,4 @@
-"""One optimum and all optima by the general engine, beside one optimum by HiGHS: compressions and joined extracts.
+"""One optimum and all optima by the exact engine, beside one optimum by HiGHS: compressions and joined extracts.
 
     python benchmarks/general.py DATA_FOLDER [--rows gum-r1-50,joined-realsumm-r2] [--limit 30] [--no-highs]
 
@@ -20,9 +20,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from optsum.solvers.branch_and_bound import BranchAndBound
 from optsum.solvers.engine.driver import Driver
-from optsum.solvers.engine.joints.operations import JOINTS
-from optsum.solvers.engine.joints.warm import run_every_kernel
 from optsum.solvers.engine.program import program_of
 from shared.compiled import compile_at_once
 from shared.instances import topics_of
@@ -88,7 +87,7 @@ def measure(instance: Coverage, limit: float) -> tuple[int | None, float, float 
     """Return the optimum (None at the limit), milliseconds for one and for all, the number of optima, nodes."""
     began = time.process_time()
     program = program_of(instance, (1, 0))
-    engine = Driver(program, JOINTS, Limits(time_s=limit))
+    engine = Driver(program, Limits(time_s=limit))
     try:
         while engine.one_of(engine.upper) is None:
             engine.upper -= 1
@@ -123,7 +122,7 @@ def main() -> None:
     parser.add_argument("--limit", type=float, default=30.0, help="seconds a topic")
     parser.add_argument("--no-highs", action="store_true")
     given = parser.parse_args()
-    run_every_kernel()
+    BranchAndBound().prepare()
     print(
         f"{'row':22} topics units joints| {'one: median, worst':>19} | {'all':>19} | {'HiGHS':>19} | open   most optima"
     )

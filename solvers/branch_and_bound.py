@@ -12,7 +12,7 @@ from optsum.contracts.run import CERTIFICATE_S, INTERRUPTED_S, Limits, Run, Stop
 from optsum.contracts.strategy import LengthSearch, Strategy
 from optsum.coverage.clauses import is_cover
 from optsum.coverage.facility import Facility
-from optsum.coverage.instance import NO_LIMIT, Combination, Coverage, Sense
+from optsum.coverage.instance import NO_LIMIT, Combination, Coverage, Joint, Sense
 from optsum.errors import BackendError, OptionError, UnsupportedError
 from optsum.optima.nearness import Nearness
 from optsum.optima.optima import Optima
@@ -22,7 +22,7 @@ from optsum.system.deadline import Deadline
 
 from .covers.solve import enumerate_covers, solve_cover
 from .engine.monitor import rehearsal, stop_at
-from .engine.program import spread
+from .engine.program import program_of, spread
 from .levels import all_by_levels, limits_left, search_by_levels
 from .objectives.guards import servable
 from .objectives.minimum import with_minimum_row
@@ -86,8 +86,6 @@ class BranchAndBound(Strategy):
         """Run every kernel that such problems need once, on instances that are not settled at the root."""
         from optsum.system.compiling import compiles
 
-        from .engine.joints.warm import run_every_kernel
-
         if problem is not None and (not problem.can(Capability.COVERAGE) or is_cover(problem.coverage)):
             return
         if self.bound == "knapsack":
@@ -98,7 +96,7 @@ class BranchAndBound(Strategy):
         if problem is None or not is_linear(problem.coverage):
             compiles(_run_sums)()
         if problem is None or not problem.coverage.singletons:
-            compiles(run_every_kernel)()
+            compiles(_run_ties)()
 
     def search(self, run: Run) -> None:
         """Find one optimum and prove it."""
@@ -290,13 +288,35 @@ def _run_small() -> None:
 
 
 def _run_recall() -> None:
-    from .engine.store import NodeStore
+    from .engine.search import NodeStore
     from .objectives.recall import solve_all, solve_one
 
     NodeStore().grow()  # as large searches have it do
     for solve in (solve_one, solve_all):
         with rehearsal() as deadline:
             solve(_tough(), Limits(nodes=3_000), deadline)
+
+
+def _run_ties() -> None:
+    """Search a program with trees, joints and costs that is not settled at the root."""
+    from .engine.driver import Driver
+
+    units = range(36)
+    instance = Coverage.of(
+        [2 + unit * unit % 7 for unit in units],
+        [{(7 * unit + 11 * step) % 24: 1 + unit % 2 for step in range(3)} for unit in units],
+        [[3, 2, 1]] * 24 + [[1]],
+        slots=[0] * 24 + [1],
+        parents=[-1 if unit % 3 == 0 else unit - 1 for unit in units],
+        joints=(*(Joint(unit % 24, (unit, unit + 2), (unit + 1,)) for unit in range(0, 33, 3)), Joint(24, (1, 5))),
+        max_length=45,
+    )
+    with rehearsal() as deadline:
+        engine = Driver(program_of(instance, (5, -1)), Limits(), deadline)
+        engine.guess()
+        while engine.one_of(engine.upper) is None:
+            engine.upper -= 1
+        engine.all_of(engine.upper)
 
 
 def _run_knapsack() -> None:

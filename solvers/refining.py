@@ -21,10 +21,11 @@ from optsum.coverage.facility import Facility
 from optsum.coverage.instance import IntArray
 from optsum.errors import BackendError
 
+from .engine.core import States
+from .engine.driver import Driver
 from .engine.monitor import Statistics
-from .engine.reduction import States
 from .levels import limits_left
-from .objectives.meter import Engine, engine_of, least
+from .objectives.meter import least
 from .objectives.minimum import with_minimum_row
 from .objectives.recall import recall_program
 
@@ -58,7 +59,7 @@ class Refining:
             run.check()
             rounds += 1
             program = recall_program(with_minimum_row(self._facility.truncated(self._kept)))
-            engine = engine_of(program, limits_left(run), run.deadline)
+            engine = Driver(program, limits_left(run), run.deadline)
             try:
                 if not engine.feasible:
                     run.prove()
@@ -73,7 +74,7 @@ class Refining:
                 run.count(nodes=done.nodes)
                 run.statistics.update({**self._total.as_dict(), "rounds": rounds})
 
-    def _close(self, engine: Engine, aim: Callable[[int], int]) -> None:
+    def _close(self, engine: Driver, aim: Callable[[int], int]) -> None:
         """Close the gap, until a set misses floors or nothing is left; `aim` is the target for a value."""
         run, value = self._run, self._value()
         while self._upper is None or value < self._upper:

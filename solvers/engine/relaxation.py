@@ -1,28 +1,57 @@
 """Multipliers from the linear relaxation of a core, solved by HiGHS again and again with more units decided.
 
+maximize    base + sum mass_i x_i + sum_f sum_s slope_fs z_fs - sum_g weight_g (step_g y_g + sum_i count_ig t_ig)
+subject to  sum_i count_if x_i - sum_s z_fs >= 0          for every feature f (its dual is the price of f)
+            low <= sum_i length_i x_i <= high
+            x_i - y_g - t_ig <= 0                          for every item i of a cost g (its dual is the share of i)
+            sum over the members x_o <= x_u, 1 - x_u, or 1 for every row of joints (its dual is the price of the row)
+            x_i <= x_parent(i)
+            0 <= x_i <= 1, 0 <= z_fs <= width_fs           (i: units and joints; s: pieces of equal slope of f's table)
+            0 <= y_g, 0 <= t_ig                            (t_ig only where i has fewer copies than step_g)
+
+Any prices >= 0, and any shares from 0 to weight * count, give a valid bound.
+
+Features whose units are among those of the next have rows that say only what is new. Levels of a similarity are such
+chains: who reaches a level reaches those below it. Where F is among G, both are gained once, and z_F, z_G say whether
+they are,
+
+    z_G <= sum of x_u (u in G)          may be          z_G <= z_F + sum of x_u (u in G, not in F),
+
+because z_F = min(1, sum of x_u (u in F)) in an optimum. Its value is the same, and in a chain of k levels a unit comes
+once instead of up to k times (Elloumi 2010 does so for the p-median problem). With y the multipliers of such rows, a
+unit has to pay the y of the row in which it comes. Prices p_F = y_F - y_G of whole rows add up to that. Where y_G >
+y_F, the row of z_G is tight with nothing new in it, and y_G = y_F serves too. In the same way, where rows of vetoes are
+long (a unit vetoes every seam that spans it) a column stands for the members of a row, and one more row says how they
+differ from those of the row before.
+
 The duals are only ever used as Lagrangian multipliers, where any values within their limits give a valid bound, so no
 tolerance of the simplex method can harm exactness, and what HiGHS has when its time is over serves as well. An
 infeasibility that it reports is not used to prune.
 """
 
+# mypy: disable-error-code="no-untyped-def"
+# (numba infers the types of the kernels.)
+
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from math import inf
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from optsum.coverage.instance import IntArray
 from optsum.program.highs import divisor_of, new_highs, run
+from optsum.program.rows import Rows as LinearRows
+from optsum.system.compiled import njit
 from optsum.system.deadline import Deadline
 
-from .reduction import DROPPED, TAKEN, States
+from .core import DROPPED, NEED, TAKEN, VETO, Core, States
+from .program import first_gains, widths
 
-BY_COLUMN: Final = 1
-BY_ROW: Final = 2
-
+_BY_COLUMN: Final = 1
 HUGE: Final = 1e30
 """HiGHS's infinity is smaller."""
 
@@ -37,25 +66,41 @@ _LARGE: Final = 50_000
 """Entries from which on a relaxation may take so long that it is solved apart, where Ctrl-C is heard."""
 
 
+_ANY: Final = 2**62
+_LONG: Final = 12
+"""Members of an average vetoing row from which on rows are written as differences."""
+
+_WHOLE: Final = 1e-7
+_SAME: Final = 1e-4
+"""Below it a unit is none of its relaxation, and a price is that of a piece."""
+
+_MANY: Final = 8
+"""Units of a feature, on average, from which on chains are looked for."""
+
+_PAIRS: Final = 50_000_000
+"""Pairs of a feature and a unit that are looked at."""
+
+Matrix: TypeAlias = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]]
+"""Start, row and value of the entries, column by column."""
+
+
 class LinearProgram(NamedTuple):
     """A maximization as HiGHS takes it.
 
     Attributes
     ----------
-    orientation : whether the matrix is stored `BY_COLUMN` or `BY_ROW`
     cost, lower, upper : (columns,)
     row_lower, row_upper : (rows,)
-    start, place, value : the matrix
-    units : (columns of units,)
-        The unit of each of the first columns; others have none.
+    start, place, value : the matrix, column by column; units come first
+    size : int
+        Number of units.
     most : (rows,) or None
         Largest multiplier of each row that makes sense, scaled; None where any does.
     length_row : int
     holds : (features,) or None
-        Which features hold the units of the one before: their rows say only what is new (`singles.nested`).
+        Which features hold the units of the one before: their rows say only what is new (`chains_of`).
     """
 
-    orientation: int
     cost: NDArray[np.float64]
     lower: NDArray[np.float64]
     upper: NDArray[np.float64]
@@ -64,7 +109,7 @@ class LinearProgram(NamedTuple):
     start: NDArray[np.int32]
     place: NDArray[np.int32]
     value: NDArray[np.float64]
-    units: NDArray[np.int32]
+    size: int
     most: IntArray | None
     length_row: int
     holds: NDArray[np.bool_] | None = None
@@ -107,7 +152,7 @@ class Session:
             len(program.cost),
             len(program.row_lower),
             len(program.place),
-            program.orientation,
+            _BY_COLUMN,
             -1,  # maximize
             0.0,
             self._costs,
@@ -123,9 +168,8 @@ class Session:
 
     def decide(self, state: States) -> None:
         """Fix the columns of the units that are taken or dropped, and free the others."""
-        chosen = state[self._program.units]
-        every = np.arange(len(chosen), dtype=np.int32)
-        lower, upper = (chosen == TAKEN).astype(np.float64), (chosen != DROPPED).astype(np.float64)
+        every = np.arange(len(state), dtype=np.int32)
+        lower, upper = (state == TAKEN).astype(np.float64), (state != DROPPED).astype(np.float64)
         self._highs.changeColsBounds(len(every), every, lower, upper)
 
     def at_most(self, length: int) -> None:
@@ -162,15 +206,10 @@ class Session:
         most = self._program.most
         return found if most is None else np.minimum(found, most)
 
-    def values(self, size: int) -> NDArray[np.float64] | None:
-        """Return how much of each of so many units the last solution has; None if there was none."""
-        units = self._program.units
+    def values(self) -> NDArray[np.float64] | None:
+        """Return how much of each unit the last solution has; None if there was none."""
         found = np.asarray(self._solution.col_value, np.float64)
-        if len(found) < len(units):
-            return None
-        values = np.zeros(size)
-        values[units] = found[: len(units)]
-        return values
+        return found[: self._program.size] if len(found) >= self._program.size else None
 
     def basis(self) -> object:
         """Return the basis of the last solution."""
@@ -243,6 +282,7 @@ class Session:
             self._highs.changeRowBounds(row, low, float(middle))
             multipliers = self.multipliers(deadline)
             value = self._highs.getInfo().objective_function_value * self._divisor
+            value = -value if self._minimizes else value
             if multipliers is None or value >= target - _CLOSE:
                 last = middle
             else:
@@ -262,7 +302,7 @@ POOL: Final = _Pool()
 
 
 def _unchained(multipliers: IntArray, holds: NDArray[np.bool_]) -> IntArray:
-    """Return multipliers of whole rows from those of rows that say only what is new (`singles.nested`)."""
+    """Return multipliers of whole rows from those of rows that say only what is new (`chains_of`)."""
     found, m = multipliers.copy(), len(holds)
     # The least so far of each chain: by ranks, and later chains so far down that what was before is never the least.
     values, rank = np.unique(found[:m], return_inverse=True)
@@ -271,3 +311,259 @@ def _unchained(multipliers: IntArray, holds: NDArray[np.bool_]) -> IntArray:
     found[:m] = least
     found[: m - 1] -= np.where(holds[1:], least[1:], 0)
     return found
+
+
+@njit(cache=True)
+def _model(core):
+    """Columns x, z, y, t, stored column by column; rows: features, the length, items of costs."""
+    _ids, lengths, mass, start, feature, count, table_start, table, _price, paid, _base, _low, _high, _scale, _ties = (
+        core
+    )
+    cost_start, cost, cost_count, _cost_share, cost_weight, cost_step = paid
+    n, m = len(mass), len(table_start) - 1
+    units = len(lengths)
+    costs = len(cost_weight)
+    lone = 0
+    for k in range(len(cost)):
+        lone += cost_count[k] < cost_step[cost[k]]
+    pieces = 0
+    for f in range(m):
+        last = np.int64(-1)
+        for t in range(table_start[f] + 1, table_start[f + 1]):
+            step = table[t] - table[t - 1]
+            if step > 0 and step != last:
+                pieces += 1
+                last = step
+    columns = n + pieces + costs + lone
+    worth = np.empty(columns, np.float64)
+    upper = np.ones(columns, np.float64)
+    first = np.empty(columns + 1, np.int32)
+    entries = len(feature) + units + pieces + 2 * len(cost) + lone
+    index = np.empty(entries, np.int32)
+    value = np.empty(entries, np.float64)
+    at = 0
+    for i in range(n):
+        first[i] = at
+        worth[i] = mass[i]
+        for k in range(start[i], start[i + 1]):
+            index[at] = feature[k]
+            value[at] = count[k]
+            at += 1
+        if i < units:
+            index[at] = m
+            value[at] = lengths[i]
+            at += 1
+        for k in range(cost_start[i], cost_start[i + 1]):
+            index[at] = m + 1 + k
+            value[at] = 1.0
+            at += 1
+    c = n
+    for f in range(m):
+        last = np.int64(-1)
+        for t in range(table_start[f] + 1, table_start[f + 1]):
+            step = table[t] - table[t - 1]
+            if step > 0 and step != last:
+                first[c] = at
+                worth[c] = step
+                upper[c] = 1.0
+                index[at] = f
+                value[at] = -1.0
+                at += 1
+                c += 1
+                last = step
+            elif step > 0:
+                upper[c - 1] += 1.0
+    place = np.zeros(costs + 1, np.int64)
+    for k in range(len(cost)):
+        place[cost[k] + 1] += 1
+    for g in range(costs):
+        first[c] = at + place[g]
+        worth[c] = -cost_weight[g] * cost_step[g]
+        place[g + 1] += place[g]
+        c += 1
+    for k in range(len(cost)):
+        index[at + place[cost[k]]] = m + 1 + k
+        value[at + place[cost[k]]] = -1.0
+        place[cost[k]] += 1
+    at += len(cost)
+    for k in range(len(cost)):
+        if cost_count[k] < cost_step[cost[k]]:
+            first[c] = at
+            worth[c] = -cost_weight[cost[k]] * cost_count[k]
+            index[at] = m + 1 + k
+            value[at] = -1.0
+            at += 1
+            c += 1
+    first[columns] = at
+    return worth, upper, first, index, value
+
+
+def linear_program(core: Core) -> LinearProgram | None:
+    """Return the relaxation of a core; None if nothing in it has a price."""
+    m, costs, ties = len(core.price), core.costs, core.ties
+    if not m and not len(costs.weight) and not len(ties.rows.unit):
+        return None
+    cost, upper, start, place, value = _model(core.plain)
+    matrix = start, place, value
+    lower = np.zeros(len(cost))
+    chains = None if core.tied else chains_of(core)
+    if chains is not None:
+        matrix = with_chains(core, *chains, matrix)
+    rows = m + 1 + len(costs.cost)
+    row_lower, row_upper = np.zeros(rows), np.full(rows, HUGE)
+    row_lower[m + 1 :] = -HUGE
+    row_upper[m + 1 :] = 0.0
+    row_lower[m] = core.low if core.low > 0 else -HUGE
+    row_upper[m] = core.high
+    most = None
+    if len(costs.cost) or core.tied:
+        most = np.full(rows, _ANY)
+        most[m + 1 :] = costs.weight[costs.cost] * costs.copies * core.scale
+    if core.tied:
+        model = LinearRows()
+        model.count = rows
+        spans = _add_rows(core, model, len(cost))
+        children = np.flatnonzero(ties.parent >= 0)
+        block = np.arange(len(children))
+        model.add(block, children, np.ones(len(children), np.int64))
+        model.add(block, ties.parent[children], np.full(len(children), -1))
+        model.close(len(children), -HUGE, 0.0)
+        more = np.zeros(spans), np.full(spans, -HUGE), np.full(spans, HUGE)
+        cost, lower, upper = (np.append(old, new) for old, new in zip((cost, lower, upper), more, strict=True))
+        matrix = _joined(matrix, model, len(cost))
+        row_lower, row_upper = np.concatenate([row_lower, *model.lower]), np.concatenate([row_upper, *model.upper])
+        most = np.concatenate([most, _most(core), np.full(model.count - rows - len(ties.rows.unit), _ANY)])
+        most[:m] = first_gains(core.table_start, core.table) * core.scale
+    return LinearProgram(
+        cost, lower, upper, row_lower, row_upper, *matrix, core.size, most, m, None if chains is None else chains[0]
+    )
+
+
+def _joined(matrix: Sequence[Any], model: LinearRows, columns: int) -> Matrix:
+    """Return a matrix of so many columns with more rows."""
+    start, row, value = matrix
+    column = np.concatenate([np.repeat(np.arange(len(start) - 1), np.diff(start)), *model.column])
+    order = np.argsort(column, kind="stable")
+    return (
+        np.searchsorted(column[order], np.arange(columns + 1)).astype(np.int32),
+        np.concatenate([row, *model.row])[order].astype(np.int32),
+        np.concatenate([value, *model.value])[order].astype(np.float64),
+    )
+
+
+def _add_rows(core: Core, model: LinearRows, span_column: int) -> int:
+    """Add the rows of the joints; return how many columns stand for members of long rows."""
+    rows, joint_column = core.ties.rows, core.size
+    count = len(rows.unit)
+    tied = rows.unit >= 0
+    vetoing = tied & (rows.sign == VETO)
+    members = np.bincount(rows.row, minlength=count)
+    chained = vetoing if vetoing.any() and members[vetoing].mean() > _LONG else np.zeros(count, np.bool_)
+    spelled = ~chained[rows.row]
+    model.add(rows.row[spelled], joint_column + rows.joint[spelled], np.ones(int(spelled.sum()), np.int64))
+    numbers = np.flatnonzero(tied)
+    model.add(numbers, rows.unit[numbers], np.where(rows.sign[numbers] == NEED, -1, 1))
+    chain = np.flatnonzero(chained)[np.argsort(rows.unit[chained], kind="stable")]
+    place = np.arange(len(chain))
+    model.add(chain, span_column + place, np.ones(len(chain), np.int64))
+    model.close(count, -HUGE, np.where(tied & (rows.sign == NEED), 0.0, 1.0))
+    if not len(chain):
+        return 0
+    model.add(place, span_column + place, np.ones(len(chain), np.int64))
+    model.add(place[1:], span_column + place[:-1], np.full(len(chain) - 1, -1))
+    member = np.zeros((len(chain), core.joints), np.int8)
+    place_of = np.full(count, -1, np.int64)
+    place_of[chain] = place
+    member[place_of[rows.row[~spelled]], rows.joint[~spelled]] = 1
+    at, joint = np.nonzero(change := np.diff(member, axis=0, prepend=np.int8(0)))
+    model.add(at, joint_column + joint, -change[at, joint].astype(np.int64))
+    model.close(len(chain), 0.0, 0.0)
+    return len(chain)
+
+
+def _most(core: Core) -> IntArray:
+    """Return the largest prices of rows that make sense: what a member gains at most."""
+    slope = first_gains(core.table_start, core.table)
+    gain = np.zeros(len(core.mass), np.int64)
+    np.add.at(gain, np.repeat(np.arange(len(gain)), widths(core.start)), slope[core.feature] * core.count)
+    gain += np.maximum(core.mass, 0)
+    rows = core.ties.rows
+    most = np.zeros(len(rows.unit), np.int64)
+    np.maximum.at(most, rows.row, gain[core.size + rows.joint])
+    return most * core.scale
+
+
+def priced(core: Core, multipliers: IntArray) -> Core:
+    """Return a core with the multipliers of its relaxation as prices of features and rows, and as shares."""
+    m = len(core.price)
+    shares = m + 1 + len(core.costs.cost)
+    core = core._replace(price=multipliers[:m], costs=core.costs._replace(share=multipliers[m + 1 : shares]))
+    if core.tied:
+        rows = core.ties.rows._replace(price=multipliers[shares : shares + len(core.ties.rows.unit)])
+        core = core._replace(ties=core.ties._replace(rows=rows))
+    return core
+
+
+def columns_and_rows(
+    core: Core, program: LinearProgram, values: NDArray[np.float64]
+) -> tuple[IntArray, IntArray] | None:
+    """Return where the columns and rows of a relaxation stand at a core's prices and with so much of each unit.
+
+    None where there are costs, chains or ties.
+
+    A piece that is worth more than its feature's price is full, one that is worth less is empty; a feature without a
+    price has copies to spare. Most of that is the basis of the optimum where it comes from one of more units.
+    """
+    n, m = core.size, len(core.price)
+    if core.tied or len(core.costs.cost) or program.holds is not None:
+        return None
+    columns = np.full(len(program.cost), BETWEEN)
+    columns[:n][values < _WHOLE] = BELOW
+    columns[:n][values > 1.0 - _WHOLE] = ABOVE
+    dearer = program.cost[n:] - core.price[program.place[program.start[n:-1]]] / core.scale
+    columns[n:][dearer < -_SAME] = BELOW
+    columns[n:][dearer > _SAME] = ABOVE
+    rows = np.full(m + 1, ABOVE)  # the length is used up
+    rows[:m] = np.where(core.price > 0, BELOW, BETWEEN)
+    return columns, rows
+
+
+def chains_of(core: Core) -> tuple[NDArray[np.bool_], NDArray[np.bool_]] | None:
+    """Return which features hold all units of the one before, and which entries of the core that saves.
+
+    Returns
+    -------
+    holds : (m,)
+    saved : (entries,)
+        Entries of features that hold the one before, by units of that one.
+    """
+    m, n = len(core.table_start) - 1, core.size
+    if len(core.feature) < _MANY * m or m * n > _PAIRS or core.count.max(initial=1) > 1:
+        return None
+    unit = np.repeat(np.arange(n), np.diff(core.start))
+    inside = np.zeros((m, n), np.bool_)
+    inside[core.feature, unit] = True
+    once = np.diff(core.table_start) == 2
+    holds = np.zeros(m, np.bool_)
+    holds[1:] = once[1:] & once[:-1] & ~(inside[:-1] & ~inside[1:]).any(axis=1)
+    return (holds, holds[core.feature] & inside[core.feature - 1, unit]) if holds.any() else None
+
+
+def with_chains(core: Core, holds: NDArray[np.bool_], saved: NDArray[np.bool_], matrix: Sequence[Any]) -> Matrix:
+    """Return the matrix of a core's relaxation with the rows of chains."""
+    start, row, value = matrix
+    columns, n, m = len(start) - 1, core.size, len(holds)
+    column = np.repeat(np.arange(columns), np.diff(start))
+    keep = np.ones(len(row), np.bool_)
+    keep[np.flatnonzero((column < n) & (row < m))[saved]] = False  # the core's entries, in their order
+    gain = np.flatnonzero((column >= n) & (row < m))
+    gained = np.zeros(m, np.int64)  # the column that says whether a feature is gained
+    gained[row[gain]] = column[gain]
+    later = np.flatnonzero(holds)
+    column = np.concatenate([column[keep], gained[later - 1]])
+    order = np.argsort(column, kind="stable")
+    return (
+        np.searchsorted(column[order], np.arange(columns + 1)).astype(np.int32),
+        np.concatenate([row[keep], later.astype(np.int32)])[order],
+        np.concatenate([value[keep], np.ones(len(later))])[order],
+    )

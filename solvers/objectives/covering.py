@@ -34,9 +34,10 @@ from optsum.program.surrogate import Weighted, cell_of, excess, programs, reache
 from optsum.program.tangent import anchored, relaxed_anchor
 from optsum.system.deadline import Deadline
 
+from ..engine.driver import Driver
 from ..engine.program import Program, program_of, spread
 from .guards import guarded, positive_program
-from .meter import Engine, Leash, Meter, all_of, least
+from .meter import Leash, Meter, all_of, least
 from .prices import CellPrices
 from .ratio import Best
 
@@ -124,7 +125,7 @@ class Search:
         for ratios in self._cases():
             self._cover(ratios)
 
-    def _all_evaluated(self, program: Program, engine: Engine) -> bool:
+    def _all_evaluated(self, program: Program, engine: Driver) -> bool:
         """Evaluate all feasible selections, if they are few."""
         instance = self.instance
         if instance.size > 3 * self._few.bit_length():
@@ -233,7 +234,7 @@ class Search:
             if not better:
                 return
 
-    def _raised(self, engine: Engine, target: int) -> bool:
+    def _raised(self, engine: Driver, target: int) -> bool:
         """Halve the distance to the bound with little effort, again and again; return whether the incumbent is better.
 
         That a program is worth more does not always mean that the objective is.
@@ -302,20 +303,20 @@ class Search:
         raise AssertionError("no search without a limit is cut short")
 
     @contextmanager
-    def _reached(self, program: Program) -> Iterator[tuple[Engine, int] | None]:
+    def _reached(self, program: Program) -> Iterator[tuple[Driver, int] | None]:
         """Give an engine for a program and its target; None if it shows at once that nothing reaches it."""
         with self.meter.engine(program) as engine:
             target = least(program, engine, 0 if self.every else 1) if engine.feasible else 0
             yield (engine, target) if engine.feasible and engine.upper >= target else None
 
-    def _one(self, engine: Engine, target: int, frames: int | None) -> bool | None:
+    def _one(self, engine: Driver, target: int, frames: int | None) -> bool | None:
         """Look for a set that reaches a target: whether it is better than the incumbent; None if that says nothing."""
         answer = self._leash.hold(frames, engine, lambda: [engine.one_of(target)])
         if answer is None:
             return None
         return False if answer[0] is None else self._see(answer[0]) or None
 
-    def _listed(self, engine: Engine, target: int, frames: int | None) -> bool | None:
+    def _listed(self, engine: Driver, target: int, frames: int | None) -> bool | None:
         """Evaluate the sets that reach a target: whether one is better than the incumbent; None if these were not all.
 
         Raises

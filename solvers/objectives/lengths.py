@@ -22,15 +22,13 @@ from optsum.coverage.instance import Coverage, Key
 from optsum.problem.problem import Selection
 from optsum.system.deadline import Deadline
 
+from ..engine.bound import bounds_within, total_of
+from ..engine.core import DROPPED, FREE, Core, States, reduced
 from ..engine.driver import Driver
 from ..engine.monitor import stop_at
 from ..engine.program import Program
-from ..engine.reduction import DROPPED, FREE, States
-from ..engine.relaxation import Session
-from ..engine.singles.bound import bounds_within, total_of
-from ..engine.singles.core import Core, core_of, reduced
-from ..engine.singles.operations import SINGLES
-from ..engine.singles.relaxation import linear_program, priced
+from ..engine.relaxation import Session, linear_program, priced
+from ..engine.root import core_of
 from .recall import closed_in, recall_program
 
 _CELLS: Final = 2_000_000
@@ -202,12 +200,12 @@ class ByLength:
         if termination is not Termination.COMPLETED:
             raise Stopped(termination)
 
-    def _engine(self, length: int) -> Driver[Core]:
+    def _engine(self, length: int) -> Driver:
         """Return the engine for a length, with the prices that bound it best."""
         self._searched.add(length)
         whole = self._prices[self._price[length]]._replace(high=length)
         root = reduced(whole, self._short(whole, length))
-        engine = Driver(self._program, SINGLES, self._limits, self._deadline, root=(root, self._divisor))
+        engine = Driver(self._program, self._limits, self._deadline, root=(root, self._divisor))
         engine.upper = min(engine.upper, int(self._upper[length]))
         return engine
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeVar
 
 from optsum.contracts.result import Termination
 from optsum.contracts.run import Limits, Stopped
@@ -13,28 +13,16 @@ from optsum.optima.diagram import Diagram
 from optsum.system.deadline import Deadline
 
 from ..engine.driver import Driver
-from ..engine.effort import DEFAULT, Effort
-from ..engine.joints.operations import JOINTS
 from ..engine.monitor import Monitor
 from ..engine.program import Program
-from ..engine.singles.operations import SINGLES
-
-Engine: TypeAlias = Driver[Any]
 
 
-def engine_of(program: Program, limits: Limits, deadline: Deadline | None = None, effort: Effort = DEFAULT) -> Engine:
-    """Return the engine for a program: the one for occurrences of single units where it serves, as it is faster."""
-    if program.singletons:
-        return Driver(program, SINGLES, limits, deadline, effort)
-    return Driver(program, JOINTS, limits, deadline, effort)
-
-
-def least(program: Program, engine: Engine, value: int) -> int:
+def least(program: Program, engine: Driver, value: int) -> int:
     """Return the target of an engine that stands for a value of its program, and for keeping all rows."""
     return -((program.base - max(value, program.floor)) // engine.divisor)
 
 
-def all_of(program: Program, engine: Engine, value: int) -> tuple[Diagram, Termination | None]:
+def all_of(program: Program, engine: Driver, value: int) -> tuple[Diagram, Termination | None]:
     """Return all sets that a program is worth so much for, or some and the limit that was reached."""
     if not engine.feasible:
         return Diagram.of_sets([]), None
@@ -50,7 +38,7 @@ class Meter(Monitor):
         self._programs = 0
 
     @contextmanager
-    def engine(self, program: Program) -> Iterator[Engine]:
+    def engine(self, program: Program) -> Iterator[Driver]:
         """Give an engine for a program, with the limits that are left.
 
         Raises
@@ -61,7 +49,7 @@ class Meter(Monitor):
         self.check()
         nodes = self.limits.nodes
         left = self.limits if nodes is None else replace(self.limits, nodes=nodes - self.statistics.nodes)
-        engine = engine_of(program, left, self.deadline)
+        engine = Driver(program, left, self.deadline)
         try:
             yield engine
         finally:
@@ -90,7 +78,7 @@ class Leash:
 
     def __init__(self, deadline: Deadline) -> None:
         self._whole = deadline
-        self._engine: Engine | None = None
+        self._engine: Driver | None = None
         self._until: int | None = None
         self.short = False
         self.deadline = deadline.or_when(self._pulled)
@@ -102,7 +90,7 @@ class Leash:
         )
         return self.short
 
-    def hold(self, nodes: int | None, engine: Engine, search: Callable[[], Answer]) -> Answer | None:
+    def hold(self, nodes: int | None, engine: Driver, search: Callable[[], Answer]) -> Answer | None:
         """Return what a search on an engine returns; None if it was stopped for its nodes."""
         self._engine, self.short = engine, False
         self._until = None if nodes is None else engine.statistics.nodes + nodes

@@ -33,8 +33,9 @@ from optsum.program.surrogate import reaches
 from optsum.system.deadline import Deadline
 
 from ..covers.solve import enumerate_covers
+from ..engine.driver import Driver
 from ..engine.program import Program, program_of
-from .meter import Meter, all_of, engine_of, least
+from .meter import Meter, all_of, least
 from .ratio import fits, ratio_program, solve_ratio
 from .recall import optimum_of, recall_program
 from .sums import reaching_sum, solve_sum
@@ -152,7 +153,7 @@ def _of_recall(instance: Coverage, limits: Limits, deadline: Deadline) -> _Reach
     """Recall has one engine, for the optimum and for all that is near it."""
     bottom, program = int(instance.constants[1]), recall_program(instance)
     try:
-        engine = engine_of(program, limits, deadline)
+        engine = Driver(program, limits, deadline)
     except Stopped as stopped:
         most = Fraction(reaches(instance)[0], bottom)
         nothing = Diagram.of_sets([]), None

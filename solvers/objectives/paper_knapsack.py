@@ -29,8 +29,9 @@ from optsum.optima.optima import Optima
 from optsum.system.compiled import njit
 from optsum.system.deadline import Deadline
 
+from ..engine.core import Core
 from ..engine.monitor import Monitor
-from ..engine.singles.core import Core, core_of
+from ..engine.root import core_of
 from .recall import Answer, recall_program
 
 _SLICE: Final = 20_000
@@ -93,7 +94,7 @@ def _bound(value, rest, room, have, core):
 @njit(cache=True)
 def _greedy(core):
     """Algorithm 2: the set by density, or the best single unit."""
-    _ids, lengths, _mass, start, feature, count, _table_start, _table, _price, _fees, base, _low, high, _scale = core
+    _ids, lengths, _mass, start, feature, count, _table_start, _table, _price, _costs, base, _low, high, _, _ties = core
     n = len(lengths)
     have = np.zeros(len(core.price), np.int64)
     chosen = np.zeros(n, np.bool_)

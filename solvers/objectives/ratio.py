@@ -22,9 +22,10 @@ from optsum.problem.problem import Selection
 from optsum.program.surrogate import reaches
 from optsum.system.deadline import Deadline
 
+from ..engine.driver import Driver
 from ..engine.program import Program, program_of, spread
 from .guards import guarded
-from .meter import Engine, Meter, all_of, least
+from .meter import Meter, all_of, least
 
 __all__ = ["Findings", "fits", "solve_ratio"]
 
@@ -170,7 +171,7 @@ def solve_ratio(
     return Findings(best.selection, key, optima, proven=proven, reason=reason, statistics=meter.as_dict())
 
 
-def _improved(program: Program, engine: Engine, best: Best) -> bool:
+def _improved(program: Program, engine: Driver, best: Best) -> bool:
     """Look for a selection with a better ratio than the program's."""
     wanted = least(program, engine, 1)
     found = engine.one_of(wanted) if engine.feasible and engine.upper >= wanted else None

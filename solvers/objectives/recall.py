@@ -16,10 +16,10 @@ from optsum.optima.optima import Optima
 from optsum.program.surrogate import reaches
 from optsum.system.deadline import Deadline
 
-from ..engine.effort import DEFAULT, Effort
+from ..engine.driver import DEFAULT, Driver, Effort
 from ..engine.monitor import Statistics
 from ..engine.program import Program, program_of
-from .meter import Engine, engine_of, least
+from .meter import least
 
 _NARROW: Final = 64
 """Up to this distance between bound and a good set the targets of an enumeration are tried one by one."""
@@ -68,7 +68,7 @@ def recall_program(coverage: Coverage) -> Program:
 
 
 def optimum_of(
-    engine: Engine, floor: int, start: tuple[int, ...] | None = None
+    engine: Driver, floor: int, start: tuple[int, ...] | None = None
 ) -> tuple[tuple[int, ...] | None, int, int, Termination]:
     """Close the gap between a good set and the bound: set, value, bound, termination.
 
@@ -82,7 +82,7 @@ def optimum_of(
 
 
 def closed_in(
-    engine: Engine, selection: tuple[int, ...] | None, value: int
+    engine: Driver, selection: tuple[int, ...] | None, value: int
 ) -> tuple[tuple[int, ...] | None, int, int, Termination]:
     """Close the gap between a set's value, or what stands for none, and the bound: set, value, bound, termination.
 
@@ -94,7 +94,7 @@ def closed_in(
     def judge(units: tuple[int, ...]) -> int | None:
         nonlocal selection, value
         selection, value = units, engine.value_of(units)
-        return None if value >= upper or not engine.rises else value + 1
+        return None if value >= upper else value + 1
 
     try:
         while value < upper:
@@ -102,17 +102,12 @@ def closed_in(
             quarter = (upper - value) // 4 if (upper - value) * _NEAR < upper else 0
             most = (upper - value) // 2 + 1 if engine.met is not None else upper - value
             target = max(value + 1, upper - min(max(step, quarter), most) + 1)
-            if engine.rises:
-                engine.rising(target, judge)
-            elif (units := engine.one_of(target)) is not None:
-                judge(units)
+            engine.rising(target, judge)
             if value < target:
                 upper = target - 1
                 step *= 2
-            elif engine.rises:
-                upper = value
             else:
-                step = min(step, max(1, (upper - value) // 2))
+                upper = value
             if engine.met is not None and engine.met[1] > value:
                 judge(engine.met[0])
     except Stopped as stopped:
@@ -156,7 +151,7 @@ def solve_one(
         If the deadline passes before anything is known.
     """
     program = recall_program(coverage)
-    engine = engine_of(program, limits or Limits(), deadline, effort)
+    engine = Driver(program, limits or Limits(), deadline, effort)
     if not engine.feasible:
         return Answer(None, 0, 0, Termination.COMPLETED, engine.finish())
     if at_most is not None:
@@ -186,7 +181,7 @@ def solve_all(
     """
     program = recall_program(coverage)
     try:
-        engine = engine_of(program, limits or Limits(), deadline, effort)
+        engine = Driver(program, limits or Limits(), deadline, effort)
     except Stopped as stopped:
         nothing, most = Diagram.of_sets([]), reaches(coverage)[0]
         return Optima(nothing, 0, most, complete=False, termination=stopped.termination.value)

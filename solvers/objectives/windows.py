@@ -16,8 +16,9 @@ from optsum.coverage.evaluate import score
 from optsum.optima.diagram import EMPTY_FAMILY
 from optsum.program.tangent import anchored, least_of, most_of, restricted, varying, window_cell
 
+from ..engine.driver import Driver
 from .covering import FRAMES, Reaching, Search
-from .meter import Engine, least
+from .meter import least
 
 _NARROW: Final = 0.05
 """Windows are halved at will while their ends differ by more than this, as a share."""
@@ -99,7 +100,7 @@ class WindowedSearch(Search):
                     yield window
                     return
 
-    def _tried(self, engine: Engine, target: int) -> bool | None:
+    def _tried(self, engine: Driver, target: int) -> bool | None:
         """Evaluate all sets that reach a target, if that is quick: whether one is better, or None if it is not."""
         answer = self._leash.hold(_TRIED, engine, lambda: engine.all_of(target))
         if answer is None:

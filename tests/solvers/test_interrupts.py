@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from optsum.solvers import branch_and_bound, certificate
-from optsum.solvers.engine.joints.warm import run_every_kernel
+from optsum.solvers.branch_and_bound import _run_ties
 from optsum.solvers.engine.monitor import Monitor
 from optsum.solvers.objectives.ratio import solve_ratio
 from optsum.solvers.objectives.sums import solve_sum
@@ -131,7 +131,7 @@ def test_a_proof_that_is_checked_again(phases: Phases, monkeypatch: pytest.Monke
         branch_and_bound._run_recall,
         branch_and_bound._run_sums,
         branch_and_bound._run_knapsack,
-        run_every_kernel,
+        _run_ties,
     ],
 )
 def test_kernels_that_are_being_compiled(phases: Phases, rehearse: Callable[[], None]) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from optsum.solvers import refining
-from optsum.solvers.engine.effort import Effort
+from optsum.solvers.engine.driver import Effort
 from optsum.solvers.objectives.meter import engine_of
 
 from optsum.coverage.facility import Facility

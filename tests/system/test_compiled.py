@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 WRITE_ONE = """
 import numpy as np
-from optsum.solvers.engine.terms import gcd
+from optsum.solvers.engine.core import gcd
 import theirs
 gcd(12, 18), theirs.own(2)
 """

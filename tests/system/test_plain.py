@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from every_formulation import BUDGETS, strategies_for
 from every_formulation import OBJECTIVES as COMMON
-from optsum.solvers.engine.reduction import mix
+from optsum.solvers.engine.core import mix
 from optsum.solvers.exhaustive.two_halves.bits import field_bits
 
 from optsum.system.clock import clock, standing

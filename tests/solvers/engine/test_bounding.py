@@ -6,17 +6,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from optsum.solvers.engine.driver import Driver
-from optsum.solvers.engine.effort import Effort
-from optsum.solvers.engine.operations import Open
+from optsum.solvers.engine.bound import upper_bound
+from optsum.solvers.engine.core import DROPPED, FREE, TAKEN, Core
+from optsum.solvers.engine.driver import Driver, Effort, Subtree
+from optsum.solvers.engine.order import branching_order, halving_unit
 from optsum.solvers.engine.program import program_of
-from optsum.solvers.engine.reduction import DROPPED, FREE, TAKEN
-from optsum.solvers.engine.relaxation import Session
-from optsum.solvers.engine.singles.bound import upper_bound
-from optsum.solvers.engine.singles.core import Core, core_of
-from optsum.solvers.engine.singles.operations import SINGLES
-from optsum.solvers.engine.singles.order import halving_unit
-from optsum.solvers.engine.singles.relaxation import columns_and_rows, linear_program, priced
+from optsum.solvers.engine.relaxation import Session, columns_and_rows, linear_program, priced
+from optsum.solvers.engine.root import core_of
 
 from optsum.contracts.run import Limits
 from optsum.coverage.instance import Coverage
@@ -90,7 +86,7 @@ def test_a_basis_of_before_leads_to_the_same_optimum(seed: int) -> None:
     session.begin_at(basis)
     session.decide(np.full(core.size, np.int8(FREE)))
     assert bound_of(core, session) == pytest.approx(whole, abs=1e-3)
-    values = session.values(core.size)
+    values = session.values()
     assert values is not None
     assert values.shape == (core.size,)
     assert values @ core.lengths <= core.high + 1e-6
@@ -102,7 +98,7 @@ def test_a_unit_that_is_in_part_comes_before_one_that_is_in_or_out() -> None:
     found = session.multipliers(NEVER)
     assert found is not None
     core = priced(core, found)
-    order, _ = SINGLES.order(core)
+    order, _ = branching_order(core)
     last = int(order[-1])
     values = np.zeros(core.size)
     assert halving_unit(core, values) == int(order[0])
@@ -125,7 +121,7 @@ def test_searches_that_are_split_all_the_time_find_the_optimum(
     for number in range(80):
         instance, best = any_instance(rng) if number % 4 == 0 else loose(100 * seed + number)
         program = program_of(instance, (1, 0))
-        engine = Driver(program, SINGLES, Limits(), effort=effort)
+        engine = Driver(program, Limits(), effort=effort)
         if not engine.feasible:
             continue
         value = (best - program.base) // engine.divisor
@@ -140,15 +136,15 @@ def test_searches_that_are_split_all_the_time_find_the_optimum(
 def test_halves_of_another_relaxation_begin_near_the_one_before() -> None:
     core, session = core_and_session(1)
     session.multipliers(NEVER)
-    values, basis = session.values(core.size), session.basis()
+    values, basis = session.values(), session.basis()
     assert values is not None
-    whole = Open(core, 0, np.full(core.size, np.int8(FREE)), 0)
-    kept = whole.halves(SINGLES, core, 2, 2.0, (values, basis))
-    anew = replace(whole, relaxed=core._replace(ids=np.arange(99))).halves(SINGLES, core, 2, 2.0, (values, basis))
+    whole = Subtree(core, 0, np.full(core.size, np.int8(FREE)), 0)
+    kept = whole.halves(core, 2, 2.0, (values, basis))
+    anew = replace(whole, relaxed=core._replace(ids=np.arange(99))).halves(core, 2, 2.0, (values, basis))
     assert [(half.basis, half.near, half.rank) for half in kept] == [(basis, None, 0)] * 2
     assert [(half.basis, half.rank) for half in anew] == [(None, 1)] * 2
     assert all(half.near is values for half in anew)
-    assert [half.near for half in whole.halves(SINGLES, core, 2, 0.5, None)] == [None, None]
+    assert [half.near for half in whole.halves(core, 2, 0.5, None)] == [None, None]
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -158,7 +154,7 @@ def test_wherever_a_relaxation_begins_its_optimum_is_the_same(seed: int) -> None
     program = linear_program(core)
     assert program is not None
     found = session.multipliers(NEVER)
-    values = session.values(core.size)
+    values = session.values()
     assert found is not None
     assert values is not None
     value = session._highs.getInfo().objective_function_value

@@ -7,10 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from optsum.solvers.engine.driver import Driver
-from optsum.solvers.engine.effort import DEFAULT, Effort
-from optsum.solvers.engine.joints.instance.core import Core
-from optsum.solvers.engine.joints.operations import JOINTS
+from optsum.solvers.engine.driver import DEFAULT, Driver, Effort
 from optsum.solvers.engine.program import Program, program_of
 from programs import value_of, values_of
 
@@ -24,9 +21,9 @@ from optsum.testing import random_coverage
 CASES = ("compressive", "joined", "closed window", "negative", "ratio", "sum", "weighted", "coarse")
 
 
-def solved(program: Program, effort: Effort = DEFAULT) -> tuple[int, Diagram, Driver[Core]]:
+def solved(program: Program, effort: Effort = DEFAULT) -> tuple[int, Diagram, Driver]:
     """Return the optimum, all optima and the engine."""
-    engine = Driver(program, JOINTS, Limits(), effort=effort)
+    engine = Driver(program, Limits(), effort=effort)
     assert engine.feasible
     target = engine.upper
     while True:
@@ -91,7 +88,7 @@ def check(case: str, seed: int, effort: Effort = DEFAULT) -> None:
     program = random_program(case, seed)
     values = values_of(program)
     if not values:
-        assert not Driver(program, JOINTS, Limits()).feasible
+        assert not Driver(program, Limits()).feasible
         return
     best = max(values.values())
     value, diagram, engine = solved(program, effort) if case != "weighted" else closed_in(program, effort)
@@ -105,9 +102,9 @@ def check(case: str, seed: int, effort: Effort = DEFAULT) -> None:
     assert engine.upper * engine.divisor + program.base >= best
 
 
-def closed_in(program: Program, effort: Effort) -> tuple[int, Diagram, Driver[Core]]:
+def closed_in(program: Program, effort: Effort) -> tuple[int, Diagram, Driver]:
     """Return what `solved` does, for values too large to be tried one by one."""
-    engine = Driver(program, JOINTS, Limits(), effort=effort)
+    engine = Driver(program, Limits(), effort=effort)
     value, upper = engine.guess()[1], engine.upper
     while value < upper:
         middle = (value + upper + 1) // 2
@@ -213,7 +210,7 @@ def hard() -> Program:
 )
 def test_limits_stop_a_search(limits: Limits, deadline: Deadline | None, reason: str) -> None:
     program = hard()
-    engine = Driver(program, JOINTS, limits, deadline)
+    engine = Driver(program, limits, deadline)
     guess, value = engine.guess()
     assert value_of(program, guess) == value <= engine.upper
     with pytest.raises(Stopped) as stop:
@@ -231,7 +228,7 @@ def test_values_too_large_for_64_bits_are_refused() -> None:
         [1, 1], [{0: 1}, {1: 1}], [[2**59 + 1], [2**59]], constants=(0, 2**62), parents=[-1, 0], max_length=2
     )
     with pytest.raises(UnsupportedError, match="beyond"):
-        Driver(program_of(instance, (1, 0)), JOINTS, Limits())
+        Driver(program_of(instance, (1, 0)), Limits())
 
 
 def test_a_minimum_length_beyond_every_table_is_refused() -> None:
@@ -239,7 +236,7 @@ def test_a_minimum_length_beyond_every_table_is_refused() -> None:
         [10**9] * 3, [{0: 1}] * 3, [[1]], constants=(0, 1), parents=[-1, 0, 0], min_length=5, max_length=2 * 10**9
     )
     with pytest.raises(UnsupportedError, match="minimum length"):
-        Driver(program_of(instance, (1, 0)), JOINTS, Limits())
+        Driver(program_of(instance, (1, 0)), Limits())
 
 
 def test_nothing_to_choose() -> None:

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 from optsum.solvers.engine.driver import Driver
-from optsum.solvers.engine.joints.operations import JOINTS
 from optsum.solvers.engine.program import program_of
 
 import optsum
@@ -28,7 +27,7 @@ from optsum.running.setup import setup_of
 def one_and_all(instance: Coverage, most: int = 300) -> tuple[int, Optima]:
     """Return the optimum of recall, its sets re-scored (up to `most` of them)."""
     program = program_of(instance, (1, 0))
-    engine = Driver(program, JOINTS, Limits())
+    engine = Driver(program, Limits())
     assert engine.feasible
     target = engine.upper
     while (one := engine.one_of(target)) is None:

@@ -9,15 +9,15 @@ from typing import Any, Literal
 
 import numpy as np
 import pytest
-from optsum.solvers.engine.effort import Effort
-from optsum.solvers.engine.joints.instance import root
-from optsum.solvers.engine.joints.operations import JOINTS
+from optsum.solvers.engine import root
+from optsum.solvers.engine.bound import upper_bound
+from optsum.solvers.engine.driver import Effort
+from optsum.solvers.engine.guess import good_set
 from optsum.solvers.engine.monitor import Monitor, Statistics
-from optsum.solvers.engine.operations import Operations
 from optsum.solvers.engine.program import program_of
-from optsum.solvers.engine.relaxation import Session
+from optsum.solvers.engine.relaxation import Session, linear_program, priced
+from optsum.solvers.engine.root import core_of
 from optsum.solvers.engine.search import Search
-from optsum.solvers.engine.singles.operations import SINGLES
 from optsum.solvers.objectives.ratio import solve_ratio
 from optsum.solvers.objectives.recall import solve_all, solve_one
 from optsum.solvers.objectives.sums import solve_sum
@@ -47,11 +47,13 @@ def seams(units: int, ratios: int = 1) -> Coverage:
     )
 
 
-@pytest.mark.parametrize("kind", [SINGLES, JOINTS])
-def test_a_time_limit_of_one_run_does_not_stay_with_its_session(kind: Operations) -> None:  # type: ignore[type-arg]
-    instance = Coverage.of([2, 3, 4], [{0: 1}, {0: 1, 1: 1}, {1: 1}], [[3], [5]], constants=(0, 8), max_length=6)
-    core, _ = kind.root(program_of(instance, (1, 0)), NEVER)
-    program = kind.relaxation(core)
+@pytest.mark.parametrize("parents", [(), (-1, -1, 0)])
+def test_a_time_limit_of_one_run_does_not_stay_with_its_session(parents: tuple[int, ...]) -> None:
+    rows = [{0: 1}, {0: 1, 1: 1}, {1: 1}]
+    instance = Coverage.of([2, 3, 4], rows, [[3], [5]], constants=(0, 8), parents=parents, max_length=6)
+    core, _ = core_of(program_of(instance, (1, 0)), NEVER)
+    assert core.tied == bool(parents)
+    program = linear_program(core)
     assert program is not None
     session = Session()
     session.load(program, core.scale, core)
@@ -66,15 +68,15 @@ def test_a_time_limit_of_one_run_does_not_stay_with_its_session(kind: Operations
 
 def test_prices_of_an_unfinished_relaxation_give_a_valid_bound() -> None:
     program = program_of(seams(60), (1, 0))
-    core, _ = JOINTS.root(program, NEVER)
-    relaxation = JOINTS.relaxation(core)
+    core, _ = core_of(program, NEVER)
+    relaxation = linear_program(core)
     assert relaxation is not None
     assert relaxation.most is not None
     rng = np.random.default_rng(2)
-    best = JOINTS.guess(core)[1]
+    best = good_set(core)[1]
     for _ in range(5):
         multipliers = np.minimum((rng.random(len(relaxation.most)) * core.scale).astype(np.int64), relaxation.most)
-        bound = JOINTS.upper_bound(JOINTS.priced(core, multipliers))
+        bound = upper_bound(priced(core, multipliers))
         assert bound is not None
         assert bound >= best * core.scale
 
@@ -122,7 +124,7 @@ def test_a_root_can_be_left_at_every_step() -> None:
     program = program_of(seams(250), (1, 0))
     for looks in range(100):
         try:
-            JOINTS.root(program, Looks(looks))
+            core_of(program, Looks(looks))
         except Stopped as stopped:
             assert stopped.termination is Termination.TIME_LIMIT  # noqa: PT017 - one round raises nothing
         else:
@@ -137,7 +139,7 @@ def test_a_root_that_cannot_be_made_in_time_is_not_begun(monkeypatch: pytest.Mon
     large = replace(program, joints=(*program.joints, wide))
     monkeypatch.setattr(root, "_preorder", lambda _: pytest.fail("begun"))
     with pytest.raises(Stopped) as stopped:
-        JOINTS.root(large, Deadline(0.5))
+        core_of(large, Deadline(0.5))
     assert stopped.value.termination is Termination.TIME_LIMIT
 
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from optsum.solvers.engine import relaxation
+from optsum.solvers.engine.bound import upper_bound
+from optsum.solvers.engine.core import DROPPED, FREE, TAKEN, Core, reduced
 from optsum.solvers.engine.program import program_of
-from optsum.solvers.engine.reduction import DROPPED, FREE, TAKEN
-from optsum.solvers.engine.relaxation import LinearProgram, Session
-from optsum.solvers.engine.singles import nested, relaxation
-from optsum.solvers.engine.singles.bound import upper_bound
-from optsum.solvers.engine.singles.core import Core, core_of, reduced
-from optsum.solvers.engine.singles.relaxation import linear_program, priced
+from optsum.solvers.engine.relaxation import LinearProgram, Session, linear_program, priced
+from optsum.solvers.engine.root import core_of
 
 from optsum.coverage.facility import Facility
 from optsum.system.deadline import NEVER
@@ -52,7 +51,7 @@ def _solved(program: LinearProgram, core: Core) -> tuple[float, int]:
 @pytest.mark.parametrize("seed", range(60))
 def test_the_relaxation_is_as_tight(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     core = _core(seed)
-    monkeypatch.setattr(nested, "_MANY", 2)
+    monkeypatch.setattr(relaxation, "_MANY", 2)
     chained = linear_program(core)
     monkeypatch.setattr(relaxation, "chains_of", lambda _: None)
     whole = linear_program(core)
@@ -72,7 +71,7 @@ def test_chains_are_found_and_spare_entries() -> None:
     sizes = []
     for seed in range(0, 60, 2):
         core = _core(seed)
-        found = nested.chains_of(core)
+        found = relaxation.chains_of(core)
         if found is None:
             continue
         holds, saved = found

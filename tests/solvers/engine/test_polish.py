@@ -6,14 +6,11 @@ from itertools import product
 
 import numpy as np
 import pytest
-from optsum.solvers.engine.driver import Driver
-from optsum.solvers.engine.effort import Effort
+from optsum.solvers.engine.core import TAKEN, Core, reduced
+from optsum.solvers.engine.driver import Driver, Effort
+from optsum.solvers.engine.guess import good_set, polished
 from optsum.solvers.engine.program import program_of
-from optsum.solvers.engine.reduction import TAKEN
-from optsum.solvers.engine.singles.core import Core, core_of, reduced
-from optsum.solvers.engine.singles.guess import good_set
-from optsum.solvers.engine.singles.operations import SINGLES
-from optsum.solvers.engine.singles.polish import polished
+from optsum.solvers.engine.root import core_of
 
 from optsum.contracts.run import Limits
 from optsum.problem.coverage_problem import CoverageProblem
@@ -38,7 +35,7 @@ def value_of(core: Core, units: tuple[int, ...]) -> int:
 
 def test_no_exchange_helps_and_values_are_true() -> None:
     rng = np.random.default_rng(17)
-    better = with_fees = looked = 0
+    better = with_costs = looked = 0
     for _ in range(400):
         core = random_core(rng)
         found = polished(core) if core.high >= 0 else None
@@ -52,14 +49,14 @@ def test_no_exchange_helps_and_values_are_true() -> None:
         first = good_set(core)
         assert value >= first[1]
         better += value > first[1]
-        with_fees += len(core.fees.weight) > 0
+        with_costs += len(core.costs.weight) > 0
         for out, into in product(units, set(length) - set(units)):
             other = tuple((set(units) - {out}) | {into})
             if sum(length[unit] for unit in other) <= core.high:
                 assert value_of(core, other) <= value
     assert looked > 200
     assert better > 5
-    assert with_fees > 20
+    assert with_costs > 20
 
 
 def test_a_least_length_is_left_to_the_search() -> None:
@@ -76,10 +73,10 @@ def test_one_search_that_rises_ends_with_the_optimum(seed: int, monkeypatch: pyt
     for number in range(40):
         instance = random_coverage(rng, kind="recall")
         program = program_of(instance, (1, 0))
-        engine = Driver(program, SINGLES, Limits(), effort=SPLITTING)
+        engine = Driver(program, Limits(), effort=SPLITTING)
         best: list[int] = []
 
-        def judge(units: tuple[int, ...], engine: Driver[Core] = engine, best: list[int] = best) -> int | None:
+        def judge(units: tuple[int, ...], engine: Driver = engine, best: list[int] = best) -> int | None:
             best.append(engine.value_of(units))
             return best[-1] + 1
 

@@ -6,10 +6,8 @@ import random
 
 import numpy as np
 import pytest
-from optsum.solvers.engine.driver import Driver
-from optsum.solvers.engine.effort import DEFAULT, Effort
+from optsum.solvers.engine.driver import DEFAULT, Driver, Effort
 from optsum.solvers.engine.program import Program
-from optsum.solvers.engine.singles.operations import SINGLES
 from programs import values_of
 
 from optsum.contracts.run import Limits
@@ -60,7 +58,7 @@ def random_program(rng: random.Random) -> Program:
 
 def assert_same_as_brute_force(program: Program, name: object, effort: Effort = DEFAULT) -> int:
     values = values_of(program)
-    solver = Driver(program, SINGLES, Limits(), effort=effort)
+    solver = Driver(program, Limits(), effort=effort)
     assert solver.feasible == bool(values), name
     if not values:
         return 0

@@ -8,7 +8,7 @@ from itertools import islice, pairwise
 
 import numpy as np
 import pytest
-from optsum.solvers.engine.effort import DEFAULT, Effort
+from optsum.solvers.engine.driver import DEFAULT, Effort
 from optsum.solvers.objectives.paper_knapsack import solve_knapsack_all
 from optsum.solvers.objectives.recall import solve_all, solve_one
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from optsum.solvers.engine.joints.instance.reduction import above, below, effective, fillers
-from optsum.solvers.engine.joints.instance.root import core_of
+from optsum.solvers.engine.core import above, below, effective
 from optsum.solvers.engine.program import program_of
+from optsum.solvers.engine.root import core_of
 
 from optsum.coverage.instance import Coverage, Joint
 
@@ -20,7 +20,6 @@ def test_ancestors_and_descendants() -> None:
     assert [above(core, unit).tolist() for unit in range(7)] == [[0], [1, 0], [2, 1, 0], [3, 0], [4], [5, 4], [6, 4]]
     assert [below(core, unit).tolist() for unit in (0, 1, 2, 4, 6)] == [[0, 1, 2, 3], [1, 2], [2], [4, 5, 6], [6]]
     assert effective(core).tolist() == [True, True, True, False, False, False, False], "1 carries 2"
-    assert fillers(core).tolist() == [False, False, False, False, True, True, True], "3 needs 0, which gains"
 
 
 def test_units_that_joint_occurrences_ask_for_matter() -> None:
@@ -32,4 +31,3 @@ def test_units_that_joint_occurrences_ask_for_matter() -> None:
     core, _ = core_of(program_of(instance, (1, 0)))
     assert core.ids.tolist() == list(range(6))
     assert effective(core).tolist() == [True] * 5 + [False]
-    assert fillers(core).tolist() == [False] * 5 + [True]

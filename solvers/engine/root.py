@@ -14,13 +14,14 @@ from optsum.coverage.instance import IntArray, Joint
 from optsum.errors import UnsupportedError
 from optsum.system.deadline import NEVER, Deadline, TimeOver
 
-from ...monitor import stop_at
-from ...program import Program, first_gains, widths
-from ...reduction import DROPPED, FREE, States
-from .core import NEED, VETO, Core, Fees, Rows
-from .reduction import reduced
+from .core import DROPPED, FREE, NEED, NO_TIES, VETO, CappedCosts, Core, JointRows, States, Ties, reduced
+from .monitor import stop_at
+from .program import Program, first_gains, widths
 
-_MAX_VALUE: Final = 2**59
+_MAX_VALUE: Final = 2**56
+_MAX_SCALED: Final = 2**59
+_SCALE: Final = 1 << 16
+
 _MANY: Final = 100_000
 """Vetoes from which on the making of a root is worth a look at the clock."""
 
@@ -132,7 +133,7 @@ def _cliques(members: list[int], joints: Sequence[_Occurrence]) -> list[list[int
     return groups + [[joint] for joint in members[_PAIRS:]]
 
 
-def _rows_of(joints: Sequence[_Occurrence], units: int, deadline: Deadline) -> Rows:
+def _rows_of(joints: Sequence[_Occurrence], units: int, deadline: Deadline) -> JointRows:
     """Rows of all joints: those of seams at once (a path has one successor), others by comparing them.
 
     Seams veto tens of millions of units in a topic of thousands of sentences: each step takes a part of a second.
@@ -162,21 +163,13 @@ def _rows_of(joints: Sequence[_Occurrence], units: int, deadline: Deadline) -> R
                     others.setdefault((unit, sign), []).append(number)
     rows = [(unit, sign, group) for (unit, sign), all_ in others.items() for group in _cliques(all_, joints)]
     sizes = np.array([len(group) for _, _, group in rows], np.int64)
-    return Rows(
+    return JointRows(
         np.append(cell % max(1, units), [unit for unit, _, _ in rows]).astype(np.int64),
         np.append(np.where(cell < 2 * units, NEED, VETO), [sign for _, sign, _ in rows]).astype(np.int64),
         np.zeros(len(cell) + len(rows), np.int64),
         np.append(row, np.repeat(len(cell) + np.arange(len(rows)), sizes)).astype(np.int64),
         np.append(members, [joint for _, _, group in rows for joint in group]).astype(np.int64),
     )
-
-
-def _divisor(program: Program) -> int:
-    found = 0
-    for values in (program.table, program.mass):
-        if len(values):
-            found = int(np.gcd.reduce(values, initial=found))
-    return max(found, 1)
 
 
 def _array(units: Sequence[int]) -> IntArray:
@@ -194,19 +187,28 @@ def _entries(groups: Iterable[Sequence[int]]) -> tuple[IntArray, IntArray]:
 
 
 def core_of(program: Program, deadline: Deadline = NEVER) -> tuple[Core, int]:
-    """Make the root instance of a program, without units longer than the maximum and those below them (`Operations`).
+    """Return the root instance of a program, and the divisor of its values.
 
-    The deadline is asked between the steps if they take long: some seconds where thousands of joints have a thousand
-    vetoes each.
+    Values of the core times the divisor, plus the program's base, are values of the program. Units longer than the
+    maximum, and those below them, are left out. Where thousands of joints have a thousand vetoes each this takes some
+    seconds, so the deadline is asked between the steps.
+
+    Raises
+    ------
+    UnsupportedError
+        If values are beyond what 64-bit integers hold with room to spare.
+    Stopped
+        If the deadline passes first.
     """
+    if program.singletons:
+        return _plain_core(program)
     deadline = _patience(program, deadline)
-    divisor = _divisor(program)
     order = _preorder(program.parents)
     number = np.empty(len(order), np.int64)
     number[order] = np.arange(len(order))
     parent = program.parents[order]
     parent = np.where(parent >= 0, number[parent], -1)
-    table, table_start = program.table // divisor, program.table_start
+    table, table_start = program.table, program.table_start
     last = table[table_start[1:] - 1]
     idle = set(np.flatnonzero(last == 0).tolist())
     try:
@@ -221,39 +223,116 @@ def core_of(program: Program, deadline: Deadline = NEVER) -> tuple[Core, int]:
     np.cumsum(np.bincount(item, minlength=items), out=start[1:])
 
     stop_at(deadline)
-    mass = np.concatenate([program.mass[order] // divisor, np.zeros(len(joints), np.int64)])
+    mass = np.concatenate([program.mass[order], np.zeros(len(joints), np.int64)])
     rows = _rows_of(joints, n, deadline)
     stop_at(deadline)
-    scale = _scale(_magnitude(table_start, table, item, feature, count, mass, rows))
+    divisor = _divisor(table, mass)
+    reach = _reach_of_ties(table_start, table, item, feature, count, mass, rows) / divisor
+    if reach > _MAX_SCALED:
+        _refuse(f"{reach:.3g}")
     stop_at(deadline)
     need_joint, need_unit = _entries(joint.needs for joint in joints)
     veto_joint, veto_unit = _entries(joint.vetoes for joint in joints)
     stop_at(deadline)
-    lengths = program.lengths[order]
     whole = Core(
         ids=order,
-        lengths=lengths,
-        parent=parent,
-        mass=mass,
+        lengths=program.lengths[order],
+        mass=mass // divisor,
         start=start,
         feature=feature[by_item],
         count=count[by_item],
         table_start=table_start,
-        table=table,
+        table=table // divisor,
         price=np.zeros(len(table_start) - 1, np.int64),
-        fees=Fees.none(items),
-        need_joint=need_joint,
-        need_unit=need_unit,
-        veto_joint=veto_joint,
-        veto_unit=veto_unit,
-        rows=rows,
+        costs=CappedCosts.none(items),
         base=0,
         low=max(program.min_length, 0),
         high=program.max_length,
-        scale=scale,
+        scale=_scale(reach),
+        ties=Ties(parent, need_joint, need_unit, veto_joint, veto_unit, rows),
     )
     stop_at(deadline)
     return reduced(whole, _fitting(whole)), divisor
+
+
+def _plain_core(program: Program) -> tuple[Core, int]:
+    table, mass = program.table, program.mass
+    divisor = _divisor(table, mass)
+    # Python's integers: the sum may be beyond 64 bits.
+    total = sum(np.abs(table[program.table_start[1:] - 1]).tolist()) + sum(np.abs(mass).tolist())
+    reach = float(total) * program.size * len(table)  # beyond all prices and shares, and mostly small all the same
+    if reach * _SCALE > _MAX_SCALED:
+        reach = _reach(program)
+    reach /= divisor
+    if max(total // divisor, reach) > _MAX_VALUE:
+        _refuse(str(total))
+    lengths = program.lengths
+    state = np.where(lengths <= program.max_length, np.int8(FREE), np.int8(DROPPED))
+    whole = Core(
+        ids=np.arange(program.size, dtype=np.int64),
+        lengths=lengths,
+        mass=mass // divisor if divisor > 1 else mass,
+        start=program.unit_start,
+        feature=program.unit_feature,
+        count=program.unit_count,
+        table_start=program.table_start,
+        table=table // divisor if divisor > 1 else table,
+        price=np.zeros(len(program.table_start) - 1, np.int64),
+        costs=CappedCosts.none(program.size),
+        base=0,
+        low=max(program.min_length, 0),
+        high=min(program.max_length, int(lengths[state == FREE].sum())),
+        scale=_scale(reach),
+        ties=NO_TIES,
+    )
+    return reduced(whole, state), divisor
+
+
+def _divisor(table: IntArray, mass: IntArray) -> int:
+    found = int(np.gcd.reduce(table)) if len(table) else 0
+    if len(mass):
+        found = int(np.gcd.reduce(mass, initial=found))
+    return max(abs(found), 1)
+
+
+def _refuse(total: str) -> None:
+    raise UnsupportedError(
+        f"The gains add up to {total}, beyond the exact engine's integers; use the strategy milp or exhaustive."
+    )
+
+
+def _scale(reach: float) -> int:
+    """Return how far values that add up to so much are scaled, so that prices have fractions."""
+    scale = _SCALE
+    while scale > 1 and reach * scale > _MAX_SCALED:
+        scale //= 2
+    return scale
+
+
+def _reach(program: Program) -> float:
+    """Return what prices and shares can add up to: each copy at its feature's first step, and all masses."""
+    first = np.abs(first_gains(program.table_start, program.table)).astype(np.float64)
+    copies = np.minimum(program.unit_count, widths(program.table_start)[program.unit_feature] - 1)
+    return float(first[program.unit_feature] @ copies) + float(np.abs(program.mass).sum(dtype=np.float64))
+
+
+def _reach_of_ties(
+    table_start: IntArray,
+    table: IntArray,
+    item: IntArray,
+    feature: IntArray,
+    count: IntArray,
+    mass: IntArray,
+    rows: JointRows,
+) -> float:
+    """Return what the kernels' sums come to at most; prices of rows are cut at their members' gains."""
+    slope = np.abs(first_gains(table_start, table)).astype(np.float64)
+    gains = np.zeros(len(mass))
+    np.add.at(gains, item, slope[feature] * count)
+    first_joint = len(mass) - (int(rows.joint.max()) + 1 if len(rows.joint) else 0)
+    most = np.zeros(len(rows.unit))
+    np.maximum.at(most, rows.row, gains[first_joint + rows.joint])
+    return float(2 * gains.sum() + 2 * most.sum() + np.abs(mass.astype(np.float64)).sum())
 
 
 def _patience(program: Program, deadline: Deadline) -> Deadline:
@@ -278,41 +357,10 @@ def _gained(program: Program, number: IntArray, joints: Sequence[_Occurrence]) -
     )
 
 
-def _scale(total: float) -> int:
-    """Return how far values that add up to a total are scaled, so that prices have fractions."""
-    if total > _MAX_VALUE:
-        raise UnsupportedError(
-            f"The gains add up to {total:.3g}, beyond the exact engine's integers; use the strategy milp or exhaustive."
-        )
-    scale = 1 << 16
-    while scale > 1 and total * scale > _MAX_VALUE:
-        scale //= 2
-    return scale
-
-
 def _fitting(core: Core) -> States:
     """Drop units that are longer than the maximum, and those below them."""
     state = np.where(core.lengths <= core.high, np.int8(FREE), np.int8(DROPPED))
-    for unit in np.flatnonzero(core.parent >= 0):
-        if state[core.parent[unit]] == DROPPED:
+    for unit in np.flatnonzero(core.ties.parent >= 0):
+        if state[core.ties.parent[unit]] == DROPPED:
             state[unit] = DROPPED
     return state
-
-
-def _magnitude(
-    table_start: IntArray,
-    table: IntArray,
-    item: IntArray,
-    feature: IntArray,
-    count: IntArray,
-    mass: IntArray,
-    rows: Rows,
-) -> float:
-    """Bound on every sum that the kernels make, without the scale; prices of rows are cut at their members' gains."""
-    slope = np.abs(first_gains(table_start, table)).astype(np.float64)
-    gains = np.zeros(len(mass))
-    np.add.at(gains, item, slope[feature] * count)
-    first_joint = len(mass) - (int(rows.joint.max()) + 1 if len(rows.joint) else 0)
-    most = np.zeros(len(rows.unit))
-    np.maximum.at(most, rows.row, gains[first_joint + rows.joint])
-    return float(2 * gains.sum() + 2 * most.sum() + np.abs(mass.astype(np.float64)).sum())

@@ -1,0 +1,342 @@
+r"""The Lagrangian bound in integers, and what it decides at once.
+
+With prices p_f >= 0 on copies and y_r >= 0 on rows of joints, every selection S that is closed under parents has
+(everything times `scale`)
+
+    value(S) <= base + sum_f max over c in [0, R_f] of (table_f(c) - p_f c) + sum over joints o of max(0, q_o)
+                + sum of y_r over the vetoing and the unconditional rows + sum over S of profit_i,
+
+    profit_i = mass_i + sum_f p_f count_if + sum of y_r over the rows that need i - over those that i vetoes,
+    q_o      = mass_o + sum_f p_f count_of - sum of y_r over the rows that o is a member of,
+
+R_f being the copies in all items. All but the last sum is `slack`; the last is at most an integer knapsack over the
+lengths, under precedence: units come in preorder, so from unit i one goes on to i + 1 if it is taken and past its
+descendants if it is not. Knapsack tables from both ends give the bound with any one unit taken or dropped.
+
+A capped cost, ``-weight * min(copies, step)``, is not concave: it is shared among its items instead. Item i pays a
+share s_i of at most weight * copies of i whenever it is chosen (it lowers the item's profit), and the slack has what
+the shares of a set T of the undecided items exceed the cost by, at most. With v copies and the shares s(V) in the items
+chosen, that is ``s(V) + max(-weight v, -weight step + s(undecided))``, without the first argument once v >= step: below
+the step the shares of T cost no more than its copies, above it all of the cost is due.
+
+Lengths may be divided by `grain` (rounded down) to keep the tables small; that only loosens the knapsack.
+"""
+
+# mypy: disable-error-code="no-untyped-def"
+# (numba infers the types of the kernels.)
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from optsum.system.compiled import njit
+
+from .core import Core, States
+
+IMPOSSIBLE: Final = -(2**61)
+"""Profit of a knapsack that cannot be filled to the least length."""
+
+_CELLS: Final = 20_000_000
+_TIED_CELLS: Final = 4_000_000
+
+
+def grain_of(core: Core) -> int:
+    """Return the divisor of the lengths that keeps a knapsack table below 160 MB, and below 32 MB under precedence."""
+    return max(1, -(-(core.size + 1) * (core.high + 1) // (_TIED_CELLS if core.tied else _CELLS)))
+
+
+@njit(cache=True)
+def worths(mass, start, feature, count, price, scale, cost_start, cost_share):
+    """Return the mass of each item and what its copies are worth under the prices, less its shares."""
+    out = np.empty(len(mass), np.int64)
+    for i in range(len(mass)):
+        total = mass[i] * scale
+        for k in range(start[i], start[i + 1]):
+            total += price[feature[k]] * count[k]
+        for k in range(cost_start[i], cost_start[i + 1]):
+            total -= cost_share[k]
+        out[i] = total
+    return out
+
+
+@njit(cache=True)
+def best_counts(table_start, table, price, scale):
+    """For each feature the largest c whose last step is still worth its price."""
+    m = len(price)
+    out = np.zeros(m, np.int64)
+    for f in range(m):
+        first = table_start[f]
+        c = 0
+        while first + c + 1 < table_start[f + 1] and (table[first + c + 1] - table[first + c]) * scale > price[f]:
+            c += 1
+        out[f] = c
+    return out
+
+
+@njit(cache=True)
+def net(table_start, table, price, scale, f, c):
+    """Return ``scale * table_f(c) - p_f c``."""
+    top = table_start[f + 1] - table_start[f] - 1
+    return table[table_start[f] + min(c, top)] * scale - price[f] * c
+
+
+@njit(cache=True)
+def cost_term(weight, step, scale, v, chosen, undecided):
+    """Return the slack's term of a cost: v copies and the shares `chosen` are in, the shares `undecided` are not."""
+    due = undecided - weight * step * scale
+    if v >= step:
+        return chosen + due
+    return chosen + max(-weight * v * scale, due)
+
+
+@njit(cache=True)
+def knapsack(lengths, profit, skip, low, high, grain):
+    """Knapsack over units i.. : ``K[i, c]`` is the best profit with at most c length left of `high`.
+
+    With a least length `low` (and grain 1) the total must reach it: selections that end too short are IMPOSSIBLE.
+    ``skip[i]`` is the first unit behind the descendants of i; it is empty where no unit has any.
+    """
+    n = len(lengths)
+    room = high // grain
+    forest = len(skip) > 0
+    K = np.zeros((n + 1, room + 1), np.int64)
+    if grain == 1 and low > 0:
+        for c in range(max(0, high - low + 1), room + 1):
+            K[n, c] = -(2**61)
+    for i in range(n - 1, -1, -1):
+        w = lengths[i] // grain
+        p = profit[i]
+        past = skip[i] if forest else i + 1
+        for c in range(min(w, room + 1)):
+            K[i, c] = K[past, c]
+        for c in range(w, room + 1):
+            K[i, c] = max(K[past, c], K[i + 1, c - w] + p)
+    return K
+
+
+@njit(cache=True)
+def evaluated(core):
+    """Return what a core's prices make of it.
+
+    Returns
+    -------
+    alone : (items,)
+        Mass and copies of each item under the prices, without rows.
+    profit : (n,)
+    surplus : (joints,)
+        The q_o.
+    best, left : (features,)
+        The count that maximizes ``table - price * count`` without limits; copies in all items.
+    unpaid : (costs,)
+        Shares of all items.
+    slack : int
+        The bound without the knapsack.
+    """
+    _ids, lengths, mass, start, feature, count, table_start, table, price, costs, base, _low, _high, scale, ties = core
+    cost_start, cost, _cost_count, cost_share, cost_weight, cost_step = costs
+    _parent, _needs, _need_unit, _vetoes, _veto_unit, row_unit, row_sign, row_price, row, joint = ties
+    n, m = len(lengths), len(price)
+    zero = np.int64(0)  # a literal would compile `cost_term` once more
+    alone = worths(mass, start, feature, count, price, scale, cost_start, cost_share)
+    best = best_counts(table_start, table, price, scale)
+    left = np.zeros(m, np.int64)
+    for k in range(len(feature)):
+        left[feature[k]] += count[k]
+    slack = base * scale
+    for f in range(m):
+        slack += net(table_start, table, price, scale, f, min(best[f], left[f]))
+    unpaid = np.zeros(len(cost_weight), np.int64)
+    for k in range(len(cost)):
+        unpaid[cost[k]] += cost_share[k]
+    for g in range(len(cost_weight)):
+        slack += cost_term(cost_weight[g], cost_step[g], scale, zero, zero, unpaid[g])
+    profit = alone[:n].copy()
+    surplus = alone[n:].copy()
+    for r in range(len(row_unit)):
+        if row_unit[r] < 0:
+            slack += row_price[r]
+        elif row_sign[r] == 1:
+            slack += row_price[r]
+            profit[row_unit[r]] -= row_price[r]
+        else:
+            profit[row_unit[r]] += row_price[r]
+    for k in range(len(row)):
+        surplus[joint[k]] -= row_price[row[k]]
+    for o in range(len(surplus)):
+        slack += max(0, surplus[o])
+    return alone, profit, surplus, best, left, unpaid, slack
+
+
+@njit(cache=True)
+def _decide(core, skip, grain, target, bound_only, state):
+    _ids, lengths, _mass, start, feature, count, table_start, table, price, costs, _base, low, high, scale, ties = core
+    cost_start, cost, cost_count, cost_share, cost_weight, cost_step = costs
+    parent, need_joint, need_unit, veto_joint, veto_unit, _ru, _rs, _rp, _row, _joint = ties
+    n = len(lengths)
+    forest = len(parent) > 0
+    zero = np.int64(0)  # a literal would compile `cost_term` once more
+    for i in range(n):
+        state[i] = 2
+    _alone, profit, surplus, best, copies, shares, bound = evaluated(core)
+    K = knapsack(lengths, profit, skip, low, high, grain)
+    room = high // grain
+    total = bound + K[0, room]
+    goal = target * scale
+    moved = 0
+    if bound_only or total < goal:
+        return total, moved
+    # What the choice of a unit costs joints: it makes some impossible.
+    lost_in = np.zeros(n if forest else 0, np.int64)
+    lost_out = np.zeros(n if forest else 0, np.int64)
+    for k in range(len(need_unit)):
+        lost_out[need_unit[k]] += max(0, surplus[need_joint[k]])
+    for k in range(len(veto_unit)):
+        lost_in[veto_unit[k]] += max(0, surplus[veto_joint[k]])
+    dropped = np.empty(n if forest else 0, np.int64)
+    # prefix[x, c]: best profit on the way to unit i that uses exactly c; one row serves all where nothing is skipped.
+    prefix = np.full((n + 1 if forest else 1, room + 1), -(2**61), np.int64)
+    prefix[0, 0] = 0
+    for i in range(n):
+        w = lengths[i] // grain
+        p = profit[i]
+        past = skip[i] if forest else i + 1
+        x = i if forest else 0
+        out = np.int64(-(2**61))
+        into = np.int64(-(2**61))
+        for c in range(room + 1):
+            if prefix[x, c] > -(2**60):
+                out = max(out, prefix[x, c] + K[past, room - c])
+                if c + w <= room:
+                    into = max(into, prefix[x, c] + p + K[i + 1, room - c - w])
+        loss_in = 0
+        loss_out = 0
+        for k in range(start[i], start[i + 1]):
+            f = feature[k]
+            now = min(best[f], copies[f])
+            if now < count[k]:
+                loss_in += net(table_start, table, price, scale, f, now) - net(
+                    table_start, table, price, scale, f, count[k]
+                )
+            if now > copies[f] - count[k]:
+                loss_out += net(table_start, table, price, scale, f, now) - net(
+                    table_start, table, price, scale, f, copies[f] - count[k]
+                )
+        for k in range(cost_start[i], cost_start[i + 1]):
+            g = cost[k]
+            now = cost_term(cost_weight[g], cost_step[g], scale, zero, zero, shares[g])
+            rest = shares[g] - cost_share[k]
+            loss_in += now - cost_term(cost_weight[g], cost_step[g], scale, cost_count[k], cost_share[k], rest)
+            loss_out += now - cost_term(cost_weight[g], cost_step[g], scale, zero, zero, rest)
+        if forest:
+            loss_in += lost_in[i]
+            loss_out += lost_out[i]
+            if parent[i] >= 0:
+                out = max(out, dropped[parent[i]])
+            dropped[i] = out
+        fits_in = into > -(2**60) and bound + into - loss_in >= goal
+        fits_out = out > -(2**60) and bound + out - loss_out >= goal
+        if forest and parent[i] >= 0 and state[parent[i]] == 0:
+            fits_in = False  # and the bound without it is that of its parent
+            fits_out = True
+        if not fits_in and not fits_out:
+            return np.int64(-(2**61)), moved
+        if not fits_in:
+            state[i] = 0
+            moved += 1
+        elif not fits_out:
+            state[i] = 1
+            moved += 1
+        if forest:
+            for c in range(room + 1):
+                here = prefix[i, c]
+                if here > -(2**60):
+                    prefix[past, c] = max(prefix[past, c], here)
+                    if c + w <= room:
+                        prefix[i + 1, c + w] = max(prefix[i + 1, c + w], here + p)
+        else:
+            for c in range(room, w - 1, -1):
+                if prefix[0, c - w] > -(2**60):
+                    prefix[0, c] = max(prefix[0, c], prefix[0, c - w] + p)
+    if forest:  # whoever is taken is taken with its ancestors
+        for i in range(n - 1, -1, -1):
+            if state[i] == 1 and parent[i] >= 0:
+                if state[parent[i]] == 0:
+                    return np.int64(-(2**61)), moved
+                moved += state[parent[i]] == 2
+                state[parent[i]] = 1
+    return total, moved
+
+
+@njit(cache=True)
+def bounds_within(core, longest):
+    """Return the bound of every maximum length up to `longest` by the same prices; without costs or a least length."""
+    _ids, lengths, mass, start, feature, count, table_start, table, price, _costs, base, _low, _high, scale, _ties = (
+        core
+    )
+    n, m = len(lengths), len(price)
+    copies = np.zeros(m, np.int64)
+    for k in range(len(feature)):
+        copies[feature[k]] += count[k]
+    best = best_counts(table_start, table, price, scale)
+    slack = base * scale
+    for f in range(m):
+        slack += net(table_start, table, price, scale, f, min(best[f], copies[f]))
+    out = np.empty(longest + 1, np.int64)
+    for c in range(longest + 1):
+        out[c] = slack
+    for i in range(n):
+        profit = mass[i] * scale
+        for k in range(start[i], start[i + 1]):
+            profit += price[feature[k]] * count[k]
+        for c in range(longest, lengths[i] - 1, -1):
+            out[c] = max(out[c], out[c - lengths[i]] + profit)
+    for c in range(longest + 1):
+        out[c] //= scale
+    return out
+
+
+@njit(cache=True)
+def total_of(held, core):
+    """Return what a core's units are worth together, without its base and joints."""
+    _ids, _lengths, mass, start, feature, count, table_start, table, _price, costs, _base, _low, _high, _, _ties = core
+    cost_start, cost, cost_count, _fee_share, cost_weight, cost_step = costs
+    have = np.zeros(len(table_start) - 1, np.int64)
+    paid = np.zeros(len(cost_weight), np.int64)
+    total = 0
+    for i in range(len(held)):
+        if held[i]:
+            total += mass[i]
+            for k in range(start[i], start[i + 1]):
+                have[feature[k]] += count[k]
+            for k in range(cost_start[i], cost_start[i + 1]):
+                paid[cost[k]] += cost_count[k]
+    for g in range(len(cost_weight)):
+        total -= cost_weight[g] * min(paid[g], cost_step[g])
+    for f in range(len(have)):
+        total += table[table_start[f] + min(have[f], table_start[f + 1] - table_start[f] - 1)]
+    return total
+
+
+def upper_bound(core: Core) -> int | None:
+    """Return the bound times ``core.scale``; None if no selection meets the length limits."""
+    bound, _, _ = decide(core, None)
+    return bound if bound > IMPOSSIBLE // 2 else None
+
+
+def decide(core: Core, target: int | None) -> tuple[int, States, int]:
+    """Bound a core and find what every selection of value >= `target` takes, or drops.
+
+    Returns
+    -------
+    bound, state, moved
+        The bound times ``core.scale``, too small if nothing reaches the target; the units' states; how many of them are
+        decided.
+    """
+    state: NDArray[np.int8] = np.empty(core.size, np.int8)
+    bound, moved = _decide(
+        core.plain, core.skip, grain_of(core), 0 if target is None else target, target is None, state
+    )
+    return int(bound), state, int(moved)

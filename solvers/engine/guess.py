@@ -1,0 +1,250 @@
+"""A good set at once: the best of the Lagrangian knapsack's own solution and greedy selection, and exchanges."""
+
+# mypy: disable-error-code="no-untyped-def, operator"
+# (numba infers the types of the kernels.)
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from optsum.system.compiled import njit
+
+from .bound import evaluated, grain_of, knapsack, total_of
+from .core import TAKEN, Core, States, reduced
+from .search import tie_tables
+
+_MOST: Final = 20_000
+"""Exchanges that are looked at wherever a search is split."""
+
+
+@njit(cache=True)
+def _knapsack_set(core, skip, grain, state):
+    """Trace one best filling of the knapsack."""
+    lengths, low, high = core[1], core[11], core[12]
+    profit = evaluated(core)[1]
+    K = knapsack(lengths, profit, skip, low, high, grain)
+    room, left, i = high // grain, high, 0
+    while i < len(lengths):
+        w = lengths[i] // grain
+        past = skip[i] if len(skip) else i + 1
+        if room >= w and left >= lengths[i] and K[i + 1, room - w] + profit[i] >= K[past, room]:
+            state[i] = 1
+            room -= w
+            left -= lengths[i]
+            i += 1
+        else:
+            i = past
+
+
+@njit(cache=True)
+def _moved(state, have, paid, core, unit, sign):
+    """Add (`sign` 1) or drop (-1) an item; return what that brings."""
+    _ids, _lengths, mass, start, feature, count, table_start, table, _price, costs, _base, _low, _high, _, _ties = core
+    cost_start, cost, cost_count, _cost_share, cost_weight, cost_step = costs
+    gain = sign * mass[unit]
+    for k in range(start[unit], start[unit + 1]):
+        f = feature[k]
+        first = table_start[f]
+        top = table_start[f + 1] - first - 1
+        v = have[f] + sign * count[k]
+        gain += table[first + min(v, top)] - table[first + min(have[f], top)]
+        have[f] = v
+    for k in range(cost_start[unit], cost_start[unit + 1]):
+        g = cost[k]
+        v = paid[g] + sign * cost_count[k]
+        gain -= cost_weight[g] * (min(v, cost_step[g]) - min(paid[g], cost_step[g]))
+        paid[g] = v
+    if unit < len(state):
+        state[unit] = 1 if sign > 0 else 0
+    return gain
+
+
+@njit(cache=True, inline="always")
+def _gain_of(have, paid, core, unit):
+    """Return what a unit would bring."""
+    _ids, _lengths, mass, start, feature, count, table_start, table, _price, costs, _base, _low, _high, _, _ties = core
+    cost_start, cost, cost_count, _cost_share, cost_weight, cost_step = costs
+    gain = mass[unit]
+    for k in range(start[unit], start[unit + 1]):
+        f = feature[k]
+        first = table_start[f]
+        top = table_start[f + 1] - first - 1
+        gain += table[first + min(have[f] + count[k], top)] - table[first + min(have[f], top)]
+    for k in range(cost_start[unit], cost_start[unit + 1]):
+        g = cost[k]
+        gain -= cost_weight[g] * (min(paid[g] + cost_count[k], cost_step[g]) - min(paid[g], cost_step[g]))
+    return gain
+
+
+@njit(cache=True)
+def _moved_tied(state, have, paid, core, ties, und, killed, unit, sign):
+    """Add a unit with its ancestors that are not taken, or drop it (-1) with those before `state` says that they are.
+
+    Return gain and length.
+    """
+    lengths, parent = core[1], core[14][0]
+    gain, length = np.int64(0), np.int64(0)
+    i = unit
+    while i >= 0 and state[i] != 1:
+        length += lengths[i]
+        gain += _moved(state[:0], have, paid, core, i, sign)
+        for k in range(ties.veto_start[i], ties.veto_start[i + 1]):
+            o = ties.veto[k]
+            was = killed[o]
+            killed[o] += sign
+            if und[o] == 0 and min(was, killed[o]) == 0:
+                gain += _moved(state[:0], have, paid, core, o + len(lengths), -sign)
+        for k in range(ties.need_start[i], ties.need_start[i + 1]):
+            o = ties.need[k]
+            was = und[o]
+            und[o] -= sign
+            if killed[o] == 0 and min(was, und[o]) == 0:
+                gain += _moved(state[:0], have, paid, core, o + len(lengths), sign)
+        i = parent[i]
+    return gain, length
+
+
+@njit(cache=True)
+def _fill_greedily(core, ties, state):
+    """Add the unit, with its ancestors, of most gain a length, as long as one fits and gains."""
+    lengths, table_start, cost_weight, high, need_joint = core[1], core[6], core[9][4], core[12], core[14][1]
+    parent = core[14][0]
+    tied = len(parent) > 0
+    plus = np.int64(1)  # a literal would compile `_moved` once more
+    n = len(lengths)
+    have = np.zeros(len(table_start) - 1, np.int64)
+    paid = np.zeros(len(cost_weight), np.int64)
+    und, killed = np.zeros(len(ties.surplus), np.int64), np.zeros(len(ties.surplus), np.int64)
+    for k in range(len(need_joint)):
+        und[need_joint[k]] += 1
+    for o in range(len(und)):
+        if und[o] == 0:  # needs nothing: active until a veto is taken
+            _moved(state[:0], have, paid, core, o + n, plus)
+    used = np.int64(0)
+    for i in range(n):
+        if state[i] == 1:
+            if tied:  # its ancestors, before it, are taken already
+                state[i] = 0
+                used += _moved_tied(state, have, paid, core, ties, und, killed, np.int64(i), plus)[1]
+                state[i] = 1
+            else:
+                used += lengths[i]
+                _moved(state, have, paid, core, np.int64(i), plus)
+    while True:
+        best = np.int64(-1)
+        best_gain, best_length = np.int64(0), np.int64(1)
+        for i in range(n):
+            if state[i] == 1 or used + lengths[i] > high:
+                continue
+            if tied:
+                gain, length = _moved_tied(state, have, paid, core, ties, und, killed, np.int64(i), plus)
+                _moved_tied(state, have, paid, core, ties, und, killed, np.int64(i), -plus)
+                if used + length > high:
+                    continue
+            else:
+                gain, length = _gain_of(have, paid, core, np.int64(i)), lengths[i]
+            if gain > 0 and (best < 0 or float(gain) * max(best_length, 1) > float(best_gain) * max(length, 1)):
+                best, best_gain, best_length = np.int64(i), gain, length
+        if best < 0:
+            return
+        used += best_length
+        if tied:
+            _moved_tied(state, have, paid, core, ties, und, killed, best, plus)
+            while best >= 0 and state[best] != 1:
+                state[best] = 1
+                best = parent[best]
+        else:
+            _moved(state, have, paid, core, best, plus)
+
+
+def good_set(core: Core) -> tuple[tuple[int, ...], int]:
+    """Return a feasible set and its value.
+
+    With a least length only the knapsack's solution, filled up, is tried: it meets the limit by itself. The caller
+    has seen to it that some set is feasible and that the knapsack's grain is 1 wherever there is a least length.
+    """
+    best: tuple[tuple[int, ...], int] = ((), core.base)
+    plain, ties = core.plain, tie_tables(core, np.arange(core.size))
+    for from_knapsack in (True, False):
+        state = np.zeros(core.size, np.int8)
+        if from_knapsack:
+            _knapsack_set(plain, core.skip, grain_of(core), state)
+        elif core.low > 0:
+            break
+        _fill_greedily(plain, ties, state)
+        value = _value_of(core, state)
+        units = tuple(sorted(core.ids[state == TAKEN].tolist()))
+        if from_knapsack or value > best[1]:
+            best = (units, value)
+    return best
+
+
+def _value_of(core: Core, state: States) -> int:
+    return reduced(core, state).base if core.tied else core.base + int(total_of(state == TAKEN, core.plain))
+
+
+@njit(cache=True)
+def _improve(core, ties, state):
+    """Make the best exchange of one unit for one as long as one brings value, or as much and is shorter; then fill up.
+
+    Return whether there was anything to fill in: exchanges may help again then.
+    """
+    lengths, feature_start, cost_weight, high = core[1], core[6], core[9][4], core[12]
+    plus, minus = np.int64(1), np.int64(-1)  # literals would compile `_moved` for each
+    n = len(lengths)
+    have = np.zeros(len(feature_start) - 1, np.int64)
+    paid = np.zeros(len(cost_weight), np.int64)
+    used, chosen = 0, 0
+    for i in range(n):
+        if state[i] == 1:
+            used += lengths[i]
+            chosen -= 1
+            _moved(state, have, paid, core, np.int64(i), plus)
+    into = np.int64(0)
+    while into >= 0:
+        gained, spared, out, into = np.int64(0), np.int64(0), np.int64(-1), np.int64(-1)
+        for i in range(n):
+            if state[i] != 1:
+                continue
+            loss = _moved(state, have, paid, core, np.int64(i), minus)
+            for j in range(n):
+                if state[j] == 1 or j == i or used - lengths[i] + lengths[j] > high:
+                    continue
+                gain = loss + _gain_of(have, paid, core, np.int64(j))
+                saved = lengths[i] - lengths[j]
+                if gain > gained or (gain == gained and saved > spared):
+                    gained, spared, out, into = gain, saved, np.int64(i), np.int64(j)
+            _moved(state, have, paid, core, np.int64(i), plus)
+        if into >= 0:
+            _moved(state, have, paid, core, out, minus)
+            _moved(state, have, paid, core, into, plus)
+            used += lengths[into] - lengths[out]
+    _fill_greedily(core, ties, state)
+    for i in range(n):
+        chosen += state[i] == 1
+    return chosen > 0
+
+
+def polished(core: Core, most: int = _MOST) -> tuple[tuple[int, ...], int] | None:
+    """Return what exchanges make of the set that the core's prices give, and its value.
+
+    None with a least length, or where units are tied.
+
+    Parameters
+    ----------
+    core : Core
+    most : int
+        Chosen units times units: beyond that many exchanges the set is taken as it is.
+    """
+    if core.low > 0 or core.tied:
+        return None
+    units, value = good_set(core)
+    if len(units) * core.size > most:
+        return units, value
+    state: States = np.isin(core.ids, units).astype(np.int8)
+    plain, ties = core.plain, tie_tables(core, core.ids)
+    while _improve(plain, ties, state):
+        pass
+    return tuple(core.ids[state == TAKEN].tolist()), _value_of(core, state)

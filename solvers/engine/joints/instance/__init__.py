@@ -1,1 +1,0 @@
-"""The engine's instance: what it is, how one is made of a program, and what is left of it once units are decided."""

@@ -620,13 +620,19 @@ def reduced(core: Core, state: States) -> Core:
 
     A unit may be taken only with its parent, and is dropped with it: the caller sees to that.
     """
-    if core.tied:
-        return _reduced_ties(core, state)
+    if core.joints:
+        return _reduced_joints(core, state)
     entries = core.start, core.feature, core.count, core.table_start, core.table, core.price
     keep, mass, entries, gained, costs = reduce_core(state, core.mass, entries, core.scale, core.costs[:])
     start, feature, count, table_start, table, price = entries
     used = int(core.lengths[state == TAKEN].sum())
-    lengths, low, high = _lengths_left(core.lengths[keep], core.low - used, core.high - used)
+    lengths, low, high, ties = core.lengths[keep], core.low - used, core.high - used, NO_TIES
+    if core.tied:
+        parent = core.ties.parent[keep]
+        parent = np.where((parent >= 0) & (state[parent] == FREE), (np.cumsum(state == FREE) - 1)[parent], -1)
+        if (parent >= 0).any():
+            ties = NO_TIES._replace(parent=parent)
+    lengths, low, high = _lengths_left(lengths, low, high, tied=len(ties.parent) > 0)
     return Core(
         ids=core.ids[keep],
         lengths=lengths,
@@ -642,14 +648,16 @@ def reduced(core: Core, state: States) -> Core:
         low=low,
         high=high,
         scale=core.scale,
+        ties=ties,
     )
 
 
-def _lengths_left(lengths: IntArray, low: int, high: int) -> tuple[IntArray, int, int]:
-    """Return lengths and limits; all of them 0 if everything fits."""
-    if low <= 0 <= high and int(lengths.sum()) <= high:
+def _lengths_left(lengths: IntArray, low: int, high: int, *, tied: bool) -> tuple[IntArray, int, int]:
+    """Return lengths and limits; all of them 0 if everything fits and nothing is tied."""
+    total = int(lengths.sum())
+    if low <= 0 <= high and total <= high and not tied:
         return np.zeros(len(lengths), np.int64), 0, 0
-    return lengths, low, high
+    return lengths, low, min(high, total)
 
 
 def _merged(item_of: IntArray, start: IntArray, feature: IntArray, *values: IntArray) -> tuple[IntArray, ...]:
@@ -703,7 +711,7 @@ def _into_units(core: Core, lone: NDArray[np.bool_]) -> tuple[IntArray, IntArray
     return start, feature, count, mass, costs
 
 
-def _reduced_ties(core: Core, state: States) -> Core:
+def _reduced_joints(core: Core, state: States) -> Core:
     n, joints, ties = core.size, core.joints, core.ties
     dead = np.zeros(joints, np.bool_)
     dead[ties.need_joint[state[ties.need_unit] == DROPPED]] = True
@@ -745,9 +753,10 @@ def _reduced_ties(core: Core, state: States) -> Core:
     parent = ties.parent[free]
     parent = np.where(parent >= 0, unit_of[parent], -1) if n else parent  # a taken parent is number -1
     used = int(core.lengths[state == TAKEN].sum())
-    lengths, low, high = core.lengths[free], core.low - used, core.high - used
-    if len(mass) > size or (parent >= 0).any():
-        high = min(high, int(lengths.sum()))
+    tied = len(mass) > size or bool((parent >= 0).any())
+    lengths, low, high = _lengths_left(core.lengths[free], core.low - used, core.high - used, tied=tied)
+    left = NO_TIES
+    if tied:
         left = Ties(
             parent,
             joint_of[ties.need_joint[needed]],
@@ -756,9 +765,6 @@ def _reduced_ties(core: Core, state: States) -> Core:
             unit_of[ties.veto_unit[vetoed]],
             _kept_rows(ties.rows, state, alive, unit_of, joint_of),
         )
-    else:
-        left = NO_TIES
-        lengths, low, high = _lengths_left(lengths, low, high)
     return Core(
         core.ids[free],
         lengths,

@@ -39,69 +39,76 @@ def _knapsack_set(core, skip, grain, state):
 
 
 @njit(cache=True)
-def _moved(state, have, paid, core, unit, sign):
+def _worths(core):
+    """Return what of a core its items' worth needs: helpers unpack less of it at each call."""
+    return core[2], core[3], core[4], core[5], core[6], core[7], core[9]
+
+
+@njit(cache=True)
+def _moved(have, paid, worths, item, sign):
     """Add (`sign` 1) or drop (-1) an item; return what that brings."""
-    _ids, _lengths, mass, start, feature, count, table_start, table, _price, costs, _base, _low, _high, _, _ties = core
-    cost_start, cost, cost_count, _cost_share, cost_weight, cost_step = costs
-    gain = sign * mass[unit]
-    for k in range(start[unit], start[unit + 1]):
+    mass, start, feature, count, table_start, table, costs = worths
+    gain = sign * mass[item]
+    for k in range(start[item], start[item + 1]):
         f = feature[k]
         first = table_start[f]
         top = table_start[f + 1] - first - 1
         v = have[f] + sign * count[k]
         gain += table[first + min(v, top)] - table[first + min(have[f], top)]
         have[f] = v
-    for k in range(cost_start[unit], cost_start[unit + 1]):
-        g = cost[k]
-        v = paid[g] + sign * cost_count[k]
-        gain -= cost_weight[g] * (min(v, cost_step[g]) - min(paid[g], cost_step[g]))
-        paid[g] = v
-    if unit < len(state):
-        state[unit] = 1 if sign > 0 else 0
+    if len(paid):
+        cost_start, cost, cost_count, _cost_share, cost_weight, cost_step = costs
+        for k in range(cost_start[item], cost_start[item + 1]):
+            g = cost[k]
+            v = paid[g] + sign * cost_count[k]
+            gain -= cost_weight[g] * (min(v, cost_step[g]) - min(paid[g], cost_step[g]))
+            paid[g] = v
     return gain
 
 
 @njit(cache=True, inline="always")
-def _gain_of(have, paid, core, unit):
-    """Return what a unit would bring."""
-    _ids, _lengths, mass, start, feature, count, table_start, table, _price, costs, _base, _low, _high, _, _ties = core
-    cost_start, cost, cost_count, _cost_share, cost_weight, cost_step = costs
-    gain = mass[unit]
-    for k in range(start[unit], start[unit + 1]):
+def _gain_of(have, paid, worths, item):
+    """Return what an item would bring."""
+    mass, start, feature, count, table_start, table, costs = worths
+    gain = mass[item]
+    for k in range(start[item], start[item + 1]):
         f = feature[k]
         first = table_start[f]
         top = table_start[f + 1] - first - 1
         gain += table[first + min(have[f] + count[k], top)] - table[first + min(have[f], top)]
-    for k in range(cost_start[unit], cost_start[unit + 1]):
-        g = cost[k]
-        gain -= cost_weight[g] * (min(paid[g] + cost_count[k], cost_step[g]) - min(paid[g], cost_step[g]))
+    if len(paid):
+        cost_start, cost, cost_count, _cost_share, cost_weight, cost_step = costs
+        for k in range(cost_start[item], cost_start[item + 1]):
+            g = cost[k]
+            gain -= cost_weight[g] * (min(paid[g] + cost_count[k], cost_step[g]) - min(paid[g], cost_step[g]))
     return gain
 
 
 @njit(cache=True)
-def _moved_tied(state, have, paid, core, ties, und, killed, unit, sign):
+def _moved_tied(state, have, paid, worths, ties, unit, sign):
     """Add a unit with its ancestors that are not taken, or drop it (-1) with those before `state` says that they are.
 
     Return gain and length.
     """
-    lengths, parent = core[1], core[14][0]
+    lengths, parent, need_start, need, veto_start, veto, undecided, killed = ties
+    n = len(lengths)
     gain, length = np.int64(0), np.int64(0)
     i = unit
     while i >= 0 and state[i] != 1:
         length += lengths[i]
-        gain += _moved(state[:0], have, paid, core, i, sign)
-        for k in range(ties.veto_start[i], ties.veto_start[i + 1]):
-            o = ties.veto[k]
+        gain += _moved(have, paid, worths, i, sign)
+        for k in range(veto_start[i], veto_start[i + 1]):
+            o = veto[k]
             was = killed[o]
             killed[o] += sign
-            if und[o] == 0 and min(was, killed[o]) == 0:
-                gain += _moved(state[:0], have, paid, core, o + len(lengths), -sign)
-        for k in range(ties.need_start[i], ties.need_start[i + 1]):
-            o = ties.need[k]
-            was = und[o]
-            und[o] -= sign
-            if killed[o] == 0 and min(was, und[o]) == 0:
-                gain += _moved(state[:0], have, paid, core, o + len(lengths), sign)
+            if undecided[o] == 0 and min(was, killed[o]) == 0:
+                gain += _moved(have, paid, worths, n + o, -sign)
+        for k in range(need_start[i], need_start[i + 1]):
+            o = need[k]
+            was = undecided[o]
+            undecided[o] -= sign
+            if killed[o] == 0 and min(was, undecided[o]) == 0:
+                gain += _moved(have, paid, worths, n + o, sign)
         i = parent[i]
     return gain, length
 
@@ -109,54 +116,64 @@ def _moved_tied(state, have, paid, core, ties, und, killed, unit, sign):
 @njit(cache=True)
 def _fill_greedily(core, ties, state):
     """Add the unit, with its ancestors, of most gain a length, as long as one fits and gains."""
-    lengths, table_start, cost_weight, high, need_joint = core[1], core[6], core[9][4], core[12], core[14][1]
-    parent = core[14][0]
+    lengths, table_start, cost_weight, high, parent, needed = (
+        core[1],
+        core[6],
+        core[9][4],
+        core[12],
+        core[14][0],
+        core[14][1],
+    )
+    n, joints = len(lengths), len(ties.surplus)
     tied = len(parent) > 0
-    plus = np.int64(1)  # a literal would compile `_moved` once more
-    n = len(lengths)
+    worths = _worths(core)
+    plus, minus = np.int64(1), np.int64(-1)  # literals would compile `_moved` for each
     have = np.zeros(len(table_start) - 1, np.int64)
     paid = np.zeros(len(cost_weight), np.int64)
-    und, killed = np.zeros(len(ties.surplus), np.int64), np.zeros(len(ties.surplus), np.int64)
-    for k in range(len(need_joint)):
-        und[need_joint[k]] += 1
-    for o in range(len(und)):
-        if und[o] == 0:  # needs nothing: active until a veto is taken
-            _moved(state[:0], have, paid, core, o + n, plus)
+    undecided, killed = np.zeros(joints, np.int64), np.zeros(joints, np.int64)
+    for k in range(len(needed)):
+        undecided[needed[k]] += 1
+    moves = lengths, parent, ties.need_start, ties.need, ties.veto_start, ties.veto, undecided, killed
+    for o in range(joints):
+        if undecided[o] == 0:  # needs nothing: active until a veto is taken
+            _moved(have, paid, worths, n + o, plus)
     used = np.int64(0)
     for i in range(n):
         if state[i] == 1:
             if tied:  # its ancestors, before it, are taken already
                 state[i] = 0
-                used += _moved_tied(state, have, paid, core, ties, und, killed, np.int64(i), plus)[1]
+                used += _moved_tied(state, have, paid, worths, moves, i, plus)[1]
                 state[i] = 1
             else:
                 used += lengths[i]
-                _moved(state, have, paid, core, np.int64(i), plus)
+                _moved(have, paid, worths, i, plus)
     while True:
         best = np.int64(-1)
         best_gain, best_length = np.int64(0), np.int64(1)
         for i in range(n):
-            if state[i] == 1 or used + lengths[i] > high:
+            length = lengths[i]
+            if state[i] == 1 or used + length > high:
                 continue
             if tied:
-                gain, length = _moved_tied(state, have, paid, core, ties, und, killed, np.int64(i), plus)
-                _moved_tied(state, have, paid, core, ties, und, killed, np.int64(i), -plus)
+                gain, length = _moved_tied(state, have, paid, worths, moves, i, plus)
+                _moved_tied(state, have, paid, worths, moves, i, minus)
                 if used + length > high:
                     continue
             else:
-                gain, length = _gain_of(have, paid, core, np.int64(i)), lengths[i]
+                gain = _gain_of(have, paid, worths, i)
             if gain > 0 and (best < 0 or float(gain) * max(best_length, 1) > float(best_gain) * max(length, 1)):
                 best, best_gain, best_length = np.int64(i), gain, length
         if best < 0:
             return
         used += best_length
         if tied:
-            _moved_tied(state, have, paid, core, ties, und, killed, best, plus)
+            _moved_tied(state, have, paid, worths, moves, best, plus)
             while best >= 0 and state[best] != 1:
                 state[best] = 1
                 best = parent[best]
         else:
-            _moved(state, have, paid, core, best, plus)
+            _moved(have, paid, worths, best, plus)
+            state[best] = 1
 
 
 def good_set(core: Core) -> tuple[tuple[int, ...], int]:
@@ -194,6 +211,7 @@ def _improve(core, ties, state):
     lengths, feature_start, cost_weight, high = core[1], core[6], core[9][4], core[12]
     plus, minus = np.int64(1), np.int64(-1)  # literals would compile `_moved` for each
     n = len(lengths)
+    worths = _worths(core)
     have = np.zeros(len(feature_start) - 1, np.int64)
     paid = np.zeros(len(cost_weight), np.int64)
     used, chosen = 0, 0
@@ -201,25 +219,26 @@ def _improve(core, ties, state):
         if state[i] == 1:
             used += lengths[i]
             chosen -= 1
-            _moved(state, have, paid, core, np.int64(i), plus)
+            _moved(have, paid, worths, i, plus)
     into = np.int64(0)
     while into >= 0:
         gained, spared, out, into = np.int64(0), np.int64(0), np.int64(-1), np.int64(-1)
         for i in range(n):
             if state[i] != 1:
                 continue
-            loss = _moved(state, have, paid, core, np.int64(i), minus)
+            loss = _moved(have, paid, worths, i, minus)
             for j in range(n):
                 if state[j] == 1 or j == i or used - lengths[i] + lengths[j] > high:
                     continue
-                gain = loss + _gain_of(have, paid, core, np.int64(j))
+                gain = loss + _gain_of(have, paid, worths, j)
                 saved = lengths[i] - lengths[j]
                 if gain > gained or (gain == gained and saved > spared):
                     gained, spared, out, into = gain, saved, np.int64(i), np.int64(j)
-            _moved(state, have, paid, core, np.int64(i), plus)
+            _moved(have, paid, worths, i, plus)
         if into >= 0:
-            _moved(state, have, paid, core, out, minus)
-            _moved(state, have, paid, core, into, plus)
+            _moved(have, paid, worths, out, minus)
+            _moved(have, paid, worths, into, plus)
+            state[out], state[into] = 0, 1
             used += lengths[into] - lengths[out]
     _fill_greedily(core, ties, state)
     for i in range(n):

@@ -241,13 +241,17 @@ def tie_tables(core: Core, order: IntArray) -> TieTables:
     if not core.tied:
         return _NO_TIES
     n, joints, ties = core.size, core.joints, core.ties
+    skip = np.arange(n) + (core.skip[order] - order)  # subtrees keep their sizes
+    if not joints:
+        nothing = np.zeros(n + 1, np.int64)
+        return _NO_TIES._replace(skip=skip, need_start=nothing, veto_start=nothing, row_start=nothing)
     rows = ties.rows
     place = np.empty(n, np.int64)
     place[order] = np.arange(n)
     undecided = np.bincount(ties.need_joint, minlength=joints) + np.bincount(ties.veto_joint, minlength=joints)
     of_unit = np.flatnonzero(rows.unit >= 0)
     return TieTables(
-        np.arange(n) + (core.skip[order] - order),  # subtrees keep their sizes
+        skip,
         evaluated(core.plain)[2],
         random_words(joints, np.int64(0x7000000000000000))[:joints].copy(),
         undecided.astype(np.int64),

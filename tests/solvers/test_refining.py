@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from optsum.solvers import refining
-from optsum.solvers.engine.driver import Effort
-from optsum.solvers.objectives.meter import engine_of
+from optsum.solvers.engine.driver import Driver, Effort
 
 from optsum.coverage.facility import Facility
 from optsum.coverage.instance import IntArray, Row
@@ -53,7 +52,7 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
         return np.ones(len(self.similar), np.int64)
 
     def made(*given: Any) -> Any:
-        engine = partial(engine_of, effort=Effort(start=1, first=2, longest=2, shrink=1.2))(*given)
+        engine = partial(Driver, effort=Effort(start=1, first=2, longest=2, shrink=1.2))(*given)
         rising = engine.rising
 
         def counted(target: int, judge: Any, undone: Any) -> Any:
@@ -66,7 +65,7 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
         return engine
 
     monkeypatch.setattr(Facility, "first_kept", first_kept)
-    monkeypatch.setattr(refining, "engine_of", made)
+    monkeypatch.setattr(refining, "Driver", made)
     return counts
 
 

@@ -40,52 +40,65 @@ def _knapsack_set(core, skip, grain, state):
 
 @njit(cache=True)
 def _worths(core):
-    """Return what of a core its items' worth needs: helpers unpack less of it at each call."""
-    return core[2], core[3], core[4], core[5], core[6], core[7], core[9]
+    """Return mass, rows and tables of a core, with its costs behind the features: helpers that unpack more are slow."""
+    mass, start, feature, count, table_start, table = core[2], core[3], core[4], core[5], core[6], core[7]
+    cost_start, cost, cost_count, _cost_share, cost_weight, cost_step = core[9]
+    m, many = len(table_start) - 1, len(cost_weight)
+    if many == 0:
+        return mass, start, feature, count, table_start, table
+    out_start = start + cost_start
+    out_feature = np.empty(len(feature) + len(cost), np.int64)
+    out_count = np.empty(len(out_feature), np.int64)
+    at = 0
+    for i in range(len(mass)):
+        for k in range(start[i], start[i + 1]):
+            out_feature[at], out_count[at] = feature[k], count[k]
+            at += 1
+        for k in range(cost_start[i], cost_start[i + 1]):
+            out_feature[at], out_count[at] = m + cost[k], cost_count[k]
+            at += 1
+    starts = np.empty(m + many + 1, np.int64)
+    starts[: m + 1] = table_start
+    for g in range(many):
+        starts[m + g + 1] = starts[m + g] + cost_step[g] + 1
+    tables = np.empty(starts[m + many], np.int64)
+    tables[: len(table)] = table
+    for g in range(many):
+        for c in range(cost_step[g] + 1):
+            tables[starts[m + g] + c] = -cost_weight[g] * c
+    return mass, out_start, out_feature, out_count, starts, tables
 
 
 @njit(cache=True)
-def _moved(have, paid, worths, item, sign):
+def _moved(have, worths, item, sign):
     """Add (`sign` 1) or drop (-1) an item; return what that brings."""
-    mass, start, feature, count, table_start, table, costs = worths
+    mass, start, feature, count, table_start, table = worths
     gain = sign * mass[item]
     for k in range(start[item], start[item + 1]):
         f = feature[k]
         first = table_start[f]
         top = table_start[f + 1] - first - 1
-        v = have[f] + sign * count[k]
-        gain += table[first + min(v, top)] - table[first + min(have[f], top)]
-        have[f] = v
-    if len(paid):
-        cost_start, cost, cost_count, _cost_share, cost_weight, cost_step = costs
-        for k in range(cost_start[item], cost_start[item + 1]):
-            g = cost[k]
-            v = paid[g] + sign * cost_count[k]
-            gain -= cost_weight[g] * (min(v, cost_step[g]) - min(paid[g], cost_step[g]))
-            paid[g] = v
+        before = table[first + min(have[f], top)]
+        have[f] += sign * count[k]
+        gain += table[first + min(have[f], top)] - before
     return gain
 
 
 @njit(cache=True, inline="always")
-def _gain_of(have, paid, worths, item):
+def _gain_of(have, worths, item):
     """Return what an item would bring."""
-    mass, start, feature, count, table_start, table, costs = worths
+    mass, start, feature, count, table_start, table = worths
     gain = mass[item]
     for k in range(start[item], start[item + 1]):
         f = feature[k]
         first = table_start[f]
         top = table_start[f + 1] - first - 1
         gain += table[first + min(have[f] + count[k], top)] - table[first + min(have[f], top)]
-    if len(paid):
-        cost_start, cost, cost_count, _cost_share, cost_weight, cost_step = costs
-        for k in range(cost_start[item], cost_start[item + 1]):
-            g = cost[k]
-            gain -= cost_weight[g] * (min(paid[g] + cost_count[k], cost_step[g]) - min(paid[g], cost_step[g]))
     return gain
 
 
 @njit(cache=True)
-def _moved_tied(state, have, paid, worths, ties, unit, sign):
+def _moved_tied(state, have, worths, ties, unit, sign):
     """Add a unit with its ancestors that are not taken, or drop it (-1) with those before `state` says that they are.
 
     Return gain and length.
@@ -96,19 +109,19 @@ def _moved_tied(state, have, paid, worths, ties, unit, sign):
     i = unit
     while i >= 0 and state[i] != 1:
         length += lengths[i]
-        gain += _moved(have, paid, worths, i, sign)
+        gain += _moved(have, worths, i, sign)
         for k in range(veto_start[i], veto_start[i + 1]):
             o = veto[k]
             was = killed[o]
             killed[o] += sign
             if undecided[o] == 0 and min(was, killed[o]) == 0:
-                gain += _moved(have, paid, worths, n + o, -sign)
+                gain += _moved(have, worths, n + o, -sign)
         for k in range(need_start[i], need_start[i + 1]):
             o = need[k]
             was = undecided[o]
             undecided[o] -= sign
             if killed[o] == 0 and min(was, undecided[o]) == 0:
-                gain += _moved(have, paid, worths, n + o, sign)
+                gain += _moved(have, worths, n + o, sign)
         i = parent[i]
     return gain, length
 
@@ -116,37 +129,29 @@ def _moved_tied(state, have, paid, worths, ties, unit, sign):
 @njit(cache=True)
 def _fill_greedily(core, ties, state):
     """Add the unit, with its ancestors, of most gain a length, as long as one fits and gains."""
-    lengths, table_start, cost_weight, high, parent, needed = (
-        core[1],
-        core[6],
-        core[9][4],
-        core[12],
-        core[14][0],
-        core[14][1],
-    )
+    lengths, high, parent, needed = core[1], core[12], core[14][0], core[14][1]
     n, joints = len(lengths), len(ties.surplus)
     tied = len(parent) > 0
     worths = _worths(core)
     plus, minus = np.int64(1), np.int64(-1)  # literals would compile `_moved` for each
-    have = np.zeros(len(table_start) - 1, np.int64)
-    paid = np.zeros(len(cost_weight), np.int64)
+    have = np.zeros(len(worths[4]) - 1, np.int64)
     undecided, killed = np.zeros(joints, np.int64), np.zeros(joints, np.int64)
     for k in range(len(needed)):
         undecided[needed[k]] += 1
     moves = lengths, parent, ties.need_start, ties.need, ties.veto_start, ties.veto, undecided, killed
     for o in range(joints):
         if undecided[o] == 0:  # needs nothing: active until a veto is taken
-            _moved(have, paid, worths, n + o, plus)
+            _moved(have, worths, n + o, plus)
     used = np.int64(0)
     for i in range(n):
         if state[i] == 1:
             if tied:  # its ancestors, before it, are taken already
                 state[i] = 0
-                used += _moved_tied(state, have, paid, worths, moves, i, plus)[1]
+                used += _moved_tied(state, have, worths, moves, i, plus)[1]
                 state[i] = 1
             else:
                 used += lengths[i]
-                _moved(have, paid, worths, i, plus)
+                _moved(have, worths, i, plus)
     while True:
         best = np.int64(-1)
         best_gain, best_length = np.int64(0), np.int64(1)
@@ -155,24 +160,24 @@ def _fill_greedily(core, ties, state):
             if state[i] == 1 or used + length > high:
                 continue
             if tied:
-                gain, length = _moved_tied(state, have, paid, worths, moves, i, plus)
-                _moved_tied(state, have, paid, worths, moves, i, minus)
+                gain, length = _moved_tied(state, have, worths, moves, i, plus)
+                _moved_tied(state, have, worths, moves, i, minus)
                 if used + length > high:
                     continue
             else:
-                gain = _gain_of(have, paid, worths, i)
+                gain = _gain_of(have, worths, i)
             if gain > 0 and (best < 0 or float(gain) * max(best_length, 1) > float(best_gain) * max(length, 1)):
                 best, best_gain, best_length = np.int64(i), gain, length
         if best < 0:
             return
         used += best_length
         if tied:
-            _moved_tied(state, have, paid, worths, moves, best, plus)
+            _moved_tied(state, have, worths, moves, best, plus)
             while best >= 0 and state[best] != 1:
                 state[best] = 1
                 best = parent[best]
         else:
-            _moved(have, paid, worths, best, plus)
+            _moved(have, worths, best, plus)
             state[best] = 1
 
 
@@ -208,36 +213,35 @@ def _improve(core, ties, state):
 
     Return whether there was anything to fill in: exchanges may help again then.
     """
-    lengths, feature_start, cost_weight, high = core[1], core[6], core[9][4], core[12]
+    lengths, high = core[1], core[12]
     plus, minus = np.int64(1), np.int64(-1)  # literals would compile `_moved` for each
     n = len(lengths)
     worths = _worths(core)
-    have = np.zeros(len(feature_start) - 1, np.int64)
-    paid = np.zeros(len(cost_weight), np.int64)
+    have = np.zeros(len(worths[4]) - 1, np.int64)
     used, chosen = 0, 0
     for i in range(n):
         if state[i] == 1:
             used += lengths[i]
             chosen -= 1
-            _moved(have, paid, worths, i, plus)
+            _moved(have, worths, i, plus)
     into = np.int64(0)
     while into >= 0:
         gained, spared, out, into = np.int64(0), np.int64(0), np.int64(-1), np.int64(-1)
         for i in range(n):
             if state[i] != 1:
                 continue
-            loss = _moved(have, paid, worths, i, minus)
+            loss = _moved(have, worths, i, minus)
             for j in range(n):
                 if state[j] == 1 or j == i or used - lengths[i] + lengths[j] > high:
                     continue
-                gain = loss + _gain_of(have, paid, worths, j)
+                gain = loss + _gain_of(have, worths, j)
                 saved = lengths[i] - lengths[j]
                 if gain > gained or (gain == gained and saved > spared):
                     gained, spared, out, into = gain, saved, np.int64(i), np.int64(j)
-            _moved(have, paid, worths, i, plus)
+            _moved(have, worths, i, plus)
         if into >= 0:
-            _moved(have, paid, worths, out, minus)
-            _moved(have, paid, worths, into, plus)
+            _moved(have, worths, out, minus)
+            _moved(have, worths, into, plus)
             state[out], state[into] = 0, 1
             used += lengths[into] - lengths[out]
     _fill_greedily(core, ties, state)

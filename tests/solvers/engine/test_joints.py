@@ -1,4 +1,4 @@
-"""The general engine against brute force: values, numbers and sets of optima."""
+"""The engine on programs with joints and parents against brute force: values, numbers and sets of optima."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The general engine against HiGHS: larger random programs, and real topics."""
+"""The engine on programs with joints and parents against HiGHS: larger random programs, and real topics."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the general engine asks of trees of units, by hand."""
+"""What the engine asks of trees of units, by hand."""
 
 from __future__ import annotations
 

@@ -15,6 +15,6 @@ module            idea
 `monitor`         limits and statistics of a run
 ================  ===================================================================================================
 
-Units may be tied: by joints (occurrences that several units decide), by rows over joints, and by parents. Where nothing is
-tied their arrays are empty, and whatever serves them is passed over.
+Units may be tied: by joints (occurrences that several units decide), by rows over joints, and by parents. Where nothing
+is tied their arrays are empty, and whatever serves them is passed over.
 """

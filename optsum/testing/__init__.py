@@ -1,4 +1,4 @@
-"""Conformance suites for third parties: whether a problem, a strategy or a backend is what it claims.
+"""Conformance suites for third parties: whether a problem, a strategy, a backend or a tokenizer is what it claims.
 
 Plain Python and numpy, so nothing needs to be installed to run them; a failed check raises `ConformanceError`, an
 `AssertionError` whose sentence names the instance, so pytest shows it as it is.
@@ -12,6 +12,7 @@ from optsum.testing.enumeration import ConformanceError, Enumeration, brute_forc
 from optsum.testing.instances import KINDS, OwnMetric, random_coverage, random_topic
 from optsum.testing.problems import check_problem
 from optsum.testing.strategies import check_strategy
+from optsum.testing.text import check_splitter, check_stemmer, check_tokenizer
 
 __all__ = [
     "KINDS",
@@ -21,7 +22,10 @@ __all__ = [
     "brute_force",
     "check_backend",
     "check_problem",
+    "check_splitter",
+    "check_stemmer",
     "check_strategy",
+    "check_tokenizer",
     "random_coverage",
     "random_topic",
 ]

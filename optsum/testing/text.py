@@ -1,0 +1,166 @@
+"""Whether a tokenizer, a stemmer or a splitter keeps what searches rely on."""
+
+from __future__ import annotations
+
+import pickle
+import random
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from optsum.corpus.sentences import Splitter
+from optsum.errors import OptsumError
+from optsum.plugins import OwnFunction, named_function
+from optsum.testing.enumeration import ConformanceError
+from optsum.text.stemmers import stemmer_of
+from optsum.text.tokenizers import tokenizer_of
+
+_PIECES: Final = (
+    *("The", "cats'", "running", "U.S.", "3.5", "e.g.", "Dr.", "naïve", "Straße", "İzmir", "ПРИВЕТ", "हिन्दी", "大桥。"),
+    *(
+        "«Bonjour»",
+        "—",
+        '"',
+        "(",
+        ")",
+        "x_y",
+        "\u200d",
+        "\u00ad",
+        "\U0001f600",
+        "a\u0301",
+        "カタカナ",
+        "ฝนตก",
+        "ok?",
+        "Yes!",
+    ),
+)
+_BLANKS: Final = (" ", " ", " ", "  ", "\t", "\n", "\u00a0", "\n\n")
+
+
+def check_tokenizer(tokenizer: str | Callable[..., Any], texts: Sequence[str] = (), *, seed: int = 0) -> None:
+    """Check that a tokenizer is a function of the text alone, and returns strings.
+
+    What is checked: the same text has the same tokens each time, in whatever order texts come; no text is an error, the
+    empty one, blanks and half surrogate pairs among them; other processes get the same tokens, or the function is
+    refused by a sentence; lists that it returned do not change afterwards, and changing them changes no later answer.
+
+    Parameters
+    ----------
+    tokenizer : str or callable
+        As for ``--tokenizer``.
+    texts : sequence of str, optional
+        Texts of your own, beside those of the suite.
+    seed : int
+
+    Raises
+    ------
+    ConformanceError
+        With the text on which it fails.
+
+    Examples
+    --------
+    >>> check_tokenizer("unicode")
+    >>> check_tokenizer(str.split)
+    """
+    name = named_function(tokenizer) if callable(tokenizer) else tokenizer
+    _check_lists(f"the tokenizer {name}", tokenizer_of(name).split, _texts(texts, seed))
+    _check_sent(name, lambda again: tokenizer_of(again).split("The cats ran."))
+
+
+def check_stemmer(stemmer: str | Callable[[str], Any], words: Sequence[str] = (), *, seed: int = 0) -> None:
+    """Check that a stemmer is a function of the word alone, and returns a string.
+
+    Parameters
+    ----------
+    stemmer : str or callable
+        As for ``--stemmer``.
+    words : sequence of str, optional
+        Words of your own, beside those of the suite.
+    seed : int
+
+    Raises
+    ------
+    ConformanceError
+        With the word on which it fails.
+
+    Examples
+    --------
+    >>> check_stemmer("snowball:german")
+    """
+    name = named_function(stemmer) if callable(stemmer) else stemmer
+    found = [word for text in _texts((), seed) for word in text.lower().split()]
+    stem = stemmer_of(name)
+    _check_lists(f"the stemmer {name}", lambda word: [stem(word)], [*words, *dict.fromkeys(found), ""])
+    _check_sent(name, lambda again: stemmer_of(again)("running"))
+
+
+def check_splitter(
+    splitter: str | Callable[..., Any], texts: Sequence[str] = (), *, language: str = "en", seed: int = 0
+) -> None:
+    """Check that a splitter is a function of the text alone, and loses nothing of it.
+
+    Beside what `check_tokenizer` checks: the sentences, in their order, are the text, white space aside.
+
+    Parameters
+    ----------
+    splitter : str or callable
+        As for ``--splitter``.
+    texts : sequence of str, optional
+        Texts of your own, beside those of the suite.
+    language : str
+        What is asked for, where the splitter asks for a language.
+    seed : int
+
+    Raises
+    ------
+    ConformanceError
+        With the text on which it fails.
+
+    Examples
+    --------
+    >>> check_splitter("sentencex", language="de")
+    """
+    split = Splitter(language, splitter)
+    what, every = f"the splitter {split.name}", _texts(texts, seed)
+    _check_lists(what, split, every)
+    for text in every:
+        if _bare("".join(split(text))) != _bare(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")):
+            raise ConformanceError(f"{what} loses, adds or moves something of the text {text!a}")
+    _check_sent(str(split.name), lambda again: Splitter(language, again)("It ran. It sat."), split.name)
+
+
+def _bare(text: str) -> str:
+    return "".join(text.split())
+
+
+def _texts(own: Sequence[str], seed: int) -> list[str]:
+    rng = random.Random(seed)  # noqa: S311
+    made = ["".join(rng.choice(_PIECES) + rng.choice(_BLANKS) for _ in range(rng.randrange(1, 25))) for _ in range(100)]
+    return [*own, *made, "", " ", "\n", ".", "\ud800 a", "a" * 1000, "\0"]
+
+
+def _check_lists(what: str, function: Callable[[Any], list[str]], texts: Sequence[str]) -> None:
+    """Check that the same text has the same answer, whatever came before."""
+    try:
+        first = [function(text) for text in texts]
+        kept = [list(found) for found in first]
+        for found in first:
+            found.append("changed")
+        again = [function(text) for text in reversed(texts)][::-1]
+    except OptsumError as error:
+        raise ConformanceError(f"{what} does not take every text: {error}") from error
+    for text, before, after in zip(texts, kept, again, strict=True):
+        if before != after:
+            raise ConformanceError(f"{what} makes {before!a:.200} of {text!a:.200}, and {after!a:.200} another time")
+
+
+def _check_sent(name: str, ask: Callable[[str], Any], own: Any = None) -> None:
+    """Check that another process finds the function, or that it is refused by a sentence."""
+    given = own if isinstance(own, str) else name
+    try:
+        again = pickle.loads(pickle.dumps(given))  # noqa: S301 - its own
+    except OptsumError:  # which is the sentence
+        return
+    if isinstance(given, OwnFunction) and again.function is given.function:
+        return
+    if ask(again) != ask(given):
+        raise ConformanceError(f"the function {name} has another answer in another process")

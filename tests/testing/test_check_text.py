@@ -1,0 +1,126 @@
+"""The suites for tokenizers, stemmers and splitters pass ours, and find what is wrong with others."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+import optsum
+from optsum.testing import ConformanceError, check_splitter, check_stemmer, check_tokenizer
+
+CALLS = itertools.count()
+LOCK = threading.Lock()
+LIST: list[str] = []
+
+
+def shared(text: str) -> list[str]:
+    LIST[:] = text.split()
+    return LIST
+
+
+def by_generator(text: str) -> Iterator[str]:
+    yield from text.split()
+
+
+@pytest.mark.parametrize(
+    "name", ["rouge", "rouge-score", "blank", "unicode", "characters", "tokens", "pypi-rouge", "presumm"]
+)
+def test_our_tokenizers_pass(name: str) -> None:
+    check_tokenizer(name)
+
+
+@pytest.mark.parametrize(
+    "name", ["rouge155", "rouge-score", "snowball:german", "snowball:russian", "snowball:dutch_porter"]
+)
+def test_our_stemmers_pass(name: str) -> None:
+    check_stemmer(name, ["häuser", "книгами"])
+
+
+def test_functions_pass() -> None:
+    check_tokenizer(by_generator)
+    check_tokenizer(lambda text: text.split(), ["of my own"])
+    check_tokenizer(lambda text: text.split() if LOCK else [])  # cannot be sent, which is said
+    check_tokenizer(f"{__name__}:by_generator")
+    check_stemmer(lambda word: word[:5])
+    check_splitter("sentencex", ["Am 3. Mai. Es regnete."], language="de")
+    check_splitter(lambda text: text.split("\n\n"))
+
+
+@pytest.mark.parametrize(
+    ("tokenizer", "message"),
+    [
+        (lambda text: [f"{text}{next(CALLS)}"], "another time"),
+        (lambda text: text, "is to return a list of strings"),
+        (lambda text: [1], "is to return a list of strings"),
+        (lambda text: [text[0]], "failed on the text ''"),
+    ],
+)
+def test_tokenizers_that_are_none(tokenizer: Any, message: str) -> None:
+    with pytest.raises(ConformanceError, match=message):
+        check_tokenizer(tokenizer)
+
+
+def test_a_list_that_is_used_again_is_no_answer_to_be_kept() -> None:
+    check_tokenizer(shared)  # what is kept is a copy
+
+
+@pytest.mark.parametrize(
+    ("stemmer", "message"),
+    [
+        (lambda word: None, "is to return a string"),
+        (lambda word: word[0], "failed"),
+        (lambda _: str(next(CALLS)), "another"),
+    ],
+)
+def test_stemmers_that_are_none(stemmer: Any, message: str) -> None:
+    with pytest.raises(ConformanceError, match=message):
+        check_stemmer(stemmer)
+
+
+@pytest.mark.parametrize(
+    ("splitter", "message"),
+    [
+        (lambda text: text.split(".")[:1], "loses, adds or moves"),
+        (lambda text: [text, text], "loses, adds or moves"),
+        (lambda text: text, "it is to return a list of strings"),
+    ],
+)
+def test_splitters_that_are_none(splitter: Any, message: str) -> None:
+    with pytest.raises(ConformanceError, match=message):
+        check_splitter(splitter)
+
+
+def test_functions_count_what_they_make() -> None:
+    topic = {"id": "t", "documents": [["a-b c", "d"]], "references": [["A-B"]]}
+    result = optsum.solve(topic, max_length=2, tokenizer=lambda text: text.lower().split())
+    assert (result.numerator, result.denominator, result.selection) == (1, 1, (0,))
+    assert "tok:" in str(result.signature)
+    stemmed = optsum.solve(topic, max_length=2, tokenizer="blank", stemmer=lambda word: word[:1])
+    assert "stem:" in str(stemmed.signature)
+    assert stemmed.numerator == 1
+    other = optsum.solve(topic, max_length=2, tokenizer=lambda text: text.lower().split("-"))
+    assert other.denominator == 2
+    assert other.config_hash != result.config_hash
+
+
+def test_equal_names_of_different_functions_are_not_mixed_up() -> None:
+    def made(sign: str) -> Any:
+        return lambda text: text.split(sign)
+
+    topic = {"id": "t", "documents": [["a-b+c"]], "references": [["a-b+c"]]}
+    found = [optsum.solve(topic, max_length=9, tokenizer=made(sign)).denominator for sign in ("-", "+", "x")]
+    assert found == [2, 2, 1]
+
+
+def test_german_stems() -> None:
+    topic = {"id": "t", "documents": [["Die Häuser brannten.", "Es regnete."]], "references": [["Ein Haus brannte."]]}
+    by_stems = optsum.solve(topic, max_length=3, tokenizer="unicode", stemmer="snowball:german")
+    plain = optsum.solve(topic, max_length=3, tokenizer="unicode")
+    assert (plain.numerator, by_stems.numerator) == (0, 2)
+    with pytest.raises(optsum.OptsumError, match="no stemmer 'snowball:germann'; did you mean snowball:german"):
+        optsum.solve(topic, max_length=3, stemmer="snowball:germann")
+    assert optsum.rouge("Häuser", ["Haus"], tokenizer="unicode", stemmer="snowball:german").recall == 1

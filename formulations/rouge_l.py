@@ -30,7 +30,7 @@ from optsum.problem.problem import Capability, Evaluation, Problem, Selection
 from optsum.problem.spec import Spec
 from optsum.program.dual_bound import model_bound
 from optsum.program.model import LinearModel
-from optsum.program.rows import Rows
+from optsum.program.rows import LinearRows
 from optsum.system.deadline import NEVER, Deadline
 
 
@@ -174,7 +174,7 @@ def longest_model(problem: LongestProblem) -> LinearModel:
     common = lcm(*(total for total in totals if total)) if problem.mean else 1
     objective: list[int] = [0] * n
     upper: list[int] = [1] * n
-    rows = Rows()
+    rows = LinearRows()
 
     def row(entries: list[tuple[int, int]], lower: float, most: float) -> None:
         columns = np.array([column for column, _ in entries], np.int64)

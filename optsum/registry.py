@@ -47,10 +47,10 @@ CERTIFICATE: Final = "optsum.solvers.certificate"
 """What bounds the value of a problem for a search that proves nothing: a module with `prepare` and `certify`."""
 
 FACE: Final[Mapping[str, str]] = {
-    "PYOMO_NEWER": "optsum.solvers.backends.pyomo.newer:NEWER",
-    "PYOMO_OLDER": "optsum.solvers.backends.pyomo.older:OLDER",
-    "PyomoBackend": "optsum.solvers.backends.pyomo.backend:PyomoBackend",
-    "PyomoDeclaration": "optsum.solvers.backends.pyomo.declaration:PyomoDeclaration",
+    "PYOMO_NEWER": "optsum.solvers.backends.pyomo:NEWER",
+    "PYOMO_OLDER": "optsum.solvers.backends.pyomo:OLDER",
+    "PyomoBackend": "optsum.solvers.backends.pyomo:PyomoBackend",
+    "PyomoDeclaration": "optsum.solvers.backends.pyomo:PyomoDeclaration",
 }
 """What third parties need of the folders, as `optsum` offers it."""
 
@@ -96,7 +96,7 @@ BACKENDS: Registry[Backend] = Registry(
         "highs": "optsum.solvers.backends.highs:Highs",
         "cp-sat": "optsum.solvers.backends.cpsat:CpSat",
         "rc2": "optsum.solvers.backends.maxsat:Rc2",
-        "pyomo:highs": "optsum.solvers.backends.pyomo.highs:PyomoHighs",
+        "pyomo:highs": "optsum.solvers.backends.pyomo_highs:PyomoHighs",
         "cbc": "optsum.solvers.backends.cbc:Cbc",
         "glpk": "optsum.solvers.backends.glpk:Glpk",
         "scip": "optsum.solvers.backends.scip:Scip",
@@ -106,5 +106,5 @@ BACKENDS: Registry[Backend] = Registry(
     },
     "optsum.backends",
     "optsum.contracts.backend:Backend",
-    families={"pyomo:": "optsum.solvers.backends.other:through_pyomo"},
+    families={"pyomo:": "optsum.solvers.backends.pyomo:through_pyomo"},
 )

@@ -20,12 +20,11 @@ from optsum.program.model import LinearModel
 from optsum.registry import BACKENDS
 from optsum.system.deadline import Deadline
 
+from .audit import RELATIVE, judge, prove, slack_of, stopped_by_options, verify
 from .branch_and_bound import BranchAndBound
-from .claims import RELATIVE, judge, slack_of, stopped_by_options
 from .levels import facility_of, limits_left, search_by_levels
 from .milp_ratio import maximize_ratio, see_greedy
 from .milp_sum import maximize_sum
-from .verify import prove, verify
 
 
 def backend_of(name: str, *, threads: int = 1, options: Mapping[str, Any] | None = None) -> Backend:

@@ -19,7 +19,7 @@ from optsum.problem.problem import Capability, Selection
 from optsum.program.model import LinearModel, coverage_model
 from optsum.system.deadline import Deadline
 
-from .claims import Verdict, judge, stopped_by_options
+from .audit import Verdict, judge, stopped_by_options
 from .levels import limits_left
 
 

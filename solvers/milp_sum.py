@@ -30,11 +30,9 @@ from optsum.problem.problem import Selection
 from optsum.program.dual_bound import model_bound
 from optsum.program.surrogate import Weighted, cell_of, excess, programs
 
-from .claims import judge
+from .audit import judge
 from .milp_ratio import conclude, see_greedy, solve_round, totals_of
-from .totals import Side, Totals, sides_of
-
-__all__ = ["maximize_sum"]
+from .ratio_rows import RatioRows, Side, sides_of
 
 _REACH: Final = 2.0**28
 """About what the program of all units comes to: a solver still sees a difference of 1,"""
@@ -92,7 +90,7 @@ class _Search:
     def __init__(self, run: Run, backend: Backend, name: str) -> None:
         self.run, self.backend, self.name = run, backend, name
         self.coverage: Coverage = run.problem.coverage
-        self.totals = Totals(self.coverage)
+        self.totals = RatioRows(self.coverage)
         self.seen: list[tuple[int, ...]] = []
         self.surpassed: list[tuple[int, ...]] = []
         self._rounds = 0

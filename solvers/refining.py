@@ -122,7 +122,6 @@ class Refining:
         return -1 if found is None else int(Fraction(found.key) * self._full)
 
     def _bounded(self, upper: int) -> None:
-        """Take note of a proven bound."""
         self._upper = upper if self._upper is None else min(upper, self._upper)
         # What is found already bounds from below what may be said.
         self._run.raise_bound(Fraction(max(self._upper, self._value()), self._full))

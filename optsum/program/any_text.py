@@ -32,9 +32,7 @@ import numpy as np
 
 from optsum.coverage.instance import IntArray, Sense
 from optsum.program.model import LinearModel
-from optsum.program.rows import Rows
-
-__all__ = ["any_text_model"]
+from optsum.program.rows import LinearRows
 
 Word: TypeAlias = tuple[str, ...]
 """The tokens of a word, one at least."""
@@ -71,7 +69,7 @@ def any_text_model(
     joins = [gram for gram in covered if gram in pairs]
     first_join, first_step = len(used), len(used) + len(joins)
     steps = [(number[gram], gain) for gram in covered for gain in gains[gram]]
-    rows = Rows()
+    rows = LinearRows()
     entries = [
         (number[gram], column, -copies) for column, word in enumerate(used) for gram, copies in inside[word].items()
     ]
@@ -100,7 +98,7 @@ def any_text_model(
     )
 
 
-def _block(rows: Rows, count: int, entries: Sequence[tuple[int, int, int]], upper: int = 0) -> None:
+def _block(rows: LinearRows, count: int, entries: Sequence[tuple[int, int, int]], upper: int = 0) -> None:
     table: IntArray = np.array(entries, np.int64).reshape(-1, 3)
     rows.add(table[:, 0], table[:, 1], table[:, 2])
     rows.close(count, -np.inf, upper)

@@ -20,9 +20,7 @@ import numpy as np
 from optsum.coverage.clauses import Clauses, canonical, clauses_of, interchangeable, is_cover, members
 from optsum.coverage.instance import Coverage, Sense
 from optsum.program.model import LinearModel, coverage_model
-from optsum.program.rows import Rows
-
-__all__ = ["cover_program", "model_of"]
+from optsum.program.rows import LinearRows
 
 
 def model_of(instance: Coverage) -> LinearModel:
@@ -90,7 +88,7 @@ def cover_program(
                 values.append(1)
             pick += 1
         links.append(linked)
-    made = Rows()
+    made = LinearRows()
     made.add(np.array(rows, np.int64), np.array(columns, np.int64), np.array(values, np.int64))
     made.close(len(clauses), 1.0, np.inf)
     made.close(row - len(clauses), -np.inf, 0.0)

@@ -23,8 +23,6 @@ from optsum.system.deadline import NEVER, Deadline
 if TYPE_CHECKING:
     from optsum.program.highs import Relaxation
 
-__all__ = ["SCALE", "dual_bound", "model_bound"]
-
 SCALE = 65536
 """Multipliers are integers over this."""
 

@@ -16,8 +16,6 @@ from optsum.program.model import LinearModel
 from optsum.system.deadline import NEVER, Deadline
 from optsum.system.processes.apart import run_apart
 
-__all__ = ["divisor_of", "new_highs", "pass_model", "relax", "run", "run_heard"]
-
 _ROW_WISE = 2
 
 _SMALL: Final = 10_000

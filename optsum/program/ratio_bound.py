@@ -33,8 +33,6 @@ from optsum.program.tangent import (
 )
 from optsum.system.deadline import NEVER, Deadline
 
-__all__ = ["harmonic_bound", "only", "single_bound", "trivial_bound", "value_bound"]
-
 _GRID = 10**6
 """Bounds are multiples of 1 / _GRID, and rounds end when they gain less."""
 

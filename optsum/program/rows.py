@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from optsum.coverage.instance import IntArray
 
-__all__ = ["Rows"]
-
 
 class RowArrays(NamedTuple):
     """Rows as `optsum.program.model.LinearModel` has them, under the same names."""
@@ -22,7 +20,7 @@ class RowArrays(NamedTuple):
     row_upper: NDArray[np.float64]
 
 
-class Rows:
+class LinearRows:
     """Blocks of rows; entries of a block are added, then the block is closed with its limits."""
 
     def __init__(self) -> None:

@@ -32,8 +32,6 @@ from optsum.coverage.cell import Cell, Corner, Curve
 from optsum.coverage.facility import Facility
 from optsum.coverage.instance import NO_LIMIT, Combination, Coverage, Sense
 
-__all__ = ["Weighted", "cell_of", "collapsed", "excess", "programs", "reaches", "sums_ratios", "varies_alike", "within"]
-
 _CELLS: Final = 10**6
 """Units by lengths: tables that keep a minimum may be so large."""
 

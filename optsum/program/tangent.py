@@ -28,8 +28,6 @@ from optsum.program.model import affordable, coverage_model, steps_of
 from optsum.program.surrogate import Weighted, collapsed, reaches
 from optsum.system.deadline import NEVER, Deadline
 
-__all__ = ["anchored", "least_of", "most_of", "one_varies", "relaxed_anchor", "restricted", "varying", "window_cell"]
-
 _STEPS: Final = 2_000
 """About so fine are windows: side constraints count as much at most."""
 

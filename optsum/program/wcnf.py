@@ -14,8 +14,6 @@ from dataclasses import dataclass
 from optsum.coverage.clauses import Bits, clauses_of, members
 from optsum.coverage.instance import Coverage
 
-__all__ = ["wcnf_of", "wcnf_text"]
-
 
 @dataclass(frozen=True)
 class Wcnf:

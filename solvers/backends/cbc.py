@@ -11,9 +11,7 @@ from optsum.contracts.run import Limits
 from optsum.errors import OptionError
 from optsum.system.processes.supervised import ask, find_program
 
-from .pyomo.backend import PyomoBackend
-from .pyomo.declaration import PyomoDeclaration
-from .pyomo.older import OLDER
+from .pyomo import OLDER, PyomoBackend, PyomoDeclaration
 
 CBC: Final = PyomoDeclaration(
     factory="cbc",
@@ -57,7 +55,6 @@ class Cbc(PyomoBackend):
 
 @lru_cache(maxsize=16)
 def _refused(options: tuple[tuple[str, str], ...]) -> str:
-    """Return what CBC says against options."""
     if not options:
         return ""
     words = [word for name, value in options for word in (f"-{name}", value)]

@@ -6,8 +6,7 @@ from typing import Any, Final
 
 from optsum.contracts.declaration import Ending, OptionNames, SizeLimit
 
-from .pyomo.backend import PyomoBackend, hushed
-from .pyomo.declaration import PyomoDeclaration
+from .pyomo import PyomoBackend, PyomoDeclaration, hushed
 
 CPLEX: Final = PyomoDeclaration(
     factory="cplex_direct",

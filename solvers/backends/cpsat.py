@@ -11,8 +11,9 @@ import json
 import subprocess
 from collections.abc import Mapping, Sequence
 from io import BytesIO
-from threading import TIMEOUT_MAX, Event, Lock, Timer
-from time import monotonic, perf_counter
+from math import inf
+from threading import TIMEOUT_MAX, Lock
+from time import perf_counter
 from typing import Any, Final
 
 import numpy as np
@@ -26,9 +27,9 @@ from optsum.errors import BackendError, OptionError
 from optsum.problem.problem import Problem, Selection
 from optsum.program.model import LinearModel
 from optsum.system.deadline import Deadline
+from optsum.system.processes.apart import run_apart
 from optsum.system.processes.children import python
-
-from .alarm import GRACE_S, Overran
+from optsum.system.processes.supervised import GRACE_S, TO_GO_S, Overran
 
 CP_SAT: Final = Declaration(
     install="pip install ortools",
@@ -68,7 +69,7 @@ class CpSat(Backend):
         request = _request(model, settings, start, deadline.left_s)
         built = perf_counter()
         try:
-            answer = _CHILD.ask(request, deadline.left_s + GRACE_S)
+            answer = _CHILD.ask(request, deadline)
         except Overran as over:
             return RawOutcome(termination=Termination.TIME_LIMIT, native="no answer in time", detail=str(over))
         if "failed" in answer:
@@ -126,7 +127,7 @@ class _Child:
         self._process: subprocess.Popen[bytes] | None = None
         self._lock = Lock()
 
-    def ask(self, request: bytes, seconds: float) -> dict[str, Any]:
+    def ask(self, request: bytes, deadline: Deadline) -> dict[str, Any]:
         """Return the answer to a request.
 
         Raises
@@ -134,41 +135,36 @@ class _Child:
         BackendError
             If the process cannot be started, or dies.
         Overran
-            If it had to be killed after so many seconds.
+            If it had to be killed, `GRACE_S` after the deadline.
         """
-        overran = Event()
-
-        def end() -> None:
-            overran.set()
-            if self._process is not None:
-                self._process.kill()
-
-        until = monotonic() + seconds
-        if not self._lock.acquire(timeout=min(seconds, TIMEOUT_MAX)):
+        last = Deadline(None if deadline.left_s == inf else deadline.left_s + GRACE_S)
+        if not self._lock.acquire(timeout=min(last.left_s, TIMEOUT_MAX)):
             raise Overran("the time limit was over while another thread was using cp-sat")
+        answers: list[dict[str, Any]] = []
         try:
-            # It is another thread's until now.
-            timer = Timer(max(0.01, until - monotonic()), end) if seconds < float("inf") else None
-            try:
-                if timer is not None:
-                    timer.daemon = True
-                    timer.start()
-                return self._exchange(request)
-            except (OSError, ValueError) as error:  # a pipe that is closed, or no whole line of JSON
-                status = self._stop()
-                if overran.is_set():
-                    raise Overran(f"cp-sat went on {GRACE_S:g} s after its time limit and was killed") from error
-                raise BackendError(
-                    f"The process of cp-sat died (exit status {status}): its own words are on the standard error."
-                ) from error
-            except BaseException:  # Ctrl-C: whatever the child is at, nobody waits for it
-                self._stop()
-                raise
-            finally:
-                if timer is not None:
-                    timer.cancel()
+            run_apart(
+                lambda: answers.append(self._exchange(request)),
+                self._kill,
+                hears_s=TO_GO_S,
+                passed=lambda: last.passed,
+            )
+        except (OSError, ValueError) as error:  # a pipe that is closed, or no whole line of JSON
+            status = self._stop()
+            if last.passed:
+                raise Overran(f"cp-sat went on {GRACE_S:g} s after its time limit and was killed") from error
+            raise BackendError(
+                f"The process of cp-sat died (exit status {status}): its own words are on the standard error."
+            ) from error
+        except BaseException:  # Ctrl-C: whatever the child is at, nobody waits for it
+            self._stop()
+            raise
         finally:
             self._lock.release()
+        return answers[0]
+
+    def _kill(self) -> None:
+        if self._process is not None:
+            self._process.kill()
 
     def _exchange(self, request: bytes) -> dict[str, Any]:
         if self._process is not None and self._process.poll() is not None:

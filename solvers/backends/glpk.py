@@ -8,9 +8,7 @@ from typing import Any, Final
 from optsum.contracts.declaration import BoundQuality, Ending, OptionNames
 from optsum.contracts.run import Limits
 
-from .pyomo.backend import PyomoBackend
-from .pyomo.declaration import PyomoDeclaration
-from .pyomo.older import OLDER
+from .pyomo import OLDER, PyomoBackend, PyomoDeclaration
 
 GLPK: Final = PyomoDeclaration(
     factory="glpk",

@@ -8,10 +8,7 @@ from typing import Any, Final
 from optsum.contracts.backend import Availability
 from optsum.contracts.declaration import OptionNames, SizeLimit
 
-from .pyomo.backend import PyomoBackend, hushed
-from .pyomo.declaration import PyomoDeclaration
-from .pyomo.newer import NEWER
-from .pyomo.stoppable import make_stoppable
+from .pyomo import NEWER, PyomoBackend, PyomoDeclaration, hushed, make_stoppable
 
 GUROBI: Final = PyomoDeclaration(
     factory="gurobi_direct",

@@ -149,7 +149,6 @@ def scheduler(threads: int) -> Iterator[None]:
 
 
 def _chosen(columns: Any) -> Selection:
-    """Return the units that a solution has."""
     return tuple(np.flatnonzero(np.asarray(columns) > 0.5).tolist())
 
 

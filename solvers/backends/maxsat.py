@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from threading import Timer
 from time import perf_counter
 from typing import Final
 
@@ -13,6 +12,8 @@ from optsum.contracts.run import Limits
 from optsum.errors import OptionError
 from optsum.problem.problem import Capability, Problem, Selection, require
 from optsum.program.wcnf import wcnf_of
+from optsum.system.deadline import Deadline
+from optsum.system.processes.apart import run_apart
 
 RC2: Final = Declaration(
     install="pip install python-sat",
@@ -23,6 +24,9 @@ RC2: Final = Declaration(
     deterministic=True,
     statuses={"OPTIMUM FOUND": Ending.OPTIMAL, "empty clause": Ending.INFEASIBLE, "INTERRUPTED": Ending.TIME},
 )
+
+_HEARS_S: Final = 5.0
+"""Seconds that RC2 may take to end."""
 
 
 class Rc2(Backend):
@@ -62,16 +66,16 @@ class Rc2(Backend):
         for weight, literal in instance.soft:
             formula.append([literal], weight=weight)
         built = perf_counter()
+        deadline = Deadline(limits.time_s)
+        models: list[list[int] | None] = []
         with RC2Solver(formula) as solver:
-            timer = Timer(limits.time_s, solver.interrupt) if limits.time_s is not None else None
-            if timer is not None:
-                timer.daemon = True
-                timer.start()
-            try:
-                model = solver.compute(expect_interrupt=timer is not None)
-            finally:
-                if timer is not None:
-                    timer.cancel()
+            run_apart(
+                lambda: models.append(solver.compute(expect_interrupt=True)),
+                solver.interrupt,
+                hears_s=_HEARS_S,
+                passed=lambda: deadline.passed,
+            )
+            model = next(iter(models), None)
             statistics = {"build_s": built - began, "solve_s": perf_counter() - built}
             if model is None:  # every clause has an alternative, so there is a model
                 return RawOutcome(

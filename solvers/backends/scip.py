@@ -11,9 +11,7 @@ from typing import Any, Final
 from optsum.contracts.declaration import Ending, OptionNames
 from optsum.errors import OptionError
 
-from .pyomo.backend import PyomoBackend
-from .pyomo.declaration import PyomoDeclaration
-from .pyomo.stoppable import make_stoppable
+from .pyomo import PyomoBackend, PyomoDeclaration, make_stoppable
 
 SCIP: Final = PyomoDeclaration(
     factory="scip_direct",

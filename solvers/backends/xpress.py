@@ -11,8 +11,7 @@ from typing import Any, Final
 
 from optsum.contracts.declaration import Ending, OptionNames, SizeLimit
 
-from .pyomo.backend import PyomoBackend, hushed
-from .pyomo.declaration import PyomoDeclaration
+from .pyomo import PyomoBackend, PyomoDeclaration, hushed
 
 _STOPS: Final = {
     1: "time limit",

@@ -20,7 +20,7 @@ from optsum.coverage.instance import Coverage
 from optsum.program.highs import relax
 from optsum.system.deadline import Deadline
 
-from ..totals import Totals, sides_of
+from ..ratio_rows import RatioRows, sides_of
 
 __all__ = ["CellPrices"]
 
@@ -41,7 +41,7 @@ class CellPrices:
 
     def __init__(self, instance: Coverage) -> None:
         self._instance = instance
-        self._made: Totals | None = None
+        self._made: RatioRows | None = None
 
     def added(
         self, cell: Cell, ratios: Sequence[int], weights: tuple[Sequence[int], Sequence[int]], deadline: Deadline
@@ -56,7 +56,7 @@ class CellPrices:
         if not certain or instance.rows or (instance.slot & 1).any():
             return unpriced
         if self._made is None:
-            self._made = Totals(instance)
+            self._made = RatioRows(instance)
         tops, bottoms = weights[0], list(weights[1])
         sides = list(sides_of(cell, ratios, self._made.constants))
         model = self._made.program(tops, bottoms, sides)

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from optsum.solvers.backends.highs import Highs
-from optsum.solvers.totals import Side, Totals
+from optsum.solvers.ratio_rows import RatioRows, Side
 from trying import every_set
 
 import optsum
@@ -247,7 +247,7 @@ def test_a_program_has_what_keeps_its_rows_and_surpasses_what_it_should(seed: in
     drawn = (CoverageProblem.of(random_coverage(rng, kind="sum", units=6)) for _ in count())
     problem = next(each for each in drawn if Capability.RATIOS in each.capabilities and each.size)
     instance = problem.coverage
-    totals = Totals(instance)
+    totals = RatioRows(instance)
     tops, bottoms = (rng.integers(0, 9, instance.ratios).tolist() for _ in range(2))
     every = [score(instance, chosen) for chosen in every_set(problem.size)]
     feasible = [found for found, _, violation in every if not violation]

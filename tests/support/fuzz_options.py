@@ -42,7 +42,7 @@ Value = str | int | float | bool
 LIMIT_S = 5.0
 """Of one search: some options make a solver slow."""
 
-NO_ANSWER_S = 60.0
+NO_ANSWER_S = 300.0
 """After which a process is given up."""
 
 WRITES = re.compile(

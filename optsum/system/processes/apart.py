@@ -13,8 +13,6 @@ from threading import Event, Thread
 from time import monotonic
 from typing import Final
 
-__all__ = ["leave", "run_apart"]
-
 _ASK_S: Final = 0.05
 """Seconds between two looks at the clock."""
 
@@ -97,6 +95,7 @@ def run_apart(
 
 @atexit.register
 def _wait() -> None:
+    """Return the exit status; None if the time is over, or the other end of the standard input was closed."""
     until = monotonic() + _LEAVES_S
     for done in tuple(_at_work):
         done.wait(max(0.0, until - monotonic()))

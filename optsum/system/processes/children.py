@@ -13,8 +13,6 @@ from threading import Thread
 from time import sleep
 from typing import Final
 
-__all__ = ["ONE_THREAD", "SAFE_PATH", "end_with", "environment", "has_one_thread", "python"]
-
 SAFE_PATH: Final = {"PYTHONSAFEPATH": "1"}
 """Environment in which Python does not look for modules in the current folder."""
 

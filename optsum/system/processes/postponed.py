@@ -17,8 +17,6 @@ from functools import wraps
 from types import FrameType
 from typing import Final, ParamSpec, TypeVar
 
-__all__ = ["is_postponed", "postponing"]
-
 P = ParamSpec("P")
 T = TypeVar("T")
 

@@ -16,8 +16,6 @@ from typing import Final
 
 from optsum.system.processes import supervisor
 
-__all__ = ["TO_GO_S", "Ended", "ask", "find_program", "read_whole", "run_supervised"]
-
 TO_GO_S: Final = 3.0
 """Seconds that a supervisor gets to end its program, before it is given up."""
 
@@ -58,6 +56,22 @@ def read_whole(path: Path, most: int) -> bytes:
         first = file.read(most // 4)
         file.seek(state.st_size - (most - most // 4))
         return first + b"\n" + file.read(most - most // 4)
+
+
+GRACE_S: Final = 3.0
+"""Seconds that a process may need beyond its time limit to say what it has; then it is killed."""
+
+
+class Overran(Exception):  # noqa: N818 - a signal to the one who set the limit, never an error
+    """The time limit was over before there was an answer; says in words what happened."""
+
+    @classmethod
+    def behind(cls, error: BaseException) -> Overran | None:
+        """Return the one that an error is, or that some library made the error of; None if it is another."""
+        found: BaseException | None = error
+        while found is not None and not isinstance(found, cls):
+            found = found.__cause__ or found.__context__
+        return found
 
 
 @dataclass(frozen=True, slots=True)

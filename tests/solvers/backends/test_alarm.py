@@ -13,7 +13,7 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
-from optsum.solvers.backends.alarm import Alarm, Overran
+from optsum.solvers.backends.pyomo import Alarm, Overran
 
 from optsum.system.deadline import Deadline
 

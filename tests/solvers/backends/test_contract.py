@@ -15,11 +15,7 @@ from typing import Any
 
 import pytest
 from optsum.solvers.backends.cbc import CBC, Cbc
-from optsum.solvers.backends.pyomo.backend import PyomoBackend
-from optsum.solvers.backends.pyomo.declaration import PyomoDeclaration
-from optsum.solvers.backends.pyomo.model import chosen_units
-from optsum.solvers.backends.pyomo.newer import NEWER
-from optsum.solvers.backends.pyomo.older import OLDER
+from optsum.solvers.backends.pyomo import NEWER, OLDER, PyomoBackend, PyomoDeclaration, chosen_units
 from optsum.solvers.milp import Milp, backend_of
 
 from optsum.contracts.backend import Backend, RawOutcome

@@ -69,7 +69,7 @@ def test_a_program_that_hangs_is_killed_after_its_limit(
     backend: str, does: str, tmp_path: Path, temporary: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     install(monkeypatch, tmp_path, does, backend)
-    monkeypatch.setattr("optsum.solvers.backends.pyomo.watch.GRACE_S", 0.25)
+    monkeypatch.setattr("optsum.solvers.backends.pyomo.GRACE_S", 0.25)
     search(PROBLEM, "greedy")  # compiled before the clock starts
     began = time.monotonic()
     result = search(PROBLEM, "milp", Limits(time_s=2.0), backend=backend)

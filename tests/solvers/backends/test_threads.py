@@ -57,7 +57,7 @@ def test_a_thread_that_waits_for_another_s_solver_keeps_its_limit() -> None:
     code = (
         "import sys, threading\n"
         "import optsum\n"
-        "from optsum.solvers.backends.pyomo.backend import hushed\n"
+        "from optsum.solvers.backends.pyomo import hushed\n"
         "topic = {'id': 't', 'documents': [['a b', 'b c']], 'references': [['a c']]}\n"
         "optsum.solve(topic, max_length=4, backend='pyomo:highs')\n"
         "held, free = threading.Event(), threading.Event()\n"

@@ -21,7 +21,7 @@ from optsum.coverage.instance import Combination, Coverage, IntArray, pack
 from optsum.program.model import LinearModel, coverage_model
 from optsum.program.surrogate import reaches
 
-__all__ = ["Side", "Totals", "sides_of"]
+__all__ = ["RatioRows", "Side", "sides_of"]
 
 _FINE: Final = 1_024
 """Slopes of cells are multiples of its reciprocal in rows, which a solver keeps if their numbers are small."""
@@ -65,7 +65,7 @@ def _sloped(first: int, second: int, low: float, high: float, constants: tuple[i
     yield Side({second: _FINE, first: -above}, high=above * one - _FINE * two)
 
 
-class Totals:
+class RatioRows:
     """What all programs of an instance share.
 
     Parameters

@@ -10,10 +10,8 @@ from optsum.contracts.run import Limits
 from optsum.problem.problem import Problem, Selection
 from optsum.program.highs import new_highs, run_heard
 
-from ..highs import HIGHS, scheduler, set_options
-from .backend import PyomoBackend
-from .declaration import PyomoDeclaration
-from .newer import NEWER
+from .highs import HIGHS, scheduler, set_options
+from .pyomo import NEWER, PyomoBackend, PyomoDeclaration
 
 PYOMO_HIGHS: Final = PyomoDeclaration(
     factory="highs",
@@ -32,7 +30,7 @@ PYOMO_HIGHS: Final = PyomoDeclaration(
 _INTERRUPTED: Final = ("kInterrupt", "kHighsInterrupt")
 
 
-class _Apart:
+class _Heard:
     """A native model that is run apart: otherwise Ctrl-C loses what it holds, and is an error of HiGHS since 1.16."""
 
     def __init__(self, native: Any) -> None:
@@ -71,7 +69,7 @@ class PyomoHighs(PyomoBackend):
 
         def solve_apart() -> Any:
             native = solver._solver_model  # noqa: SLF001
-            solver._solver_model = _Apart(native)  # noqa: SLF001
+            solver._solver_model = _Heard(native)  # noqa: SLF001
             try:
                 return solve()
             finally:

@@ -1,0 +1,891 @@
+"""Any solver that Pyomo knows: one driver, told by a declaration what is particular about each.
+
+Pyomo has two solver interfaces, and neither has all solvers. In the newer one (`pyomo.contrib.solver`) results mean the
+same for every solver; in the older one they do not.
+"""
+
+from __future__ import annotations
+
+import gc
+import logging
+import multiprocessing
+import signal
+import stat
+import subprocess
+import sys
+import threading
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from dataclasses import dataclass, replace
+from functools import cache
+from io import StringIO, TextIOBase
+from math import isfinite
+from pathlib import Path, PurePath
+from re import search
+from tempfile import TemporaryDirectory
+from types import FrameType, TracebackType
+from typing import Any, Final, Self
+
+import numpy as np
+
+from optsum.contracts.backend import Availability, Backend, RawOutcome, stated
+from optsum.contracts.declaration import BoundQuality, Declaration, Ending, OptionNames
+from optsum.contracts.result import Termination
+from optsum.contracts.run import Limits
+from optsum.coverage.instance import Sense
+from optsum.errors import BackendError, OptionError, OptsumError
+from optsum.problem.problem import Problem, Selection
+from optsum.program.model import LinearModel
+from optsum.registry import BACKENDS
+from optsum.system.clock import clock
+from optsum.system.deadline import Deadline
+from optsum.system.processes.apart import run_apart
+from optsum.system.processes.supervised import GRACE_S, Overran, find_program, run_supervised
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PyomoDeclaration(Declaration):
+    """A solver behind Pyomo.
+
+    Attributes
+    ----------
+    factory : str
+        As Pyomo calls it: "highs", "scip_direct", "gurobi_direct", "cbc", "glpk", ...
+    newer : bool
+        Whether it is of Pyomo's newer interface (`pyomo.contrib.solver`). Neither of the two has all solvers.
+    """
+
+    factory: str
+    newer: bool
+
+
+NEWER: Final[Mapping[str, Ending]] = {
+    "convergenceCriteriaSatisfied": Ending.OPTIMAL,
+    **dict.fromkeys(("provenInfeasible", "infeasibleOrUnbounded"), Ending.INFEASIBLE),
+    "maxTimeLimit": Ending.TIME,
+    "iterationLimit": Ending.NODES,
+    "interrupted": Ending.INTERRUPTED,
+    **dict.fromkeys(("objectiveLimit", "minStepLength", "unbounded", "locallyInfeasible"), Ending.FAILED),
+    **dict.fromkeys(("error", "licensingProblems", "emptyModel", "unknown"), Ending.FAILED),
+}
+"""What its termination conditions stand for."""
+
+
+OLDER: Final[Mapping[str, Ending]] = {
+    **dict.fromkeys(("optimal", "globallyOptimal"), Ending.OPTIMAL),
+    **dict.fromkeys(("infeasible", "infeasibleOrUnbounded"), Ending.INFEASIBLE),
+    "maxTimeLimit": Ending.TIME,
+    "maxEvaluations": Ending.NODES,
+    **dict.fromkeys(("maxIterations", "feasible", "intermediateNonInteger", "noSolution", "other"), Ending.LIMIT),
+    **dict.fromkeys(("userInterrupt", "resourceInterrupt"), Ending.INTERRUPTED),
+    **dict.fromkeys(
+        ("locallyOptimal", "minFunctionValue", "minStepLength", "unbounded", "invalidProblem"), Ending.FAILED
+    ),
+    **dict.fromkeys(("solverFailure", "internalSolverError", "error", "licensingProblems", "unknown"), Ending.FAILED),
+}
+"""What its termination conditions stand for, where a solver's declaration does not know better."""
+
+
+_SHORTEST = 0.01
+"""Seconds; some solvers take 0 for no limit."""
+
+
+class PyomoBackend(Backend):
+    """A solver that Pyomo drives; subclasses declare which.
+
+    Parameters
+    ----------
+    threads, options :
+        As of `Backend`.
+    readable : bool
+        Whether it is given the readable model of the paper's equations, where the problem has one, instead of the
+        merged program, which is smaller.
+    """
+
+    declaration: PyomoDeclaration
+    access = "pyomo"
+
+    readable: bool = False
+
+    def __init_subclass__(cls) -> None:
+        """Refuse a declaration that does not say how Pyomo knows the solver."""
+        super().__init_subclass__()
+        declared: object = getattr(cls, "declaration", None)
+        if declared is not None and not isinstance(declared, PyomoDeclaration):
+            raise OptionError(
+                f"The backend {cls.__name__} needs a PyomoDeclaration, which says how Pyomo calls the solver (factory) "
+                "and in which of its interfaces it is (newer): a Declaration does not."
+            )
+
+    def native(self, solver: Any, results: Any) -> tuple[str, str]:
+        """Return the solver's own status as it is declared, and in its own words."""
+        del solver
+        condition = results.termination_condition if self.declaration.newer else results.solver.termination_condition
+        name = condition.name if self.declaration.newer else str(condition)
+        return name, name
+
+    def nodes(self, solver: Any, results: Any) -> int | None:
+        """Return how many nodes were searched, where Pyomo says so."""
+        del solver
+        return nodes_newer(results) if self.declaration.newer else nodes_older(results)
+
+    def check_options(self) -> None:
+        """Refuse options that the solver does not have, where it would ignore them without a word."""
+
+    def native_statuses(self) -> tuple[str, ...]:
+        """Return the names of Pyomo's termination conditions."""
+        if self.declaration.newer:
+            from pyomo.contrib.solver.common.results import TerminationCondition
+
+            return tuple(TerminationCondition.__members__)
+        from pyomo.opt import TerminationCondition as Older
+
+        return tuple(str(condition) for condition in Older)
+
+    def solve(self, problem: Problem, limits: Limits, seed: int, start: Selection | None = None) -> RawOutcome:
+        """Build a Pyomo model, solve it, read it back."""
+        self.accept(limits)
+        self.check_options()
+        began, deadline = clock(), Deadline(self.kept(limits).time_s)
+        build = getattr(problem, "reference_model", None) if self.readable else None
+        model: Any = None
+
+        def settings() -> dict[str, Any]:
+            if limits.time_s is None:
+                return self.settings(limits, seed)
+            left = limits.time_s - (clock() - began)  # building and writing count
+            return self.settings(replace(limits, time_s=max(_SHORTEST, left)), seed)
+
+        with pyomo_alone(deadline) as noise, interruptible():
+            if noise is None:
+                why = "the time limit was over while another thread was using Pyomo"
+                return RawOutcome(termination=Termination.TIME_LIMIT, native="no answer in time", detail=why)
+            try:
+                with Alarm(deadline) as alarm:
+                    model = build() if build is not None else pyomo_model(problem.linear_model)
+                    _let_go_of_named_locks()
+                    started = start is not None and build is None and self.declaration.warm_start
+                    for unit, variable in model.x.items() if started else ():
+                        variable.value = int(unit in (start or ()))
+                    built = clock()
+                    watch = Watch(self.name, deadline, alarm, settings)
+                    outcome, solving = self._outcome(model, limits, watch, started, problem.sense)
+            except Exception as error:  # solvers raise their own classes for licences, limits and crashes
+                if (over := Overran.behind(error)) is not None:
+                    return RawOutcome(termination=Termination.TIME_LIMIT, native="no answer in time", detail=str(over))
+                if isinstance(error, RuntimeError) and "KeyboardInterrupt: " in str(error):
+                    raise KeyboardInterrupt from error  # as Pyomo words one that comes while it puts away
+                raise self._explained(error, noise.getvalue(), model) from error
+        took = clock() - built
+        solving = took if solving is None else min(took, solving)
+        statistics = {"build_s": built - began, "hand_over_s": took - solving, "solve_s": solving}
+        return replace(outcome, statistics=statistics)
+
+    def _outcome(
+        self, model: Any, limits: Limits, watch: Watch, started: bool, sense: Sense
+    ) -> tuple[RawOutcome, float | None]:
+        declared, solver = self.declaration, self.factory()
+        if declared.newer:
+            results = solve_newer(solver, model, watch, self.options, started)
+        else:
+            results = solve_older(solver, model, watch, started)
+        key, words = self.native(solver, results)
+        ending = declared.statuses.get(key, Ending.FAILED)
+        if declared.newer:
+            seconds, told = seconds_newer(results), told_newer(results, model)
+        else:
+            seconds = seconds_older(results)
+            told = told_older(results, model, ending, declared.bound, sense, gap=bool(limits.gap))
+        outcome = RawOutcome(
+            termination=self.ended(ending, limits, seconds or 0.0),
+            optimal=ending is Ending.OPTIMAL,
+            infeasible=ending is Ending.INFEASIBLE,
+            native=words,
+            nodes=self.nodes(solver, results),
+            **told,
+        )
+        return outcome, seconds
+
+    def _explained(self, error: Exception, noise: str, model: Any) -> OptsumError:
+        given = self.given()
+        if isinstance(error, BackendError) and given:
+            return BackendError(f"{str(error).rstrip('.')}, with the options {given}.")
+        if isinstance(error, OptsumError):
+            return error
+        declared, words = self.declaration, f"{error}\n{noise}"
+        first = next((line.strip() for line in words.splitlines() if line.strip()), type(error).__name__)
+        if self.options and (found := search(f".*(?:{declared.option_failures}).*", words)):
+            return OptionError(f"The backend {self.name} does not take the options {given}: {found.group().strip()}")
+        if declared.size is not None and search(declared.size_failures, words):
+            return BackendError(
+                f"The licence of {self.name} here allows {declared.size}, and this program has {model.nvariables():,} "
+                f"variables and {model.nconstraints():,} rows: use a full licence, or --backend highs, which is free."
+            )
+        if search(declared.licence_failures, words):
+            if given:
+                return OptionError(
+                    f"The backend {self.name} does not take the options {given} under its licence here: "
+                    f"{first.rstrip('.')}."
+                )
+            return BackendError(
+                f"The backend {self.name} finds no licence ({first.rstrip('.')}): use --backend highs, which is free."
+            )
+        return BackendError(f"{self.name} failed{f' with the options {given}' if given else ''}: {first}")
+
+    def factory(self) -> Any:
+        """Return Pyomo's solver object."""
+        pyo = load_pyomo()
+        if self.declaration.newer:
+            from pyomo.contrib.solver.common.factory import SolverFactory as Newer
+
+            return Newer(self.declaration.factory)
+        return pyo.SolverFactory(self.declaration.factory)
+
+    def found_by_pyomo(self) -> Availability:
+        """Say whether Pyomo itself finds the solver: for solvers of which nothing is declared."""
+        with hushed():
+            solver = self.factory()
+            if self.declaration.newer:
+                state = solver.available()
+                version = ".".join(map(str, solver.version() or ())) if state else ""
+                reason = "" if state else f"Pyomo says {state.name} of it"
+                return Availability(usable=bool(state), reason=reason, version=version)
+            usable = bool(solver.available(exception_flag=False))
+            return Availability(usable=usable, reason="" if usable else "Pyomo does not find it")
+
+
+class OtherSolver(PyomoBackend):
+    """Any solver by Pyomo's name for it; through the newer interface where that has it.
+
+    The newer interface takes time, gap and threads for every solver; of the older one only the solver's own options
+    are known to work.
+    """
+
+    name = "pyomo:NAME"
+    about = "any solver that Pyomo knows, on the equations as the papers print them"
+
+    readable = True
+
+    def available(self) -> Availability:
+        """Say whether Pyomo finds the solver."""
+        return self.found_by_pyomo()
+
+
+def through_pyomo(solver: str) -> type[PyomoBackend]:
+    """Return the backend ``pyomo:SOLVER``: a declared one on the readable model, or one that nothing is declared of.
+
+    Raises
+    ------
+    OptionError
+        If no solver is named.
+    BackendError
+        For a solver that Pyomo does not know.
+    """
+    if not solver:
+        raise OptionError("The backend pyomo: needs a solver's name after the colon, such as pyomo:highs.")
+    for name in BACKENDS:
+        try:
+            backend = BACKENDS.load(name)
+        except OptsumError:  # a third party's, broken
+            continue
+        if issubclass(backend, PyomoBackend) and solver in {name, backend.declaration.factory}:
+            return type(backend.__name__, (backend,), {"name": f"pyomo:{solver}", "readable": True})
+    return type(OtherSolver.__name__, (OtherSolver,), {"name": f"pyomo:{solver}", "declaration": _declared(solver)})
+
+
+def _declared(solver: str) -> PyomoDeclaration:
+    pyo = load_pyomo()
+    from pyomo.contrib.solver.common.factory import SolverFactory as Newer
+
+    newer = solver in Newer
+    if not newer and solver not in pyo.SolverFactory:
+        raise BackendError(f"Pyomo knows no solver {solver!r}: see 'pyomo help --solvers' for those it knows.")
+    return PyomoDeclaration(
+        factory=solver,
+        newer=newer,
+        install="install the solver, and see that Pyomo finds it",
+        licence="the solver's own",
+        names=OptionNames(time="time_limit", gap="rel_gap", threads="threads") if newer else OptionNames(),
+        statuses=NEWER if newer else OLDER,
+        bound=BoundQuality.PROVEN if newer else BoundQuality.PRINTED,
+    )
+
+
+_INTEGRAL = 0.01
+"""How far a value may be from 0 or 1 and still be meant as one of them."""
+
+
+def pyomo_model(model: LinearModel) -> Any:
+    """Return a `pyomo.environ.ConcreteModel` whose ``x[u]`` are the units and ``y[j]`` the other columns."""
+    import pyomo.environ as pyo
+
+    built = pyo.ConcreteModel("coverage")
+    built.x = pyo.Var(range(model.units), domain=pyo.Binary)
+    others = range(model.units, model.columns)
+    domains = {True: pyo.NonNegativeIntegers, False: pyo.NonNegativeReals}
+    built.y = pyo.Var(
+        others,
+        domain=lambda _, column: domains[bool(model.integral[column])],
+        bounds=lambda _, column: (0, int(model.upper[column])),
+    )
+    built.nothing = pyo.Var(bounds=(0, 0))
+    variable = [*built.x.values(), *built.y.values()]
+
+    def total(columns: Any, values: Any) -> Any:
+        terms = zip(columns.tolist(), values.tolist(), strict=True)
+        return pyo.quicksum(value * variable[column] for column, value in terms)
+
+    priced = np.flatnonzero(model.objective)
+    built.value = pyo.Objective(
+        expr=total(priced, model.objective[priced]),
+        sense=pyo.maximize if model.sense is Sense.MAXIMIZE else pyo.minimize,
+    )
+    built.rows = pyo.ConstraintList()
+    for row in range(model.rows):
+        entries = slice(model.row_start[row], model.row_start[row + 1])
+        lower, upper = model.row_lower[row], model.row_upper[row]
+        if model.row_value[entries].any():
+            body = total(model.row_column[entries], model.row_value[entries])
+        elif lower <= 0 <= upper:
+            continue
+        else:  # nothing can keep this row: the model is infeasible, and has to say so
+            body = built.nothing
+        built.rows.add((lower if np.isfinite(lower) else None, body, upper if np.isfinite(upper) else None))
+    return built
+
+
+def chosen_units(model: Any) -> tuple[int, ...] | None:
+    """Return the units whose variable is 1, or nothing if some are fractions: then no solution was found.
+
+    A variable that occurs in no constraint stays without a value: it is 0.
+
+    Raises
+    ------
+    BackendError
+        For values that are no numbers.
+    """
+    values = {unit: variable.value or 0.0 for unit, variable in model.x.items()}
+    if not all(isfinite(value) for value in values.values()):
+        raise BackendError("The solver has values that are no numbers: its answer is no result.")
+    if any(min(abs(value), abs(value - 1.0)) > _INTEGRAL for value in values.values()):
+        return None
+    return tuple(unit for unit, value in values.items() if value > 0.5)
+
+
+_COMMON: Final = ("time_limit", "rel_gap", "abs_gap", "threads")
+"""Options that this interface has for every solver."""
+
+_NODES: Final = ("mip_node_count", "NNodes", "NodeCount")
+
+
+def solve_newer(solver: Any, model: Any, watch: Watch, given: Mapping[str, Any], started: bool) -> Any:
+    """Solve, and return Pyomo's results; `given` are the options that the solver was given as its own."""
+    settings = watch.settings()
+    watch.newer(solver, "time_limit" in settings and "time_limit" not in given)
+    common = {name: settings[name] for name in _COMMON if name in settings and name not in given}
+    own = {name: value for name, value in settings.items() if name not in common}
+    return solver.solve(
+        model,
+        load_solutions=False,
+        raise_exception_on_nonoptimal_result=False,
+        solver_options=own,
+        **common,
+        **({"warmstart_discrete_vars": True} if started else {}),
+    )
+
+
+def told_newer(results: Any, model: Any) -> dict[str, Any]:
+    """Return selection, objective and bound as `RawOutcome` has them."""
+    from pyomo.contrib.solver.common.results import SolutionStatus
+
+    if results.solution_status not in {SolutionStatus.feasible, SolutionStatus.optimal}:
+        return {"bound": stated(results.objective_bound)}
+    results.solution_loader.load_vars()
+    return {
+        "selection": chosen_units(model),
+        "objective": results.incumbent_objective,
+        "bound": stated(results.objective_bound),
+    }
+
+
+def nodes_newer(results: Any) -> int | None:
+    """Return how many nodes were searched, where that is said."""
+    return next((max(0, int(results.extra_info[name])) for name in _NODES if name in results.extra_info), None)
+
+
+def seconds_newer(results: Any) -> float | None:
+    """Return the seconds that the solver itself took, if they are known."""
+    try:
+        return float(results.timing_info.timer.get_total_time("optimize"))
+    except (AttributeError, KeyError, TypeError):
+        return None
+
+
+_DIGITS: Final = 1e-5
+"""How far a number that was printed with six digits may be off, and then some."""
+
+
+def solve_older(solver: Any, model: Any, watch: Watch, started: bool) -> Any:
+    """Solve, and return Pyomo's results."""
+    with watch.older(solver):
+        return solver.solve(model, load_solutions=False, **({"warmstart": True} if started else {}))
+
+
+def told_older(
+    results: Any, model: Any, ending: Ending, quality: BoundQuality, sense: Sense, *, gap: bool
+) -> dict[str, Any]:
+    """Return selection, objective and bound as `RawOutcome` has them; `gap` says whether one was asked for."""
+    from pyomo.opt import SolverStatus, TerminationCondition
+
+    objective = None
+    holds = ending is not Ending.INFEASIBLE and len(results.solution) > 0 and len(results.solution(0).variable) > 0
+    if holds:
+        objective = _claimed(results) if ending is Ending.OPTIMAL else stated(_claimed(results))
+        # Pyomo refuses to load what a solver held at some limits; whether it is a solution is decided below.
+        results.solver.status, results.solver.termination_condition = SolverStatus.ok, TerminationCondition.optimal
+        model.solutions.load_from(results)
+    selection = chosen_units(model) if holds else None
+    return {
+        "selection": selection,
+        "objective": objective if selection is not None or ending is Ending.OPTIMAL else None,
+        "bound": None if ending is Ending.INFEASIBLE else _bound(results, ending, quality, sense, gap=gap),
+    }
+
+
+def _bound(results: Any, ending: Ending, quality: BoundQuality, sense: Sense, *, gap: bool) -> float | None:
+    printed = quality is BoundQuality.PRINTED
+    # At an optimum what is printed is the optimum, but for its last digits; within a gap it is more.
+    if quality is BoundQuality.NONE or (printed and ending is Ending.OPTIMAL and not gap):
+        return None
+    words = results.problem.upper_bound if sense is Sense.MAXIMIZE else results.problem.lower_bound
+    try:
+        bound = stated(float(words))
+    except (TypeError, ValueError):
+        return None
+    if bound is None or not printed:
+        return bound
+    # What is above b or above -b is not below the larger of the two.
+    return abs(bound) * (1 + _DIGITS) if sense is Sense.MAXIMIZE else bound - abs(bound) * _DIGITS
+
+
+def _claimed(results: Any) -> float | None:
+    for entry in results.solution(0).objective.values():
+        try:
+            return float(entry["Value"])
+        except (KeyError, TypeError, ValueError):
+            continue
+    return None
+
+
+def nodes_older(results: Any) -> int | None:
+    """Return how many nodes were searched, where that is said."""
+    try:
+        return int(results.solver.statistics.branch_and_bound.number_of_bounded_subproblems)
+    except (AttributeError, TypeError, ValueError):
+        return None
+
+
+def seconds_older(results: Any) -> float | None:
+    """Return the seconds that the solver itself took, if they are known."""
+    for name in ("wallclock_time", "time"):
+        try:
+            seconds = float(getattr(results.solver, name))
+        except (AttributeError, TypeError, ValueError):
+            continue
+        if isfinite(seconds) and seconds >= 0:
+            return seconds
+    return None
+
+
+_ANSWER: Final = 4_000_000
+_LINES: Final = 8
+"""An answer takes no more bytes than this, and so many times as its program."""
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """What ends one solve in time.
+
+    Attributes
+    ----------
+    name : str
+        The backend's, for sentences.
+    deadline : Deadline
+        When the solver is to end.
+    alarm : Alarm
+        Rings then; silenced as soon as the solver itself is at work.
+    settings : callable
+        Returns the solver's options as of now: those for its time hold what is left of it.
+    """
+
+    name: str
+    deadline: Deadline
+    alarm: Alarm
+    settings: Callable[[], Mapping[str, Any]]
+
+    def newer(self, solver: Any, time_is_ours: bool) -> None:
+        """Have a solver of Pyomo's newer interface begin with what its writing left of the time.
+
+        Parameters
+        ----------
+        solver : Any
+            Pyomo's solver object. Those that are no programs have one of two methods that see its configuration when
+            everything is handed over.
+        time_is_ours : bool
+            Whether the time limit is not among the options that were given.
+        """
+        limited = time_is_ours and self.deadline.left_s < float("inf")
+        if (create := getattr(solver, "_create_solver_model", None)) is not None:
+
+            def create_solver_model(model: Any, config: Any) -> Any:
+                made = create(model, config)
+                self._begin()
+                config.time_limit = self.settings()["time_limit"] if limited else config.time_limit
+                return made
+
+            solver._create_solver_model = create_solver_model  # noqa: SLF001 - Pyomo has no other way to it
+        elif (solve := getattr(solver, "_solve", None)) is not None:
+
+            def solve_model() -> Any:
+                self._begin()
+                config = solver._active_config  # noqa: SLF001
+                config.time_limit = self.settings()["time_limit"] if limited else config.time_limit
+                return solve()
+
+            solver._solve = solve_model  # noqa: SLF001
+        else:
+            self.alarm.silence()  # nobody knows when it begins
+
+    @contextmanager
+    def older(self, solver: Any) -> Iterator[None]:
+        """Do the same for one of the older interface; where it is a program, it gets a supervisor.
+
+        Raises
+        ------
+        Overran
+            If the time is over before the program was started, or it had to be killed after `GRACE_S`.
+        BackendError
+            If it crashes.
+        """
+        from pyomo.common.tempfiles import TempfileManager
+
+        with TemporaryDirectory(prefix="optsum-", ignore_cleanup_errors=True) as folder:
+            before, TempfileManager.tempdir = TempfileManager.tempdir, folder
+            try:
+                with TempfileManager:  # leaves no contexts behind that a failing plug-in did not close
+                    self._prepare(solver, Path(folder))
+                    yield
+            finally:
+                TempfileManager.tempdir = before
+
+    def _prepare(self, solver: Any, folder: Path) -> None:
+        solver.options.update(self.settings())
+        if not hasattr(solver, "create_command_line"):
+            apply = getattr(solver, "_apply_solver", None)
+            if apply is None:
+                self.alarm.silence()  # nobody knows when it begins
+                return
+
+            def apply_solver() -> Any:
+                self._begin()
+                solver.options.update(self.settings())
+                return apply()
+
+            solver._apply_solver = apply_solver  # noqa: SLF001
+            return
+        command_line = solver.create_command_line
+
+        def create_command_line(executable: str, files: Any) -> Any:
+            self._begin()
+            solver.options.update(self.settings())
+            return command_line(executable, files)
+
+        solver.create_command_line = create_command_line
+        solver._execute_command = lambda command: self._execute(command, folder)  # noqa: SLF001
+
+    def _begin(self) -> None:
+        self.alarm.silence()
+        if self.deadline.left_s <= 0:
+            raise Overran("the time limit was over before the solver had its program")
+
+    def _execute(self, command: Any, folder: Path) -> list[Any]:
+        left = self.deadline.left_s
+        ended = run_supervised(
+            command.cmd,
+            folder,
+            seconds=None if left == float("inf") else left + GRACE_S,
+            given=command.script if "script" in command else "",
+            environment=command.env,
+        )
+        _check_files(self.name, folder)
+        if ended.killed:
+            raise Overran(f"{self.name} went on {GRACE_S:g} s after its time limit and was killed")
+        if ended.status < 0:
+            raise BackendError(f"{self.name} crashed ({_signal_name(-ended.status)}).")
+        return [ended.status, ended.output]
+
+
+def _check_files(name: str, folder: Path) -> None:
+    """Refuse files that Pyomo could not read, or not soon: pipes, devices, links, and far more than an answer is."""
+    files = [path for path in folder.rglob("*") if not (path.is_dir() and not path.is_symlink())]
+    sizes = {path: path.lstat().st_size for path in files}
+    programs = max((size for path, size in sizes.items() if path.suffix in {".lp", ".nl", ".mps"}), default=0)
+    for path in files:
+        if not stat.S_ISREG(path.lstat().st_mode):
+            path.unlink()  # Pyomo can remove nothing but files
+            raise BackendError(f"{name} left something in the place of its answer that is no plain file.")
+        if sizes[path] > _ANSWER + _LINES * programs:
+            raise BackendError(f"{name} wrote {sizes[path]:,} bytes, far more than an answer to its program can take.")
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+_AGAIN_S: Final = 0.02
+_SWALLOWED_S: Final = 0.5
+"""When it is raised again, should a finalizer have swallowed it."""
+_WHOLE: Final = frozenset({"tee.py", "tempfile.py", "tempfiles.py", "shutil.py"})
+"""Files of the standard library and of Pyomo that open and put away."""
+
+
+class Alarm:
+    r"""While this is entered, and until it is `silence`\ d, `Overran` is raised here at a deadline.
+
+    Whatever Python code runs then is left. It takes a signal, which only a main thread can get: elsewhere nothing
+    happens before the work is done.
+    """
+
+    def __init__(self, deadline: Deadline) -> None:
+        self._deadline = deadline
+        self._armed = False
+        self._before: Any = None
+        self._collecting = False
+
+    def __enter__(self) -> Self:
+        left = self._deadline.left_s
+        main = threading.current_thread() is threading.main_thread()
+        if left < float("inf") and main and hasattr(signal, "setitimer"):
+            self._armed = True
+            self._collecting = gc.isenabled()
+            gc.disable()  # what is raised in the middle of a collection is lost
+            self._before = signal.signal(signal.SIGALRM, self._ring)
+            signal.setitimer(signal.ITIMER_REAL, max(left, 1e-3))
+        return self
+
+    def _ring(self, number: int, frame: FrameType | None) -> None:
+        del number
+        if not self._armed:
+            return
+        if _amid(frame):
+            signal.setitimer(signal.ITIMER_REAL, _AGAIN_S)
+        else:
+            signal.setitimer(signal.ITIMER_REAL, _SWALLOWED_S)
+            raise Overran("the time limit was over before the solver had its program")
+
+    def silence(self) -> None:
+        """Let what follows take its time."""
+        self._armed = False
+        if self._collecting:
+            gc.enable()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.silence()
+        if self._before is not None:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, self._before)
+            self._before = None
+
+
+def _amid(frame: FrameType | None) -> bool:
+    """Say whether what runs must not be left half-way.
+
+    A module would be broken for the rest of the process, a folder would stay behind, and Pyomo's capture of what is
+    printed would close its descriptors a second time, when others may have them.
+    """
+    while frame is not None:
+        name = frame.f_code.co_filename
+        if name.startswith("<frozen importlib") or PurePath(name).name in _WHOLE:
+            return True
+        frame = frame.f_back
+    return False
+
+
+@cache
+def load_pyomo() -> Any:
+    """Return `pyomo.environ`, taught to run no program of the current folder and to read no endless output.
+
+    Pyomo looks for programs and libraries in the current folder before the PATH, and for a version or an ability
+    it reads whatever a program says.
+    """
+    import pyomo.environ as pyo
+    from pyomo.common import Executable, Library
+
+    Executable._manager._find = lambda name, **_: find_program(name)  # noqa: SLF001 - Pyomo has no other way to it
+    find_library = Library._manager._find  # noqa: SLF001
+    Library._manager._find = lambda name, **given: find_library(name, cwd=False, **given)  # noqa: SLF001
+    Executable.rehash()
+    for name, module in list(sys.modules.items()):
+        if name.startswith("pyomo.") and vars(module).get("subprocess") is subprocess:
+            module.subprocess = _Bounded()  # type: ignore[attr-defined]
+    return pyo
+
+
+class _Bounded:
+    """The module `subprocess`, whose `run` keeps a bounded part of what a program says and ends all that it started."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(subprocess, name)
+
+    def run(self, command: Any, **given: Any) -> Any:
+        if given.get("stdout") != subprocess.PIPE or given.get("input") or not isinstance(command, list):
+            return subprocess.run(command, check=False, **given)  # noqa: S603 - Pyomo's own call
+        with TemporaryDirectory(prefix="optsum-", ignore_cleanup_errors=True) as folder:
+            seconds = given.get("timeout")
+            ended = run_supervised(command, Path(folder), seconds=seconds, environment=given.get("env"))
+        if ended.killed:
+            raise subprocess.TimeoutExpired(command, seconds or 0.0, ended.output)
+        return subprocess.CompletedProcess(command, ended.status, ended.output, "")
+
+
+def _let_go_of_named_locks() -> None:
+    """Have Pyomo hold no lock that the system knows by a name.
+
+    It makes one that processes which are forked share. In a process that was not forked but started, as those of loky
+    and dask are, such a lock has a name, is shared with nobody, and is missed when the process is killed, as at Ctrl-C:
+    Python's resource tracker then writes of leaked semaphores amid what optsum says.
+    """
+    if multiprocessing.get_start_method(allow_none=True) in {None, "fork"}:
+        return
+    from pyomo.common import dependencies
+
+    if not isinstance(dependencies.capture_output_lock, type(threading.Lock())):
+        dependencies.capture_output_lock = threading.Lock()
+
+
+_ALONE: Final = threading.RLock()
+"""Held by the thread that uses Pyomo, which redirects the whole process's output and has one folder for its files."""
+
+
+@contextmanager
+def pyomo_alone(deadline: Deadline) -> Iterator[StringIO | None]:
+    """Do as `hushed` does once no other thread uses Pyomo; without it, and with None, if the deadline comes first."""
+    if not _ALONE.acquire(timeout=min(deadline.left_s, threading.TIMEOUT_MAX)):
+        yield None
+        return
+    try:
+        with hushed() as noise:
+            yield noise
+    finally:
+        _ALONE.release()
+
+
+@contextmanager
+def hushed() -> Iterator[StringIO]:
+    """Keep what solvers, their modules and Pyomo print out of the rows, and at hand for an error's sentence."""
+    with _ALONE:
+        yield from _hushed()
+
+
+class _OneThread(TextIOBase):
+    """A standard stream that keeps what one thread writes, and lets the others write where they did."""
+
+    def __init__(self, noise: StringIO, before: Any) -> None:
+        super().__init__()
+        self._noise, self._before, self._thread = noise, before, threading.get_ident()
+
+    def write(self, text: str) -> int:
+        """Write it to the stream of the thread that does."""
+        stream = self._noise if threading.get_ident() == self._thread else self._before
+        return len(text) if stream is None else int(stream.write(text))
+
+    def flush(self) -> None:
+        """Flush the stream of the thread that does."""
+        if threading.get_ident() != self._thread and self._before is not None:
+            self._before.flush()
+
+
+def _hushed() -> Iterator[StringIO]:
+    noise = StringIO()
+    out, err = _OneThread(noise, sys.stdout), _OneThread(noise, sys.stderr)
+    logger = logging.getLogger("pyomo")
+    handler, kept, level, spread = logging.StreamHandler(noise), logger.handlers[:], logger.level, logger.propagate
+    logger.handlers, logger.propagate = [handler], False
+    try:
+        with warnings.catch_warnings(), redirect_stdout(out), redirect_stderr(err):
+            warnings.simplefilter("ignore")
+            yield noise
+    finally:
+        logger.handlers, logger.propagate = kept, spread
+        logger.setLevel(level)
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Leave Ctrl-C to Python afterwards: Gurobi keeps the handler that it installs beneath Python's."""
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        yield
+    finally:
+        if before is not None and threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, before)
+
+
+_HEARS_S: Final = 0.5
+"""Seconds that a solver may take to end; one in the middle of a linear program can take many, and is left to itself."""
+
+
+def make_stoppable(solver: Any, optimize: Callable[..., object], interrupt: Callable[[Any], object]) -> None:
+    """Have a solver of Pyomo's newer interface search in a thread of its own.
+
+    In Python's main thread it would keep every handler of a signal waiting until it has ended.
+
+    Parameters
+    ----------
+    solver : Any
+        Pyomo's solver object, which makes the native model in `_create_solver_model`.
+    optimize : callable
+        Searches, given the native model and what Pyomo gives; it releases Python's lock.
+    interrupt : callable
+        Ends the search of a native model, from another thread.
+    """
+    create = solver._create_solver_model  # noqa: SLF001 - Pyomo has no other way to it
+
+    def create_solver_model(model: Any, config: Any) -> Any:
+        native, *others = create(model, config)
+        return (_Stoppable(native, optimize, interrupt), *others)
+
+    solver._create_solver_model = create_solver_model  # noqa: SLF001
+
+
+class _Stoppable:
+    """A native model with another way to optimize it: classes written in C take no new methods."""
+
+    def __init__(self, native: Any, optimize: Callable[..., object], interrupt: Callable[[Any], object]) -> None:
+        self._native, self._optimize, self._interrupt = native, optimize, interrupt
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._native, name)
+
+    def optimize(self, *given: Any) -> None:
+        """Search; what is held after Ctrl-C can be asked for.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            After Ctrl-C, if the solver does not end soon: what it holds cannot be asked for.
+        """
+        ended = run_apart(
+            lambda: self._optimize(self._native, *given),
+            lambda: self._interrupt(self._native),
+            hears_s=_HEARS_S,
+            heard=lambda: None,  # the solver's answer says it
+        )
+        if not ended:
+            raise KeyboardInterrupt

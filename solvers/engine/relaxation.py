@@ -44,7 +44,7 @@ from numpy.typing import NDArray
 
 from optsum.coverage.instance import IntArray
 from optsum.program.highs import divisor_of, new_highs, run
-from optsum.program.rows import Rows as LinearRows
+from optsum.program.rows import LinearRows
 from optsum.system.compiled import njit
 from optsum.system.deadline import Deadline
 

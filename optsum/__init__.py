@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from optsum.corpus.topic import BadTopic, Topic, as_topic
     from optsum.corpus.topics import read_topics
     from optsum.coverage.instance import Coverage, Sense
+    from optsum.coverage.normal_form_json import coverage_of_json
     from optsum.coverage.row import Row
     from optsum.errors import (
         BackendError,
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
     from optsum.exchange.export import export
     from optsum.exchange.import_ import import_solutions
     from optsum.exchange.labels import labels
-    from optsum.exchange.normal_form_json import coverage_of_json
     from optsum.experiments.merge import merge
     from optsum.experiments.run import run
     from optsum.experiments.status import RunStatus, status
@@ -86,7 +86,7 @@ _HOME = {
         "exchange.export": "export",
         "exchange.import_": "import_solutions",
         "exchange.labels": "labels",
-        "exchange.normal_form_json": "coverage_of_json",
+        "coverage.normal_form_json": "coverage_of_json",
         "experiments.merge": "merge",
         "experiments.run": "run",
         "experiments.status": "RunStatus status",

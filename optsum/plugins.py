@@ -95,7 +95,7 @@ class Registry(Generic[T]):
                 member: type[T] = _attribute(place)(name.removeprefix(prefix))
                 return member
         if is_place(name):
-            return self._checked(name, partial(_at_place, name))
+            return self._checked(name, partial(load_place, name))
         raise unknown_name(self.kind, name, self.names())
 
     def _checked(self, said: str, load: Callable[[], Any]) -> type[T]:
@@ -279,7 +279,8 @@ def place_of(plugin: type) -> str:
     return f"{plugin.__module__}:{plugin.__qualname__}"
 
 
-def _at_place(place: str) -> Any:
+def load_place(place: str) -> Any:
+    """Return what stands at a place (`is_place`)."""
     home, _, name = place.rpartition(":")
     return attrgetter(name)(_module_of_file(Path(home).resolve()) if home.endswith(".py") else import_module(home))
 

@@ -88,6 +88,7 @@ FORMULATIONS: Registry[Formulation] = Registry(
     },
     "optsum.formulations",
     "optsum.problem.formulation:Formulation",
+    families={"problem": "optsum.formulations.given:given"},
 )
 
 BACKENDS: Registry[Backend] = Registry(

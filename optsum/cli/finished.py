@@ -10,8 +10,10 @@ from typing import Any, Final, TypeAlias
 from optsum.contracts.result import Status, Termination
 from optsum.contracts.row_values import check_row
 from optsum.corpus.topic import BadTopic, Topic
+from optsum.coverage.normal_form_json import json_of_coverage
 from optsum.errors import OptionError
 from optsum.options.options import Options
+from optsum.problem.problem import Capability, Problem
 
 Row: TypeAlias = Mapping[str, Any]
 
@@ -145,6 +147,9 @@ class Finished:
 def digest(topic: Topic) -> str:
     """Return what the text of a topic is recognised by."""
     held = repr((topic.documents, topic.references, topic.cover, topic.parses))
+    if (problem := topic.problem) is not None:
+        known = isinstance(problem, Problem) and problem.can(Capability.COVERAGE)
+        held += json_of_coverage(problem.coverage) if known else repr(problem)
     return blake2b(held.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 

@@ -66,6 +66,9 @@ class Topic:
         Where it was read, ``file:line``; empty for a topic of the Python API.
     vectors : Vectors or None
         Of its sentences and references, for metrics of similarity.
+    problem : Problem or mapping, optional
+        What is to be solved, where that is given instead of a text: a problem, or an instance in the normal form as
+        JSON has it. Its units' labels stand for sentences.
     sentences : tuple of sentences
         Those of all documents, in order: sentence u is unit u.
     """
@@ -78,6 +81,7 @@ class Topic:
     parses: tuple[str, ...] | None = None
     source: str = ""
     vectors: Vectors | None = field(default=None, repr=False, compare=False)
+    problem: Any = field(default=None, repr=False, compare=False)
     sentences: Text = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -164,6 +168,11 @@ def topic_of(obj: object, reading: Reading, source: str = "") -> Topic:
     """Do what `as_topic` does, by what was resolved before."""
     if isinstance(obj, Topic):
         return obj
+    if (posed := getattr(obj, "as_topic", None)) is not None:  # a problem
+        made: Topic = posed()
+        return made
+    if isinstance(obj, Mapping) and "format" in obj and "lengths" in obj:
+        return _instance(obj, source)
     if not isinstance(obj, Mapping):
         raise InputError(f'a topic is an object with "id", "documents" and "references", not {json_type(obj)}')
     if obj.get("id") is None:
@@ -179,6 +188,16 @@ def topic_of(obj: object, reading: Reading, source: str = "") -> Topic:
     except InputError as error:
         raise InputError(f"topic {name!r}: {error}") from None
     return Topic(name, documents, references, meta, cover, parses, source, vectors)
+
+
+def _instance(obj: Mapping[str, Any], source: str) -> Topic:
+    """Return the topic of an instance in the normal form."""
+    name, lengths, units = as_id(obj.get("id", "problem"), "the id of a problem"), obj["lengths"], obj.get("units")
+    if not isinstance(lengths, list | tuple):
+        raise InputError(f'problem {name!r}: "lengths" is {json_type(lengths)}; give a list, the length of each unit')
+    named = units if isinstance(units, list | tuple) and len(units) == len(lengths) else range(len(lengths))
+    labels = tuple(" ".join(map(str, unit)) if isinstance(unit, list | tuple) else str(unit) for unit in named)
+    return Topic(name, (labels,), source=source, problem=obj)
 
 
 def as_id(value: object, what: str) -> str:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from optsum.corpus.formats.columns import Columns, parse_columns, recognised
+from optsum.corpus.formats.hf_datasets import PREFIX
 from optsum.corpus.formats.lines import Line, RawLine, decoded
 from optsum.corpus.formats.sources import open_source
 from optsum.corpus.sentences import splitter_of
 from optsum.corpus.topic import BadTopic, Flat, Reading, Topic, as_id, topic_of
 from optsum.corpus.unique import unique_topics
 from optsum.errors import InputError
+from optsum.plugins import is_place, load_place
 from optsum.system.files import PathLike, name_of
 
 
@@ -69,9 +73,31 @@ def topics_read(
     told: Callable[[str], None] | None = None,
 ) -> Iterator[Topic | BadTopic]:
     """Do what `read_topics` does, by what was resolved before."""
+    if is_program(path):
+        return unique_topics(_made(str(path), reading))
     mapped = None if columns is None else parse_columns(columns)
     source = open_source(path, split=reading.split, columns=mapped.names if mapped is not None else ())
     return unique_topics(topics_of_source(source, mapped, reading, Say(name_of(path), told)))
+
+
+def is_program(path: object) -> bool:
+    """Return whether a name says which function makes problems or topics: ``FILE.py:function``, ``module:function``."""
+    return isinstance(path, str) and is_place(path) and not path.startswith(PREFIX) and not Path(path).exists()
+
+
+def _made(place: str, reading: Reading) -> Iterator[Topic | BadTopic]:
+    """Yield what a function makes; one without a name is called by its number, from 0."""
+    try:
+        made = load_place(place)()
+    except Exception as error:
+        raise InputError(f"{place} makes no problems: {error!r}.") from error
+    for number, each in enumerate(made):
+        named = {"id": str(number), **each} if isinstance(each, Mapping) else each
+        try:
+            topic = topic_of(named, reading)
+            yield topic if topic.id else replace(topic, id=str(number))
+        except InputError as error:
+            yield BadTopic(str(number), place, str(error))
 
 
 class Say:
@@ -124,7 +150,12 @@ def topics_of_line(
     if isinstance(value, dict) and value.get("status") == "error":  # what could not be used before
         yield BadTopic(_id_of(value), line.source, str(value.get("error")))
         return
-    if columns is None and isinstance(value, dict) and "id" not in value and {"documents", "cover"} & value.keys():
+    if (
+        columns is None
+        and isinstance(value, dict)
+        and "id" not in value
+        and {"documents", "cover", "format"} & value.keys()
+    ):
         value = {"id": str(number), **value}
     try:
         for record in [value] if columns is None else columns.topics(value, number, reading.split):

@@ -12,9 +12,9 @@ from typing import Final, Unpack
 
 from optsum.corpus.given import AnyTopics, topics_of
 from optsum.corpus.topic import BadTopic, topic_of
+from optsum.coverage.normal_form_json import json_of_coverage
 from optsum.errors import InputError, OptionError, OptsumError, UnsupportedError, describe, unknown_name
 from optsum.exchange.lp_mps import lp_text, mps_text
-from optsum.exchange.normal_form_json import json_of_coverage
 from optsum.options.keywords import Keywords
 from optsum.options.options import Options, resolve
 from optsum.problem.formulation import Task
@@ -22,6 +22,7 @@ from optsum.problem.problem import Capability
 from optsum.program.wcnf import wcnf_text
 from optsum.running.each_topic import Warned, problems
 from optsum.running.one_problem import build
+from optsum.running.posed import posed
 from optsum.running.setup import Setup, setup_of
 
 __all__ = ["FORMATS", "Exported", "export", "export_topics", "file_stem", "tasks_of", "unit_labels"]
@@ -126,7 +127,8 @@ def export(
     OptsumError
         At once, if the options or the folder cannot be used.
     """
-    return list(export_topics(topics, folder, format, resolve(options, config=config)))
+    topics, named = posed(topics, options, config)
+    return list(export_topics(topics, folder, format, resolve(named, config=config)))
 
 
 def export_topics(

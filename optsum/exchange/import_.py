@@ -22,6 +22,7 @@ from optsum.options.options import Options, resolve
 from optsum.problem.formulation import Task
 from optsum.problem.problem import Capability
 from optsum.running.each_topic import error_result
+from optsum.running.posed import posed
 from optsum.running.results import finished
 from optsum.running.search import search
 from optsum.running.setup import Setup, setup_of
@@ -80,7 +81,8 @@ def import_solutions(
     OptsumError
         At once, if the options or the solutions cannot be used.
     """
-    return list(import_topics(topics, solutions, resolve(options, config=config)))
+    topics, named = posed(topics, options, config)
+    return list(import_topics(topics, solutions, resolve(named, config=config)))
 
 
 def import_topics(topics: AnyTopics, solutions: str | Path, options: Options) -> Iterator[Result]:

@@ -17,6 +17,7 @@ from optsum.options.files.schema import described
 from optsum.options.files.toml import check_kinds, read_table, toml_of
 from optsum.options.options import OF_WORKERS, Options, check_solver_is_used, resolve
 from optsum.registry import STRATEGIES
+from optsum.running.posed import posed
 from optsum.system.files import PathLike
 
 __all__ = ["Experiment", "Shard", "experiment_of"]
@@ -120,6 +121,7 @@ def experiment_of(given: PathLike | Mapping[str, Any], options: Mapping[str, Any
     own = {name: table.pop(name, None) for name in _OWN}
     topics = _topics(own["topics"], where)
     base = {**table, **{name: value for name, value in (options or {}).items() if value is not None}}
+    _, base = posed(topics[0], base)
     cells: dict[str, Options] = {}
     for values in _combinations(own["grid"], where):
         try:

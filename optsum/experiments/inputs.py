@@ -17,6 +17,7 @@ from optsum._version import __version__
 from optsum.corpus.folders.texts import line_pair
 from optsum.corpus.formats.hf_datasets import PREFIX
 from optsum.corpus.topic import BadTopic, Topic
+from optsum.corpus.topics import is_program
 from optsum.errors import InputError, OptsumError
 from optsum.options.options import Options
 from optsum.problem.formulation import Formulation
@@ -42,6 +43,10 @@ def fingerprint(path: str) -> dict[str, Any]:
     """
     if path.startswith(PREFIX):
         return {"path": path, "sha256": None, "bytes": None}
+    if is_program(path):  # what it makes cannot be known by more than the file that it stands in
+        home = path.rpartition(":")[0]
+        held = fingerprint(home) if home.endswith(".py") else {"sha256": None, "bytes": None}
+        return {**held, "path": path}
     try:
         pair = line_pair(path)
         if pair is None and Path(path).is_dir():

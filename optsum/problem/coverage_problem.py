@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterator
+from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -49,8 +49,11 @@ class CoverageProblem(Problem):
         instance: Coverage,
         reference_model: Callable[[], Any] | None = None,
         reference_units: int | None = None,
+        *,
+        name: str = "",
+        labels: Sequence[str] = (),
     ) -> CoverageProblem:
-        """Wrap an instance."""
+        """Wrap an instance; `name` and `labels` are those of `Problem`."""
         return cls(
             instance=instance,
             reference_model=reference_model,
@@ -59,6 +62,8 @@ class CoverageProblem(Problem):
             min_length=instance.min_length,
             max_length=instance.max_length,
             sense=instance.goal,
+            name=name,
+            labels=tuple(labels),
         )
 
     def within(self, max_length: int) -> Self:
@@ -70,6 +75,10 @@ class CoverageProblem(Problem):
         kept = super().without(units)
         instance = self.instance.resized(kept.lengths, kept.max_length)
         return replace(kept, instance=instance, reference_model=None)
+
+    def fresh(self) -> Self:
+        """Return the same problem without what earlier searches computed on it."""
+        return replace(self)
 
     @cached_property
     def coverage(self) -> Coverage:

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, final
 from optsum.corpus.topic import Topic
 from optsum.coverage.instance import Sense
 from optsum.coverage.row import Row
-from optsum.errors import UnsupportedError, visible
+from optsum.errors import InputError, UnsupportedError, visible
 from optsum.metrics.metric import Metric
 from optsum.metrics.rouge import Score, rouge_all
 from optsum.metrics.similarity import Greedy
@@ -200,6 +200,8 @@ class Formulation(ABC):
         Whether a selection is of whole sentences, so that a sentence has a label: selected or not.
     summaries : str
         What its selections are called, all together: "extracts"; if nothing is said, its name before "summaries".
+    reads_topics : bool
+        Whether it makes problems of texts; otherwise problems are given as they are.
     flags : tuple of str
         Those of its fields that have a flag of their own among the options, under the same name; others are given by
         ``--formulation-option``.
@@ -212,6 +214,7 @@ class Formulation(ABC):
     has_metric: ClassVar[bool] = True
     whole_sentences: ClassVar[bool] = True
     summaries: ClassVar[str] = ""
+    reads_topics: ClassVar[bool] = True
     flags: ClassVar[tuple[str, ...]] = ()
 
     @final
@@ -225,6 +228,8 @@ class Formulation(ABC):
         InputError
             If the topic has nothing to optimize.
         """
+        if self.reads_topics and topic.problem is not None:
+            raise InputError(f"{topic.id!r} is a problem, and no text: give --formulation problem.")
         if self.has_metric:
             _served(type(self), spec)
         if not spec.sides.say_something(topic):

@@ -9,14 +9,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Hashable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from copy import copy
+from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
 from itertools import filterfalse
-from typing import TYPE_CHECKING, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import numpy as np
 
+from optsum.corpus.topic import Topic, as_id
 from optsum.coverage.instance import NO_LIMIT, Key, Sense
 from optsum.errors import UnsupportedError
 from optsum.optima.fitting import fit
@@ -94,6 +96,10 @@ class Problem(ABC):
     sense : Sense
     reference_units : int or None
         How many units the references have, on average, where that is known; some heuristics start with as many.
+    name : str
+        What its row is called; its number among those that are given with it, if it has none.
+    labels : tuple of str
+        What people call each unit; its number, if none are given.
     """
 
     lengths: tuple[int, ...]
@@ -101,6 +107,8 @@ class Problem(ABC):
     max_length: int = NO_LIMIT
     sense: Sense = field(default=Sense.MAXIMIZE)
     reference_units: int | None = None
+    name: str = ""
+    labels: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Take whole numbers exactly, and refuse others."""
@@ -142,14 +150,32 @@ class Problem(ABC):
 
     def within(self, max_length: int) -> Self:
         """Return the same problem with another maximum length."""
-        return replace(self, max_length=max_length)
+        return self._but(max_length=max_length)
+
+    def _but(self, **changed: Any) -> Self:
+        found = self.fresh()
+        for name, value in changed.items():
+            object.__setattr__(found, name, value)
+        return found
+
+    def fresh(self) -> Self:
+        """Return the same problem without what earlier searches computed on it, however its class is made."""
+        found = copy(self)
+        for name in [name for name in vars(found) if isinstance(getattr(type(self), name, None), cached_property)]:
+            del found.__dict__[name]
+        return found
+
+    def as_topic(self) -> Topic:
+        """Return the topic that stands for this problem where topics are taken: its units are the sentences."""
+        labels = tuple(map(str, self.labels or range(self.size)))
+        return Topic(self.name and as_id(self.name, "the name of a problem"), (labels,), problem=self)
 
     def without(self, units: Collection[int]) -> Self:
         """Return the same problem with some units too long to be chosen; no other selection changes."""
         others = [0 if unit in units else length for unit, length in enumerate(self.lengths)]
         most = max(self.min_length, min(self.max_length, sum(others)))
         lengths = tuple(most + 1 if unit in units else length for unit, length in enumerate(others))
-        return replace(self, lengths=lengths, max_length=most)
+        return self._but(lengths=lengths, max_length=most)
 
     @property
     def lighter(self) -> Problem:

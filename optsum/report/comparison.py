@@ -24,6 +24,7 @@ from optsum.report.tables.formats import data_frame
 from optsum.report.tables.results import headline
 from optsum.report.tables.table import Cell, Table, Tabular, counted, number, seconds, share
 from optsum.running.plan import Plan, by_problem, compare_topics
+from optsum.running.posed import posed
 
 TARGETS: Final = (0.95, 0.99, 1.0)
 """Shares of the optimum whose times are reported."""
@@ -423,9 +424,8 @@ def compare(
     >>> [(row.strategy, row.mean_objective, row.mean_ratio, row.reached) for row in table.rows]
     [('exhaustive', 1.0, 1.0, 1), ('greedy', 1.0, 1.0, 1)]
     """
-    plan = Plan.of(
-        strategies, exact, backends, seeds=seeds, exact_time_limit=exact_time_limit, config=config, **options
-    )
+    topics, named = posed(topics, options, config)
+    plan = Plan.of(strategies, exact, backends, seeds=seeds, exact_time_limit=exact_time_limit, config=config, **named)
     table = Comparison(plan, keep_results=keep_results)
     for results in compare_topics(topics, plan, details=details):
         for problem in by_problem(results):

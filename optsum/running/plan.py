@@ -267,7 +267,7 @@ class _Shared:
                 return unsolved(self._topic.id, setup, Termination.TIME_LIMIT, seconds=clock() - began)
             self._tasks[units] = task, clock() - began
         task, seconds = self._tasks[units]
-        fresh = replace(task, problem=replace(task.problem))  # without what earlier searches computed on it
+        fresh = replace(task, problem=task.problem.fresh())  # without what earlier searches computed on it
         # A certificate is no part of a search, unless it decides when that ends.
         known = None if strategy.exact or setup.limits.gap is not None else self._bounds.get(units)
         result = run_task(fresh, setup, began=clock() - seconds, root_bound=known)

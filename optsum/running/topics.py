@@ -13,10 +13,12 @@ from optsum.corpus.topic import Topic, topic_of
 from optsum.corpus.vectors.arrays import Embed
 from optsum.options.keywords import Keywords, SolveKeywords
 from optsum.options.options import Options, resolve
+from optsum.problem.problem import Problem
 from optsum.running.all_optima.detailed import detailed
 from optsum.running.each_topic import attempt, charged, each_topic, single_problem
 from optsum.running.executors.choice import AnyExecutor
 from optsum.running.one_problem import answer
+from optsum.running.posed import posed
 from optsum.running.setup import Setup, setup_of
 from optsum.running.warm import warm_up
 from optsum.system.clock import clock
@@ -26,20 +28,20 @@ __all__ = ["search_part", "solve", "solve_all", "solve_topics"]
 
 
 def solve(
-    topic: Topic | Mapping[str, Any] | Words,
+    topic: Topic | Problem | Mapping[str, Any] | Words,
     summary: Words | None = None,
     *,
     embed: Embed | None = None,
     config: str | Path | None = None,
     **options: Unpack[Keywords],
 ) -> Result:
-    """Solve one topic.
+    """Solve one topic, or one problem.
 
     Parameters
     ----------
     topic : Topic or dict
         ``{"id": ..., "documents": [[sentence, ...], ...], "references": [[sentence, ...], ...]}``; or, with `summary`,
-        a document alone: a text, or a list of its sentences.
+        a document alone: a text, or a list of its sentences. Or a problem, which needs no options of texts.
     summary : str or list of str, optional
         The reference summary of that document.
     embed : callable, optional
@@ -69,7 +71,8 @@ def solve(
     >>> solve("It rained. The match was called off. Fans left.", "Rain ended the match.", max_length=5).summary
     ('The match was called off.',)
     """
-    resolved = resolve(options, config=config)
+    topic, found = posed(topic, options, config)
+    resolved = resolve(found, config=config)
     setup = setup_of(resolved)
     ready, began = warm_up(setup), clock()
     given = topic_given(topic, summary, resolved.reading)
@@ -91,7 +94,8 @@ def solve_all(
     Parameters
     ----------
     topics : iterable
-        Topics, their JSON form, or what `optsum.read_topics` yields; or the path of a file of them, or a data frame.
+        Topics, their JSON form, or what `optsum.read_topics` yields; or the path of a file of them, or a data frame. Or
+        problems, the path of a file of them in the normal form, or ``module.py:function``, which makes them.
     embed : callable, optional
         As in `solve`; it is called in this process, topic by topic.
     config, **options
@@ -113,7 +117,8 @@ def solve_all(
     """
     own = None if executor is None or isinstance(executor, str) else executor
     named = {"executor": executor} if own is None else {}
-    setup = setup_of(resolve({**options, **named}, config=config))
+    topics, found = posed(topics, {**options, **named}, config)
+    setup = setup_of(resolve(found, config=config))
     given = topics if embed is None else each_with_vectors(topics, embed, setup.options.reading)
     batches = each_topic(given, [setup], partial(_search_shown, setup=setup), own)
     return (result for batch in batches for result in batch)

@@ -98,7 +98,7 @@ def _made_ready(setup: Setup, small: Options) -> float:
         setup = setup_of(small)
         if setup.formulation.has_metric:
             compile_parts(collected(text_kernels.prepare))
-        if not setup.ours:
+        if not setup.ours or not setup.formulation.reads_topics:
             _try_parts(setup)
         else:
             compile_parts(collected(partial(_prepare, setup)))
@@ -176,7 +176,7 @@ def refused(options: Options) -> bool:
     from optsum.running.one_problem import build
 
     small = setup_of(_fitting(options))
-    if not small.ours:
+    if not small.ours or not small.formulation.reads_topics:
         return False  # which only its own topics tell
     try:
         small.strategy.accept(build(SAMPLE, small).problem)

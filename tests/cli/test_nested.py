@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from optsum.cli import main
+from optsum.coverage.normal_form_json import coverage_of_json
 from optsum.errors import InputError
-from optsum.exchange.normal_form_json import coverage_of_json
 from optsum.system.files import is_deep
 
 DEPTHS = [100, 950, 20_000]

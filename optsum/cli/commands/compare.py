@@ -56,9 +56,11 @@ def run(
     from optsum.report.tables.formats import table_format
     from optsum.report.tables.table import put_tables
     from optsum.running.plan import Plan, by_problem, compare_topics
+    from optsum.running.posed import posed
 
     form = table_format(format_)
     plot_path = None if plot is None else checked_plot(plot)
+    _, options = posed(files.topics, options, files.config)
     plan = Plan.of(
         strategies, exact, backends, seeds=seeds, exact_time_limit=exact_time_limit, config=files.config, **options
     )

@@ -39,8 +39,10 @@ def run(
     from optsum.cli.each_topic import EachTopic
     from optsum.report.tables.results import near_table, optima_table
     from optsum.running.all_optima.oracles import enumerate_topics, resolve_enumeration
+    from optsum.running.posed import posed
 
     nearness = near.nearness()
+    _, options = posed(files.topics, options, files.config)
     resolved = resolve_enumeration({**options, "strategy": strategy}, nearness, config=files.config)
     listed = 0 if count_only else max_solutions
     shape = {"max_solutions": listed, "minimal": minimal, "sample": sample, "diverse": diverse}

@@ -32,9 +32,11 @@ def run(
     """Export all problems of a file."""
     from optsum.exchange.export import export_topics
     from optsum.report.tables.table import counted
+    from optsum.running.posed import posed
 
     if output is None:
         raise OptionError("An export needs a folder to write to: give --output DIR.")
+    _, options = posed(topics, options, config)
     resolved = resolve(options, config=config)
     written, failures = 0, []
     for made in export_topics(open_topics(topics, columns, resolved.reading, limit), output, format, resolved):

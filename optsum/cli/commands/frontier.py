@@ -39,9 +39,11 @@ def run(
     from optsum.report.tables.results import frontier_table, headline, steps_table
     from optsum.report.tables.table import put_tables
     from optsum.running.every_length.frontier import frontier_topics, resolve_frontier
+    from optsum.running.posed import posed
 
     form = table_format(format_)
     plot_path = None if plot is None else checked_plot(plot)
+    _, options = posed(files.topics, options, files.config)
     resolved, found = resolve_frontier({**options, "strategy": strategy}, lengths, config=files.config)
     work = EachTopic(files, files.output, [resolved], other=lambda row: _other(row, str(found), optima, greedy))
     results = []

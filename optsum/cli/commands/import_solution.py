@@ -28,7 +28,9 @@ def run(
     from optsum.cli.each_topic import EachTopic
     from optsum.exchange.import_ import import_topics
     from optsum.report.tables.results import results_table
+    from optsum.running.posed import posed
 
+    _, options = posed(files.topics, options, files.config)
     resolved = resolve(options, config=files.config)
     work = EachTopic(files, output_or_pipe(files.output), [resolved])
     return work.show(lambda source: ([result] for result in import_topics(source, solutions, resolved)), results_table)

@@ -18,8 +18,10 @@ def run(files: Files, options: dict[str, Any], details: Details = False) -> int:
     """Solve all topics of a file."""
     from optsum.cli.each_topic import EachTopic
     from optsum.report.tables.results import results_table
+    from optsum.running.posed import posed
     from optsum.running.topics import solve_topics
 
+    _, options = posed(files.topics, options, files.config)
     resolved, output = resolve(options, config=files.config), output_or_pipe(files.output)
     looked_at = details and output is not None
     work = EachTopic(files, output, [resolved])

@@ -6,7 +6,7 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any, TypeAlias
 
@@ -33,17 +33,19 @@ def topic_of(row: Mapping[str, Any], details: Mapping[str, Any]) -> Topic:
     InputError
         If there is none in them.
     """
-    names = details.get("sentence_ids")
-    return as_topic(
+    names, references = details.get("sentence_ids"), details.get("references")
+    problem = references == [] and "cover" not in details  # which is held against no text
+    topic = as_topic(
         {
             "id": row.get("id") or "?",
             "documents": details.get("documents"),
-            "references": details.get("references"),
+            "references": [[]] if problem else references,
             "cover": details.get("cover"),
             "meta": {} if names is None else {"sentence_ids": names},
         },
         flat="sentences",
     )
+    return replace(topic, references=()) if problem else topic
 
 
 def text_of(topic: Topic, setting: Setting, parts: object) -> dict[str, Any]:

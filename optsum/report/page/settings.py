@@ -133,6 +133,8 @@ class Setting:
         options = self.options
         if options is None or self.setup is None:
             return "; ".join(filter(None, (what, _capitals(self.metric), *self._more)))
+        if not self.setup.formulation.reads_topics:
+            return self.setup.formulation.about
         if not self.setup.formulation.has_metric:
             return f"{what} of as few {options.length_unit if options.weights == 'length' else 'sentences'} as can be"
         if options.max_length is None:

@@ -119,6 +119,8 @@ def _units(selection: Sequence[object]) -> str:
 def headline(options: Options) -> str:
     """Return what is optimized, in a few words."""
     formulation = options.formulated()
+    if not formulation.reads_topics:
+        return formulation.about
     words = [formulation.goal(options.spec())]
     if not formulation.has_metric:
         return words[0]

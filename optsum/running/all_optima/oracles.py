@@ -21,13 +21,15 @@ from optsum.optima.optima import Names, Optima
 from optsum.options.keywords import Keywords
 from optsum.options.options import Options, check_solver_is_used, resolve
 from optsum.problem.formulation import Task
-from optsum.registry import PROVER, STRATEGIES
+from optsum.problem.problem import Problem
+from optsum.registry import STRATEGIES
 from optsum.running.all_optima import families
 from optsum.running.all_optima.details import carrying, details_of
 from optsum.running.all_optima.oracle_sets import Oracles
 from optsum.running.best_reference import best_result, each_reference, for_each_reference, reaches, shares, union_of
 from optsum.running.each_topic import attempt, charged, each_topic, single_problem
 from optsum.running.one_problem import build
+from optsum.running.posed import posed, prover_of
 from optsum.running.results import count_sentences, finished, unsolved
 from optsum.running.search import result_of_sets
 from optsum.running.setup import Setup, setup_of
@@ -58,7 +60,7 @@ def resolve_enumeration(
         If the strategy finds one optimum only.
     """
     check_solver_is_used(given, enumerates=True)
-    options = resolve(given, config=config, strategy=PROVER)
+    options = resolve(given, config=config, strategy=prover_of(given))
     if not options.searcher().enumerates:
         able = " or ".join(name for name in STRATEGIES if STRATEGIES.load(name).enumerates)
         raise UnsupportedError(f"The strategy {options.strategy} does not enumerate optima: use {able}.")
@@ -73,7 +75,7 @@ def resolve_enumeration(
 
 
 def enumerate_optima(
-    topic: Topic | Mapping[str, Any] | Words,
+    topic: Topic | Problem | Mapping[str, Any] | Words,
     summary: Words | None = None,
     *,
     within: float | str | None = None,
@@ -121,7 +123,8 @@ def enumerate_optima(
     (6, [(1.0, 3), (0.6666666666666666, 3)])
     """
     nearness = Nearness.given(within, at_least, within_steps, best)
-    setup = setup_of(resolve_enumeration(options, nearness, config=config))
+    topic, named = posed(topic, options, config)
+    setup = setup_of(resolve_enumeration(named, nearness, config=config))
     ready = warm_up(setup)
     _get_ready(setup, nearness)
     began = clock()

@@ -17,14 +17,16 @@ from optsum.contracts.frontier import Frontier, Step
 from optsum.contracts.result import Result, Termination
 from optsum.corpus.given import AnyTopics
 from optsum.corpus.topic import Topic
-from optsum.coverage.instance import Sense
+from optsum.coverage.instance import NO_LIMIT, Sense
 from optsum.errors import UnsupportedError
 from optsum.options.options import Options, resolve
-from optsum.registry import PROVER, STRATEGIES
+from optsum.problem.problem import Problem
+from optsum.registry import STRATEGIES
 from optsum.running.each_topic import attempt, charged, each_topic, single_problem
 from optsum.running.every_length.lengths import Lengths
 from optsum.running.every_length.walk import Walk
 from optsum.running.one_problem import build
+from optsum.running.posed import posed, prover_of
 from optsum.running.results import count_sentences, finished, unsolved
 from optsum.running.setup import Setup, setup_of
 from optsum.running.warm import warm_up
@@ -49,7 +51,7 @@ def resolve_frontier(
     if lengths is not None:
         most = Lengths.given(lengths, None).of[-1]
         given = {**given, "max_length": most}
-    options = resolve(given, config=config, strategy=PROVER)
+    options = resolve(given, config=config, strategy=prover_of(given))
     if options.formulated().sense is Sense.MINIMIZE:
         raise UnsupportedError(f"A {options.formulation} has no maximum length, so it has no frontier over lengths.")
     if options.references == "best":
@@ -61,7 +63,7 @@ def resolve_frontier(
 
 
 def frontier(
-    topic: Topic | Mapping[str, Any],
+    topic: Topic | Problem | Mapping[str, Any],
     *,
     lengths: str | Sequence[int] | None = None,
     optima: bool = False,
@@ -76,7 +78,8 @@ def frontier(
     topic, config, **options
         As in `optsum.solve`; the strategy is branch-and-bound unless another exact one is asked for.
     lengths : text or numbers, optional
-        Maximum lengths, such as ``"25:300:25"`` or ``[50, 100]``; every length up to `max_length` by default.
+        Maximum lengths, such as ``"25:300:25"`` or ``[50, 100]``; every length up to `max_length`, or up to that of a
+        problem, by default.
     optima : bool
         Count all optima at each step.
     greedy : bool
@@ -104,10 +107,13 @@ def frontier(
     3 4 0.75 (1,)
     5 6 1.0 (0, 1)
     """
-    resolved, found = resolve_frontier(options, lengths, config=config)
+    given, named = posed(topic, options, config)
+    if isinstance(topic, Problem) and lengths is None and topic.max_length < NO_LIMIT:
+        named.setdefault("max_length", topic.max_length)
+    resolved, found = resolve_frontier(named, lengths, config=config)
     setup = setup_of(resolved)
     ready, began = warm_up(setup), clock()
-    part = single_problem(topic, setup)
+    part = single_problem(given, setup)
     return charged(_frontier(part, setup, found, began, optima=optima, greedy=greedy), ready)
 
 

@@ -13,9 +13,9 @@ from optsum.coverage.instance import Combination, Coverage, Joint, Sense
 from optsum.coverage.row import Row
 from optsum.errors import InputError
 
-__all__ = ["coverage_of_json", "json_of_coverage"]
+__all__ = ["FORMAT", "coverage_of_json", "json_of_coverage"]
 
-_FORMAT: Final = "optsum coverage 1"
+FORMAT: Final = "optsum coverage 1"
 _MADE_BY: Final[dict[str, Callable[[Any], Any]]] = {"goal": Sense, "combination": Combination, "weights": tuple}
 
 
@@ -27,7 +27,7 @@ def json_of_coverage(instance: Coverage, *, about: Mapping[str, Any] | None = No
     about : mapping, optional
         More to stand beside it: the topic's id, what its units are called.
     """
-    data: dict[str, Any] = {"format": _FORMAT, **(about or {})}
+    data: dict[str, Any] = {"format": FORMAT, **(about or {})}
     for field in fields(Coverage):
         value = getattr(instance, field.name)
         if isinstance(value, np.ndarray):
@@ -48,8 +48,8 @@ def _listed(vetoes: Sequence[int]) -> Any:
     return {"from": vetoes.start, "to": vetoes.stop} if isinstance(vetoes, range) else list(vetoes)
 
 
-def coverage_of_json(text: str) -> Coverage:
-    """Return the instance that `json_of_coverage` wrote.
+def coverage_of_json(text: str | Mapping[str, Any]) -> Coverage:
+    """Return the instance that `json_of_coverage` wrote, from its text or from what that decodes to.
 
     Raises
     ------
@@ -63,9 +63,9 @@ def coverage_of_json(text: str) -> Coverage:
     4
     """
     try:
-        data = json.loads(text)
-        if data.get("format") != _FORMAT:
-            raise InputError(f"This is no instance of optsum: its format is not {_FORMAT!r}.")
+        data = json.loads(text) if isinstance(text, str) else text
+        if data.get("format") != FORMAT:
+            raise InputError(f"This is no instance of optsum: its format is not {FORMAT!r}.")
         values: dict[str, Any] = {}
         for field in fields(Coverage):
             if field.name == "rows":  # files of older versions have none

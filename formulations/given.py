@@ -1,0 +1,86 @@
+"""Problems that are given as they are, with no text behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from optsum.corpus.topic import Topic
+from optsum.coverage.instance import NO_LIMIT, Sense
+from optsum.coverage.normal_form_json import coverage_of_json
+from optsum.errors import InputError, unknown_name
+from optsum.problem.coverage_problem import CoverageProblem
+from optsum.problem.formulation import Extract, Formulation
+from optsum.problem.problem import Problem, Selection
+from optsum.problem.spec import Spec
+from optsum.text.tokenizers import Sentence
+
+
+class GivenTask(Extract):
+    """A problem whose units have labels, or numbers alone."""
+
+    def display(self, selection: Selection) -> tuple[Sentence, ...] | None:
+        """Return the labels of a selection; None where there are only numbers."""
+        return self.decode(selection) if self.problem.labels else None
+
+
+@dataclass(frozen=True)
+class Given(Formulation):
+    """Problems of one's own, and lines of the normal form, as they are; a maximum length replaces theirs."""
+
+    name: ClassVar[str] = "problem"
+    about: ClassVar[str] = "problems that are given, to be maximized"
+    has_metric: ClassVar[bool] = False
+    whole_sentences: ClassVar[bool] = False
+    summaries: ClassVar[str] = "selections"
+    reads_topics: ClassVar[bool] = False
+
+    def build(self, topic: Topic, spec: Spec) -> GivenTask:
+        """Return the problem that a topic holds.
+
+        Raises
+        ------
+        InputError
+            If it holds none, or one whose sense is another.
+        """
+        given = topic.problem
+        if given is None:
+            raise InputError(f"{topic.id!r} is a text among problems: solve it apart.")
+        if isinstance(given, Mapping):
+            labels = topic.documents[0] if "units" in given else ()
+            given = CoverageProblem.of(coverage_of_json(given), name=topic.id, labels=list(map(str, labels)))
+        problem: Problem = given
+        if problem.sense is not self.sense:
+            raise InputError(
+                f"The problem {topic.id!r} is to {problem.sense.value}, and those before it are not: solve those that "
+                "minimize apart."
+            )
+        if spec.min_length:
+            raise InputError("A problem has a minimum length of its own: leave --min-length.")
+        if spec.max_length != NO_LIMIT:
+            problem = problem.within(spec.max_length)
+        return GivenTask.of(topic, spec, problem, range(problem.size))  # type: ignore[return-value]
+
+
+@dataclass(frozen=True)
+class GivenToMinimize(Given):
+    """The same, to be minimized."""
+
+    name: ClassVar[str] = "problem:minimize"
+    about: ClassVar[str] = "problems that are given, to be minimized"
+    sense: ClassVar[Sense] = Sense.MINIMIZE
+
+
+def given(rest: str) -> type[Given]:
+    """Return the formulation whose name is "problem" and the rest.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is none.
+    """
+    for made in (Given, GivenToMinimize):
+        if made.name == f"{Given.name}{rest}":
+            return made
+    raise unknown_name("formulation", f"{Given.name}{rest}", [Given.name, GivenToMinimize.name])

@@ -17,7 +17,6 @@ from functools import partial
 from typing import Any, ClassVar, Final
 
 from optsum.corpus.topic import Topic
-from optsum.metrics.lcs import LongestSubsequence
 from optsum.metrics.metric import Counts, Gram
 from optsum.metrics.names import parse_metric
 from optsum.metrics.similarity import Similarity
@@ -32,20 +31,17 @@ from optsum.system.deadline import NEVER, Deadline
 from optsum.text.lengths import LENGTH_OF
 
 from .extractive_pyomo import ReferenceModel
-from .rouge_l import longest_problem
 from .similar import OF_SIMILARITY, similar_extract
+
+_LONGEST: Final = ("rouge-l", "rougeL")
 
 _APART: Final = (
     "Model units are clipped by themselves for recall of n-grams only (Lin & Hovy 2003): use --measure recall "
-    "without rouge-l, or --model-units whole."
+    "without rouge-l and rougeL, or --model-units whole."
 )
 
 _SERVES: Final = Serves(
     rules=(
-        Rule(
-            "The extractive formulation searches rouge-l by itself, not in {metric}: choose one with --metric.",
-            when={"metric": ("A+B",), "part": ("rouge-l",)},
-        ),
         Rule(
             "The geometric mean {metric} is one of recalls, of one reference or pooled ones (Lin & Hovy 2003): "
             "use --measure recall and --references pooled, each or best.",
@@ -54,7 +50,7 @@ _SERVES: Final = Serves(
         ),
         *OF_SIMILARITY,
         Rule(_APART, only={"measure": ("recall",)}, when={"model_units": ("sentences",)}),
-        Rule(_APART, when={"model_units": ("sentences",), "part": ("rouge-l",)}),
+        Rule(_APART, when={"model_units": ("sentences",), "part": _LONGEST}),
         Rule(
             "n-grams across sentence ends are served for rouge-1 and rouge-2, not for {metric}: "
             "leave --boundaries at sentence.",
@@ -68,9 +64,9 @@ _SERVES: Final = Serves(
             when={"boundaries": ("joined",), "counts": ("set",)},
         ),
         Rule(
-            "rouge-l looks at sentence against sentence with clipped counts: leave --counts and --boundaries.",
+            "Common subsequences have clipped counts: leave --counts, or choose another metric than {metric}.",
             only={"counts": ("clipped",)},
-            when={"part": ("rouge-l",)},
+            when={"part": _LONGEST},
         ),
     )
 )
@@ -97,8 +93,6 @@ class Extractive(Formulation):
             If the references have no n-gram to count.
         """
         metric = parse_metric(spec.metric)
-        if isinstance(metric, LongestSubsequence):
-            return Extract.of(topic, spec, *longest_problem(topic, spec, _candidates(topic, spec)))
         if isinstance(metric, Similarity):
             return similar_extract(topic, spec, metric, [each[:2] for each in _candidates(topic, spec)])
         numbered = NumberedTopic.of(topic, spec)

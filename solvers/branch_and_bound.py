@@ -26,6 +26,7 @@ from .engine.program import program_of, spread
 from .levels import all_by_levels, limits_left, search_by_levels
 from .objectives.guards import servable
 from .objectives.minimum import with_minimum_row
+from .objectives.tightened import merged, tightened, tightened_by
 
 if TYPE_CHECKING:
     from .objectives.ratio import Findings
@@ -106,9 +107,13 @@ class BranchAndBound(Strategy):
     @staticmethod
     def search_small(run: Run) -> bool:
         """Search for a while where selections have few units (`small`); return whether the optimum is proven."""
+        return BranchAndBound._searched_small(run, merged(run.problem.coverage))
+
+    @staticmethod
+    def _searched_small(run: Run, coverage: Coverage) -> bool:
         from .small.search import search_small
 
-        found = search_small(run.problem.coverage, run.check, run.limits.nodes)
+        found = search_small(coverage, run.check, limits_left(run).nodes)
         if found is None:
             return False
         run.count(nodes=found.nodes)
@@ -154,10 +159,14 @@ class BranchAndBound(Strategy):
             solve_cover(run)
             return True
         if self.bound != "knapsack":
-            coverage = with_minimum_row(coverage)
+            coverage = with_minimum_row(merged(coverage))
         if is_linear(coverage):
             self._search_linear(run, coverage)
             return True
+        if coverage.ceilings:
+            coverage = tightened(coverage, run.deadline)
+            if self._searched_small(run, coverage):
+                return True
         limits = limits_left(run)
         patient = most is None or (limits.nodes is not None and limits.nodes <= most)
         limits = limits if patient else replace(limits, nodes=most)
@@ -203,15 +212,17 @@ class BranchAndBound(Strategy):
         if is_cover(coverage):
             return enumerate_covers(coverage, limits, should_stop=should_stop)
         if self.bound != "knapsack":
-            coverage = with_minimum_row(coverage)
+            coverage = with_minimum_row(merged(coverage))
         deadline = Deadline(limits.time_s, should_stop)
         if is_linear(coverage):
             return (solve_knapsack_all if self.bound == "knapsack" else solve_all)(coverage, limits, deadline)
-        found = _solve_ratios(coverage, limits, deadline, every=True)
+        found = _solve_ratios(tightened(coverage, deadline), limits, deadline, every=True)
         statistics = {**found.statistics, "diagram": len(found.optima.nodes)}
         bound = found.key if found.proven else _unproven(problem, found.selection, found.key, deadline)
+        bottom = int(coverage.constants[1]) if coverage.constant_denominator else None
+        value, most = (key if bottom is None else int(key * bottom) for key in (found.key, bound))
         ending = (found.reason or Termination.COMPLETED).value
-        return Optima(found.optima, found.key, bound, found.reason is None, ending, statistics)
+        return Optima(found.optima, value, most, found.reason is None, ending, statistics)
 
     def near(
         self, problem: Problem, nearness: Nearness, limits: Limits, should_stop: Callable[[], bool] | None = None
@@ -225,12 +236,18 @@ class BranchAndBound(Strategy):
             raise UnsupportedError("--bound knapsack enumerates optima, nothing near them: use --bound lagrangian.")
         if isinstance(coverage, Facility):
             return all_by_levels(coverage, limits, should_stop, lambda part, *rest: self.near(part, nearness, *rest))
-        coverage = with_minimum_row(coverage)
+        coverage = with_minimum_row(merged(coverage))
         deadline = Deadline(limits.time_s, should_stop)
-        found = near_optima(coverage, nearness, limits, deadline, linear=is_linear(coverage))
-        if found.bound != NO_LIMIT:
+        found = near_optima(tightened(coverage, deadline), nearness, limits, deadline, linear=is_linear(coverage))
+        bottom = int(coverage.constants[1]) if coverage.ceilings and coverage.constant_denominator else 1
+        if bottom > 1:
+            found = replace(
+                found, value=found.value // tightened_by(coverage), bound=found.bound // tightened_by(coverage)
+            )
+        if found.bound < NO_LIMIT:
             return found
-        return replace(found, bound=_unproven(problem, found.best, Fraction(found.value), deadline))
+        bound = _unproven(problem, found.best, Fraction(found.value) / bottom, deadline)
+        return replace(found, bound=bound if bottom == 1 else int(bound * bottom))
 
     def by_length(
         self, problem: Problem, lengths: Sequence[int], limits: Limits, deadline: Deadline
@@ -264,7 +281,7 @@ def _unproven(problem: Problem, selection: Selection | None, key: Fraction, dead
 
 def is_linear(coverage: Coverage) -> bool:
     """Whether one integer decides, and the engine holds it."""
-    if not coverage.constant_denominator:
+    if not coverage.constant_denominator or coverage.ceilings:
         return False
     return reaches(coverage)[0] * spread(coverage.rows) < _LARGE
 
@@ -276,7 +293,7 @@ def _solve_ratios(
     from .objectives.ratio import fits, solve_ratio
     from .objectives.sums import solve_sum
 
-    one = coverage.ratios == 1 and coverage.combination is not Combination.PRODUCT
+    one = coverage.ratios == 1 and coverage.combination is not Combination.PRODUCT and not coverage.ceilings
     return (solve_ratio if one and fits(coverage) else solve_sum)(coverage, limits, deadline, every=every, start=start)
 
 

@@ -67,6 +67,8 @@ def certify(problem: Problem, deadline: Deadline) -> Key | None:
         _pass_on(reason, deadline)
     if found is not None:
         return found
+    if instance.ceilings:
+        return problem.root_bound(deadline)
     weights = instance.weights
     if instance.ratios == 1 and instance.combination is not Combination.PRODUCT:
         return _largest(instance, instance, 0, deadline)

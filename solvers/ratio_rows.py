@@ -18,6 +18,7 @@ import numpy as np
 
 from optsum.coverage.cell import Cell
 from optsum.coverage.instance import Combination, Coverage, IntArray, pack
+from optsum.program.ceiling_columns import CeilingColumns
 from optsum.program.model import LinearModel, coverage_model
 from optsum.program.surrogate import reaches
 
@@ -84,8 +85,11 @@ class RatioRows:
     def __init__(self, coverage: Coverage) -> None:
         self.constants: list[int] = coverage.constants.tolist()
         self.most = reaches(coverage)
+        longest, ceilings, coverage = CeilingColumns(coverage), coverage.ceilings, coverage.plain
         group = _groups(coverage)
-        skeleton = _skeleton(coverage, group)
+        none = np.zeros(coverage.size, np.int64)
+        bare = tuple(replace(one, slot=0, first=0, last=0, mass=none) for one in ceilings)
+        skeleton = replace(_skeleton(coverage, group), ceilings=bare)
         counts = bool((skeleton.slot == 1).any())
         self._model = coverage_model(skeleton, Fraction(1) if counts else None)
         full = np.diff(coverage.level_start) - 1
@@ -97,6 +101,8 @@ class RatioRows:
             start, steps = int(coverage.level_start[feature]), int(full[feature])
             gains = np.diff(coverage.level[start : start + steps + 1])
             self._held[coverage.slot[feature], first[number] : first[number] + steps] += gains
+        end = self._model.columns - int(shared.sum())
+        self._held[longest.slot, np.arange(end - len(longest.slot), end)] = longest.worth
         self._counted = self._counted_columns(skeleton, first) if counts else []
 
     @staticmethod

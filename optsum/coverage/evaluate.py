@@ -35,7 +35,9 @@ def score(instance: Coverage, selection: Iterable[int]) -> tuple[tuple[int, ...]
         totals = [_most_similar(instance, chosen), int(instance.constants[1])]
         totals += [sum(row) for row in instance.own[:, list(chosen)].tolist()]
     else:
-        totals = _counted(instance, chosen, copies)
+        totals = _counted(instance.plain, chosen, copies)
+        for ceiling in instance.ceilings:
+            totals[ceiling.slot] += ceiling.gain * ceiling.hits(sorted(chosen))
     length = sum(instance.lengths[list(chosen)].tolist())
     violation = sum(row.excess(chosen) for row in instance.rows)
     if len(instance.parents):

@@ -16,7 +16,8 @@ goal           objective
 ``MINIMIZE``   the sum of the chosen lengths, subject to every feature reaching its full gain
 =============  ==========================================================================================
 
-Either is subject to further `rows`, linear in the chosen units, if there are any.
+Either is subject to further `rows`, linear in the chosen units, if there are any. Of a numerator features may say an
+upper bound only, and *ceilings* what a selection truly has (`optsum.coverage.ceilings`).
 
 Hirao et al. 2017 (extractive), eq. 3-8, is the case with singletons V = {i} and one constant denominator; the
 papers' variables z_kj are merged over the references k into one gain table per n-gram, which has the same optimum.
@@ -26,7 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from enum import Enum
 from fractions import Fraction
 from functools import cached_property
@@ -36,6 +37,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from optsum.coverage.ceilings import Ceiling
 from optsum.coverage.row import Row
 from optsum.errors import InputError
 from optsum.whole import LARGEST, whole, whole_array, whole_numbers
@@ -161,6 +163,8 @@ class Coverage:
     goal : Sense
     rows : tuple of Row
         Side constraints.
+    ceilings : tuple of Ceiling
+        Parts of numerators that features only bound from above.
 
     Raises
     ------
@@ -185,6 +189,7 @@ class Coverage:
     max_length: int = NO_LIMIT
     goal: Sense = Sense.MAXIMIZE
     rows: tuple[Row, ...] = ()
+    ceilings: tuple[Ceiling, ...] = ()
 
     def __post_init__(self) -> None:
         """Take whole numbers exactly, and check what the kernels rely on."""
@@ -333,27 +338,58 @@ class Coverage:
         max_length = min(whole(max_length, "The maximum length", most=10**400), NO_LIMIT)
         if max_length < max(0, self.min_length):
             raise InputError(f"The maximum length {max_length} is below the minimum length {self.min_length}.")
-        found = copy(self)
-        object.__setattr__(found, "max_length", max_length)
-        return found
+        return self._copied(max_length=max_length)
 
     def resized(self, lengths: Sequence[int], max_length: int) -> Coverage:
         """Return the same instance with other lengths, which are not checked."""
-        found = copy(self)
-        object.__setattr__(found, "lengths", np.array(lengths, np.int64))
-        object.__setattr__(found, "max_length", max_length)
-        return found
+        return self._copied(lengths=np.array(lengths, np.int64), max_length=max_length)
 
     def with_rows(self, rows: tuple[Row, ...]) -> Coverage:
         """Return the same instance with side constraints."""
+        return self._copied(rows=rows)
+
+    def _copied(self, **given: Any) -> Coverage:
+        """Return the same instance, of the same features, with some attributes that are not checked again."""
         found = copy(self)
-        object.__setattr__(found, "rows", rows)
+        found.__dict__.pop("plain", None)
+        found.__dict__.update(given)
+        return found
+
+    def changed(self, **given: Any) -> Coverage:
+        """Return an instance with other arrays, which are right because they are made from this one's."""
+        found = object.__new__(Coverage)
+        found.__dict__.update({one.name: getattr(self, one.name) for one in fields(Coverage)})
+        found.__dict__.update(given)
         return found
 
     @property
     def relaxed(self) -> Coverage:
         """An instance with the same selections, none of which is worth less, that is quicker to bound: here itself."""
         return self
+
+    @cached_property
+    def plain(self) -> Coverage:
+        """The instance without what stands for its ceilings: itself if it has none."""
+        if not self.ceilings:
+            return self
+        kept = np.ones(self.features, np.bool_)
+        mass = self.mass.copy()
+        for ceiling in self.ceilings:
+            kept[ceiling.first : ceiling.last] = False
+            mass[ceiling.slot] -= ceiling.mass
+        widths = np.diff(self.level_start)
+        entries = kept[self.unit_feature]
+        starts = np.append(0, np.cumsum(entries))
+        return self.changed(
+            unit_start=starts[self.unit_start],
+            unit_feature=(np.cumsum(kept) - 1)[self.unit_feature[entries]],
+            unit_count=self.unit_count[entries],
+            level_start=np.append(0, np.cumsum(widths[kept])),
+            level=self.level[np.repeat(kept, widths)],
+            slot=self.slot[kept],
+            mass=mass,
+            ceilings=(),
+        )
 
     @property
     def lighter(self) -> Coverage:

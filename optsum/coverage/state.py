@@ -20,6 +20,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from optsum.coverage.ceilings import CeilingArrays, arrays_of_ceilings, correct
 from optsum.coverage.instance import Combination, Coverage, IntArray, Sense, pack
 from optsum.coverage.row import Row
 from optsum.system.compiled import njit
@@ -55,6 +56,9 @@ class Arrays(NamedTuple):
         The joints that need, or are vetoed by, each unit.
     seam_start, seam_second, seam_feature, seam_count : (units + 1,), (seams,)
         The seams that begin with each unit, by their second unit, ascending.
+    bounded : int
+        1 where there are ceilings: a state's totals are upper bounds then, and `true_totals` what is true.
+    ceilings : CeilingArrays
     """
 
     lengths: IntArray
@@ -83,6 +87,8 @@ class Arrays(NamedTuple):
     seam_second: IntArray
     seam_feature: IntArray
     seam_count: IntArray
+    bounded: int
+    ceilings: CeilingArrays
 
 
 class State(NamedTuple):
@@ -120,7 +126,8 @@ def arrays_of(instance: Coverage, *, totals_only: bool = False) -> Arrays | None
             vetoes[unit].append(number)
     parents = instance.parents if len(instance.parents) else np.full(instance.size, -1)
     covering = instance.goal is Sense.MINIMIZE
-    constants = [instance.constants[0], 1] if instance.constant_denominator else instance.constants
+    alone = instance.constant_denominator and not totals_only
+    constants = [instance.constants[0], 1] if alone else instance.constants
     limits = (0, int(instance.lengths.sum())) if covering else (int(instance.min_length), int(instance.max_length))
     rows = () if totals_only else instance.rows
     return Arrays(
@@ -139,6 +146,8 @@ def arrays_of(instance: Coverage, *, totals_only: bool = False) -> Arrays | None
         *pack(needs),
         *pack(vetoes),
         *_seams(instance),
+        int(bool(instance.ceilings)),
+        arrays_of_ceilings(instance.ceilings, instance.size, len(instance.constants)),
     )
 
 
@@ -298,17 +307,34 @@ def flip(arrays: Any, state: Any, unit: int) -> None:
 
 
 @njit(cache=True)
+def true_totals(arrays: Any, state: Any) -> Any:
+    """Return the totals of a state; where there are ceilings in an array that the next call changes."""
+    if not arrays.bounded:
+        return state.totals
+    count = 0
+    for unit in range(len(state.chosen)):
+        if state.chosen[unit]:
+            arrays.ceilings.units[count] = unit
+            count += 1
+    for total in range(len(state.totals)):
+        arrays.ceilings.totals[total] = state.totals[total]
+    correct(arrays.ceilings, count, arrays.ceilings.totals)
+    return arrays.ceilings.totals
+
+
+@njit(cache=True)
 def value_pair(arrays: Any, state: Any) -> Any:
     """Return the objective as numerator and denominator; larger is better (a length to be minimized is negated)."""
     if arrays.kind == COVER:
         return -state.scalars[LENGTH], np.int64(1)
+    totals = true_totals(arrays, state)
     if arrays.kind == RATIO:
-        return (state.totals[0], state.totals[1]) if state.totals[1] > 0 else (np.int64(0), np.int64(1))
+        return (totals[0], totals[1]) if totals[1] > 0 else (np.int64(0), np.int64(1))
     numerator, denominator = np.int64(0), np.int64(1)
     if arrays.kind == _PRODUCT:
         numerator = np.int64(1)
         for ratio in range(len(arrays.weights)):
-            top, bottom = state.totals[2 * ratio], state.totals[2 * ratio + 1]
+            top, bottom = totals[2 * ratio], totals[2 * ratio + 1]
             if bottom <= 0:
                 return np.int64(0), np.int64(1)
             for _ in range(arrays.weights[ratio]):
@@ -318,14 +344,14 @@ def value_pair(arrays: Any, state: Any) -> Any:
     if arrays.kind == _HARMONIC:  # but for the sum of the weights, which is a constant
         numerator, denominator = np.int64(1), np.int64(0)
         for ratio in range(len(arrays.weights)):
-            top, bottom = state.totals[2 * ratio], state.totals[2 * ratio + 1]
+            top, bottom = totals[2 * ratio], totals[2 * ratio + 1]
             if bottom <= 0 or top <= 0:
                 return np.int64(0), np.int64(1)
             denominator = denominator * top + arrays.weights[ratio] * bottom * numerator
             numerator *= top
         return numerator, denominator
     for ratio in range(len(arrays.weights)):
-        top, bottom = state.totals[2 * ratio], state.totals[2 * ratio + 1]
+        top, bottom = totals[2 * ratio], totals[2 * ratio + 1]
         if bottom > 0:
             numerator = numerator * bottom + arrays.weights[ratio] * top * denominator
             denominator *= bottom

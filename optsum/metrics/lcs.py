@@ -1,5 +1,8 @@
 """Hits of ROUGE-L: the union of longest common subsequences, sentence by sentence (Lin 2004, section 3.2).
 
+ROUGE-1.5.5 has no other (`LongestSubsequence`; rouge-score calls it rougeLsum). rouge-score's rougeL takes each text
+for one sentence (`WholeSubsequence`): hits are the length of the longest common subsequence of both texts.
+
 A pair of sentences often has several longest common subsequences, and the union over the summary's sentences
 depends on which one is taken. ROUGE-1.5.5 goes back from the two ends: on a match it takes both tokens,
 otherwise it drops the reference's token where that costs nothing, and the summary's token where it does.
@@ -12,14 +15,15 @@ by counting bits.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import ClassVar
 
 from optsum.errors import UnsupportedError
 from optsum.metrics.metric import LONGEST, Gram, Metric, Tally, Texts, Totals
 
-__all__ = ["LongestSubsequence", "lcs_positions"]
+__all__ = ["LongestSubsequence", "WholeSubsequence", "lcs_length", "lcs_positions"]
 
 
 @dataclass(frozen=True)
@@ -27,9 +31,7 @@ class LongestSubsequence(Metric):
     """rouge-l: longest common subsequences, sentence by sentence."""
 
     form: ClassVar[str] = "rouge-l"
-    about: ClassVar[str] = (
-        "longest common subsequence, sentence by sentence; recall by milp, all by exhaustive and heuristics"
-    )
+    about: ClassVar[str] = "longest common subsequences, sentence by sentence (ROUGE-1.5.5's; rougeLsum of rouge-score)"
     countable: ClassVar[bool] = False
 
     def keys(self, tokens: Sequence[str]) -> Iterable[Gram]:
@@ -45,11 +47,30 @@ class LongestSubsequence(Metric):
     def totals(self, summary: Texts, references: Sequence[Texts], tally: Tally) -> list[Totals]:
         """Compare a summary with each of its references; counts are clipped, and sentences always apart."""
         if tally.distinct:
-            raise UnsupportedError("rouge-l has clipped counts only; leave out rouge-l or counts='set'")
+            raise UnsupportedError(f"{self} has clipped counts only; leave out {self} or counts='set'")
         if tally.apart:
-            raise UnsupportedError("rouge-l takes references as they are; leave out rouge-l or model_units")
+            raise UnsupportedError(f"{self} takes references as they are; leave out {self} or model_units")
         mass = sum(map(len, summary))
-        return [Totals(union_lcs_hits(one, summary), sum(map(len, one)), mass) for one in references]
+        return [Totals(self._hits(one, summary), sum(map(len, one)), mass) for one in references]
+
+    def _hits(self, reference: Texts, summary: Texts) -> int:
+        return union_lcs_hits(reference, summary)
+
+
+@dataclass(frozen=True)
+class WholeSubsequence(LongestSubsequence):
+    """rougeL: the longest common subsequence of whole texts."""
+
+    form: ClassVar[str] = "rougeL"
+    about: ClassVar[str] = "longest common subsequence of the whole texts (rougeL of rouge-score)"
+
+    @property
+    def coded(self) -> tuple[int, int] | None:
+        """Common subsequences of texts; None for whoever derives from it, as of n-grams."""
+        return (LONGEST, 1) if type(self) is WholeSubsequence else None
+
+    def _hits(self, reference: Texts, summary: Texts) -> int:
+        return lcs_length(list(chain.from_iterable(reference)), list(chain.from_iterable(summary)))
 
 
 def union_lcs_hits(reference: Iterable[Sequence[str]], summary: Sequence[Sequence[str]]) -> int:
@@ -86,6 +107,25 @@ def union_lcs_hits(reference: Iterable[Sequence[str]], summary: Sequence[Sequenc
 def lcs_positions(reference: Sequence[str], summary: Sequence[str]) -> list[int]:
     """Return the positions in `reference` of the common subsequence that ROUGE-1.5.5 takes, ascending."""
     return _trace(reference, _positions(summary), len(summary))[::-1]
+
+
+def lcs_length(reference: Sequence[Hashable], summary: Sequence[Hashable]) -> int:
+    """Return the length of the longest common subsequence.
+
+    Examples
+    --------
+    >>> lcs_length("the cat sat".split(), "on the mat sat a cat".split())
+    2
+    """
+    places: dict[Hashable, int] = {}
+    for position, token in enumerate(reference):
+        places[token] = places.get(token, 0) | 1 << position
+    full = (1 << len(reference)) - 1
+    flat = full
+    for token in summary:
+        both = flat & places.get(token, 0)
+        flat = ((flat + both) | (flat - both)) & full
+    return len(reference) - flat.bit_count()
 
 
 def _positions(tokens: Sequence[str]) -> dict[str, int]:

@@ -9,20 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from optsum.coverage.ceilings import count_bits, extend
 from optsum.system.compiled import njit
 
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 _ONE = np.uint64(1)
 _LAST = np.uint64(63)
-
-
-@njit(cache=True, inline="always")
-def _bits(word: Any) -> Any:
-    """Count the bits of a word."""
-    word -= (word >> np.uint64(1)) & np.uint64(0x5555555555555555)
-    word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
-    word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return np.int64((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
 
 
 @njit(cache=True)
@@ -78,14 +70,75 @@ def trace(ids: Any, begin: int, end: int, places: Any, width: int, flat: Any, ro
             mask = _ALL
             if (word << 6) + 64 > column:
                 mask = (_ONE << np.uint64(column - (word << 6))) - _ONE
-            here += _bits(~flat[held, word] & mask)
-            above += _bits(~flat[held - 1, word] & mask)
+            here += count_bits(~flat[held, word] & mask)
+            above += count_bits(~flat[held - 1, word] & mask)
         if here == 0:
             break
         if here == above:
             held -= 1
         else:
             column = last
+
+
+@njit(cache=True)
+def whole_hits(ids: Any, start: Any, group: Any, different: int) -> Any:
+    """Return the length of the longest common subsequence of the last text and each of the others.
+
+    Parameters are those of `union_hits`, and so is what is returned.
+    """
+    references = len(group) - 2
+    hits = np.zeros(references, np.int64)
+    for reference in range(references):
+        begin, end = start[group[reference]], start[group[reference + 1]]
+        words = max(1, (end - begin + 63) >> 6)
+        places = np.zeros((different, words), np.uint64)
+        for place in range(begin, end):
+            places[ids[place], (place - begin) >> 6] |= _ONE << (np.uint64(place - begin) & _LAST)
+        flat = np.empty(words, np.uint64)
+        for word in range(words):
+            flat[word] = _ALL
+        for place in range(start[group[references]], start[group[references + 1]]):
+            extend(flat, places, ids[place])
+        for word in range(words):
+            hits[reference] += count_bits(~flat[word])
+    return hits
+
+
+@njit(cache=True)
+def covered_positions(ids: Any, start: Any, own: int, different: int) -> Any:
+    """Return which positions of the references each other sentence covers, on the subsequence that ROUGE-1.5.5 takes.
+
+    Parameters
+    ----------
+    ids, start, different
+        As in `optsum.text.interned.Interned`.
+    own : int
+        How many sentences are of references; they come first.
+
+    Returns
+    -------
+    (sentences, tokens of the references) array of 0 and 1
+    """
+    others = len(start) - 1 - own
+    widest, longest = 1, 1
+    for sentence in range(others):
+        widest = max(widest, start[own + sentence + 1] - start[own + sentence])
+    for sentence in range(own):
+        longest = max(longest, start[sentence + 1] - start[sentence])
+    words = (widest + 63) >> 6
+    places = np.zeros((different, words), np.uint64)
+    flat = np.empty((longest + 1, words), np.uint64)
+    rows = np.empty(longest, np.int64)
+    covered = np.zeros((others, start[own]), np.uint8)
+    for sentence in range(others):
+        begin, end = start[own + sentence], start[own + sentence + 1]
+        for place in range(begin, end):
+            places[ids[place], (place - begin) >> 6] |= _ONE << (np.uint64(place - begin) & _LAST)
+        for other in range(own):
+            trace(ids, start[other], start[other + 1], places, end - begin, flat, rows, covered[sentence])
+        for place in range(begin, end):
+            places[ids[place], (place - begin) >> 6] = 0
+    return covered
 
 
 @njit(cache=True)

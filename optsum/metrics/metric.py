@@ -45,7 +45,7 @@ class Tally(NamedTuple):
 
 
 NGRAMS, SKIPS, LONGEST = range(3)
-"""What `Metric.coded` begins with: n-grams, tokens and pairs of them, common subsequences."""
+"""How `Metric.coded` begins with: n-grams, skip-bigrams, common subsequences (0 of sentences, 1 of texts)."""
 
 
 class Totals(NamedTuple):

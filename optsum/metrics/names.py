@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar, Final
 
-from optsum.errors import OptionError, UnknownNameError, UnsupportedError, unknown_name
+from optsum.errors import OptionError, UnsupportedError, unknown_name
 from optsum.metrics.metric import Gram, Metric
 from optsum.metrics.ngrams import NGrams
 from optsum.plugins import Registry, is_place
@@ -21,6 +21,7 @@ METRICS: Final[Registry[Metric]] = Registry(
         "rouge-N": "optsum.metrics.ngrams:NGrams",
         "rouge-suK": "optsum.metrics.ngrams:SkipBigrams",
         "rouge-l": "optsum.metrics.lcs:LongestSubsequence",
+        "rougeL": "optsum.metrics.lcs:WholeSubsequence",
         "similarity": "optsum.metrics.similarity:Similarity",
         "ngram-I-J": "optsum.metrics.names:GeometricMean",
     },
@@ -31,8 +32,8 @@ METRICS: Final[Registry[Metric]] = Registry(
 
 # Offered when a name is wrong, beside the general forms.
 _COMMON = (
-    *("rouge-1", "rouge-2", "rouge-3", "rouge-4", "rouge-su0", "rouge-su4", "rouge-l", "rouge-1+rouge-2"),
-    *("ngram-1-4", "similarity", "similarity-shifted"),
+    *("rouge-1", "rouge-2", "rouge-3", "rouge-4", "rouge-su0", "rouge-su4", "rouge-l", "rougeL"),
+    *("rouge-1+rouge-2", "rouge-1+rouge-2+rouge-l", "ngram-1-4", "similarity", "similarity-shifted"),
 )
 
 _OTHERS = re.compile(r"(?:rouge|r)[-_ ]?([1-9][0-9]?|su[0-9]{0,2}|l|lsum)", re.ASCII | re.IGNORECASE)
@@ -106,7 +107,7 @@ class GeometricMean(_Several):
 def official_name(name: str) -> str:
     """Return the name of a metric as it is written here: ``ROUGE-2``, ``rouge2`` and ``R2`` are ``rouge-2``.
 
-    ``rougeLsum`` of the package rouge-score is ``rouge-l``; its ``rougeL`` is something else, and left as it is.
+    ``rougeLsum`` of the package rouge-score is ``rouge-l``; its ``rougeL`` compares whole texts, and is left as it is.
 
     Examples
     --------
@@ -130,9 +131,9 @@ def parse_metric(name: str | Metric) -> Metric:
     Parameters
     ----------
     name : str or Metric
-        "rouge-1", "rouge-2", ..., "rouge-su4", "rouge-l", the name of a third party's, or several of them joined by
-        "+"; or "ngram-1-4", which is the geometric mean of rouge-1 to rouge-4 ("ngram-2-2" is rouge-2). A `Metric` is
-        returned unchanged.
+        "rouge-1", "rouge-2", ..., "rouge-su4", "rouge-l", "rougeL", the name of a third party's, or several of them
+        joined by "+"; or "ngram-1-4", which is the geometric mean of rouge-1 to rouge-4 ("ngram-2-2" is rouge-2). A
+        `Metric` is returned unchanged.
 
     Returns
     -------
@@ -178,10 +179,5 @@ def _parse_single(name: str) -> Metric:
         if metric is None:
             raise OptionError(f"The metric {name} does not know its own name {own.form!r}: let its read() take it.")
         return metric
-    if name == _WHOLE_TEXT:
-        raise UnknownNameError(
-            "there is no metric 'rougeL'; that of rouge-score takes a whole text for one sentence, and is no objective "
-            "here: rouge-l is ROUGE-1.5.5's, which rouge-score calls rougeLsum"
-        )
     plugins = [form for form in METRICS if form not in METRICS.builtin]
     raise unknown_name("metric", name, (*_COMMON, "rouge-N", "rouge-suK", *plugins))

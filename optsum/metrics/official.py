@@ -11,7 +11,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from optsum.metrics.metric import LONGEST, Metric
+from optsum.metrics.metric import Metric
 from optsum.metrics.rouge import Score
 from optsum.text.interned import Interned
 
@@ -52,11 +52,7 @@ def official_scores(
 
 
 @lru_cache(maxsize=64)
-def codes_of(metrics: tuple[Metric, ...], *, longest: bool = True) -> NDArray[np.int64] | None:
-    """Return how kernels know metrics, a row each (`Metric.coded`); None if they do not know one.
-
-    With `longest` false, common subsequences are none that they know: nothing counts these row by row.
-    """
+def codes_of(metrics: tuple[Metric, ...]) -> NDArray[np.int64] | None:
+    """Return how kernels know metrics, a row each (`Metric.coded`); None if they do not know one."""
     coded = [metric.coded for metric in metrics]
-    unknown = any(one is None or (one[0] == LONGEST and not longest) for one in coded)
-    return None if unknown else np.array(coded, np.int64).reshape(-1, 2)
+    return None if None in coded else np.array(coded, np.int64).reshape(-1, 2)

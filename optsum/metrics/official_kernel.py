@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from optsum.metrics.gram_kernels import clipped_hits, numbers_of
-from optsum.metrics.lcs_kernel import union_hits
+from optsum.metrics.lcs_kernel import union_hits, whole_hits
 from optsum.metrics.metric import LONGEST
 from optsum.system.compiled import njit
 
@@ -56,7 +56,13 @@ def official_hits(ids: Any, start: Any, references: Any, chosen: Any, different:
     scores = np.zeros((len(coded), 3), np.int64)
     for metric in range(len(coded)):
         if coded[metric, 0] == LONGEST:
-            for hits in union_hits(tokens, bounds, texts, different):
+            whole_text = coded[metric, 1] == 1
+            found_hits = (
+                whole_hits(tokens, bounds, texts, different)
+                if whole_text
+                else union_hits(tokens, bounds, texts, different)
+            )
+            for hits in found_hits:
                 scores[metric, 0] += hits
             scores[metric, 1], scores[metric, 2] = end, size - end
             continue

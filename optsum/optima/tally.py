@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from optsum.coverage.evaluate import key_of
 from optsum.coverage.instance import Combination, Coverage, IntArray, Sense
-from optsum.coverage.state import LENGTH, Arrays, arrays_of, empty_state, flip
+from optsum.coverage.state import LENGTH, Arrays, arrays_of, empty_state, flip, true_totals
 from optsum.optima.diagram import Diagram
 from optsum.system.compiled import njit
 
@@ -54,7 +54,7 @@ def _walk(arrays, state, nodes, root, longest, found):
     row = 0
     while depth >= 0:
         if way[depth] == 1:
-            found[row, :-1] = state.totals
+            found[row, :-1] = true_totals(arrays, state)
             found[row, -1] = state.scalars[LENGTH]
             row += 1
         depth, unit = _go_on(nodes, way, stage, depth)

@@ -6,7 +6,7 @@ instances are equal, entry by entry.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, chain
 from typing import Any, ClassVar, NamedTuple
@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optsum.corpus.topic import Topic
-from optsum.coverage.instance import Coverage, IntArray
-from optsum.metrics.metric import Metric
+from optsum.coverage.ceilings import CappedUnion, Ceiling, Group, TextSubsequence
+from optsum.coverage.instance import Coverage, IntArray, pack
+from optsum.metrics.metric import LONGEST, Metric
 from optsum.metrics.names import parse_metric
 from optsum.metrics.official import codes_of, official_scores
 from optsum.metrics.rouge import Score
@@ -68,8 +69,142 @@ class Rows:
         return found
 
 
+class Features(NamedTuple):
+    """Entries of units, a feature each, and the levels of the features."""
+
+    unit: IntArray
+    feature: IntArray
+    copies: IntArray
+    levels: list[list[int]]
+
+
+@dataclass(frozen=True, eq=False)
+class Subsequences:
+    """Common subsequences of the units and each reference; what of them counts is not made of rows.
+
+    Attributes
+    ----------
+    tokens : Interned
+        The sentences of the references first.
+    references : tuple of int
+        As those of `NumberedTopic`.
+    whole : bool
+        Texts are compared (rougeL), not sentences (rouge-l).
+    units : numbers of the units' sentences among those of `tokens`
+    covered : (units, tokens of the references)
+        Which positions each unit covers, of rouge-l.
+    """
+
+    tokens: Interned
+    references: tuple[int, ...]
+    whole: bool
+    units: IntArray
+    covered: NDArray[np.uint8] | None
+    lost: ClassVar[int] = 0
+
+    @property
+    def groups(self) -> list[Sequence[int]]:
+        """The references, each clipped by itself."""
+        return [(reference,) for reference in range(len(self.references) - 1)]
+
+    def total(self, reference: int) -> int:
+        """Return how many tokens a reference has."""
+        first, last = self._ends(reference)
+        return last - first
+
+    @property
+    def masses(self) -> IntArray:
+        """What each unit adds to the number of tokens of the summary."""
+        found: IntArray = np.diff(self.tokens.start)[self.units]
+        return found
+
+    def _ends(self, reference: int) -> tuple[int, int]:
+        first, last = self.tokens.start[[self.references[reference], self.references[reference + 1]]].tolist()
+        return first, last
+
+    def _held(self, first: int, last: int) -> tuple[IntArray, IntArray, IntArray]:
+        """Return unit, token and number of copies of whatever units have of some positions of the references."""
+        ids, different = self.tokens.ids, self.tokens.different
+        known = np.zeros(different, np.bool_)
+        known[ids[first:last]] = True
+        lengths = self.masses
+        starts = self.tokens.start[self.units]
+        place = np.repeat(starts - np.cumsum(lengths) + lengths, lengths) + np.arange(lengths.sum())
+        token, unit = ids[place], np.repeat(np.arange(len(lengths)), lengths)
+        keys, copies = np.unique((unit * different + token)[known[token]], return_counts=True)
+        return keys // different, keys % different, copies
+
+    def ceiling(self, slot: int, reference: int, gain: int, feature: int) -> tuple[Ceiling, Features]:
+        """Return what bounds the hits in a reference, and the features, numbered from `feature`, that it is made of."""
+        first, last = self._ends(reference)
+        made = self._of_texts if self.whole else self._of_sentences
+        return made(slot, gain, feature, first, last, reference)
+
+    def _of_texts(
+        self, slot: int, gain: int, feature: int, first: int, last: int, reference: int
+    ) -> tuple[Ceiling, Features]:
+        del reference
+        ids, start = self.tokens.ids, self.tokens.start
+        unit, token, copies = self._held(first, last)
+        most = np.bincount(ids[first:last], minlength=self.tokens.different)
+        different, number = np.unique(token, return_inverse=True)
+        held = set(ids[first:last].tolist())
+        texts = [
+            tuple(one for one in ids[start[sentence] : start[sentence + 1]].tolist() if one in held)
+            for sentence in self.units.tolist()
+        ]
+        ceiling = TextSubsequence(
+            slot=slot,
+            gain=gain,
+            first=feature,
+            last=feature + len(different),
+            mass=np.zeros(len(self.units), np.int64),
+            reference=tuple(ids[first:last].tolist()),
+            units=tuple(texts),
+            above=gain,
+        )
+        levels = [[gain * copy for copy in range(most[one] + 1)] for one in different.tolist()]
+        return ceiling, Features(unit, number.reshape(-1) + feature, copies, levels)
+
+    def _of_sentences(
+        self, slot: int, gain: int, feature: int, first: int, last: int, reference: int
+    ) -> tuple[Ceiling, Features]:
+        assert self.covered is not None  # noqa: S101 - of rouge-l there always is
+        covered = self.covered[:, first:last]
+        positions = np.flatnonzero(covered.any(axis=0))
+        unit, number = covered[:, positions].nonzero()
+        packed = np.packbits(covered, axis=1, bitorder="little")
+        ceiling = CappedUnion(
+            slot=slot,
+            gain=gain,
+            first=feature,
+            last=feature + len(positions),
+            mass=np.zeros(len(self.units), np.int64),
+            covered=tuple(int.from_bytes(row.tobytes(), "little") for row in packed),
+            groups=tuple(self._groups(gain, first, last, reference, positions)),
+        )
+        return ceiling, Features(unit, number + feature, np.ones(len(unit), np.int64), [[0, gain]] * len(positions))
+
+    def _groups(self, gain: int, first: int, last: int, reference: int, positions: IntArray) -> Iterator[Group]:
+        """Yield the tokens that several sentences of a reference have: a copy may cover a position of each of them."""
+        ids = self.tokens.ids[first:last].tolist()
+        bounds = self.tokens.start[self.references[reference] : self.references[reference + 1] + 1] - first
+        sentence = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds)).tolist()
+        places: dict[int, list[int]] = {}
+        for position in positions.tolist():
+            places.setdefault(ids[position], []).append(position)
+        capped = {token: found for token, found in places.items() if sentence[found[0]] != sentence[found[-1]]}
+        if not capped:
+            return
+        unit, token, copies = self._held(first, last)
+        for one, found in capped.items():
+            row = np.zeros(len(self.units), np.int64)
+            row[unit[token == one]] = copies[token == one]
+            yield Group(sum(1 << position for position in found), tuple(row.tolist()), gain, 0)
+
+
 class RowRatios(Ratios):
-    """Ratios of components that are `Rows`."""
+    """Ratios of components that are `Rows` or `Subsequences`."""
 
     def __init__(self, units: int, ratios: int) -> None:
         super().__init__(units, ratios)
@@ -78,10 +213,17 @@ class RowRatios(Ratios):
         self._covers: list[tuple[int, int, int, int]] = []
         self._held: list[int] = []
         self._weights: list[int] = []
+        self._longest: list[tuple[int, Subsequences, int, int]] = []
 
-    def cover(self, slot: int, part: int, references: Sequence[int], weights: Sequence[int], component: Rows) -> None:
-        """Let the n-grams of some references feed a total."""
+    def cover(
+        self, slot: int, part: int, references: Sequence[int], weights: Sequence[int], component: Rows | Subsequences
+    ) -> None:
+        """Let the n-grams, or the common subsequences, of some references feed a total."""
         del part
+        if isinstance(component, Subsequences):
+            pairs = zip(references, weights, strict=True)
+            self._longest += [(slot, component, reference, weight) for reference, weight in pairs]
+            return
         self._add(slot, component, 0)
         self._held += references
         self._weights += weights
@@ -100,6 +242,22 @@ class RowRatios(Ratios):
 
     def coverage(self, lengths: Sequence[int] | IntArray, weights: tuple[int, ...], **others: Any) -> Coverage:
         """Return the instance."""
+        if not self._parts:
+            given = self.given(weights)
+            none = np.zeros(0, np.int64)
+            start = np.zeros(len(lengths) + 1, np.int64)
+            plain = Coverage.trusted(
+                lengths=np.asarray(lengths, np.int64),
+                unit_start=start,
+                unit_feature=none,
+                unit_count=none,
+                level_start=np.zeros(1, np.int64),
+                level=none,
+                slot=none,
+                **given,
+                **others,
+            )
+            return self._with_ceilings(plain)
         from optsum.problem.cover_kernel import features_of
 
         first = self._parts[0]  # the others are of the same entries
@@ -113,7 +271,7 @@ class RowRatios(Ratios):
             np.array(self._weights, np.int64),
             first.units,
         )
-        return Coverage.trusted(
+        plain = Coverage.trusted(
             lengths=np.asarray(lengths, np.int64),
             unit_start=start,
             unit_feature=feature,
@@ -123,6 +281,34 @@ class RowRatios(Ratios):
             slot=np.array(self._slots, np.int64).repeat(features),
             **self.given(weights),
             **others,
+        )
+        return self._with_ceilings(plain) if self._longest else plain
+
+    def _with_ceilings(self, plain: Coverage) -> Coverage:
+        """Return an instance with the common subsequences, and the features that bound them."""
+        ceilings: list[Ceiling] = []
+        added: list[Features] = []
+        slots = [plain.slot]
+        feature = plain.features
+        for slot, component, reference, gain in self._longest:
+            ceiling, features = component.ceiling(slot, reference, gain, feature)
+            ceilings.append(ceiling)
+            added.append(features)
+            slots.append(np.full(len(features.levels), slot, np.int64))
+            feature += len(features.levels)
+        unit = np.concatenate(
+            [np.repeat(np.arange(plain.size), np.diff(plain.unit_start)), *(one.unit for one in added)]
+        )
+        order = np.argsort(unit, kind="stable")
+        start, level = pack([row for one in added for row in one.levels])
+        return plain.changed(
+            unit_start=np.searchsorted(unit[order], np.arange(plain.size + 1)).astype(np.int64),
+            unit_feature=np.concatenate([plain.unit_feature, *(one.feature for one in added)])[order],
+            unit_count=np.concatenate([plain.unit_count, *(one.copies for one in added)])[order],
+            level_start=np.concatenate([plain.level_start, start[1:] + len(plain.level)]),
+            level=np.concatenate([plain.level, level]),
+            slot=np.concatenate(slots),
+            ceilings=tuple(ceilings),
         )
 
 
@@ -205,25 +391,39 @@ class NumberedTopic:
             groups = [range(first, self.references[k + 1]) for k, first in enumerate(self.references[:-1])]
         own = len(bounds) - 1
         start = np.concatenate([bounds, self.tokens.start[self.references[-1] + 1 :]])
-        codes = codes_of(self.metric.components, longest=False)
-        if codes is None:
+        coded = codes_of(self.metric.components)
+        if coded is None:
             return None
         spec.deadline.check()
         from optsum.metrics.gram_kernels import counted
 
         distinct, only = spec.counts == "set", spec.measure == "recall"
-        entries = Entries(*counted(self.tokens.ids, start, self.tokens.different, codes, own, distinct, only))
-        some = [any(row) for row in entries.totals[:, :own].tolist()]  # whether a metric has anything to count
+        longest = coded[:, 0] == LONGEST
+        codes = coded[~longest]
+        kept = np.zeros(len(lengths), np.bool_)
+        some = []  # whether a metric has anything to count
+        if len(codes):
+            entries = Entries(*counted(self.tokens.ids, start, self.tokens.different, codes, own, distinct, only))
+            some += [any(row) for row in entries.totals[:, :own].tolist()]
+            kept |= entries.shared[own:]
+        if longest.any():
+            some.append(self.tokens.start[self.references[-1]] > 0)
+            kept |= self._shares_token
         if not any(some) or (self.metric.geometric and not all(some)):
-            raise nothing_to_count(self.topic, f"{self.metric} n-gram")
-        kept = entries.shared[own:]
+            raise nothing_to_count(self.topic, "token" if longest.all() else f"{self.metric} n-gram")
         if spec.keep_unmatched or spec.min_length > 0:
             kept[:] = True
         if not spec.keep_overlong:
             kept &= lengths <= spec.max_length
         (units,) = kept.nonzero()
         rows = units + own
-        components = [Rows(entries, part, groups, rows) for part in range(len(codes))]
+        parts = iter(range(len(codes)))
+        components = [
+            self._subsequences(units, whole=bool(code[1]))
+            if code[0] == LONGEST
+            else Rows(entries, next(parts), groups, rows)
+            for code in coded
+        ]
         objective, weights = objective_of(
             components,
             spec.measure,
@@ -234,6 +434,25 @@ class NumberedTopic:
         )
         limits = {"min_length": spec.min_length, "max_length": spec.max_length}
         return objective.coverage(lengths[units], weights, **limits), units
+
+    @property
+    def _shares_token(self) -> NDArray[np.bool_]:
+        """Whether each sentence has a token of some reference."""
+        ids, start, first = self.tokens.ids, self.tokens.start, self.references[-1]
+        known = np.zeros(self.tokens.different + 1, np.bool_)
+        known[ids[: start[first]]] = True
+        found: NDArray[np.bool_] = np.diff(np.append(0, np.cumsum(known[ids]))[start[first:]]) > 0
+        return found
+
+    def _subsequences(self, units: IntArray, *, whole: bool) -> Subsequences:
+        """Return the common subsequences of the references and some sentences to extract."""
+        covered = None
+        if not whole:
+            from optsum.metrics.lcs_kernel import covered_positions
+
+            tokens = self.tokens
+            covered = covered_positions(tokens.ids, tokens.start, self.references[-1], tokens.different)[units]
+        return Subsequences(self.tokens, self.references, whole, units + self.references[-1], covered)
 
     def scores(self, chosen: Sequence[int], metrics: Sequence[Metric]) -> dict[str, Score] | None:
         """Return the official scores of chosen sentences, as `optsum.metrics.official.official_scores` does."""

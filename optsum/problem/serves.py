@@ -121,7 +121,7 @@ class Serves:
     def metric_forms(self) -> list[str]:
         """Return the forms of metrics that are served by themselves, whatever else is chosen."""
         examples = {"rouge-N": "rouge-1", "rouge-su0": "rouge-su0", "rouge-suK": "rouge-su4", "rouge-l": "rouge-l",
-                    MetricSum.form: "rouge-1+rouge-2", "ngram-I-J": "ngram-1-4"}  # fmt: skip
+                    "rougeL": "rougeL", MetricSum.form: "rouge-1+rouge-2", "ngram-I-J": "ngram-1-4"}  # fmt: skip
         kinds = {form: _of_metric(parse_metric(name)) for form, name in examples.items()}
         for form in METRICS:
             if form not in METRICS.builtin:

@@ -23,7 +23,7 @@ from optsum.program.model import LinearModel, coverage_model
 from optsum.program.rows import LinearRows
 
 
-def model_of(instance: Coverage) -> LinearModel:
+def model_of(instance: Coverage, *, relaxed: bool = False) -> LinearModel:
     """Return the program that solvers get and bounds are proven on: of a cover with one unit standing for its equals.
 
     Raises
@@ -32,7 +32,7 @@ def model_of(instance: Coverage) -> LinearModel:
         If the objective is not linear.
     """
     if not is_cover(instance):
-        return coverage_model(instance)
+        return coverage_model(instance, relaxed=relaxed)
     lengths = instance.lengths.tolist()
     clauses, _ = interchangeable(canonical(clauses_of(instance)), lengths)
     return cover_program(clauses, range(instance.size), lengths)[0]

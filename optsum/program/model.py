@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from optsum.coverage.instance import NO_LIMIT, Coverage, IntArray, Joint, Sense
 from optsum.errors import InputError, UnsupportedError
+from optsum.program.ceiling_columns import CeilingColumns
 from optsum.program.rows import LinearRows
 from optsum.system.deadline import Deadline
 from optsum.whole import LARGEST, whole, whole_array
@@ -126,7 +127,7 @@ def affordable(instance: Coverage, deadline: Deadline) -> bool:
     return not deadline.passed and len(instance.joints) * _JOINT_S <= deadline.left_s
 
 
-def coverage_model(instance: Coverage, ratio: Fraction | None = None) -> LinearModel:
+def coverage_model(instance: Coverage, ratio: Fraction | None = None, *, relaxed: bool = False) -> LinearModel:
     """Return the merged integer program of an instance.
 
     Hirao et al. 2017, eq. 3-8, with the references merged: one column per unit, one continuous column per step of
@@ -139,6 +140,8 @@ def coverage_model(instance: Coverage, ratio: Fraction | None = None) -> LinearM
     ratio : Fraction p/q, optional
         For a ratio T / D with a denominator that varies: the objective is ``q T - p D`` over the selections with D > 0,
         which some selection makes positive exactly if it has T / D > p / q (Dinkelbach 1967).
+    relaxed : bool
+        Whether a smaller program will do for common subsequences of whole texts, that is worth more.
 
     Raises
     ------
@@ -146,12 +149,14 @@ def coverage_model(instance: Coverage, ratio: Fraction | None = None) -> LinearM
         If the objective is not linear (a denominator that varies without `ratio`, or a geometric mean).
     """
     _check_linear(instance, ratio)
+    longest = CeilingColumns(instance, relaxed=relaxed)
+    instance = instance.plain
     covering = instance.goal is Sense.MINIMIZE
     n = instance.size
     full = np.diff(instance.level_start) - 1
     steps, step_feature = (np.zeros(0, np.int64),) * 2 if covering else steps_of(instance)
     joints = JointColumns(instance.joints, n, n)
-    first_step = n + joints.size
+    first_step = n + joints.size + len(longest.slot)
     columns = first_step + len(steps)
 
     rows = LinearRows()
@@ -185,6 +190,7 @@ def coverage_model(instance: Coverage, ratio: Fraction | None = None) -> LinearM
         rows.close(1, float(instance.min_length), limit)
     joints.add_rows(rows)
     _add_conditions(rows, instance)
+    longest.add_rows(rows, n + joints.size)
     objective = np.zeros(columns, np.int64)
     if covering:
         objective[:n] = instance.lengths
@@ -192,12 +198,15 @@ def coverage_model(instance: Coverage, ratio: Fraction | None = None) -> LinearM
         p, q = (ratio.numerator, ratio.denominator) if ratio is not None else (0, 1)
         objective[:n] = q * instance.mass[0] - p * instance.mass[1]
         objective[first_step:] = np.where(above, q, -p) * steps
+        objective[n + joints.size : first_step] = q * longest.worth
+    upper = _ones(columns)
+    upper[n + joints.size : first_step] = longest.upper
     integral = np.zeros(columns, np.bool_)
     integral[:n] = True
     return LinearModel(
         sense=Sense.MINIMIZE if covering else Sense.MAXIMIZE,
         objective=objective,
-        upper=_ones(columns),
+        upper=upper,
         integral=integral,
         **rows.arrays()._asdict(),
         units=n,

@@ -75,7 +75,7 @@ def ratio_bound(instance: Coverage, start: Fraction | None = None, deadline: Dea
         return max(guess, trivial_bound(instance))
     bound = max(guess, trivial_bound(instance))
     while affordable(instance, deadline):
-        model = coverage_model(instance, guess)
+        model = coverage_model(instance, guess, relaxed=True)
         relaxation = relax(model, deadline)
         surplus = relaxed_bound(model, relaxation) + model.offset  # q T - p D is at most this
         if surplus <= 0:
@@ -219,7 +219,7 @@ def single_bound(instance: Coverage, start: Fraction | None = None, deadline: De
     if not affordable(instance, deadline):
         return trivial_bound(instance)
     if instance.constant_denominator:
-        model = coverage_model(instance)
+        model = coverage_model(instance, relaxed=True)
         return Fraction(model_bound(model, deadline) + model.offset, model.denominator)
     if instance.single_ratio:
         return ratio_bound(instance, start, deadline)
@@ -299,5 +299,6 @@ def _least_denominator(instance: Coverage, h: int = 0) -> int:
 
 def _counted(instance: Coverage, columns: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float:
     """Return what the features of the denominator add at a fractional solution."""
-    steps, feature = steps_of(instance)
-    return float((columns[len(columns) - len(steps) :] * steps)[instance.slot[feature] == 1].sum())
+    plain = instance.plain
+    steps, feature = steps_of(plain)
+    return float((columns[len(columns) - len(steps) :] * steps)[plain.slot[feature] == 1].sum())

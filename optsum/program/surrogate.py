@@ -305,6 +305,7 @@ def collapsed(instance: Coverage, tops: Sequence[int], bottoms: Sequence[int]) -
         lost[[joint.feature for joint in instance.joints if slot[joint.feature] == 1]] = True
     lost |= factor[instance.slot] == 0
     per_feature = np.where(lost, 0, factor[instance.slot])
+    ceilings = [one.times(int(factor[one.slot])) for one in instance.ceilings if factor[one.slot]]
     return replace(
         instance,
         level=instance.level * np.repeat(per_feature, steps + 1),
@@ -313,4 +314,5 @@ def collapsed(instance: Coverage, tops: Sequence[int], bottoms: Sequence[int]) -
         mass=np.vstack([factor[0::2] @ instance.mass[0::2], factor[1::2] @ instance.mass[1::2]]),
         weights=(1,),
         combination=Combination.RATIO,
+        ceilings=tuple(replace(one, slot=0) for one in ceilings),
     )

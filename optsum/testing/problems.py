@@ -238,7 +238,7 @@ def check_states(problem: Problem, rng: np.random.Generator, where: str) -> None
 
     Instances whose products need more than 64 bits have no arrays, and nothing to check.
     """
-    from optsum.coverage.state import CHOSEN, LENGTH, MISSING, arrays_of, empty_state, flip, value_pair
+    from optsum.coverage.state import CHOSEN, LENGTH, MISSING, arrays_of, empty_state, flip, true_totals, value_pair
 
     instance = problem.coverage
     arrays = arrays_of(instance)
@@ -255,7 +255,7 @@ def check_states(problem: Problem, rng: np.random.Generator, where: str) -> None
         totals, length, violation = score(instance, selection)
         evaluation = problem.evaluate(selection)
         expect(evaluation.violation == violation, where, f"{text}: evaluate and the independent scorer disagree.")
-        kept = state.totals.tolist()
+        kept = true_totals(arrays, state).tolist()
         if instance.constant_denominator:  # 1 in the arrays
             kept[1] = totals[1]
         expect(tuple(kept) == totals, where, f"{text} has the totals {kept} instead of {totals}.")

@@ -127,7 +127,7 @@ def _halves(coverage: Coverage) -> Halves | None:
     """Return what the quick walk goes through, if every total fits into 64 bits, and every value into a float."""
     from .two_halves.halves import halves_of
 
-    if coverage.goal is not Sense.MAXIMIZE or not coverage.singletons or coverage.rows:
+    if coverage.goal is not Sense.MAXIMIZE or not coverage.singletons or coverage.rows or coverage.ceilings:
         return None
     full = coverage.level[coverage.level_start[1:] - 1].astype(np.float64)
     reach = np.abs(coverage.constants).astype(np.float64) + coverage.mass.sum(axis=1, dtype=np.float64)

@@ -183,7 +183,8 @@ def _of_recall(instance: Coverage, limits: Limits, deadline: Deadline) -> _Reach
 
 def _of_ratios(instance: Coverage, limits: Limits, deadline: Deadline) -> _Reach:
     """Ratios whose denominators vary are searched by programs that belong to a value."""
-    one = instance.ratios == 1 and instance.combination is not Combination.PRODUCT and fits(instance)
+    one = instance.ratios == 1 and instance.combination is not Combination.PRODUCT and not instance.ceilings
+    one = one and fits(instance)
     found = (solve_ratio if one else solve_sum)(instance, limits, deadline, every=False)
     meter = Meter(limits, deadline)
     meter.statistics.nodes = found.nodes

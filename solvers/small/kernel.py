@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from optsum.coverage.ceilings import correct
 from optsum.system.compiled import njit
 
 from ..exhaustive.two_halves.values import pair_at
@@ -18,6 +19,7 @@ from .walk import (
     BEGUN,
     BOTTOM,
     BOUNDED,
+    BOUNDED_ABOVE,
     COUNT,
     DEPTH,
     DONE,
@@ -34,10 +36,24 @@ from .walk import (
 
 
 @njit(cache=True)
-def _hold(kind, weights, walk, depth):
+def _hold(fixed, walk, depth):
     """Hold the node against the incumbent, exactly."""
-    scalars = walk.scalars
+    scalars, kind, weights = walk.scalars, fixed.rules[KIND], fixed.weights
     top, bottom = pair_at(kind, weights, walk.totals, depth)
+    for total in range(len(walk.totals)):
+        walk.seen[total, 0] = walk.totals[total, depth]
+    if fixed.rules[BOUNDED_ABOVE]:
+        if scalars[HELD] and top * scalars[BOTTOM] - scalars[TOP] * bottom <= 0:
+            return
+        units = fixed.ceilings.units
+        for number in range(depth):  # ascending
+            unit, place = walk.path[number], number
+            while place > 0 and units[place - 1] > unit:
+                units[place] = units[place - 1]
+                place -= 1
+            units[place] = unit
+        correct(fixed.ceilings, depth, walk.seen[:, 0])
+        top, bottom = pair_at(kind, weights, walk.seen, np.int64(0))
     if scalars[HELD] and top * scalars[BOTTOM] - scalars[TOP] * bottom <= 0:
         return
     scalars[HELD], scalars[TOP], scalars[BOTTOM] = 1, top, bottom
@@ -46,7 +62,7 @@ def _hold(kind, weights, walk, depth):
     for number in range(depth):
         walk.best[number + 1] = walk.path[number]
     for total in range(len(walk.totals)):
-        walk.held[total, 0] = walk.totals[total, depth]
+        walk.held[total, 0] = walk.seen[total, 0]
 
 
 @njit(cache=True)
@@ -104,7 +120,7 @@ def _begin(fixed, walk):
             kept += 1
     walk.place[COUNT, 0], walk.place[BOUNDED, 0], walk.scalars[BEGUN] = kept, -1, 1
     if fixed.rules[LEAST] <= 0:
-        _hold(fixed.rules[KIND], fixed.weights, walk, np.int64(0))
+        _hold(fixed, walk, np.int64(0))
 
 
 @njit(cache=True)
@@ -115,7 +131,7 @@ def advance(fixed: Any, walk: Any, nodes: int, work: int) -> None:
     """
     if not walk.scalars[BEGUN]:
         _begin(fixed, walk)
-    low, kind = fixed.rules[LEAST], fixed.rules[KIND]
+    low = fixed.rules[LEAST]
     scalars, place, base = walk.scalars, walk.place, walk.base
     depth, until = scalars[DEPTH], scalars[NODES] + nodes
     while scalars[NODES] < until and scalars[WORK] < work:
@@ -146,5 +162,5 @@ def advance(fixed: Any, walk: Any, nodes: int, work: int) -> None:
             place[BOUNDED, depth] = -1
             scalars[NODES] += 1
             if place[LENGTH, depth] >= low:
-                _hold(kind, fixed.weights, walk, depth)
+                _hold(fixed, walk, depth)
     scalars[DEPTH] = depth

@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from optsum.contracts.run import Stopped
+from optsum.coverage.ceilings import arrays_of_ceilings
 from optsum.coverage.facility import Facility
 from optsum.coverage.instance import Combination, Coverage, IntArray, Sense
 from optsum.coverage.state import fits, kernel_array
@@ -122,10 +123,11 @@ def search_small(
     if not integer and min(map(add, constants[1::2].tolist(), reach[1::2])) <= 0:
         return None  # a ratio over nothing whatever is chosen: no node would have a bound
     limits = (min(instance.min_length, _LARGEST), min(instance.max_length, _LARGEST))
-    rules = np.array([*limits, kind, not varies], np.int64)
+    rules = np.array([*limits, kind, not varies, bool(instance.ceilings)], np.int64)
     shares = instance.weights if kind == SUM else (1,)
     weights = np.array(shares, np.int64)
-    fixed = Fixed(rules, lengths, *entries, *tables, weights, column_start, column_unit, column_copies, least)
+    ceilings = arrays_of_ceilings(instance.ceilings, units, totals)
+    fixed = Fixed(rules, lengths, *entries, *tables, weights, column_start, column_unit, column_copies, least, ceilings)
     walk = _start(depths, gains, len(instance.slot), ends)
     walk.units[0], walk.totals[:, 0] = _densest(lengths, gains[0]), constants
     scalars, nodes, stopped = walk.scalars, 0, None
@@ -187,5 +189,6 @@ def _start(depths: int, gains: IntArray, features: int, ends: int) -> Walk:
         best=np.zeros(depths + 1, np.int64),
         path=np.zeros(depths, np.int64),
         held=np.zeros((totals, 1), np.int64),
+        seen=np.zeros((totals, 1), np.int64),
         scalars=np.zeros(9, np.int64),
     )

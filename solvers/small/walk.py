@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from optsum.coverage.ceilings import CeilingArrays
 from optsum.coverage.instance import IntArray
 from optsum.system.compiled import njit
 
@@ -20,7 +21,7 @@ denominator of the incumbent's value; steps; incumbents so far; whether the firs
 COUNT, NEXT, LENGTH, BOUNDED = range(4)
 """Rows of `Walk.place`."""
 
-LEAST, MOST, KIND, CONSTANT = range(4)
+LEAST, MOST, KIND, CONSTANT, BOUNDED_ABOVE = range(5)
 """Places of `Fixed.rules`."""
 
 
@@ -29,14 +30,16 @@ class Fixed(NamedTuple):
 
     Attributes
     ----------
-    rules : (4,)
-        Minimum and maximum length, how totals make a value (`values`), and whether all denominators are constant.
+    rules : (5,)
+        Minimum and maximum length, how totals make a value (`values`), whether all denominators are constant, and
+        whether there are ceilings.
     lengths, start, feature, copies, level_start, level, slot, weights
         As in `optsum.coverage.instance.Coverage`.
     column_start, column_unit, column_copies
         The units of each feature, and how many copies each has.
     least : (totals, units)
         What a unit adds to a total whatever else is chosen.
+    ceilings : CeilingArrays
     """
 
     rules: IntArray
@@ -52,6 +55,7 @@ class Fixed(NamedTuple):
     column_unit: IntArray
     column_copies: IntArray
     least: IntArray
+    ceilings: CeilingArrays
 
 
 class Walk(NamedTuple):
@@ -78,8 +82,8 @@ class Walk(NamedTuple):
     best : (depths + 1,)
         The incumbent: how many units, and which.
     path : (depths,)
-    held : (totals, 1)
-        Its totals.
+    held, seen : (totals, 1)
+        Its totals, and room for those of another selection.
     scalars : (9,)
     """
 
@@ -95,6 +99,7 @@ class Walk(NamedTuple):
     best: IntArray
     path: IntArray
     held: IntArray
+    seen: IntArray
     scalars: IntArray
 
 

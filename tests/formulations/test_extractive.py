@@ -77,8 +77,8 @@ def test_lengths(unit: str, lengths: list[int]) -> None:
 def test_references_without_anything_to_count_are_refused() -> None:
     with pytest.raises(InputError, match="The references of topic 't' have no rouge-3 n-gram to count"):
         build({**TOPIC, "references": [["a b"], ["c"]]}, metric="rouge-3")
-    with pytest.raises(UnsupportedError, match="rouge-l by itself"):
-        build(metric="rouge-1+rouge-l")
+    with pytest.raises(InputError, match="The references of topic 't' have no token to count"):
+        build({**TOPIC, "references": [["."], [""]]}, metric="rouge-l")
 
 
 def test_nothing_fits() -> None:

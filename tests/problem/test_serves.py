@@ -22,7 +22,6 @@ def check(serves: Serves, *, tokenizer: str = "rouge", **spec: Any) -> None:
 @pytest.mark.parametrize(
     ("formulation", "spec", "sentence"),
     [
-        (Extractive, {"metric": "rouge-1+rouge-l"}, "searches rouge-l by itself, not in rouge-1.rouge-l"),
         (Extractive, {"metric": "ngram-1-2", "measure": "f1"}, "geometric mean ngram-1-2 is one of recalls"),
         (Extractive, {"metric": "ngram-1-2", "references": "mean"}, "geometric mean ngram-1-2 is one of recalls"),
         (Extractive, {"model_units": "sentences", "measure": "precision"}, "Model units are clipped by themselves"),
@@ -30,7 +29,8 @@ def check(serves: Serves, *, tokenizer: str = "rouge", **spec: Any) -> None:
         (Extractive, {"boundaries": "joined", "metric": "rouge-3"}, "for rouge-1 and rouge-2, not for rouge-3"),
         (Extractive, {"boundaries": "joined", "metric": "rouge-su0"}, "for rouge-1 and rouge-2, not for rouge-su0"),
         (Extractive, {"boundaries": "joined", "counts": "set", "measure": "f1"}, "for recall, not for f1"),
-        (Extractive, {"metric": "rouge-l", "counts": "set"}, "rouge-l looks at sentence against sentence"),
+        (Extractive, {"metric": "rouge-l", "counts": "set"}, "Common subsequences have clipped counts"),
+        (Extractive, {"metric": "rouge-1+rougeL", "counts": "set"}, "Common subsequences have clipped counts"),
         (Compressive, {"metric": "rouge-su4"}, "searches rouge-N, rouge-su0 and similarity, not rouge-su4"),
         (Compressive, {"metric": "rouge-l"}, "searches rouge-N, rouge-su0 and similarity, not rouge-l"),
         (Compressive, {"metric": "ngram-1-2"}, "geometric means"),
@@ -55,6 +55,7 @@ def test_what_is_not_served_is_refused_by_its_sentence(
         (Extractive, {"metric": "rouge-1+rouge-2", "boundaries": "joined", "measure": "f1"}),
         (Extractive, {"metric": "ngram-1-4"}),
         (Extractive, {"metric": "rouge-l", "measure": "f1"}),
+        (Extractive, {"metric": "rouge-1+rouge-2+rougeL", "measure": "f1", "references": "mean"}),
         (Compressive, {"metric": "rouge-4"}),
         (Compressive, {"metric": "rouge-1", "measure": "f1", "counts": "set"}),
         (Compressive, {"metric": "rouge-1+rouge-su0", "measure": "precision"}),
@@ -80,7 +81,7 @@ def test_the_table_is_filled_from_the_same_data() -> None:
     assert Compressive.serves.metric_forms() == ["rouge-N", "rouge-su0", "A+B"]
     assert Compressive.serves.values("boundaries") == ["sentence"]
     assert Compressive.serves.values("measure") == ["recall", "precision", "f1"]
-    assert Extractive.serves.metric_forms() == ["rouge-N", "rouge-suK", "rouge-l", "A+B", "ngram-I-J"]
+    assert Extractive.serves.metric_forms() == ["rouge-N", "rouge-suK", "rouge-l", "rougeL", "A+B", "ngram-I-J"]
     assert Serves(references=("mean",)).values("references") == ["mean"]
 
 

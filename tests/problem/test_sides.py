@@ -86,11 +86,6 @@ def test_a_file_of_exclusive_sentences(tmp_path: Path) -> None:
             optsum.solve(TOPIC, max_length=6, exclusive=str(other))
 
 
-def test_metrics_outside_the_normal_form_refuse_them() -> None:
-    with pytest.raises(optsum.UnsupportedError, match="Side constraints are for problems in the normal form"):
-        optsum.solve(TOPIC, max_length=6, metric="rouge-l", max_sentences=2, strategy="exhaustive")
-
-
 @pytest.mark.parametrize(
     "values", [((0, 0), (1, 1)), ((0,), (1, 2)), ((0,), (0,)), ((0,), (-1,)), ((0,), (1,), -1), ((0,), (1,), 0, -1)]
 )

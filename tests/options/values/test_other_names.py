@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import pytest
 
 import optsum
-from optsum.errors import SPEAKS_OF_FLAGS, OptionError, UnknownNameError
+from optsum.errors import SPEAKS_OF_FLAGS, OptionError
 from optsum.metrics.names import official_name
 from optsum.options.options import resolve, resolve_score
 from optsum.system.processes.children import environment
@@ -42,9 +42,12 @@ def test_metrics_by_other_names(given: str, ours: str) -> None:
         assert optsum.rouge("a b", ["a b"], metric=given).f1 == optsum.rouge("a b", ["a b"], metric=ours).f1
 
 
-def test_a_name_of_rouge_score_that_means_something_else_is_answered() -> None:
-    with pytest.raises(UnknownNameError, match=r"rouge-l is ROUGE-1.5.5's, which rouge-score calls rougeLsum"):
-        optsum.solve(TOPIC, metric="rougeL", max_length=3)
+def test_two_metrics_have_the_name_of_rouge_l() -> None:
+    topic = {"id": "t", "documents": [["a b", "c"]], "references": [["c", "a b"]]}
+    sentences = optsum.solve(topic, metric="rougeLsum", max_length=3)
+    texts = optsum.solve(topic, metric="rougeL", max_length=3)
+    assert (sentences.metric, sentences.objective_exact) == ("rouge-l", "1")
+    assert (texts.metric, texts.objective_exact) == ("rougeL", "2/3")
 
 
 def test_options_by_other_names() -> None:

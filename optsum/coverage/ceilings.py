@@ -1,0 +1,377 @@
+r"""Totals that features bound from above: the longest common subsequences of ROUGE-L.
+
+A *ceiling* is a part of a numerator whose features, and masses, are worth at least what a selection truly has. So
+whatever bounds an instance without a look at its ceilings bounds it with them; what evaluates a selection asks them.
+
+* `CappedUnion`: positions that some chosen unit covers, but no more of a token than the chosen units have copies of it,
+  :math:`\sum_t \min(A_t, B_t)` with the covered positions :math:`A_t` and the copies :math:`B_t` (rouge-l);
+* `TextSubsequence`: the longest common subsequence of a reference and all chosen units, one after another (rougeL).
+
+For any share a between 0 and 1, :math:`\min(A, B) \le a A + (1 - a) B`, and the right side is made of features and
+masses; likewise a longest common subsequence is at most the clipped unigrams, and at most the sum of those of the
+units.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from optsum.system.compiled import njit
+
+__all__ = ["CappedUnion", "Ceiling", "CeilingArrays", "TextSubsequence", "arrays_of_ceilings", "correct"]
+
+_ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Ceiling(ABC):
+    """A part of a total that features and masses bound from above.
+
+    Attributes
+    ----------
+    slot : int
+        The total.
+    gain : int
+        What a hit adds to it.
+    first, last : int
+        The features that stand for it.
+    mass : (units,) array
+        What stands for it of the instance's mass.
+    """
+
+    slot: int
+    gain: int
+    first: int
+    last: int
+    mass: NDArray[np.int64] = field(repr=False)
+
+    @property
+    @abstractmethod
+    def parts(self) -> int:
+        """How much of it is bounded by shares of its own (`bounded_by`)."""
+
+    @abstractmethod
+    def bounded_by(self, shares: Sequence[int], whole: int) -> tuple[Self, Bounds]:
+        """Return what bounds it if the features of each group have so many shares of a whole, and masses the rest.
+
+        Returns
+        -------
+        ceiling : Ceiling
+            Of an instance whose totals are `whole` times as large.
+        bounds : Bounds
+        """
+
+    @abstractmethod
+    def hits(self, chosen: Sequence[int]) -> int:
+        """Return the true hits of the chosen units, ascending; in plain Python, as the truth of the tests."""
+
+    def times(self, factor: int) -> Self:
+        """Return the ceiling of an instance all of whose gains and masses are so many times as large."""
+        return replace(self, gain=factor * self.gain, mass=factor * self.mass)
+
+
+class Bounds(NamedTuple):
+    """What stands for a ceiling: by how much the levels of its features are multiplied, and the mass of its units."""
+
+    times: NDArray[np.int64]
+    mass: NDArray[np.int64]
+
+
+class Group(NamedTuple):
+    """The positions of one token that a cap may bind on.
+
+    Attributes
+    ----------
+    places : int
+        The positions, as bits.
+    copies : tuple of int
+        How often each unit has the token.
+    above, beside : int
+        What a covered position, and a copy, are worth in the features and masses that bound it.
+    """
+
+    places: int
+    copies: tuple[int, ...]
+    above: int
+    beside: int
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class CappedUnion(Ceiling):
+    """Positions of a reference that chosen units cover, of each token as many as they have copies.
+
+    Attributes
+    ----------
+    covered : one integer a unit
+        The positions that it covers, as bits.
+    groups : tuple of Group
+        Positions of tokens whose copies may be fewer than what is covered; all others are hits as soon as covered.
+    """
+
+    covered: tuple[int, ...] = field(repr=False)
+    groups: tuple[Group, ...] = field(repr=False)
+
+    @property
+    def parts(self) -> int:
+        """How many groups there are."""
+        return len(self.groups)
+
+    def times(self, factor: int) -> Self:
+        """Return the ceiling with larger gains."""
+        groups = [group._replace(above=factor * group.above, beside=factor * group.beside) for group in self.groups]
+        return replace(super().times(factor), groups=tuple(groups))
+
+    def bounded_by(self, shares: Sequence[int], whole: int) -> tuple[Self, Bounds]:
+        """Return what bounds it if covered positions of each group have so many shares of a whole, and copies the rest.
+
+        Returns
+        -------
+        ceiling : CappedUnion
+            Of an instance whose totals are `whole` times as large.
+        bounds : Bounds
+        """
+        union = 0
+        for bits in self.covered:
+            union |= bits
+        mass = np.zeros(len(self.covered), np.int64)
+        weights = np.full(self.last - self.first, whole, np.int64)
+        groups = []
+        for group, share in zip(self.groups, shares, strict=True):
+            for place in _members(group.places):
+                weights[(union & ((1 << place) - 1)).bit_count()] = share
+            above, beside = share * self.gain, (whole - share) * self.gain
+            mass += beside * np.array(group.copies, np.int64)
+            groups.append(group._replace(above=above, beside=beside))
+        made = replace(self, gain=whole * self.gain, mass=mass, groups=tuple(groups))
+        return made, Bounds(weights, mass)
+
+    def hits(self, chosen: Sequence[int]) -> int:
+        """Return the true hits."""
+        union = 0
+        for unit in chosen:
+            union |= self.covered[unit]
+        hits = union.bit_count()
+        for group in self.groups:
+            copies = sum(group.copies[unit] for unit in chosen)
+            hits -= max(0, (union & group.places).bit_count() - copies)
+        return hits
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TextSubsequence(Ceiling):
+    """The longest common subsequence of a reference and the chosen units, one after another.
+
+    Attributes
+    ----------
+    reference : tuple of int
+        Its tokens, as numbers.
+    units : one tuple of int a unit
+        Those of its tokens that the reference has.
+    above, beside : int
+        What a clipped unigram, and a hit of a unit by itself, are worth in what bounds it.
+    """
+
+    reference: tuple[int, ...] = field(repr=False)
+    units: tuple[tuple[int, ...], ...] = field(repr=False)
+    above: int
+    beside: int = 0
+
+    def times(self, factor: int) -> Self:
+        """Return the ceiling with larger gains."""
+        return replace(super().times(factor), above=factor * self.above, beside=factor * self.beside)
+
+    def bounded_by(self, shares: Sequence[int], whole: int) -> tuple[Self, Bounds]:
+        """Return what bounds it if clipped unigrams have a share of a whole, and the units' own hits the rest."""
+        (share,) = shares
+        above, beside = share * self.gain, (whole - share) * self.gain
+        mass = np.array([beside * self.hits((unit,)) for unit in range(len(self.units))], np.int64)
+        made = replace(self, gain=whole * self.gain, mass=mass, above=above, beside=beside)
+        return made, Bounds(np.full(self.last - self.first, share, np.int64), mass)
+
+    @property
+    def parts(self) -> int:
+        """One: all together."""
+        return 1
+
+    def places(self) -> dict[int, int]:
+        """Return where the reference has each token, as bits."""
+        places: dict[int, int] = {}
+        for position, token in enumerate(self.reference):
+            places[token] = places.get(token, 0) | 1 << position
+        return places
+
+    def hits(self, chosen: Sequence[int]) -> int:
+        """Return the length of the longest common subsequence."""
+        places, full = self.places(), (1 << len(self.reference)) - 1
+        flat = full
+        for unit in chosen:
+            for token in self.units[unit]:
+                both = flat & places[token]
+                flat = ((flat + both) | (flat - both)) & full
+        return len(self.reference) - flat.bit_count()
+
+
+class CeilingArrays(NamedTuple):
+    """The ceilings of an instance, as kernels see them.
+
+    Attributes
+    ----------
+    capped : (groups, 4)
+        Slot, gain, and what a position and a copy are worth in what bounds them, of each group of a `CappedUnion`.
+    covered : (groups, units, words) of 64 bits
+        The positions of the group that each unit covers.
+    copies : (groups, units)
+    texts : (subsequences, 6)
+        Slot, gain, what a clipped unigram and a hit of a unit by itself are worth, the first row of its tokens, and the
+        row after the last one.
+    own : (subsequences, units)
+        Hits of each unit by itself.
+    start : (subsequences * units + 1,)
+        Where the tokens of each unit begin in `token`.
+    token : rows of `places`
+    places : (rows, words) of 64 bits
+        Where the reference has a token.
+    most : (rows,)
+        How often the reference has it.
+    flat, counts, totals, units : arrays
+        Room: for a column of lengths, for tokens, for true totals and for the chosen units.
+    """
+
+    capped: NDArray[np.int64]
+    covered: NDArray[np.uint64]
+    copies: NDArray[np.int64]
+    texts: NDArray[np.int64]
+    own: NDArray[np.int64]
+    start: NDArray[np.int64]
+    token: NDArray[np.int64]
+    places: NDArray[np.uint64]
+    most: NDArray[np.int64]
+    flat: NDArray[np.uint64]
+    counts: NDArray[np.int64]
+    totals: NDArray[np.int64]
+    units: NDArray[np.int64]
+
+
+def arrays_of_ceilings(ceilings: Sequence[Ceiling], units: int, totals: int) -> CeilingArrays:
+    """Return the arrays of some ceilings, or of none."""
+    groups = [(one, group) for one in ceilings if isinstance(one, CappedUnion) for group in one.groups]
+    texts = [one for one in ceilings if isinstance(one, TextSubsequence)]
+    words = max([1, *((group.places.bit_count() + 63) // 64 for _, group in groups)])
+    covered = np.zeros((len(groups), units, words), np.uint64)
+    for number, (one, group) in enumerate(groups):
+        places = _members(group.places)
+        for unit, bits in enumerate(one.covered):
+            if bits & group.places:
+                packed = sum(1 << place for place, position in enumerate(places) if bits >> position & 1)
+                covered[number, unit] = _words(packed, words)
+    lines, token, start, rows, most = [], list[int](), [0], list[int](), list[int]()
+    for text in texts:
+        places_of = text.places()
+        row = {key: len(rows) + number for number, key in enumerate(places_of)}
+        lines.append((text.slot, text.gain, text.above, text.beside, len(rows), len(rows) + len(row)))
+        rows += places_of.values()
+        most += [bits.bit_count() for bits in places_of.values()]
+        for tokens in text.units:
+            token += [row[each] for each in tokens]
+            start.append(len(token))
+    wide = max([1, *((len(text.reference) + 63) // 64 for text in texts)])
+    return CeilingArrays(
+        np.array([(one.slot, one.gain, group.above, group.beside) for one, group in groups], np.int64).reshape(-1, 4),
+        covered,
+        np.array([group.copies for _, group in groups], np.int64).reshape(len(groups), units),
+        np.array(lines, np.int64).reshape(-1, 6),
+        np.array([[text.hits((unit,)) for unit in range(units)] for text in texts], np.int64).reshape(
+            len(texts), units
+        ),
+        np.array(start, np.int64),
+        np.array(token, np.int64),
+        np.array([_words(bits, wide) for bits in rows], np.uint64).reshape(-1, wide),
+        np.array(most, np.int64),
+        np.zeros(wide, np.uint64),
+        np.zeros(len(rows), np.int64),
+        np.zeros(totals, np.int64),
+        np.zeros(units, np.int64),
+    )
+
+
+def _members(bits: int) -> list[int]:
+    return [position for position in range(bits.bit_length()) if bits >> position & 1]
+
+
+def _words(bits: int, words: int) -> list[int]:
+    return [bits >> 64 * word & 0xFFFFFFFFFFFFFFFF for word in range(words)]
+
+
+@njit(cache=True, inline="always")
+def count_bits(word: Any) -> Any:
+    """Count the bits of a word."""
+    word -= (word >> np.uint64(1)) & np.uint64(0x5555555555555555)
+    word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
+    word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    return np.int64((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
+
+
+@njit(cache=True, inline="always")
+def extend(flat: Any, places: Any, row: int) -> None:
+    """Add a token to a column of lengths, in which a bit is 0 where the length grows (Hyyro 2004).
+
+    The bits of a row of `places` are where the other text has the token.
+    """
+    carry = np.uint64(0)
+    for word in range(len(flat)):
+        old = flat[word]
+        both = old & places[row, word]
+        partly = old + both
+        total = partly + carry
+        carry = np.uint64(1) if partly < old or total < partly else np.uint64(0)
+        flat[word] = total | (old - both)
+
+
+@njit(cache=True)
+def correct(ceilings: Any, count: int, totals: Any) -> None:
+    """Make totals that features say true, of the first `count` of ``ceilings.units``, ascending."""
+    units = ceilings.units
+    for group in range(len(ceilings.capped)):
+        covered, copies = np.int64(0), np.int64(0)
+        for word in range(ceilings.covered.shape[2]):
+            union = np.uint64(0)
+            for number in range(count):
+                union |= ceilings.covered[group, units[number], word]
+            if union:
+                covered += count_bits(union)
+        if covered == 0 and ceilings.capped[group, 3] == 0:
+            continue
+        for number in range(count):
+            copies += ceilings.copies[group, units[number]]
+        slot, gain = ceilings.capped[group, 0], ceilings.capped[group, 1]
+        above, beside = ceilings.capped[group, 2], ceilings.capped[group, 3]
+        totals[slot] += gain * min(covered, copies) - above * covered - beside * copies
+    size = ceilings.own.shape[1]
+    for text in range(len(ceilings.texts)):
+        slot, gain = ceilings.texts[text, 0], ceilings.texts[text, 1]
+        above, beside = ceilings.texts[text, 2], ceilings.texts[text, 3]
+        first, last = ceilings.texts[text, 4], ceilings.texts[text, 5]
+        for word in range(len(ceilings.flat)):
+            ceilings.flat[word] = _ALL
+        for row in range(first, last):
+            ceilings.counts[row] = 0
+        clipped, own = np.int64(0), np.int64(0)
+        for number in range(count):
+            unit = units[number]
+            own += ceilings.own[text, unit]
+            for entry in range(ceilings.start[text * size + unit], ceilings.start[text * size + unit + 1]):
+                row = ceilings.token[entry]
+                if ceilings.counts[row] < ceilings.most[row]:
+                    ceilings.counts[row] += 1
+                    clipped += 1
+                extend(ceilings.flat, ceilings.places, row)
+        hits = np.int64(0)
+        for word in range(len(ceilings.flat)):
+            hits += count_bits(~ceilings.flat[word])
+        totals[slot] += gain * hits - above * clipped - beside * own

@@ -1,0 +1,133 @@
+"""Instances that searches find easier, of the same selections and values.
+
+Covered positions bound the hits of a token, and so do its copies, and any mean of both
+(`optsum.coverage.ceilings`). The best weights of these means are the multipliers of the relaxation's two rows at a good
+selection (`optsum.program.ceiling_columns`); any others are valid, so that they may be rounded.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import Final
+
+import numpy as np
+
+from optsum.coverage.climb import climb
+from optsum.coverage.evaluate import score
+from optsum.coverage.instance import Combination, Coverage
+from optsum.program.ceiling_columns import CeilingColumns
+from optsum.program.highs import relax
+from optsum.program.model import coverage_model
+from optsum.program.surrogate import collapsed, reaches
+from optsum.system.deadline import Deadline
+
+__all__ = ["merged", "tightened", "tightened_by"]
+
+_WHOLE: Final = 64
+"""Weights are multiples of its reciprocal."""
+
+_REACH: Final = 2.0**32
+"""About what the program comes to."""
+
+
+def merged(instance: Coverage) -> Coverage:
+    """Return an instance of the same values with one ratio for all that have the same denominator.
+
+    ROUGE-1 and ROUGE-L count the same tokens, so that a sum of both is a ratio: w T / D + w' T' / D is
+    (w + w') (w T + w' T') / ((w + w') D).
+    """
+    if instance.combination is not Combination.SUM or instance.ratios < 2:
+        return instance
+    counted = set(instance.slot[instance.slot % 2 == 1].tolist())
+    groups: dict[object, list[int]] = {}
+    for h in range(instance.ratios):
+        bottom = 2 * h + 1
+        alike = (int(instance.constants[bottom]), instance.mass[bottom].tobytes())
+        groups.setdefault(h if bottom in counted else alike, []).append(h)
+    if len(groups) == instance.ratios:
+        return instance
+    weights = tuple(sum(instance.weights[h] for h in group) for group in groups.values())
+    place, times = np.zeros(2 * instance.ratios, np.int64), np.ones(2 * instance.ratios, np.int64)
+    constants, mass = [], []
+    for number, (group, weight) in enumerate(zip(groups.values(), weights, strict=True)):
+        own = np.array(group)
+        factors = np.array([instance.weights[h] for h in group], np.int64)
+        place[2 * own], place[2 * own + 1] = 2 * number, 2 * number + 1
+        times[2 * own], times[2 * own + 1] = factors, weight
+        constants += [int(factors @ instance.constants[2 * own]), weight * int(instance.constants[2 * group[0] + 1])]
+        mass += [factors @ instance.mass[2 * own], weight * instance.mass[2 * group[0] + 1]]
+    return instance.changed(
+        level=instance.level * np.repeat(times[instance.slot], np.diff(instance.level_start)),
+        slot=place[instance.slot],
+        constants=np.array(constants, np.int64),
+        mass=np.array(mass, np.int64).reshape(len(mass), instance.size),
+        weights=weights,
+        combination=Combination.SUM if len(groups) > 1 else Combination.RATIO,
+        ceilings=tuple(
+            replace(one.times(int(times[one.slot])), slot=int(place[one.slot])) for one in instance.ceilings
+        ),
+    )
+
+
+def tightened_by(instance: Coverage) -> int:
+    """Return how many times as large the totals of the instance are that `tightened` returns."""
+    return _WHOLE if any(ceiling.parts for ceiling in instance.ceilings) else 1
+
+
+def tightened(instance: Coverage, deadline: Deadline) -> Coverage:
+    """Return an instance of the same selections and values, whose features are worth less if the relaxation says so.
+
+    All totals are `_WHOLE` times as large. An instance without ceilings is returned as it is.
+    """
+    if tightened_by(instance) == 1:
+        return instance
+    shares = _shares(instance, deadline)
+    times = np.full(instance.features, _WHOLE, np.int64)
+    mass = _WHOLE * instance.plain.mass
+    ceilings = []
+    for ceiling in instance.ceilings:
+        own, shares = shares[: ceiling.parts], shares[ceiling.parts :]
+        made, bounds = ceiling.bounded_by(own, _WHOLE)
+        times[ceiling.first : ceiling.last] = bounds.times
+        mass[ceiling.slot] += bounds.mass
+        ceilings.append(made)
+    return instance.changed(
+        level=instance.level * np.repeat(times, np.diff(instance.level_start)),
+        constants=_WHOLE * instance.constants,
+        mass=mass,
+        ceilings=tuple(ceilings),
+    )
+
+
+def _shares(instance: Coverage, deadline: Deadline) -> list[int]:
+    """Return the weight of what is covered for each group of each ceiling."""
+    columns = CeilingColumns(instance, relaxed=True)
+    one = _at_greedy(instance, deadline)
+    model = coverage_model(one, None if one.constant_denominator else Fraction(1), relaxed=True)
+    relaxation = relax(model, deadline)
+    if relaxation is None:
+        return [_WHOLE] * len(columns.capped)
+    duals = np.maximum(0.0, relaxation.duals)
+    first = model.rows - columns.rows
+    found = []
+    for row in columns.capped:
+        above, beside = float(duals[first + row]), float(duals[first + row + 1])
+        found.append(round(_WHOLE * above / (above + beside)) if above + beside > 0 else _WHOLE)
+    return found
+
+
+def _at_greedy(instance: Coverage, deadline: Deadline) -> Coverage:
+    """Return one ratio that is worth more than 1 where the value is more than that of the greedy selection, nearly."""
+    climbed = climb(instance, deadline)
+    totals = score(instance, () if climbed is None else climbed.units)[0]
+    most = reaches(instance)
+    tops, bottoms = [], []
+    for h, weight in enumerate(instance.weights):
+        top, bottom = totals[2 * h], max(1, totals[2 * h + 1])
+        tops.append(weight / bottom)
+        bottoms.append(weight * top / bottom**2)
+    size = sum(a * max(1, top) for a, top in zip(tops, most[0::2], strict=True))
+    size += sum(b * max(1, bottom) for b, bottom in zip(bottoms, most[1::2], strict=True))
+    scale = _REACH / max(size, 1e-9)
+    return collapsed(instance, [max(1, round(scale * a)) for a in tops], [max(1, round(scale * b)) for b in bottoms])

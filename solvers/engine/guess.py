@@ -5,10 +5,11 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
+from optsum.coverage.instance import IntArray
 from optsum.system.compiled import njit
 
 from .bound import evaluated, grain_of, knapsack, total_of
@@ -38,14 +39,37 @@ def _knapsack_set(core, skip, grain, state):
             i = past
 
 
+class Worths(NamedTuple):
+    """Mass, rows and tables of a core, with its costs behind the features."""
+
+    mass: IntArray
+    start: IntArray
+    feature: IntArray
+    count: IntArray  # type: ignore[assignment]  # a tuple counts too
+    table_start: IntArray
+    table: IntArray
+
+
+class Moves(NamedTuple):
+    """What ties the units of a selection: of each joint the needed units that are missing, and the vetoing ones."""
+
+    lengths: IntArray
+    parent: IntArray
+    need_start: IntArray
+    need: IntArray
+    veto_start: IntArray
+    veto: IntArray
+    undecided: IntArray
+    killed: IntArray
+
+
 @njit(cache=True)
 def _worths(core):
-    """Return mass, rows and tables of a core, with its costs behind the features: helpers that unpack more are slow."""
     mass, start, feature, count, table_start, table = core[2], core[3], core[4], core[5], core[6], core[7]
     cost_start, cost, cost_count, _cost_share, cost_weight, cost_step = core[9]
     m, many = len(table_start) - 1, len(cost_weight)
     if many == 0:
-        return mass, start, feature, count, table_start, table
+        return Worths(mass, start, feature, count, table_start, table)
     out_start = start + cost_start
     out_feature = np.empty(len(feature) + len(cost), np.int64)
     out_count = np.empty(len(out_feature), np.int64)
@@ -66,21 +90,21 @@ def _worths(core):
     for g in range(many):
         for c in range(cost_step[g] + 1):
             tables[starts[m + g] + c] = -cost_weight[g] * c
-    return mass, out_start, out_feature, out_count, starts, tables
+    return Worths(mass, out_start, out_feature, out_count, starts, tables)
 
 
 @njit(cache=True)
 def _moved(have, worths, item, sign):
     """Add (`sign` 1) or drop (-1) an item; return what that brings."""
-    mass, start, feature, count, table_start, table = worths
-    gain = sign * mass[item]
-    for k in range(start[item], start[item + 1]):
-        f = feature[k]
-        first = table_start[f]
-        top = table_start[f + 1] - first - 1
-        before = table[first + min(have[f], top)]
-        have[f] += sign * count[k]
-        gain += table[first + min(have[f], top)] - before
+    # Arrays that get names of their own before a loop would be counted as referred to at each call.
+    gain = sign * worths.mass[item]
+    for k in range(worths.start[item], worths.start[item + 1]):
+        f = worths.feature[k]
+        first = worths.table_start[f]
+        top = worths.table_start[f + 1] - first - 1
+        before = worths.table[first + min(have[f], top)]
+        have[f] += sign * worths.count[k]
+        gain += worths.table[first + min(have[f], top)] - before
     return gain
 
 
@@ -98,31 +122,30 @@ def _gain_of(have, worths, item):
 
 
 @njit(cache=True)
-def _moved_tied(state, have, worths, ties, unit, sign):
+def _moved_tied(state, have, worths, moves, unit, sign):
     """Add a unit with its ancestors that are not taken, or drop it (-1) with those before `state` says that they are.
 
     Return gain and length.
     """
-    lengths, parent, need_start, need, veto_start, veto, undecided, killed = ties
-    n = len(lengths)
     gain, length = np.int64(0), np.int64(0)
+    n = len(moves.lengths)
     i = unit
     while i >= 0 and state[i] != 1:
-        length += lengths[i]
+        length += moves.lengths[i]
         gain += _moved(have, worths, i, sign)
-        for k in range(veto_start[i], veto_start[i + 1]):
-            o = veto[k]
-            was = killed[o]
-            killed[o] += sign
-            if undecided[o] == 0 and min(was, killed[o]) == 0:
+        for k in range(moves.veto_start[i], moves.veto_start[i + 1]):
+            o = moves.veto[k]
+            was = moves.killed[o]
+            moves.killed[o] += sign
+            if moves.undecided[o] == 0 and min(was, moves.killed[o]) == 0:
                 gain += _moved(have, worths, n + o, -sign)
-        for k in range(need_start[i], need_start[i + 1]):
-            o = need[k]
-            was = undecided[o]
-            undecided[o] -= sign
-            if killed[o] == 0 and min(was, undecided[o]) == 0:
+        for k in range(moves.need_start[i], moves.need_start[i + 1]):
+            o = moves.need[k]
+            was = moves.undecided[o]
+            moves.undecided[o] -= sign
+            if moves.killed[o] == 0 and min(was, moves.undecided[o]) == 0:
                 gain += _moved(have, worths, n + o, sign)
-        i = parent[i]
+        i = moves.parent[i]
     return gain, length
 
 
@@ -138,7 +161,7 @@ def _fill_greedily(core, ties, state):
     undecided, killed = np.zeros(joints, np.int64), np.zeros(joints, np.int64)
     for k in range(len(needed)):
         undecided[needed[k]] += 1
-    moves = lengths, parent, ties.need_start, ties.need, ties.veto_start, ties.veto, undecided, killed
+    moves = Moves(lengths, parent, ties.need_start, ties.need, ties.veto_start, ties.veto, undecided, killed)
     for o in range(joints):
         if undecided[o] == 0:  # needs nothing: active until a veto is taken
             _moved(have, worths, n + o, plus)

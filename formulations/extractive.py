@@ -17,6 +17,7 @@ from functools import partial
 from typing import Any, ClassVar, Final
 
 from optsum.corpus.topic import Topic
+from optsum.errors import UnsupportedError
 from optsum.metrics.metric import Counts, Gram
 from optsum.metrics.names import parse_metric
 from optsum.metrics.similarity import Similarity
@@ -54,7 +55,7 @@ _SERVES: Final = Serves(
         Rule(
             "n-grams across sentence ends are served for rouge-1 and rouge-2, not for {metric}: "
             "leave --boundaries at sentence.",
-            only={"part": ("rouge-1", "rouge-2")},
+            only={"part": ("rouge-1", "rouge-2", *_LONGEST)},
             when={"boundaries": ("joined",)},
         ),
         Rule(
@@ -96,7 +97,17 @@ class Extractive(Formulation):
         if isinstance(metric, Similarity):
             return similar_extract(topic, spec, metric, [each[:2] for each in _candidates(topic, spec)])
         numbered = NumberedTopic.of(topic, spec)
-        made = numbered.coverage() if spec.boundaries == "sentence" else None
+        longest = any(part.form in _LONGEST for part in metric.components)
+        joins = spec.boundaries == "joined" and any(part.sizes == (2,) for part in metric.components)
+        if longest and joins:
+            raise UnsupportedError(
+                f"Bigrams across sentence ends are served without common subsequences, not in {metric}: leave "
+                "--boundaries at sentence."
+            )
+        # Neither tokens nor common subsequences cross the ends of sentences.
+        made = numbered.coverage() if longest or spec.boundaries == "sentence" else None
+        if longest and made is None:
+            raise UnsupportedError(f"Common subsequences are added to rouge-N and rouge-suK alone, not in {metric}.")
         if made is None:
             return by_counters(topic, spec, numbered)
         instance, units = made

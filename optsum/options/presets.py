@@ -123,6 +123,17 @@ PRESETS: Final[Mapping[str, Preset]] = {
             "counts": "set",
         },
     ),
+    "matchsum": Preset(
+        "mean F1 of ROUGE-1, ROUGE-2 and ROUGE-L, first reference, up to 3 sentences (labels as of Zhong et al. 2020)",
+        {
+            "metric": "rouge-1+rouge-2+rouge-l",
+            "measure": "f1",
+            "references": "first",
+            "max_length": 3,
+            "length_unit": "sentences",
+            **_PLAIN,
+        },
+    ),
     "scitldr": Preset(
         "the one sentence of best ROUGE-1 F1 on sets of words against the first reference (Cachola et al. 2020)",
         {

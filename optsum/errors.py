@@ -132,6 +132,8 @@ def describe(error: BaseException) -> str:
     if isinstance(error, MemoryError):
         return "memory ran out; give a process more, run fewer of them, or search it alone"
     text = " ".join(str(error).split())
+    if isinstance(error, SystemExit):
+        return f"a plug-in called sys.exit({text:.80}): have it raise an error that says what is wrong"
     return (
         f"unexpected {type(error).__name__}{f' ({text:.300})' if text else ''}: this is a fault of optsum or of a "
         "plug-in, please report it; --debug shows where it happened"

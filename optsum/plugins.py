@@ -18,6 +18,7 @@ from types import MappingProxyType, ModuleType, NoneType, UnionType
 from typing import Any, Final, Generic, Literal, Self, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from optsum.errors import OptionError, UnsupportedError, unknown_name
+from optsum.system.processes.postponed import postponing
 
 T = TypeVar("T")
 
@@ -101,7 +102,9 @@ class Registry(Generic[T]):
     def _checked(self, said: str, load: Callable[[], Any]) -> type[T]:
         try:
             plugin: type[T] = load()
-        except Exception as error:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # a module may call sys.exit
             raise OptionError(f"The {self.kind} {said} cannot be imported: {error!r}.") from error
         if (fault := self._fault(plugin)) is not None:
             raise OptionError(f"The {self.kind} {said} cannot be used: {fault}.")
@@ -308,7 +311,8 @@ _hints_of = cache(get_type_hints)
 def _attribute(path: str) -> Any:
     module, _, attribute = path.partition(":")
     try:
-        return getattr(import_module(module), attribute)
+        with postponing():
+            return getattr(import_module(module), attribute)
     except ModuleNotFoundError as error:
         if error.name is None or not module.startswith(error.name) or error.name.count(".") != 1:
             raise

@@ -234,4 +234,8 @@ def _run(arguments: Sequence[str] | None) -> int:
             reason = error.format_message().rstrip(".") if ours is None else f"{ours}"
             return tell(f"{reason} (see {path} --help)", UNUSABLE)
         return tell(describe(error), FAILED)
+    except SystemExit as error:  # of a module of others; typer's own ends nothing here, but completion does
+        if "_OPTSUM_COMPLETE" in os.environ:
+            raise
+        return tell(describe(error), FAILED)
     return status if isinstance(status, int) else DONE

@@ -57,7 +57,7 @@ def guarded(command: Callable[[], int]) -> int:
         describe(error)
         where = f" {error.filename}" if error.filename else ""
         return tell(f"a file or the output{where} cannot be used: {error.strerror or error}", UNUSABLE)
-    except Exception as error:  # noqa: BLE001 - nobody wants a traceback who did not ask for it
+    except BaseException as error:  # noqa: BLE001 - nobody wants a traceback who did not ask for it, or no word at all
         return tell(describe(error), FAILED)
     return status
 

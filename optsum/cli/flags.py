@@ -66,6 +66,11 @@ Resume: TypeAlias = Annotated[
 
 Overwrite: TypeAlias = Annotated[bool, typer.Option("--overwrite", help="replace an output that exists")]
 
+CsvSafe: TypeAlias = Annotated[
+    bool,
+    typer.Option("--csv-safe", help="in .csv, an apostrophe before cells that a spreadsheet would run as formulas"),
+]
+
 Details: TypeAlias = Annotated[
     bool, typer.Option("--details", help="rows with the texts and all optima, for optsum report")
 ]
@@ -232,6 +237,7 @@ class Files:
     output: Output = None
     resume: Resume = False
     overwrite: Overwrite = False
+    csv_safe: CsvSafe = False
     columns: Map = None
     limit: Limit = None
     config: Config = None

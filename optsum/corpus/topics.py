@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from logging import getLogger
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from optsum.corpus.formats.columns import Columns, parse_columns, recognised
 from optsum.corpus.formats.hf_datasets import PREFIX
@@ -16,7 +17,9 @@ from optsum.corpus.topic import BadTopic, Flat, Reading, Topic, as_id, topic_of
 from optsum.corpus.unique import unique_topics
 from optsum.errors import InputError
 from optsum.plugins import is_place, load_place
-from optsum.system.files import PathLike, name_of
+from optsum.system.files import PathLike, name_of, stamp
+
+T = TypeVar("T")
 
 
 def read_topics(
@@ -77,7 +80,24 @@ def topics_read(
         return unique_topics(_made(str(path), reading))
     mapped = None if columns is None else parse_columns(columns)
     source = open_source(path, split=reading.split, columns=mapped.names if mapped is not None else ())
-    return unique_topics(topics_of_source(source, mapped, reading, Say(name_of(path), told)))
+    return watched(path, unique_topics(topics_of_source(source, mapped, reading, Say(name_of(path), told))))
+
+
+def watched(path: PathLike, items: Iterator[T]) -> Iterator[T]:
+    """Pass on what is read of a path, and say in the end if somebody has written there meanwhile."""
+    before = stamp(path)
+
+    def passed_on() -> Iterator[T]:
+        try:
+            yield from items
+        finally:
+            if stamp(path) != before:
+                getLogger("optsum").warning(
+                    "%s was changed while it was read: results may be of two versions; run again with --overwrite",
+                    name_of(path),
+                )
+
+    return passed_on()
 
 
 def is_program(path: object) -> bool:
@@ -89,7 +109,7 @@ def _made(place: str, reading: Reading) -> Iterator[Topic | BadTopic]:
     """Yield what a function makes; one without a name is called by its number, from 0."""
     try:
         made = load_place(place)()
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise InputError(f"{place} makes no problems: {error!r}.") from error
     for number, each in enumerate(made):
         named = {"id": str(number), **each} if isinstance(each, Mapping) else each

@@ -14,7 +14,7 @@ from optsum.corpus.formats.columns import Columns, parse_columns
 from optsum.corpus.formats.lines import Line, RawLine, decode
 from optsum.corpus.formats.sources import open_source
 from optsum.corpus.topic import AS_IS, BadTopic, Reading, Topic
-from optsum.corpus.topics import Say, topics_of_line, topics_of_source, topics_read
+from optsum.corpus.topics import Say, topics_of_line, topics_of_source, topics_read, watched
 from optsum.corpus.unique import Names, unique_topics
 from optsum.system.files import PathLike, name_of
 
@@ -98,9 +98,9 @@ def unread_topics(
     first = next(source, None)
     if first is None or not isinstance(first, RawLine) or not Path(path).is_file() or several:
         rest: Any = source if first is None else chain([first], source)
-        return unique_topics(topics_of_source(rest, mapped, reading, say))
+        return watched(path, unique_topics(topics_of_source(rest, mapped, reading, say)))
     lines = cast("Iterator[Line | RawLine]", chain([first], source))
-    return _unread(lines, mapped, reading, say, lambda: topics_read(path, reading, columns))
+    return watched(path, _unread(lines, mapped, reading, say, lambda: topics_read(path, reading, columns)))
 
 
 def _unread(

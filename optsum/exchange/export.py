@@ -24,6 +24,7 @@ from optsum.running.each_topic import Warned, problems
 from optsum.running.one_problem import build
 from optsum.running.posed import posed
 from optsum.running.setup import Setup, setup_of
+from optsum.system.files import describe_os_error, replacing
 
 __all__ = ["FORMATS", "Exported", "export", "export_topics", "file_stem", "tasks_of", "unit_labels"]
 
@@ -141,17 +142,25 @@ def export_topics(
     if format not in FORMATS:
         raise unknown_name("format", format, FORMATS)
     place = _folder(folder)
+    of_files: dict[str, str] = {}
     for name, made in tasks_of(topics, setup_of(options)):
         if isinstance(made, str):
             yield Exported(name, error=made)
             continue
-        path = place / f"{file_stem(made.id)}.{format}"
+        stem = file_stem(made.id)
+        if (other := of_files.setdefault(stem.lower(), made.id)) != made.id:
+            yield Exported(
+                name, error=f"its file would be {stem}.{format}, which is that of {other!r}: give another id"
+            )
+            continue
+        path = place / f"{stem}.{format}"
         try:
-            path.write_text(FORMATS[format](made), encoding="utf-8")
+            with replacing(path) as new:
+                new.write_text(FORMATS[format](made), encoding="utf-8")
         except OptsumError as error:
             yield Exported(name, error=str(error))
         except OSError as error:
-            yield Exported(name, error=f"the file {path} cannot be written: {error.strerror or error}")
+            yield Exported(name, error=f"the file {path} cannot be written: {describe_os_error(error)}")
         else:
             yield Exported(name, path)
 
@@ -196,6 +205,6 @@ def tasks_of(topics: AnyTopics, setup: Setup) -> Iterator[tuple[str | None, Task
         for part in problems(topic, setup):
             try:
                 yield part.id, build(part, setup)
-            except Exception as error:  # noqa: BLE001 - whatever it is, it costs the other topics nothing
+            except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever it is, it costs the other topics nothing
                 yield part.id, describe(error)
     warned.say()

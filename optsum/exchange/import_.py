@@ -91,12 +91,20 @@ def import_topics(topics: AnyTopics, solutions: str | Path, options: Options) ->
     if not place.exists():
         raise InputError(f"There is no file or folder {solutions} of solutions.")
     setup = setup_of(options)
+    of_files: dict[str, str] = {}
     for number, (name, task) in enumerate(tasks_of(topics, setup)):
         try:
-            row = _row(task, setup, place, first=not number)
-        except Exception as error:  # noqa: BLE001 - whatever it is, it costs the other topics nothing
+            row = _row(_own_file(task, of_files), setup, place, first=not number)
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever it is, it costs the other topics nothing
             row = error_result(name, describe(error), setup)
         yield row.changed(strategy=_Imported.name, backend=row.backend if row.error is None else None)
+
+
+def _own_file(task: Task | str, of_files: dict[str, str]) -> Task | str:
+    """Return a task whose file is that of no other, or what is wrong with it."""
+    if isinstance(task, str) or (other := of_files.setdefault(file_stem(task.id).lower(), task.id)) == task.id:
+        return task
+    return f"its solution would be that of {other!r}: give another id"
 
 
 def _row(task: Task | str, setup: Setup, place: Path, *, first: bool) -> Result:

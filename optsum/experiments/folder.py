@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, ExitStack
+from io import FileIO
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any, Final
 
 from optsum.corpus.rows.store import STORE, RowStore
 from optsum.errors import InputError, OptionError
-from optsum.system.files import PathLike, describe_os_error, lock
+from optsum.system.files import PathLike, check_no_link, describe_os_error, lock, open_own, replacing
 
 CONFIG: Final = "config.toml"
 ENVIRONMENT: Final = "environment.json"
 _LOCK: Final = "lock"
+_LEFT: Final = re.compile(r"\.[0-9a-f]{16}\.(?:toml|json)")
+"""What a process that was killed may leave of a file that it was replacing."""
 _PATIENCE_S: Final = 1.0
 
 
@@ -47,9 +51,9 @@ class RunFolder(AbstractContextManager["RunFolder"]):
         self._stack = ExitStack()
         try:
             self.path.mkdir(parents=True, exist_ok=True)
-            held = {each.name for each in self.path.iterdir()} - {_LOCK}
+            held = {each.name for each in self.path.iterdir() if not _LEFT.fullmatch(each.name)} - {_LOCK}
             self.fresh = STORE not in held
-            if self.fresh and held - {CONFIG, ENVIRONMENT, f"{CONFIG}.new", f"{ENVIRONMENT}.new"}:
+            if self.fresh and held - {CONFIG, ENVIRONMENT}:
                 raise OptionError(
                     f"the folder {self.path} holds other things than a run: name a new one, or an empty one"
                 )
@@ -57,7 +61,9 @@ class RunFolder(AbstractContextManager["RunFolder"]):
                 raise OptionError(
                     f"the folder {self.path} holds a run already: --resume does what is missing, or name another folder"
                 )
-            file = self._stack.enter_context((self.path / _LOCK).open("ab"))
+            for name in (CONFIG, ENVIRONMENT, STORE, *(f"{STORE}-{part}" for part in ("wal", "shm", "journal"))):
+                check_no_link(self.path / name)
+            file = self._stack.enter_context(FileIO(open_own(self.path / _LOCK), "ab"))
         except OSError as error:
             raise self._unwritable(error) from error
         if not _locked_soon(file.fileno(), self.path / _LOCK):
@@ -106,12 +112,23 @@ class RunFolder(AbstractContextManager["RunFolder"]):
                     if known.get("limit") != limit:
                         self.store.tell(limit=limit, topics=None)  # nobody has counted so many yet
                 else:
+                    self._check_rescued(now)
                     self._write(CONFIG, config)
                     self.store.tell(**now, limit=limit)
                 failing.pop_all()
         except OSError as error:
             raise self._unwritable(error) from error
         self._stack.callback(self.store.close)
+
+    def _check_rescued(self, now: Mapping[str, Any]) -> None:
+        """Refuse to go on with rows whose run nobody knows any more, if they are of other options or topics."""
+        if not (found := self.store.config_hashes()):
+            return
+        if not found <= {cell["hash"] for cell in now["identity"]["cells"]}:
+            raise OptionError(f"the folder {self.path} holds rows of other options: name another folder")
+        known = noted_inputs(self.path)
+        if known is not None and (differing := differing_inputs(known, now["inputs"])):
+            raise OptionError(f"the folder {self.path} holds another run ({'; '.join(differing)}): name another folder")
 
     def note(self, environment: Mapping[str, Any], inputs: list[dict[str, Any]]) -> None:
         """Add to ``environment.json`` what this session of the run is made with."""
@@ -122,9 +139,8 @@ class RunFolder(AbstractContextManager["RunFolder"]):
             raise self._unwritable(error) from error
 
     def _write(self, name: str, text: str) -> None:
-        new = self.path / f"{name}.new"
-        new.write_text(text, encoding="utf-8", errors="surrogateescape")
-        new.replace(self.path / name)
+        with replacing(self.path / name) as new:
+            new.write_text(text, encoding="utf-8", errors="surrogateescape")
 
     def _unwritable(self, error: OSError) -> OptionError:
         return OptionError(f"the folder {self.path} cannot be written: {describe_os_error(error)}")
@@ -141,6 +157,14 @@ def _locked_soon(descriptor: int, path: Path) -> bool:
             return False
         sleep(_PATIENCE_S / 20)
     return True
+
+
+def noted_inputs(folder: Path) -> list[dict[str, Any]] | None:
+    """Return the topics of a run as they are noted beside its rows."""
+    try:
+        return list(json.loads((folder / ENVIRONMENT).read_text(encoding="utf-8"))["inputs"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
 
 
 def sessions_of(folder: Path) -> list[dict[str, Any]]:
@@ -176,13 +200,14 @@ def _differing(known: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
         if name == "identity":
             said += _differing_cells(known["identity"], now["identity"])
         elif name == "inputs":
-            said += _differing_inputs(known["inputs"], now["inputs"])
+            said += differing_inputs(known["inputs"], now["inputs"])
         elif known.get(name) != now[name]:
             said.append(f"{name} {known.get(name)}, not {now[name]}")
     return said
 
 
-def _differing_inputs(known: list[dict[str, Any]], now: list[dict[str, Any]]) -> list[str]:
+def differing_inputs(known: list[dict[str, Any]], now: list[dict[str, Any]]) -> list[str]:
+    """Return what differs between the topics of a run, and what is there now."""
     if len(known) != len(now):
         return [f"{len(known)} files of topics, not {len(now)}"]
     said = []

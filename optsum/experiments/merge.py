@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
+from dataclasses import replace
+from logging import getLogger
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,7 @@ from optsum.corpus.rows.store import STORE, RowStore, is_run
 from optsum.errors import InputError, OptionError
 from optsum.experiments.experiment import Shard
 from optsum.experiments.folder import CONFIG, RunFolder, sessions_of
+from optsum.experiments.inputs import fingerprint
 from optsum.experiments.status import RunStatus, status
 from optsum.system.files import PathLike, read_text
 
@@ -48,6 +51,7 @@ def merge(folders: Iterable[PathLike], into: PathLike) -> RunStatus:
         stores = [stack.enter_context(RowStore(path / STORE)) for path in paths]
         facts = [store.facts() for store in stores]
         _check(paths, facts)
+        doubts = [*filter(None, (store.damage for store in stores)), *_changed(paths, facts)]
         first = facts[0]
         target = stack.enter_context(RunFolder(into, resume=True))
         config = read_text(paths[0] / CONFIG, "the configuration")
@@ -61,7 +65,25 @@ def merge(folders: Iterable[PathLike], into: PathLike) -> RunStatus:
         for path in paths:
             for session in sessions_of(path):
                 target.note({**session, "folder": str(path)}, first["inputs"])
-    return status(into)
+    for doubt in doubts:
+        getLogger("optsum").warning("%s", doubt)
+    return replace(status(into), doubts=tuple(doubts))
+
+
+def _changed(paths: Sequence[Path], facts: Sequence[dict[str, Any]]) -> list[str]:
+    """Return which runs are of topics that were changed while they were searched, or have been since."""
+    said = []
+    now: dict[str, dict[str, Any]] = {}
+    for path, own in zip(paths, facts, strict=True):
+        changed = list(own.get("changed", ()))
+        for known in () if changed else own["inputs"]:
+            with suppress(InputError):  # they need not be on this machine
+                found = now.setdefault(known["path"], fingerprint(known["path"]))
+                if found["sha256"] != known["sha256"]:
+                    changed.append(f"the topics {known['path']} have changed")
+        if changed:
+            said.append(f"the run {path} may be of two versions of its topics ({'; '.join(changed)})")
+    return said
 
 
 def _check(paths: Sequence[Path], facts: Sequence[dict[str, Any]]) -> None:
@@ -69,7 +91,7 @@ def _check(paths: Sequence[Path], facts: Sequence[dict[str, Any]]) -> None:
     seen: dict[Shard, Path] = {}
     for path, own in zip(paths, facts, strict=True):
         if "identity" not in own:
-            raise InputError(f"the run {path} was stopped before it began: run it again")
+            raise InputError(f"the run {path} was stopped before it began, or is damaged: run it again with --resume")
         hashes = [each["sha256"] for each in own["inputs"]]
         same = own["identity"] == facts[0]["identity"] and own["details"] == facts[0]["details"]
         if not same or hashes != [each["sha256"] for each in facts[0]["inputs"]]:

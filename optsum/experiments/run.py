@@ -18,9 +18,10 @@ from optsum.corpus.rows.store import Answer, RowStore
 from optsum.corpus.topic import BadTopic, Topic
 from optsum.corpus.topics import topics_read
 from optsum.corpus.unread import Unread, unread_topics
+from optsum.corpus.vectors.npz import digest_of_vectors
 from optsum.errors import OptionError
 from optsum.experiments.experiment import Experiment, Shard, experiment_of
-from optsum.experiments.folder import RunFolder, sessions_of
+from optsum.experiments.folder import RunFolder, differing_inputs, sessions_of
 from optsum.experiments.inputs import environment, files_beside, fingerprint
 from optsum.experiments.status import RunStatus, status
 from optsum.report.messages import Advance, bar, count_lines
@@ -194,6 +195,7 @@ class RunWork(AbstractContextManager["RunWork"]):
         self._experiment, self._shard, self._limit, self._details = experiment, shard, limit, details
         self._readers = [self._open(path) for path in experiment.topics]  # what cannot be read is refused first
         inputs = [self._fingerprint(path) for path in experiment.topics]
+        self._had = dict(self._vectors())
         self._stack = ExitStack()
         self._folder = self._stack.enter_context(RunFolder(folder, resume=resume))
         try:
@@ -286,6 +288,7 @@ class RunWork(AbstractContextManager["RunWork"]):
                     answers = rounds.throw(KeyboardInterrupt()) if interrupted else next(rounds)
                 except StopIteration:
                     warned.say()
+                    self._say_what_changed()
                     return
                 interrupted = False
                 finished = [answer for answer in answers if answer is not None]
@@ -297,6 +300,20 @@ class RunWork(AbstractContextManager["RunWork"]):
                     yield len(finished)
                 except KeyboardInterrupt:  # what is done elsewhere is gathered first
                     interrupted = True
+
+    def _vectors(self) -> list[tuple[str, str]]:
+        """Return the files and folders of vectors, and what they are recognised by."""
+        paths = dict.fromkeys(cell.vectors for cell in self._experiment.cells if cell.vectors is not None)
+        return [(path, digest_of_vectors(path)) for path in paths]
+
+    def _say_what_changed(self) -> None:
+        """Say, and keep for whoever merges, that somebody has written the topics while they were searched."""
+        now = [self._fingerprint(path) for path in self._experiment.topics]
+        changed = differing_inputs(self._inputs, now)
+        changed += [f"the vectors {path} have changed" for path, was in self._vectors() if self._had[path] != was]
+        if changed:
+            self.store.tell(changed=changed)
+            _LOG.warning("%s; rows may be of two versions: run it again in another folder", "; ".join(changed))
 
     def _missing(self, cells: int) -> Iterator[Item]:
         """Read the topics, and yield what is not done of them."""

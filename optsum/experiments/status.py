@@ -38,6 +38,8 @@ class RunStatus:
     left_s : float or None
         Seconds that the rest takes at this rate.
     first_error : str or None
+    doubts : tuple of str
+        What is wrong with it as a whole: damaged rows, topics that were changed meanwhile.
     """
 
     folder: str
@@ -50,6 +52,7 @@ class RunStatus:
     per_second: float | None = None
     left_s: float | None = None
     first_error: str | None = None
+    doubts: tuple[str, ...] = ()
 
     @property
     def complete(self) -> bool:
@@ -101,4 +104,8 @@ def status(folder: PathLike) -> RunStatus:
             per_second=rate,
             left_s=None if rate is None or total is None else max(0, total - done) / rate,
             first_error=store.first_error(),
+            doubts=(
+                *filter(None, [store.damage]),
+                *(f"{each} while they were searched" for each in facts.get("changed", ())),
+            ),
         )

@@ -19,7 +19,7 @@ from optsum.optima.algebra import minimal_sets
 from optsum.optima.diagram import Diagram
 from optsum.optima.pairs import PAIRS, Estimate, mean_jaccard, sampled_jaccard
 from optsum.system.deadline import NEVER, Deadline
-from optsum.system.files import NPZ_ERRORS
+from optsum.system.files import NPZ_ERRORS, replacing
 from optsum.whole import whole
 
 __all__ = ["Names", "Optima"]
@@ -292,7 +292,7 @@ class Optima:
             "least": None if self.least is None else str(self.least),
             "best": None if self.best is None else list(self.best),
         }
-        with Path(path).open("wb") as file:
+        with replacing(path) as new, new.open("wb") as file:
             np.savez_compressed(file, about=np.array(json.dumps(about)), nodes=self.diagram.nodes)
 
     @staticmethod

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Final
 
-from optsum.errors import OptsumError
+from optsum.errors import OptsumError, describe
 from optsum.metrics.names import METRICS, MetricSum
 from optsum.options.options import resolve
 from optsum.options.presets import PRESETS
@@ -34,8 +34,8 @@ def _failure(work: Callable[[], object]) -> str:
     """Return why something does not work, or nothing."""
     try:
         work()
-    except OptsumError as error:
-        return str(error)
+    except (OptsumError, SystemExit) as error:
+        return describe(error)
     return ""
 
 

@@ -397,7 +397,7 @@ def _rows(
         return rows
     try:
         found = oracles.of(topic)
-    except Exception as error:  # noqa: BLE001 - whatever it is, it costs the other topics nothing
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever it is, it costs the other topics nothing
         reason = describe(error)
         return [_error_row(topic.id, system.system, _where(system) + reason) for system in systems]
     return [
@@ -417,7 +417,7 @@ def _value(row: dict[str, Any], metric: str, measure: str) -> float | None:
 def _row(topic: Topic, system: System, options: ScoreOptions) -> dict[str, Any]:
     try:
         scores, tokenizer = _scores(topic, system, options)
-    except Exception as error:  # noqa: BLE001 - whatever it is, it costs the other summaries nothing
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever it is, it costs the other summaries nothing
         return _error_row(topic.id, system.system, _where(system) + describe(error))
     rouge = {name: {measure: getattr(found, measure) for measure in MEASURES} for name, found in scores.items()}
     return {

@@ -23,10 +23,12 @@ from optsum.running.setup import Setup, setup_of
 from optsum.running.warm import warm_up
 from optsum.system.clock import clock
 from optsum.system.notebook import Words
+from optsum.system.processes.postponed import postponing
 
 __all__ = ["search_part", "solve", "solve_all", "solve_topics"]
 
 
+@postponing()
 def solve(
     topic: Topic | Problem | Mapping[str, Any] | Words,
     summary: Words | None = None,

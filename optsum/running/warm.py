@@ -107,7 +107,7 @@ def _made_ready(setup: Setup, small: Options) -> float:
         setup.strategy.prepare()
     except OptsumError:
         raise
-    except Exception:  # noqa: BLE001, S110 - whatever it is will be the row of each topic that it concerns
+    except (Exception, SystemExit):  # noqa: BLE001, S110 - whatever it is will be the row of each topic that it concerns
         pass
     if interrupted:  # the search has swallowed it, as a search does
         raise KeyboardInterrupt

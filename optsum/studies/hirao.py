@@ -23,6 +23,7 @@ from optsum.corpus.topic import Topic
 from optsum.errors import UnsupportedError
 from optsum.optima.pairs import PAIRS, Estimate
 from optsum.options.options import Options, resolve
+from optsum.registry import CHOOSER
 from optsum.report.figures.figure import Figure
 from optsum.report.significance import ranks, wilcoxon
 from optsum.report.statistics import FEWEST, OVER_SEEDS, seeds_deviation
@@ -56,8 +57,9 @@ class HiraoStudy(Study):
     """Hold all oracles of ROUGE-1 and ROUGE-2 recall against greedy extracts, systems and human scores.
 
     Each topic is searched with all its references together ("multi") and with each of them ("single"), with Porter
-    stems, without stop words for ROUGE-1 and with them for ROUGE-2, as in the paper. A problem whose oracles are not
-    all found within the limits is left out of the tables, and counted.
+    stems, without stop words for ROUGE-1 and with them for ROUGE-2, as in the paper. A problem whose optimum is proven
+    counts wherever scores do, even if its oracles are not all found within the limits; what needs all of them (Tables 4
+    to 7) leaves it out, and says of how many problems it speaks.
     """
 
     name: ClassVar[str] = "hirao"
@@ -90,16 +92,23 @@ class HiraoStudy(Study):
         )
 
     def lacking(self) -> list[str]:
-        """Return how many problems are left out, and why."""
+        """Return how many problems are left out of which tables, and why."""
         problems = self.of("problem")
-        if not (unproven := sum(not row["complete"] for row in problems)):
-            return []
-        left = f"{unproven} of {counted(len(problems), 'problem')}"
-        return [f"{left}, not all of whose oracles were found in time: means and medians lack problems with many"]
+        all_ = counted(len(problems), "problem")
+        said = []
+        if open_ := sum(not _is_proven(row) for row in problems):
+            said.append(f"{open_} of {all_}, whose optimum was not proven in time: all tables lack them")
+        if many := sum(not row["complete"] for row in problems):
+            said.append(
+                f"{many} of {all_}, not all of whose oracles were found in time: Tables 4 to 7 lack them, so that "
+                "means and medians there lack problems with many"
+            )
+        return said
 
-    def of_problems(self, metric: str, setting: str) -> list[Row]:
-        """Return the problems of a metric and a setting whose oracles were all found."""
-        return self.of("problem", metric=metric, references=setting, complete=True)
+    def of_problems(self, metric: str, setting: str, *, every: bool = True) -> list[Row]:
+        """Return the problems of a metric and a setting: those with all oracles, or not `every`: with a proven one."""
+        rows = self.of("problem", metric=metric, references=setting)
+        return [row for row in rows if (row["complete"] if every else _is_proven(row))]
 
     @cached_property
     def _searches(self) -> dict[tuple[str, str], list[Options]]:
@@ -107,6 +116,7 @@ class HiraoStudy(Study):
         roles: dict[str, dict[str, Any]] = {
             "all": {"strategy": "branch-and-bound"},
             "greedy": {"strategy": self.greedy},
+            "optimum": {"strategy": CHOOSER},
         }
         if self.bound == "knapsack":
             roles["paper"] = {"strategy": "branch-and-bound", "bound": "knapsack"}
@@ -200,6 +210,7 @@ def _correlation_table(study: HiraoStudy, human: str) -> Table:
         table.rows.append([f"{name}M)", *_of_topics(judged, judged.of_all[group], weights), test])
         table.rows.append([f"{name}S)", *_of_draws(judged, judged.of_one[group], study), "-"])
     over = counted(len(judged.topics), "topic")
+    table.caption += _of_all(study)
     table.caption += [
         f"Over systems, each by its mean over the {over} that all of them have; r: Pearson's; rho: Spearman's.",
         f"M: over all oracles. S: over one drawn at random; mean of {DRAWS} draws, with the interval of that mean.",
@@ -417,7 +428,7 @@ def scores(study: HiraoStudy) -> Table:
 
 def _over_seeds(study: HiraoStudy, setting: str, metric: str) -> float | None:
     """Return the standard deviation, over seeds, of the mean of greedy extracts."""
-    rows = study.of_problems(metric, setting)
+    rows = study.of_problems(metric, setting, every=False)
     pairs = ((seed, (row["id"], value)) for row in rows for seed, value in row["greedy_by_seed"])
     return seeds_deviation([list(map(fmean, grouped(topics).values())) for topics in grouped(pairs).values()])
 
@@ -456,7 +467,7 @@ def ratios(study: HiraoStudy) -> Table:
         f"{study.greedy.capitalize()} extracts against oracles (section 6.2.2)",
         ["ratio", "least", "optimal", "problems"],
     )
-    for cells, found in _groups(study):
+    for cells, found in _groups(study, every=False):
         near = [row["ratio"] for row in found]
         hits = sum(row["greedy_optimal"] for row in found)
         table.rows.append([*cells, number(fmean(near)), number(min(near)), f"{hits:g}", str(len(found))])
@@ -477,6 +488,7 @@ def overlaps(study: HiraoStudy) -> Table:
         greedy = fmean(row["jaccard"] for row in found)
         mean = number(fmean(among), 3) if among else "-"
         table.rows.append([*cells, number(greedy, 3), mean, str(len(among)), str(len(estimates))])
+    table.caption += _of_all(study)
     table.caption.append("greedy: mean over all oracles of a problem, then over the problems.")
     table.caption.append("among oracles: of two different ones; mean over the problems that have several.")
     if max(errors):
@@ -495,6 +507,7 @@ def numbers(study: HiraoStudy) -> Table:
         several = fmean(count > 1 for count in counts)
         sizes = [large(median(counts)), large(max(counts))]
         table.rows.append([*cells, *sizes, number(several, 3), str(len(found))])
+    table.caption += _of_all(study)
     table.caption.append("several: rate of problems with more than one oracle.")
     return table
 
@@ -513,6 +526,7 @@ def efficiency(study: HiraoStudy) -> Table:
         line += [large(median(row["nodes"] for row in found)), number(fmean(row["seconds"] for row in found), 3)]
         single = [row["one_seconds"] for row in found if row.get("one_seconds") is not None]
         table.rows.append([*cells, *line, number(fmean(single), 3) if single else "-"])
+    table.caption += _of_all(study)
     table.caption.append("naive: median number of selections within the length; nodes: median, of the enumeration.")
     table.caption.append(f"seconds: mean, to enumerate all oracles; one oracle: to extract one by {study.one}.")
     if paper:
@@ -531,7 +545,7 @@ def _of_problems(study: HiraoStudy, name: str) -> Callable[[str, str], dict[str,
     """Return what gives the scores of a setting and a metric by topic: the mean over its references."""
 
     def found(setting: str, metric: str) -> dict[str, float]:
-        by_topic = grouped((row["id"], row[name]) for row in study.of_problems(metric, setting))
+        by_topic = grouped((row["id"], row[name]) for row in study.of_problems(metric, setting, every=False))
         return {topic: fmean(values) for topic, values in by_topic.items()}
 
     return found
@@ -566,10 +580,22 @@ def _paired(one: dict[str, float], other: dict[str, float]) -> str:
     return "-" if found is None else f"{found:.2g}"
 
 
-def _groups(study: HiraoStudy) -> Iterator[tuple[list[str], list[Row]]]:
+def _is_proven(row: Row) -> bool:
+    """Return whether the optimum of a problem is known; rows of older versions say so only with all oracles."""
+    return bool(row["complete"] or row.get("proven"))
+
+
+def _of_all(study: HiraoStudy) -> list[str]:
+    """Return of how many problems a table speaks that needs all oracles, if some lack."""
+    problems = study.of("problem")
+    complete = sum(row["complete"] for row in problems)
+    return [] if complete == len(problems) else [f"n = {complete} of {len(problems)}: problems with all oracles found."]
+
+
+def _groups(study: HiraoStudy, *, every: bool = True) -> Iterator[tuple[list[str], list[Row]]]:
     for setting in ("multi", "single"):
         for metric in METRICS:
-            if found := study.of_problems(metric, setting):
+            if found := study.of_problems(metric, setting, every=every):
                 yield [metric, setting], found
 
 
@@ -623,29 +649,36 @@ def _problem(part: Topic, setups: Mapping[str, Sequence[Setup]]) -> tuple[Row, O
     result = without_interruption(oracles.result)
     greedy = [searched(part, one) for one in setups["greedy"]]
     efforts = _efforts(part, setups, result)
-    if not oracles.complete or any(one.selection is None for one in greedy):
-        return {"complete": False, **efforts}, None
+    proven = result if oracles.complete or result.status is Status.OPTIMAL else searched(part, *setups["optimum"])
+    if proven.status is not Status.OPTIMAL or any(one.selection is None for one in greedy):
+        return {"complete": False, "proven": False, **efforts}, None
+    best, reached = Fraction(proven.objective_exact or 0), [Fraction(one.objective_exact or 0) for one in greedy]
+    held: Row = {
+        "proven": True,
+        "oracle": float(best),
+        "greedy": _exact_mean(reached),
+        "ratio": _exact_mean([one / best for one in reached]) if best else 1.0,
+        "greedy_optimal": _exact_mean([Fraction(one == best) for one in reached]),
+        **efforts,
+        "greedy_selection": list(greedy[0].selection or ()),
+        "greedy_by_seed": [[one.seed, float(value)] for one, value in zip(greedy, reached, strict=True)],
+    }
+    if not oracles.complete:
+        return {"complete": False, **held}, None
     among: Fraction | Estimate | None = None
     if oracles.count > 1:
         try:
             among = oracles.jaccard(deadline)
         except UnsupportedError:
             among = oracles.sampled_jaccard(seed=setup.options.seed)
-    best, reached = Fraction(result.objective_exact or 0), [Fraction(one.objective_exact or 0) for one in greedy]
     return {
         "complete": True,
-        "oracle": float(best),
-        "greedy": _exact_mean(reached),
-        "ratio": _exact_mean([one / best for one in reached]) if best else 1.0,
-        "greedy_optimal": _exact_mean([Fraction(one == best) for one in reached]),
+        **held,
         "count": oracles.count,
         "jaccard": _exact_mean([oracles.agreement(one.selection or ()).jaccard for one in greedy]),
         "jaccard_among_oracles": None if among is None else float(among.mean if isinstance(among, Estimate) else among),
         "jaccard_among_oracles_se": among.standard_error if isinstance(among, Estimate) else None,
         "feasible": oracles.feasible(),
-        **efforts,
-        "greedy_selection": list(greedy[0].selection or ()),
-        "greedy_by_seed": [[one.seed, float(value)] for one, value in zip(greedy, reached, strict=True)],
         "draws": [list(drawn) for drawn in oracles.sample(DRAWS if oracles.count > 1 else 1, setup.options.seed)],
     }, oracles
 

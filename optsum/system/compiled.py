@@ -12,10 +12,14 @@ a folder for its version, in the place that numba would take: ``NUMBA_CACHE_DIR`
 from __future__ import annotations
 
 import os
+import pickle
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import lru_cache
+from hashlib import blake2b
+from logging import getLogger
 from math import inf
+from multiprocessing import parent_process
 from pathlib import Path
 from threading import get_ident, local
 from time import thread_time
@@ -81,6 +85,8 @@ class Patience:
         Called before something is compiled.
     thread : _OfThread
         What is not the process's, but each thread's own.
+    warned : bool
+        Whether it was said that kernels cannot be kept.
     """
 
     def __init__(self) -> None:
@@ -89,6 +95,7 @@ class Patience:
         self.over: list[Callable[[set[Any]], object]] = []
         self.compiling: list[Callable[[], object]] = []
         self.thread = _OfThread()
+        self.warned = False
 
     def end(self) -> None:
         """Compile all kernels when they are called, from now on."""
@@ -169,19 +176,87 @@ class _Herald(event.Listener):  # type: ignore[misc]
         del event
 
 
+_SEAL: Final = b"optsum checksum "
+
+
+def _sealed(held: bytes) -> bytes:
+    return held + _SEAL + blake2b(held, digest_size=16).digest()
+
+
+def _check_seal(held: bytes) -> bytes:
+    """Return what a file holds; machine code of which a byte has changed must not be run."""
+    content, seal, digest = held[:-32], held[-32:-16], held[-16:]
+    if seal == _SEAL and blake2b(content, digest_size=16).digest() != digest:
+        raise ValueError("the checksum is another")
+    return held  # a pickle ends before its seal; files of numba's own have none
+
+
+class _Sealed(caching.IndexDataCacheFile):  # type: ignore[misc]
+    """The files of a kernel, with checksums; pipes and folders in their place are no files."""
+
+    def _load_index(self) -> Any:
+        index = Path(self._index_path)
+        if not index.is_file():
+            return {}
+        _check_seal(index.read_bytes())
+        return super()._load_index()
+
+    def _save_index(self, overloads: Any) -> None:
+        held = pickle.dumps(self._version, -1) + self._dump((self._source_stamp, overloads))
+        with self._open_for_write(self._index_path) as file:
+            file.write(_sealed(held))
+
+    def _load_data(self, name: str) -> Any:
+        path = Path(self._data_path(name))
+        if not path.is_file():
+            raise FileNotFoundError(path)
+        return pickle.loads(_check_seal(path.read_bytes()))  # noqa: S301 - numba keeps it so
+
+    def _save_data(self, name: str, data: Any) -> None:
+        with self._open_for_write(self._data_path(name)) as file:
+            file.write(_sealed(self._dump(data)))
+
+
 class _Kept(caching.FunctionCache):  # type: ignore[misc]
     """What is kept of a kernel, loaded without all that numba can compile: machine code needs none of it.
 
     numba itself imports those modules (scipy's among them, where it is installed) before it looks for a file: half a
-    second of each process, whether or not something is kept.
+    second of each process, whether or not something is kept. Whatever is wrong with the files, the kernel is compiled.
     """
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        if not Path(self._cache_file._index_path).exists():  # noqa: SLF001
+        if not Path(self._cache_file._index_path).is_file():  # noqa: SLF001
             return None
         rtsys.initialize(target_context)  # what arrays are allocated by
-        with self._guard_against_spurious_io_errors():
+        try:
             return self._load_overload(sig, target_context)
+        except Exception as error:  # noqa: BLE001 - damaged pickles raise whatever they like
+            _warn_of_cache(self.cache_path, error)
+            self._remove_index()
+            return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        try:
+            self._save_overload(sig, data)
+        except Exception as error:  # noqa: BLE001
+            _warn_of_cache(self.cache_path, error)
+            if not isinstance(error, OSError):  # next time there is nothing that could be wrong
+                self._remove_index()
+
+    def _remove_index(self) -> None:
+        with suppress(OSError):
+            Path(self._cache_file._index_path).unlink()  # noqa: SLF001
+
+
+def _warn_of_cache(place: object, error: Exception) -> None:
+    """Warn, once a process, and not where a copy of it works."""
+    if not patience.warned and parent_process() is None:
+        reason = " ".join(str(error).split()) or type(error).__name__
+        getLogger("optsum").warning(
+            "Compiled kernels cannot be kept or read in %s (%.200s): they are compiled again, which takes time and "
+            "changes no result. Remove that folder, or name another: NUMBA_CACHE_DIR.", place, reason,
+        )  # fmt: skip
+    patience.warned = True
 
 
 class _Kernel(CPUDispatcher):  # type: ignore[misc]
@@ -231,11 +306,16 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     """Return numba's decorator with these options, for kernels that begin in plain Python."""
 
     def decorate(function: Callable[..., Any]) -> Any:
-        kernel = numba_njit(**options)(function)
+        try:
+            kernel = numba_njit(**options)(function)
+        except RuntimeError as error:  # neither beside the sources nor at home may anything be written
+            _warn_of_cache("any folder", error)
+            kernel = numba_njit(**{**options, "cache": False})(function)
         if isinstance(kernel, CPUDispatcher):  # a function where numba is switched off
             kernel.__class__ = _Kernel
             if isinstance(kernel._cache, caching.FunctionCache):  # noqa: SLF001
                 kernel._cache.__class__ = _Kept  # noqa: SLF001
+                kernel._cache._cache_file.__class__ = _Sealed  # noqa: SLF001
         return kernel
 
     return decorate

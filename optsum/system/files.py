@@ -5,30 +5,19 @@ from __future__ import annotations
 import errno
 import gzip
 import os
+import stat
 import sys
 import tomllib
 import zlib
-from contextlib import ExitStack, suppress
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from io import BufferedReader, RawIOBase
 from pathlib import Path
+from secrets import token_hex
 from typing import Any, Final, TypeAlias, cast
 from zipfile import BadZipFile
 
 from optsum.errors import InputError, OptsumError
-
-__all__ = [
-    "NPZ_ERRORS",
-    "READ_ERRORS",
-    "PathLike",
-    "begin_of",
-    "describe_os_error",
-    "is_deep",
-    "lock",
-    "name_of",
-    "open_bytes",
-    "parse_toml",
-    "read_text",
-]
 
 PathLike: TypeAlias = str | os.PathLike[str]
 
@@ -198,6 +187,102 @@ def describe_os_error(error: Exception) -> str:
             return "you have no permission; check the owner and mode"
     reason = error.strerror if isinstance(error, OSError) else None
     return (reason or str(error) or type(error).__name__).rstrip(".")
+
+
+def stamp(path: PathLike) -> tuple[object, ...] | None:
+    """Return what differs once a file, a folder or one of several files has been written; None for what has no file."""
+    if path == "-":
+        return None
+    found: list[object] = []
+    for name in [path] if Path(path).exists() else os.fspath(path).split(","):
+        try:
+            for each in [Path(name), *(sorted(Path(name).rglob("*")) if Path(name).is_dir() else ())]:
+                held = each.stat()
+                if stat.S_ISREG(held.st_mode):
+                    found += [str(each), held.st_ino, held.st_size, held.st_mtime_ns, held.st_ctime_ns]
+        except (OSError, ValueError):
+            found.append(None)
+    return tuple(found)
+
+
+@contextmanager
+def replacing(path: PathLike) -> Iterator[Path]:
+    """Give the path of a new file, which takes the place of `path` when the block ends well, whole or not at all.
+
+    It has a name that nobody can know, in the same folder, and the mode of the file that it replaces. If the block
+    fails, the process dies or the disk is full, what was at `path` is there as before. No link is followed.
+
+    Raises
+    ------
+    OSError
+        As it comes; also where `path` is a symbolic link.
+    """
+    target = Path(path)
+    if is_stream(target):  # a pipe or a device has nothing that could be kept
+        yield target
+        return
+    check_no_link(target)
+    new = target.with_name(f".{token_hex(8)}{target.suffix}")
+    descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0), 0o666)
+    try:
+        with suppress(OSError):  # none is there, or its mode cannot be given
+            new.chmod(stat.S_IMODE(target.stat().st_mode))
+        yield new
+        os.fsync(descriptor)
+        os.close(descriptor)
+        descriptor = -1
+        new.replace(target)
+    finally:
+        if descriptor >= 0:
+            os.close(descriptor)
+        with suppress(OSError):
+            new.unlink()
+
+
+def check_no_link(path: Path) -> None:
+    """Refuse a path that is a symbolic link.
+
+    Raises
+    ------
+    OSError
+        If it is one.
+    """
+    if path.is_symlink():
+        raise OSError(errno.ELOOP, f"it is a symbolic link to {path.readlink()}; name that file, or remove the link")
+
+
+def is_stream(path: Path) -> bool:
+    """Return whether a path is a device, a pipe, or what this process has open, such as /dev/stdout."""
+    if path.parent.as_posix() in _STREAMS:
+        return True
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        return False
+    return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
+
+
+_STREAMS: Final = {"/dev", "/dev/fd", "/proc/self/fd"}
+
+
+def open_own(path: Path) -> int:
+    """Open a file to which is added, or make it; nothing else that may lie in its place is touched.
+
+    Raises
+    ------
+    OSError
+        As it comes; also if it is a link, a pipe or a device, or has a second name elsewhere.
+    """
+    check_no_link(path)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+    for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY"):
+        flags |= getattr(os, name, 0)
+    descriptor = os.open(path, flags, 0o666)
+    found = os.fstat(descriptor)
+    if stat.S_ISREG(found.st_mode) and found.st_nlink <= 1:
+        return descriptor
+    os.close(descriptor)
+    raise OSError(errno.EEXIST, f"{path} is no file, or has a second name; remove it")
 
 
 _FAR = 1 << 40

@@ -288,7 +288,7 @@ def test_a_folder_that_cannot_be_written_to_is_refused_at_once(tmp_path: Path, m
 def test_a_file_that_cannot_be_written_costs_the_others_nothing(tmp_path: Path) -> None:
     (tmp_path / "one.lp").mkdir()
     first, second = export(TOPICS, tmp_path, max_length=6)
-    assert "one.lp cannot be written: Is a directory" in str(first.error)
+    assert "one.lp cannot be written: it is a folder" in str(first.error)
     assert second.error is None
 
 

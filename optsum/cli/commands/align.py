@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from optsum.cli.exits import DONE, FAILED, INTERRUPTED, put, tell
-from optsum.cli.flags import Config, Flags, Output, Overwrite, existing, output_or_pipe
+from optsum.cli.flags import Config, CsvSafe, Flags, Output, Overwrite, existing, output_or_pipe
 from optsum.cli.topics import Limit, Map, Topics, count_topics, open_topics
 from optsum.corpus.alignment import align
 from optsum.corpus.sentences import splitter_of
@@ -85,6 +85,7 @@ def run(
     options: dict[str, Any],
     output: Output = None,
     overwrite: Overwrite = False,
+    csv_safe: CsvSafe = False,
     columns: Map = None,
     limit: Limit = None,
     config: Config = None,
@@ -109,7 +110,11 @@ def run(
     made, interrupted = _Made(given["max_sets"]), False
     try:
         with ExitStack() as stack:
-            rows = stack.enter_context(RowWriter(output, inputs=inputs, existing=mode)) if output else None
+            rows = (
+                stack.enter_context(RowWriter(output, inputs=inputs, existing=mode, csv_safe=csv_safe))
+                if output
+                else None
+            )
             interrupts = stack.enter_context(Interrupts())
             advance = stack.enter_context(bar("topics", lambda: count_topics(topics, limit)))
             for topic in interrupts.pull(aligned, parallel=False):

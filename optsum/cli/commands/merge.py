@@ -11,14 +11,15 @@ from typing import Annotated
 
 import typer
 
-from optsum.cli.exits import DONE, put
-from optsum.cli.flags import Overwrite, existing
+from optsum.cli.exits import DONE, FAILED, put
+from optsum.cli.flags import CsvSafe, Overwrite, existing
 
 
 def run(
     folders: Annotated[list[str], typer.Argument(metavar="DIR...", help="folders of runs")],
     output: Annotated[str, typer.Option("--output", "-o", metavar="DIR|FILE", help="a folder, or a file of rows")],
     overwrite: Overwrite = False,
+    csv_safe: CsvSafe = False,
 ) -> int:
     """Merge runs."""
     from optsum.cli.commands.status import in_words
@@ -28,18 +29,16 @@ def run(
     from optsum.report.tables.table import counted
 
     if output != "-" and not Path(output).suffix:
-        put(in_words(merge(folders, output)))
-        return DONE
-    with RowWriter(output, existing=existing(overwrite)) as rows:
+        put(in_words(merged := merge(folders, output)))
+        return FAILED if merged.doubts else DONE
+    with RowWriter(output, existing=existing(overwrite), csv_safe=csv_safe, derived=True) as rows:
         written = 0
         # Where the output is there is room for the rows, so there is for this.
         with TemporaryDirectory(dir=None if output == "-" else Path(output).parent, prefix=".optsum-") as place:
-            one = folders[0]
-            if len(folders) > 1:
-                merge(folders, one := str(Path(place) / "run"))
-            for row in stored_rows(one):
+            merged = merge(folders, Path(place) / "run")
+            for row in stored_rows(merged.folder):
                 rows.write(row)
                 written += 1
     if output != "-":
         put(f"{counted(written, 'row')} in {output}")
-    return DONE
+    return FAILED if merged.doubts else DONE

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from optsum.cli.exits import DONE, FAILED, INTERRUPTED, put, tell
-from optsum.cli.flags import Output, Overwrite, existing, output_or_pipe
+from optsum.cli.flags import CsvSafe, Output, Overwrite, existing, output_or_pipe
 from optsum.cli.topics import Limit, Map, ReadingFlags, Topics, count_topics, open_topics
 from optsum.corpus.topic import BadTopic, topic_to_json
 from optsum.errors import InputError
@@ -25,6 +25,7 @@ def run(
     model: Annotated[str, typer.Option(metavar="NAME", help="pipeline of spaCy, or its folder")] = "en_core_web_sm",
     output: Output = None,
     overwrite: Overwrite = False,
+    csv_safe: CsvSafe = False,
     columns: Map = None,
     limit: Limit = None,
 ) -> int:
@@ -39,7 +40,11 @@ def run(
     pipeline = load_model(model)
     made, failed, first_error = 0, 0, ""
     with ExitStack() as stack:
-        rows = stack.enter_context(RowWriter(output, inputs=[topics], existing=mode)) if output else None
+        rows = (
+            stack.enter_context(RowWriter(output, inputs=[topics], existing=mode, csv_safe=csv_safe))
+            if output
+            else None
+        )
         stopping = stack.enter_context(Stopping())
         advance = stack.enter_context(bar("topics", lambda: count_topics(topics, limit)))
         for topic in stopping.until(source, advance):
@@ -57,8 +62,11 @@ def run(
             made, failed = made + (not reason), failed + bool(reason)
             if rows is not None:
                 rows.write(row)
+        if stopping.stopped and rows is not None:
+            rows.stop()
     if output != "-":
-        put(f"{counted(made, 'topic')} parsed" + (f" in {output}" if output else ""))
+        put(f"{counted(made, 'topic')} parsed" + (f" in {output}" if output and not stopping.stopped else ""))
     if stopping.stopped:
-        return tell(f"interrupted; {counted(made, 'topic')} parsed", INTERRUPTED)
+        where = f", in {rows.unfinished}" if rows is not None and rows.unfinished is not None else ""
+        return tell(f"interrupted; {counted(made, 'topic')} parsed{where}", INTERRUPTED)
     return tell(f"{counted(failed, 'topic')} could not be parsed; the first: {first_error}", FAILED) if failed else DONE

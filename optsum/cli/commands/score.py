@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from optsum.cli.exits import DONE, FAILED, INTERRUPTED, tell
-from optsum.cli.flags import Config, Flags, Format, Output, Overwrite, existing
+from optsum.cli.flags import Config, CsvSafe, Flags, Format, Output, Overwrite, existing
 from optsum.cli.topics import Limit, Map, Topics, count_topics, open_topics
 from optsum.options.options import ScoreOptions, resolve_score
 from optsum.report.messages import bar
@@ -28,6 +28,7 @@ def run(
     format_: Format = "text",
     output: Output = None,
     overwrite: Overwrite = False,
+    csv_safe: CsvSafe = False,
     columns: Map = None,
     limit: Limit = None,
     config: Config = None,
@@ -50,7 +51,11 @@ def run(
     inputs = [topics, systems, *filter(None, [config]), resolved.stopwords]
     try:
         with ExitStack() as stack:
-            writer = stack.enter_context(RowWriter(output, inputs=inputs, existing=mode)) if output else None
+            writer = (
+                stack.enter_context(RowWriter(output, inputs=inputs, existing=mode, csv_safe=csv_safe))
+                if output
+                else None
+            )
             interrupts = stack.enter_context(Interrupts())
             advance = stack.enter_context(bar("topics", lambda: count_topics(topics, limit)))
             for rows in interrupts.pull(score_rows(of_topics, of_systems, resolved, scores.oracles), parallel=False):

@@ -25,6 +25,8 @@ def run(
     put(json.dumps(found.to_json(), ensure_ascii=False) if as_json else in_words(found))
     if not as_json and found.failed:
         put(said_of_errors(found))
+    for doubt in () if as_json else found.doubts:
+        put(doubt)
     return DONE
 
 

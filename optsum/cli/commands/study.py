@@ -11,7 +11,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from optsum.cli.exits import DONE, FAILED, INTERRUPTED, tell
-from optsum.cli.flags import Config, Flags, Format, Output, Overwrite, Plot, Resume, command, existing
+from optsum.cli.flags import Config, CsvSafe, Flags, Format, Output, Overwrite, Plot, Resume, command, existing
 from optsum.cli.topics import Limit, Map, ReadingFlags, Topics, count_topics, open_topics
 from optsum.corpus.rows.writer import Row, RowWriter
 from optsum.errors import OptionError
@@ -41,6 +41,7 @@ class StudyFiles(ReadingFlags):
     ] = None
     output: Output = None
     overwrite: Overwrite = False
+    csv_safe: CsvSafe = False
     resume: Resume = False
     plot: Plot = None
     figures: Annotated[
@@ -89,7 +90,9 @@ def _run(study: Study, files: StudyFiles, form: TableFormat) -> int:
         if output is not None:
             held = [path for path in (topics, systems, files.config) if path]
             keep = done_topics(output, study) if files.resume else None
-            rows = stack.enter_context(RowWriter(output, inputs=held, existing=mode, keep=keep))
+            rows = stack.enter_context(
+                RowWriter(output, inputs=held, existing=mode, keep=keep, csv_safe=files.csv_safe)
+            )
             study.resumes(rows.kept())
         stopping = stack.enter_context(Stopping())
 
@@ -105,6 +108,8 @@ def _run(study: Study, files: StudyFiles, form: TableFormat) -> int:
         if stopped:  # who knows what the topics that were not read have
             errors = [error for error in errors if error not in study.unmatched]
         write([{"id": None, "status": "error", "error": error} for error in errors])
+        if stopped and rows is not None:
+            rows.stop()
     if output != "-":
         put_tables(study, form)
     if plot is not None and study.rows:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from io import BufferedReader
@@ -16,6 +17,9 @@ from optsum.system.files import READ_ERRORS
 
 JSON_COLUMNS: Final = b"optsum.json"
 """Key of a Parquet file's metadata: the names of the columns that hold JSON text, as a JSON list."""
+
+CSV_SAFE: Final = "csv_safe"
+"""A column that says that an apostrophe stands before each cell that a spreadsheet would run (``--csv-safe``)."""
 
 _KNOWN: Final = {
     *("documents", "references", "cover", "parses", "meta"),  # of topics
@@ -195,8 +199,30 @@ def row_record(cells: dict[str, Any], number: int, typed: bool) -> dict[str, Any
     """Return a row as it was written, without what it says nothing of."""
     del number
     if not typed:
+        if cells.pop(CSV_SAFE, None) == "true":
+            cells = {_unquoted(name): _unquoted(value) for name, value in cells.items()}
         cells = {name: value if name in _WORDS else _any_json(value) for name, value in cells.items()}
     return {name: value for name, value in cells.items() if value is not None and (typed or value != "")}
+
+
+_RUN: Final = re.compile(r"[=+\-@\t\r]")
+"""How a cell begins that spreadsheets run as a formula (OWASP, CSV injection)."""
+
+_NUMBER: Final = re.compile(r"[+-][\d.,/]*(?:[eE][+-]?\d+)?")
+
+
+def is_run(cell: str) -> bool:
+    """Return whether a spreadsheet may run a cell."""
+    return _RUN.match(cell) is not None and _NUMBER.fullmatch(cell) is None
+
+
+def quoted(cell: str) -> str:
+    """Return a cell that no spreadsheet runs; `_unquoted` returns what it was."""
+    return f"'{cell}" if is_run(cell.lstrip("'")) else cell
+
+
+def _unquoted(cell: str) -> str:
+    return cell[1:] if cell.startswith("'") and is_run(cell.lstrip("'")) else cell
 
 
 def _any_json(text: str) -> Any:

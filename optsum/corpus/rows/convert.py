@@ -14,7 +14,7 @@ from shutil import copyfileobj
 from tempfile import TemporaryDirectory
 from typing import IO, Any, TypeAlias, cast
 
-from optsum.corpus.formats.tables import JSON_COLUMNS
+from optsum.corpus.formats.tables import CSV_SAFE, JSON_COLUMNS, is_run, quoted
 from optsum.corpus.rows.formats import RowFormat
 
 _BATCH = 256
@@ -25,8 +25,8 @@ Kind: TypeAlias = "str | tuple[str, Any]"
 """What a Parquet column holds: "null", "bool", "int", "long", "float", "str", "json", or a list: ("list", kind)."""
 
 
-def convert(rows: Path, output: Path, form: RowFormat) -> None:
-    """Write the rows of a JSON Lines file in another format.
+def convert(rows: Path, output: Path, form: RowFormat, *, csv_safe: bool = False) -> str:
+    """Write the rows of a JSON Lines file in another format, and return what is to be said of them, if anything.
 
     Parameters
     ----------
@@ -43,13 +43,14 @@ def convert(rows: Path, output: Path, form: RowFormat) -> None:
     to_file = {"parquet": _to_parquet, "bertsum": _to_bertsum, "datasets": _to_datasets}.get(form.kind)
     if to_file is not None:
         to_file(rows, output)
-        return
+        return ""
     with ExitStack() as stack:
         stream = _packed(output, form.packing, stack)
         if form.kind == "jsonl":
             copyfileobj(stack.enter_context(rows.open("rb")), stream)
         else:
-            _to_csv(rows, stream)
+            return _to_csv(rows, stream, csv_safe)
+    return ""
 
 
 def _packed(output: Path, packing: str, stack: ExitStack) -> IO[bytes]:
@@ -72,16 +73,30 @@ def _read(rows: Path) -> Iterator[dict[str, Any]]:
 # CSV.
 
 
-def _to_csv(rows: Path, stream: IO[bytes]) -> None:
+def _to_csv(rows: Path, stream: IO[bytes], safe: bool) -> str:
     names = list(dict.fromkeys(name for row in _read(rows) for name in row))  # each where it was first seen
     if not names:
-        return
+        return ""
     text = TextIOWrapper(stream, encoding="utf-8", errors="replace", newline="")  # half surrogate pairs
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(names)
-    writer.writerows([_cell(row.get(name)) for name in names] for row in _read(rows))
+    writer.writerow([*map(quoted, names), CSV_SAFE] if safe else names)
+    risky = next((f"the column {name!r:.40}" for name in names if is_run(name)), "")
+    for number, row in enumerate(_read(rows), start=1):
+        cells = [_cell(row.get(name)) for name in names]
+        if safe:
+            writer.writerow([*map(quoted, cells), "true"])
+            continue
+        writer.writerow(cells)
+        if not risky:
+            risky = next(
+                (f"{name} of row {number}" for name, cell in zip(names, cells, strict=True) if is_run(cell)), ""
+            )
     text.flush()
     text.detach()
+    return risky and (
+        f"cells begin with = + - @ or a tab, which spreadsheets run as formulas (the first: {risky}); --csv-safe "
+        "writes an apostrophe before them"
+    )
 
 
 def _cell(value: Any) -> str:

@@ -9,16 +9,18 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager, closing, contextmanager
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
+from hashlib import blake2b
+from logging import getLogger
 from pathlib import Path
+from secrets import token_hex
+from struct import unpack
 from time import time
 from typing import Any, Final, NamedTuple
 
 from optsum.errors import InputError, OptionError
 from optsum.system.files import PathLike
-
-__all__ = ["STORE", "Answer", "RowStore", "is_run", "stored_rows"]
 
 STORE: Final = "rows.sqlite"
 """Its name in the folder of a run."""
@@ -32,6 +34,9 @@ CREATE TABLE IF NOT EXISTS rows (
 CREATE INDEX IF NOT EXISTS by_status ON rows (part, status, at);
 CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 """
+_SUMS: Final = ("rows", "facts")
+"""Tables that have a column of checksums; those of older versions get it when they are written, without any."""
+_ADDED: Final = "INSERT INTO rows (topic, cell, part, status, at, row, sum) VALUES (?, ?, ?, ?, ?, ?, ?)"
 _KNOWN: Final = "SELECT sum(status = 'error') FROM rows WHERE topic = ? AND cell = ?"
 
 
@@ -61,18 +66,79 @@ class RowStore(AbstractContextManager["RowStore"]):
     write : bool
         Whether to make it where there is none, and to change it; nobody else may be writing then.
 
+    Attributes
+    ----------
+    damage : str or None
+        What was wrong with the file; then this holds the rows that could be read, and whoever writes it has a new file.
+
     Raises
     ------
     OptionError
         If it cannot be opened, or written.
     InputError
-        If it is no store of rows.
+        If it is no store of rows, or was damaged meanwhile.
     """
 
     def __init__(self, path: PathLike, *, write: bool = False) -> None:
         self._path = Path(path)
+        self.damage: str | None = None
+        try:
+            there = self._path.exists()
+            with self._told():
+                self._open(write)
+            if there:
+                _check_all(self._database)
+        except _DamagedError as error:
+            self.close()
+            self._rescue(str(error.__cause__ or error), write)
+
+    def _open(self, write: bool) -> None:
+        if self._path.with_name(f"{self._path.name}-journal").exists():
+            # SQLite would take it for its own, and perhaps undo everything; there is a write-ahead log instead.
+            raise _DamagedError("a journal that is not its own is beside it")
+        if not write:
+            self._database = self._reader()
+            return
+        if self._path.exists() and not self._path.stat().st_size:
+            raise _DamagedError("it is empty")
+        self._database = _connected(self._path, _WRITING, isolation_level=None)
+        for table in _SUMS:
+            if "sum" not in _columns(self._database, table):
+                self._database.execute(f"ALTER TABLE {table} ADD COLUMN sum TEXT")
+
+    def _rescue(self, reason: str, write: bool) -> None:
+        """Go on with the rows that can be read: in a new file, beside which the damaged one stays, or in none."""
+        found = rescued(self._path)
+        if not write and not found.rows and not found.facts:
+            raise InputError(
+                f"{self._path} is no store of rows, or nothing of it can be read ({reason}): name the folder of a run; "
+                "optsum run --resume begins it anew"
+            )
+        self.damage = f"{self._path} is damaged ({reason}); {len(found.rows)} of its rows could be read"
+        target: Path | str = ""
+        if write:
+            target = self._path.with_name(f".{token_hex(8)}.sqlite")
         with self._told():
-            self._database = _connected(self._path, _WRITING, isolation_level=None) if write else self._reader()
+            self._database = _connected(target, _WRITING, isolation_level=None)
+            for table in _SUMS:
+                self._database.execute(f"ALTER TABLE {table} ADD COLUMN sum TEXT")
+            self._database.execute("BEGIN")
+            self._database.executemany("INSERT INTO rows VALUES (?, ?, ?, ?, ?, ?, ?)", found.rows)
+            self._database.executemany("INSERT INTO facts VALUES (?, ?, ?)", found.facts)
+            self._database.execute("COMMIT")
+        if not write:
+            self.damage += "; optsum run --resume searches the rest"
+            return
+        self._database.close()
+        kept = self._path.with_name(f"{self._path.name}.damaged")
+        for ending in ("-wal", "-shm", "-journal"):
+            with suppress(FileNotFoundError):
+                self._path.with_name(self._path.name + ending).replace(kept.with_name(kept.name + ending))
+        self._path.replace(kept)
+        Path(target).replace(self._path)
+        self._open(write)
+        self.damage += f", the rest is searched again; what is damaged is kept as {kept.name}"
+        getLogger("optsum").warning("%s", self.damage)
 
     def _reader(self) -> sqlite3.Connection:
         uri, first = self._path.resolve().as_uri(), "SELECT 1 FROM rows LIMIT 1"
@@ -89,8 +155,11 @@ class RowStore(AbstractContextManager["RowStore"]):
         try:
             yield
         except sqlite3.DatabaseError as error:
-            if "not a database" in str(error) or "no such table" in str(error):
-                raise InputError(f"{self._path} is no store of rows: name the folder of a run") from error
+            if _is_damage(error):
+                raise _DamagedError(
+                    f"the run's rows {self._path} are damaged ({error}): optsum run --resume keeps what can be read, "
+                    "and searches the rest"
+                ) from error
             raise OptionError(
                 f"the run's rows {self._path} cannot be kept ({error}): see that there is room, and that you may write "
                 "there; --resume goes on"
@@ -120,8 +189,11 @@ class RowStore(AbstractContextManager["RowStore"]):
                         continue
                     if errors is not None:
                         self._database.execute("DELETE FROM rows WHERE topic = ? AND cell = ?", (topic, cell))
-                    values = ((topic, cell, part, status, now, row) for part, (status, row) in enumerate(rows))
-                    self._database.executemany("INSERT INTO rows VALUES (?, ?, ?, ?, ?, ?)", values)
+                    values = (
+                        (topic, cell, part, status, now, row, _sum(topic, cell, part, status, row))
+                        for part, (status, row) in enumerate(rows)
+                    )
+                    self._database.executemany(_ADDED, values)
                 self._database.execute("COMMIT")
             except BaseException:
                 if self._database.in_transaction:
@@ -174,6 +246,10 @@ class RowStore(AbstractContextManager["RowStore"]):
         found = self._ask("SELECT row FROM rows WHERE status = 'error' ORDER BY topic, cell, part LIMIT 1")
         return str(json.loads(found[0][0])["error"]) if found else None
 
+    def config_hashes(self) -> set[str]:
+        """Return the hashes of the options that rows were made with."""
+        return {str(json.loads(row).get("config_hash")) for (row,) in self._ask("SELECT row FROM rows")}
+
     def rows(self) -> Iterator[dict[str, Any]]:
         """Iterate over the rows in the order of the input, and of the cells; what is added meanwhile may be missing."""
         with self._told():
@@ -183,17 +259,20 @@ class RowStore(AbstractContextManager["RowStore"]):
     def tell(self, **facts: object) -> None:
         """Keep what is known of the run."""
         with self._told():
+            held = [(name, json.dumps(value)) for name, value in facts.items()]
             self._database.executemany(
-                "INSERT OR REPLACE INTO facts VALUES (?, ?)", [(name, json.dumps(facts[name])) for name in facts]
+                "INSERT OR REPLACE INTO facts (name, value, sum) VALUES (?, ?, ?)",
+                [(name, value, _sum(name, value)) for name, value in held],
             )
 
     def facts(self) -> dict[str, Any]:
         """Return what is known of the run."""
-        return {name: json.loads(value) for name, value in self._ask("SELECT * FROM facts")}
+        return {name: json.loads(value) for name, value in self._ask("SELECT name, value FROM facts")}
 
     def close(self) -> None:
         """Close the file."""
-        self._database.close()
+        if hasattr(self, "_database"):
+            self._database.close()
 
     def __exit__(self, *_: object) -> None:
         self.close()
@@ -210,6 +289,213 @@ def _connected(where: PathLike, first: str, **options: Any) -> sqlite3.Connectio
     return database
 
 
+class _DamagedError(InputError):
+    """A store that cannot be read as it should be."""
+
+
+_DAMAGE: Final = {"SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_FORMAT", "SQLITE_MISMATCH"}
+
+
+def _is_damage(error: sqlite3.DatabaseError) -> bool:
+    name = getattr(error, "sqlite_errorname", "") or ""
+    text = str(error)
+    return (
+        any(name.startswith(each) for each in _DAMAGE) or "no such" in text or "decode" in text or "malformed" in text
+    )
+
+
+def _columns(database: sqlite3.Connection, table: str) -> list[str]:
+    return [name for _, name, *_ in database.execute(f"PRAGMA table_info({table})")]
+
+
+def _sum(*parts: object) -> str:
+    """Return the checksum of a row: 64 bits, as 16 hexadecimal digits."""
+    return blake2b("\0".join(map(str, parts)).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+
+
+def _check_all(database: sqlite3.Connection) -> None:
+    """Look at each row, and at what SQLite keeps beside them.
+
+    Raises
+    ------
+    _DamagedError
+        If anything is not as it was written.
+    """
+    try:
+        ((said,),) = database.execute("PRAGMA integrity_check(1)").fetchall()
+        if said != "ok":
+            raise _DamagedError(" ".join(said.split()))
+        for table, known in (("rows", _is_row), ("facts", _is_fact)):
+            columns = _columns(database, table)
+            wanted = _ROW if table == "rows" else _FACT
+            listed = ", ".join(name if name in columns else f"NULL AS {name}" for name in wanted)
+            for held in database.execute(f"SELECT {listed} FROM {table}"):  # noqa: S608 - names of ours
+                if not known(*held):
+                    raise _DamagedError(f"a row of the table {table} is not what was written")
+    except sqlite3.DatabaseError as error:
+        if not _is_damage(error):
+            raise
+        raise _DamagedError(str(error)) from error
+
+
+_ROW: Final = ("topic", "cell", "part", "status", "at", "row", "sum")
+_FACT: Final = ("name", "value", "sum")
+
+
+def _is_row(*held: Any) -> bool:
+    """Return whether this is a row as it was written; one without a checksum, by an older version, as far as can be."""
+    topic, cell, part, status, at, row, found = held
+    kinds = all(type(each) is int for each in held[:3]) and isinstance(at, int | float) and isinstance(row, str)
+    if not kinds or not isinstance(status, str):
+        return False
+    if found is not None:
+        return bool(found == _sum(topic, cell, part, status, row))
+    try:
+        read = json.loads(row)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(read, dict) and read.get("status") == status
+
+
+def _is_fact(*held: Any) -> bool:
+    name, value, found = held
+    if not isinstance(name, str) or not isinstance(value, str):
+        return False
+    if found is not None:
+        return bool(found == _sum(name, value))
+    try:
+        json.loads(value)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+# What a damaged store still holds: SQLite reads none of it, so its pages are read one by one.
+
+
+class Rescued(NamedTuple):
+    """Rows and facts, as the tables have them."""
+
+    rows: list[tuple[Any, ...]]
+    facts: list[tuple[Any, ...]]
+
+
+def rescued(path: Path) -> Rescued:
+    """Return all rows that can be read of a damaged file and its write-ahead log, of each topic and cell the latest."""
+    rows: dict[tuple[int, int, float], dict[int, tuple[Any, ...]]] = {}
+    facts: dict[str, tuple[Any, ...]] = {}
+    for image in _images(path):
+        for record in image.records():
+            if len(record) in {6, 7} and _is_row(*(held := (*record, None)[:7])):
+                rows.setdefault((held[0], held[1], held[4]), {})[held[2]] = held
+            elif len(record) in {2, 3} and _is_fact(*(held := (*record, None)[:3])):
+                facts[held[0]] = held  # the log comes last
+    latest: dict[tuple[int, int], dict[int, tuple[Any, ...]]] = {}
+    for (topic, cell, _), parts in sorted(rows.items()):
+        if set(parts) == set(range(len(parts))):  # a topic of which some references are lost is searched again
+            latest[topic, cell] = parts
+    return Rescued([each for parts in latest.values() for each in parts.values()], list(facts.values()))
+
+
+def _images(path: Path) -> Iterator[_Pages]:
+    """Yield the pages of the file, and those with what its log adds."""
+    try:
+        held = path.read_bytes()
+    except OSError:
+        held = b""
+    size = int.from_bytes(held[16:18], "big") or 4096
+    size = 65536 if size == 1 else size
+    if size < 512 or size & (size - 1):
+        size = 4096
+    pages = {number: held[at : at + size] for number, at in enumerate(range(0, len(held), size), start=1)}
+    yield _Pages(pages, size)
+    try:
+        log = path.with_name(f"{path.name}-wal").read_bytes()
+    except OSError:
+        return
+    salt = log[16:24]
+    for at in range(32, len(log) - size - 23, size + 24):
+        if log[at + 8 : at + 16] == salt:
+            pages[int.from_bytes(log[at : at + 4], "big")] = log[at + 24 : at + 24 + size]
+    yield _Pages(pages, size)
+
+
+class _Pages:
+    """Pages of SQLite's file format (sqlite.org/fileformat2.html), of which each may be damaged."""
+
+    def __init__(self, pages: Mapping[int, bytes], size: int) -> None:
+        self._pages, self._size = pages, size
+
+    def records(self) -> Iterator[tuple[Any, ...]]:
+        """Yield what can be read of the leaves of tables, whatever it is."""
+        for number, page in self._pages.items():
+            head = 100 if number == 1 else 0
+            if page[head : head + 1] != b"\x0d":
+                continue
+            for cell in range(int.from_bytes(page[head + 3 : head + 5], "big")):
+                place = head + 8 + 2 * cell
+                try:
+                    yield self._record(page, int.from_bytes(page[place : place + 2], "big"))
+                except (IndexError, ValueError, KeyError):
+                    continue
+
+    def _record(self, page: bytes, at: int) -> tuple[Any, ...]:
+        length, at = _varint(page, at)
+        _, at = _varint(page, at)
+        most = self._size - 35
+        here = length
+        if length > most:
+            least = (self._size - 12) * 32 // 255 - 23
+            here = least + (length - least) % (self._size - 4)
+            here = here if here <= most else least
+        if not 0 < length <= len(self._pages) * self._size:
+            raise ValueError
+        payload = bytearray(page[at : at + here])
+        following = int.from_bytes(page[at + here : at + here + 4], "big") if here < length else 0
+        while len(payload) < length:
+            payload += self._pages[following][4 : 4 + length - len(payload)]
+            following = int.from_bytes(self._pages[following][:4], "big")
+        return _values(bytes(payload))
+
+
+def _varint(held: bytes, at: int) -> tuple[int, int]:
+    value = 0
+    for step in range(9):
+        byte = held[at + step]
+        if step == 8:
+            return value << 8 | byte, at + 9
+        value = value << 7 | byte & 0x7F
+        if byte < 0x80:
+            return value, at + step + 1
+    raise ValueError
+
+
+_SIZES: Final = {0: 0, 1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 8, 7: 8, 8: 0, 9: 0}
+
+
+def _values(payload: bytes) -> tuple[Any, ...]:
+    """Return the columns of a record."""
+    end, at = _varint(payload, 0)
+    kinds = []
+    while at < end:
+        kind, at = _varint(payload, at)
+        kinds.append(kind)
+    found: list[Any] = []
+    for kind in kinds:
+        size = _SIZES[kind] if kind < 12 else (kind - 12) // 2
+        raw = payload[at : at + size]
+        if len(raw) < size:
+            raise ValueError
+        at += size
+        if kind == 7:
+            found.append(unpack(">d", raw)[0])
+        elif kind < 10:
+            found.append(None if kind == 0 else kind - 8 if kind > 7 else int.from_bytes(raw, "big", signed=True))
+        else:
+            found.append(raw.decode() if kind % 2 else raw)
+    return tuple(found)
+
+
 def is_run(path: PathLike) -> bool:
     """Return whether this is the folder of a run."""
     return path != "-" and (Path(path) / STORE).is_file()
@@ -224,6 +510,8 @@ def stored_rows(folder: PathLike) -> Iterator[dict[str, Any]]:
         At once, if they cannot be read.
     """
     store = RowStore(Path(folder) / STORE)
+    if store.damage is not None:
+        getLogger("optsum").warning("%s", store.damage)
 
     def rows() -> Iterator[dict[str, Any]]:
         with closing(store):

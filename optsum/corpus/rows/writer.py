@@ -9,7 +9,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, suppress
 from enum import StrEnum
 from io import FileIO
+from logging import getLogger
 from pathlib import Path
+from secrets import token_hex
 from shutil import rmtree
 from typing import Any, TypeAlias
 
@@ -19,9 +21,7 @@ from optsum.corpus.rows.formats import RowFormat, format_of
 from optsum.corpus.rows.json_text import to_ascii, to_bytes
 from optsum.corpus.rows.reading import read_rows
 from optsum.errors import OptionError, visible
-from optsum.system.files import PathLike, describe_os_error, lock
-
-__all__ = ["Existing", "Keeper", "RowWriter"]
+from optsum.system.files import PathLike, check_no_link, describe_os_error, is_stream, lock, open_own, replacing
 
 Row: TypeAlias = dict[str, Any]
 
@@ -37,22 +37,22 @@ class Existing(StrEnum):
     REFUSE = "refuse"
     """They stay, and nothing is written."""
     OVERWRITE = "overwrite"
-    """They go, as soon as there is a first new row."""
+    """They go, when all new rows are there."""
     RESUME = "resume"
     """They stay as far as they are finished, and new ones are added."""
 
 
 class RowWriter(AbstractContextManager["RowWriter"]):
-    """Writes rows in the format that the name of the output says; each is on disk when `write` returns.
+    """Writes rows in the format that the name of the output says, whole or not at all.
 
-    Rows of JSON Lines are added to the file. For every other format they are gathered as JSON Lines in a file beside
-    it, named with ``.part``, which becomes the output at the end, and is all there if the process dies before.
+    Rows are gathered as JSON Lines in a file beside the output, named with ``.part``; each is on disk when `write`
+    returns. When all are there, that file becomes the output. Until then, what the output held stays as it was: a run
+    that fails or is killed leaves the rows that were done in the ``.part``, from which another goes on
+    (`Existing.RESUME`). Pipes and devices get JSON Lines at once.
 
-    The file is opened at once, so an output that cannot be written is refused before any work; but what it held is only
-    given up for the first row. So a run that fails before it has anything to say (bad options, unusable input) loses no
-    older result, and one that is stopped later leaves exactly the rows that were done. A run that ends well without any
-    row leaves an empty file; one that fails without any row leaves no file where there was none. While it is written,
-    the file is locked.
+    The file is opened at once, so an output that cannot be written is refused before any work. A run that ends well
+    without any row leaves an empty file; one that fails without any row leaves nothing. While it is written, the file
+    is locked.
 
     Parameters
     ----------
@@ -67,6 +67,10 @@ class RowWriter(AbstractContextManager["RowWriter"]):
         For `Existing.RESUME`: which of them are finished; all of them, if not given.
     form : RowFormat, optional
         The format, where the name does not say it.
+    csv_safe : bool
+        Whether cells of CSV that a spreadsheet would run are made harmless.
+    derived : bool
+        Whether the rows can be had again at once, so that nothing is left of a run that fails.
 
     Raises
     ------
@@ -91,13 +95,17 @@ class RowWriter(AbstractContextManager["RowWriter"]):
         existing: Existing = Existing.REFUSE,
         keep: Keeper | None = None,
         form: RowFormat | None = None,
+        csv_safe: bool = False,
+        derived: bool = False,
     ) -> None:
         self._name = "<stdout>" if path == "-" else os.fspath(path)
         if form is not None and form.kind == "datasets":
             self._name = self._name.rstrip(f"/{os.sep}")
         self._file: FileIO | None = None
+        self._journal: Path | None = None  # of pipes and devices there is none
         self._empty = True  # nothing is held that a failure must not lose
         self._resumed = False
+        self._csv_safe, self._derived = csv_safe, derived
         if path == "-":
             if sys.stdout is None:  # a program without a console
                 raise OptionError("there is no standard output; name an output file")
@@ -110,67 +118,75 @@ class RowWriter(AbstractContextManager["RowWriter"]):
         try:
             if not self._name:
                 raise FileNotFoundError
-            self._regular = form is not None or _may_be_file(self._name)
-            self._form = form or (format_of(self._name) if self._regular else RowFormat("jsonl"))
+            if form is None and is_stream(Path(self._name)):
+                self._form = RowFormat("jsonl")
+                self._file = open(self._name, "ab", buffering=0)  # noqa: SIM115, PTH123 (closed by `close`)
+                return
+            self._form = form or format_of(self._name)
+            check_no_link(Path(self._name))
             _check_kind(Path(self._name), self._form)
-            self._journal = Path(self._name if self._form.grows else self._name + _JOURNAL)
+            self._journal = Path(self._name + _JOURNAL)
             self._open()
         except (OSError, ValueError) as error:
             if isinstance(error, OptionError):
                 raise
             raise self._unwritable(error) from error
         try:
-            self._begin(existing, keep)
+            self._begin(self._journal, existing, keep)
         except BaseException:
             self._give_up()
             raise
 
+    @property
+    def unfinished(self) -> Path | None:
+        """Where the rows are that were written, while they are not in the output; None for a pipe."""
+        return self._journal
+
     def _open(self) -> None:
-        self._created = not self._journal.exists()
-        # Not "wb", which would empty the file now.
-        self._file = open(self._journal, "ab", buffering=0)  # noqa: SIM115, PTH123 (closed by `close`)
-        if self._regular and not lock(self._file.fileno(), self._journal):
+        """Open the file of rows that is beside the output, and lock it."""
+        assert self._journal is not None  # noqa: S101 - of files only
+        self._made = not self._journal.exists()  # by us, so that it may go
+        self._file = FileIO(open_own(self._journal), "ab")
+        if not lock(self._file.fileno(), self._journal):
             self._file.close()
             raise OptionError(f"the output {self._name} is being written by another run; name another output")
 
-    def _begin(self, existing: Existing, keep: Keeper | None) -> None:
+    def _begin(self, journal: Path, existing: Existing, keep: Keeper | None) -> None:
         """Decide on the rows that are there."""
-        held = [path for path in (self._journal, Path(self._name)) if self._regular and _holds_something(path)]
+        held = [path for path in (journal, Path(self._name)) if _holds_something(path)]
         if not held:
             return
         if existing is Existing.REFUSE:
-            stopped = f" (in {held[0]})" if not self._form.grows and held[0] == self._journal else ""
+            stopped = f" (in {journal})" if held[0] == journal else ""
             raise OptionError(
                 f"the output {self._name} exists already{stopped}: --resume keeps its finished rows and goes on, "
                 "--overwrite begins anew; or name another output"
             )
         if existing is Existing.RESUME:
-            if self._form.kind == "bertsum" and held[0] != self._journal:
+            if self._form.kind == "bertsum" and held[0] != journal:
                 raise OptionError(f"the output {self._name} is complete, and says nothing of options: give --overwrite")
-            self._resume(held[0], keep)
+            self._resume(journal, held[0], keep)
             self._empty, self._resumed = False, True
 
-    def _resume(self, source: Path, keep: Keeper | None) -> None:
+    def _resume(self, journal: Path, source: Path, keep: Keeper | None) -> None:
         """Leave in the journal the rows that stay, each whole."""
         stays = keep(read_rows(source)) if keep is not None else lambda _: True
-        if source == self._journal and _ends_line(source) and all(stays(row) for row in read_rows(source)):
+        if source == journal and _ends_line(source) and all(stays(row) for row in read_rows(source)):
             return
-        new = self._journal.with_name(f"{self._journal.name}.new")
+        made = source != journal
         try:
-            with new.open("wb") as stream:
+            with replacing(journal) as new, new.open("wb") as stream:
                 stream.writelines(to_bytes(row) + b"\n" for row in read_rows(source) if stays(row))
             if self._file is not None:
                 self._file.close()
-            new.replace(self._journal)
             self._open()
-            self._created = False
+            self._made = made
         except OSError as error:
-            new.unlink(missing_ok=True)
             raise self._unwritable(error) from error
 
     def kept(self) -> Iterator[Row]:
         """Iterate over the rows that were there and stay; before the first new one."""
-        return read_rows(self._journal) if self._resumed else iter(())
+        return read_rows(self._journal) if self._resumed and self._journal is not None else iter(())
 
     def write(self, row: Mapping[str, Any]) -> None:
         """Write one row.
@@ -193,6 +209,7 @@ class RowWriter(AbstractContextManager["RowWriter"]):
                 _print(row)
                 return
             self._truncate_once()
+            self._made = self._derived
             self._append(self._file, to_bytes(row) + b"\n")
         except BrokenPipeError:
             raise
@@ -206,19 +223,19 @@ class RowWriter(AbstractContextManager["RowWriter"]):
             while data:
                 data = data[file.write(data) :]
         except BaseException:
-            if self._regular:
+            if self._journal is not None:
                 with suppress(OSError):
                     file.truncate(before)
             raise
 
     def _truncate_once(self) -> None:
         if self._empty and self._file is not None:
-            if self._regular:
+            if self._journal is not None:
                 self._file.truncate(0)
             self._empty = False
 
     def close(self) -> None:
-        """End the file; without any row it is empty from now on.
+        """Make the output of the rows; without any it is empty from now on.
 
         Raises
         ------
@@ -227,29 +244,40 @@ class RowWriter(AbstractContextManager["RowWriter"]):
         """
         if self._file is None or self._file.closed:
             return
-        self._truncate_once()
         try:
-            if not self._form.grows:
-                self._convert()
+            self._truncate_once()
+            if self._journal is not None:
+                self._finish(self._file, self._journal)
         finally:
             self._file.close()
 
-    def _convert(self) -> None:
-        """Make the output of the journal, which is not needed any more."""
-        new = Path(f"{self._name}.new")
+    def _finish(self, file: FileIO, journal: Path) -> None:
+        """Put the rows in the place of the output, at once."""
+        output = Path(self._name)
         try:
-            convert(self._journal, new, self._form)
-            if Path(self._name).is_dir():
-                rmtree(self._name)  # rows that were to go, or are in the journal too
-            new.replace(self._name)
+            os.fsync(file.fileno())
+            if self._form == RowFormat("jsonl"):
+                check_no_link(output)
+                with suppress(OSError):  # none is there
+                    journal.chmod(stat.S_IMODE(output.stat().st_mode))
+                if sys.platform == "win32":
+                    file.close()
+                journal.replace(output)
+                return
+            if self._form.kind == "datasets":
+                _write_folder(journal, output, self._form)
+            else:
+                with replacing(output) as new:
+                    risky = convert(journal, new, self._form, csv_safe=self._csv_safe)
+                if risky:
+                    getLogger("optsum").warning("%s: %s", output, risky)
         except OSError as error:
-            if new.is_dir():
-                rmtree(new, ignore_errors=True)
-            new.unlink(missing_ok=True)
-            raise OptionError(f"{self._unwritable(error)}; its rows are in {self._journal}") from error
+            raise OptionError(f"{self._unwritable(error)}; its rows are in {journal}") from error
         self._remove_journal()
 
     def _remove_journal(self) -> None:
+        if self._journal is None:
+            return
         try:
             self._journal.unlink(missing_ok=True)
         except PermissionError:  # Windows removes no open file
@@ -258,28 +286,45 @@ class RowWriter(AbstractContextManager["RowWriter"]):
             self._journal.unlink(missing_ok=True)
 
     def _give_up(self) -> None:
-        """Close the file as it was before."""
+        """Close the file, and remove it if there was none before and nothing is in it that took long."""
         if self._file is not None and not self._file.closed:
-            if self._created:
+            if self._made:
                 self._remove_journal()
             self._file.close()
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is None or not self._empty:
+        if kind is None:
             self.close()
-        else:
+        elif self._file is not None and self._journal is not None:
             self._give_up()
+        elif self._file is not None:
+            self._file.close()
+
+    def stop(self) -> None:
+        """Leave the rows where they are, because not all are there."""
+        self.__exit__(InterruptedError)
 
     def _unwritable(self, error: Exception) -> OptionError:
         return OptionError(f"the output {self._name} cannot be written: {describe_os_error(error)}")
 
 
-def _may_be_file(name: str) -> bool:
-    """Return whether this is a file, or nothing yet; not a device, or a pipe."""
+def _write_folder(journal: Path, output: Path, form: RowFormat) -> None:
+    """Put a folder in the place of another; for a moment none is there, because a folder replaces no full one."""
+    new, old = (output.with_name(f".{token_hex(8)}") for _ in range(2))
     try:
-        return stat.S_ISREG(Path(name).stat().st_mode)
-    except FileNotFoundError:
-        return True
+        new.mkdir()
+        convert(journal, new, form)
+        if output.is_dir():
+            output.rename(old)
+        try:
+            new.rename(output)
+        except OSError:
+            if old.is_dir():
+                old.rename(output)
+            raise
+    finally:
+        for each in (new, old):
+            rmtree(each, ignore_errors=True)
 
 
 def _check_kind(output: Path, form: RowFormat) -> None:

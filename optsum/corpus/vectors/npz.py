@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -22,8 +23,8 @@ def read_vectors(topic: Topic, path: str) -> Topic:
     Parameters
     ----------
     path : str
-        A folder that holds ``ID.npz`` for each topic (with ``_`` for slashes), or one npz file in which the arrays of a
-        topic are called ``ID/sentences`` and so on.
+        A folder that holds ``ID.npz`` for each topic, or one npz file in which the arrays of a topic are called
+        ``ID/sentences`` and so on.
 
     Raises
     ------
@@ -34,10 +35,19 @@ def read_vectors(topic: Topic, path: str) -> Topic:
 
     place = Path(path)
     if place.is_dir():
-        file, prefix = place / (topic.id.replace("/", "_").replace("\\", "_") + ".npz"), ""
+        if "/" in topic.id or "\\" in topic.id:
+            raise InputError(
+                f"the id {topic.id!r} cannot be the name of a file, and another id may look like it: give --vectors "
+                f"one npz file, with arrays called {topic.id}/sentences and {topic.id}/references"
+            )
+        name = f"{topic.id}.npz"
+        file, prefix = place / name, ""
+        # As the folder spells it: some systems take A.npz for a.npz, and would say nothing.
+        there = name in _names_in(str(place), place.stat().st_mtime_ns)
     else:
         file, prefix = place, f"{topic.id}/"
-    if not file.is_file():
+        there = file.is_file()
+    if not there:
         raise InputError(f"there are no vectors of topic {topic.id!r}: {file} does not exist")
     try:
         held = _opened(str(file), file.stat().st_mtime_ns)
@@ -52,6 +62,12 @@ def read_vectors(topic: Topic, path: str) -> Topic:
         return replace(topic, vectors=vectors_of(found, len(topic.sentences), topic.references))
     except InputError as error:
         raise InputError(f"the vectors of topic {topic.id!r}, {file}: {error}") from None
+
+
+@lru_cache(maxsize=2)
+def _names_in(folder: str, _: int) -> frozenset[str]:
+    """Return the names in a folder, which is looked at once as long as it does not change."""
+    return frozenset(os.listdir(folder))  # noqa: PTH208 - names
 
 
 @lru_cache(maxsize=2)

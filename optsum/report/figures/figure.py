@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from optsum.corpus.rows.writer import Existing, RowWriter
 from optsum.errors import OptionError, visible
-from optsum.system.files import PathLike, describe_os_error
+from optsum.system.files import PathLike, describe_os_error, replacing
 
 if TYPE_CHECKING:
     from optsum.report.tables.table import Table
@@ -203,7 +203,8 @@ def canvas(*paths: Path, panels: int = 1, width: float, font: float = 10) -> Ite
         for path in paths:
             stamped = _STAMPS.get(path.suffix.lower(), "Date")
             try:
-                figure.savefig(path, metadata={stamped: None}, dpi=150, bbox_inches="tight")
+                with replacing(path) as new:
+                    figure.savefig(new, metadata={stamped: None}, dpi=150, bbox_inches="tight")
             except OSError as error:
                 raise OptionError(f"The plot {path} cannot be written: {describe_os_error(error)}.") from error
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 import zlib
 from base64 import b64encode
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
@@ -29,7 +27,7 @@ from optsum.report.page.chart import STYLES, Axis, Chart, Curve, Point, counts_i
 from optsum.report.page.gather import Gathered, PageProblem, PageResult, Variant, gather, median_count
 from optsum.report.page.settings import Setting
 from optsum.report.tables.table import counted, number, seconds
-from optsum.system.files import PathLike, describe_os_error
+from optsum.system.files import PathLike, describe_os_error, replacing
 
 _DOTS: Final = 400
 """Dots of one strategy."""
@@ -546,13 +544,10 @@ def save(path: Path, text: str) -> None:
     OptionError
         If it cannot be written.
     """
-    part = path.with_name(f"{path.name}.part")
     try:
-        part.write_text(text, encoding="utf-8", newline="\n")
-        os.replace(part, path)  # noqa: PTH105
+        with replacing(path) as new:
+            new.write_text(text, encoding="utf-8", newline="\n")
     except OSError as error:
-        with suppress(OSError):
-            part.unlink()
         raise OptionError(f"the output {path} cannot be written: {describe_os_error(error)}") from None
 
 

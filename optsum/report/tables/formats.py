@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from html import escape
 from importlib import import_module
 from io import StringIO
+from logging import getLogger
 from typing import Any, Final, Literal, Protocol, TypeAlias, cast, get_args
 
+from optsum.corpus.formats.tables import is_run
 from optsum.errors import OptsumError, unknown_name, visible
 
 TableFormat: TypeAlias = Literal["text", "markdown", "csv", "latex"]
@@ -102,7 +104,10 @@ def as_csv(table: _Table) -> str:
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow([column.heading for column in table.columns])
     for row in _full(table):
-        writer.writerow(_values(table, row))
+        cells = _values(table, row)
+        writer.writerow(cells)
+        if found := next((cell for cell in map(str, cells) if is_run(cell)), ""):
+            getLogger("optsum").warning("a spreadsheet would run the cell %.40r as a formula", found)
     return file.getvalue()
 
 

@@ -33,6 +33,9 @@ _QUIET: Final = {
     "distributed.admin.tick.interval": "1s",
     "distributed.admin.system-monitor.interval": "10s",
     "distributed.scheduler.active-memory-manager.start": False,
+    # Pages that anybody on this machine could read.
+    "distributed.scheduler.http.routes": [],
+    "distributed.worker.http.routes": [],
     **{f"distributed.nanny.pre-spawn-environ.{name}": value for name, value in KEEPS_MEMORY.items()},
 }
 """How a cluster of ours is configured; nannies would else have workers hand back each 64 kB that are free."""
@@ -62,7 +65,7 @@ class Dask:
     Raises
     ------
     OptionError
-        If the package is missing.
+        If the package is missing, or cryptography for a cluster of this machine.
     ExecutorError
         If the scheduler does not answer, or its workers have another version of optsum.
     """
@@ -97,17 +100,22 @@ class Dask:
             logger.setLevel(logging.CRITICAL)
         try:
             if scheduler is None:
+                security = _key_of_run(distributed)
                 with dask.config.set(_QUIET), environment(SAFE_PATH):
                     cluster = distributed.LocalCluster(
                         n_workers=width,
                         threads_per_worker=1,
                         processes=True,
-                        dashboard_address=None,
+                        host="127.0.0.1",
+                        protocol="tls://",
+                        security=security,
+                        dashboard_address="127.0.0.1:0",  # without an address it would be a fixed port
+                        scheduler_kwargs={"dashboard": False},
                         memory_limit=memory or 0,
                         silence_logs=logging.CRITICAL,
                     )
                 self._stack.callback(cluster.close, timeout=5)
-                return self._entered(distributed.Client(cluster, set_as_default=False))
+                return self._entered(distributed.Client(cluster, security=security, set_as_default=False))
             return self._entered(distributed.Client(scheduler, timeout=_CONNECT_S, set_as_default=False))
         except (OSError, ValueError, TimeoutError) as error:
             raise ExecutorError(
@@ -219,6 +227,17 @@ class Dask:
     def close(self) -> None:
         """Let go."""
         self.end()
+
+
+def _key_of_run(distributed: Any) -> Any:
+    """Return a key and its certificate, which nobody else has: whoever reaches a scheduler has code run by it."""
+    try:
+        return distributed.Security.temporary()
+    except ImportError as error:
+        raise OptionError(
+            "A cluster of this machine is encrypted, which needs the package cryptography: "
+            "pip install 'optsum[cluster]'."
+        ) from error
 
 
 # At a worker.

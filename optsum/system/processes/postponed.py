@@ -2,7 +2,8 @@
 
 While Python throws an object away, or runs a function that C code calls through ctypes, an exception is printed and
 forgotten. Where a compiled kernel asks Python for a class of what it returns, or for a named tuple, numba takes no
-exception for an answer: the process crashes.
+exception for an answer: the process crashes. A module whose import is broken off may be half imported for ever: numpy
+says so, numba does not.
 """
 
 from __future__ import annotations
@@ -43,13 +44,23 @@ def is_postponed(number: int, frame: FrameType | None) -> bool:
     frame : frame
         Both as a handler gets them.
     """
-    while frame is not None and not _is_deaf(frame):
+    inside = True  # of what optsum has called; a module that calls optsum may be under import itself
+    while frame is not None and not _is_deaf(frame) and not (inside and frame.f_code.co_name == _IMPORT):
+        inside = inside and (frame.f_code.co_name == "<module>" or not _is_ours(frame))
         frame = frame.f_back
     if frame is None:
         return False
     # No thread of `threading`: what was interrupted may hold its locks.
     _thread.start_new_thread(_again, (number,))
     return True
+
+
+_IMPORT: Final = "_find_and_load"
+"""The function of Python's that an import statement calls."""
+
+
+def _is_ours(frame: FrameType) -> bool:
+    return str(frame.f_globals.get("__name__")).partition(".")[0] == "optsum"
 
 
 def _is_deaf(frame: FrameType) -> bool:

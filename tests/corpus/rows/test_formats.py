@@ -275,11 +275,13 @@ def test_a_full_disk_leaves_no_half_row(tmp_path: Path) -> None:
         [sys.executable, "-c", FULL, path], env=ENVIRONMENT, check=True, capture_output=True, text=True
     )
     assert "cannot be written: File too large" in done.stdout
-    assert [json.loads(line)["id"] for line in path.read_text().splitlines()] == list(range(8))
+    assert not path.exists()
+    left = path.with_name("rows.jsonl.part")
+    assert [json.loads(line)["id"] for line in left.read_text().splitlines()] == list(range(8))
 
 
 def test_a_full_disk_at_the_end_keeps_the_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(*_: object) -> None:
+    def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
     path = tmp_path / "rows.csv"

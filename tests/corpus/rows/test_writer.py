@@ -37,10 +37,13 @@ def path(tmp_path: Path) -> Path:
 
 def test_each_row_is_on_disk_at_once(path: Path) -> None:
     with RowWriter(path) as rows:
+        part = path.with_name("rows.jsonl.part")
         rows.write({"id": "ä", "objective": 0.5})
-        assert path.read_bytes() == '{"id": "ä", "objective": 0.5}\n'.encode()
+        assert part.read_bytes() == '{"id": "ä", "objective": 0.5}\n'.encode()
         rows.write({"id": "b"})
-        assert list(read_rows(path)) == [{"id": "ä", "objective": 0.5}, {"id": "b"}]
+        assert list(read_rows(part)) == [{"id": "ä", "objective": 0.5}, {"id": "b"}]
+        assert not path.exists()
+    assert list(read_rows(path)) == [{"id": "ä", "objective": 0.5}, {"id": "b"}]
 
 
 def test_killed_process_leaves_its_rows(path: Path) -> None:
@@ -54,7 +57,8 @@ def test_killed_process_leaves_its_rows(path: Path) -> None:
     )
     done = subprocess.run(run(program, path), env=ENVIRONMENT, check=False)
     assert done.returncode == -signal.SIGKILL
-    assert [row["id"] for row in read_rows(path)] == [1, 2]
+    assert not path.exists()
+    assert [row["id"] for row in read_rows(path.with_name("rows.jsonl.part"))] == [1, 2]
 
 
 def stop_after(path: Path, *rows: dict[str, Any], error: type[BaseException]) -> None:
@@ -64,11 +68,16 @@ def stop_after(path: Path, *rows: dict[str, Any], error: type[BaseException]) ->
         raise error
 
 
-def test_interrupted_run_leaves_what_was_done(path: Path) -> None:
+def test_interrupted_run_leaves_what_was_done_beside_the_older_result(path: Path) -> None:
     path.write_text('{"id": "older"}\n', encoding="utf-8")
     with pytest.raises(KeyboardInterrupt):
         stop_after(path, {"id": 1}, error=KeyboardInterrupt)
-    assert list(read_rows(path)) == [{"id": 1}]
+    assert list(read_rows(path)) == [{"id": "older"}]
+    with RowWriter(path, existing=Existing.RESUME) as rows:
+        assert list(rows.kept()) == [{"id": 1}]
+        rows.write({"id": 2})
+    assert list(read_rows(path)) == [{"id": 1}, {"id": 2}]
+    assert [each.name for each in path.parent.iterdir()] == [path.name]
 
 
 def test_early_failure_keeps_the_older_result(path: Path) -> None:
@@ -91,12 +100,14 @@ def test_early_failure_keeps_an_empty_file(path: Path) -> None:
     assert path.exists()
 
 
-def test_older_rows_go_with_the_first_new_one(path: Path) -> None:
+def test_older_rows_go_when_all_new_ones_are_there(path: Path) -> None:
     path.write_text('{"id": "older"}\n' * 3, encoding="utf-8")
+    path.chmod(0o640)
     with RowWriter(path, existing=Existing.OVERWRITE) as rows:
-        assert len(list(read_rows(path))) == 3
         rows.write({"id": "new"})
-        assert list(read_rows(path)) == [{"id": "new"}]
+        assert len(list(read_rows(path))) == 3
+    assert list(read_rows(path)) == [{"id": "new"}]
+    assert path.stat().st_mode & 0o777 == 0o640
 
 
 def test_run_without_rows_leaves_an_empty_file(path: Path) -> None:

@@ -1,0 +1,222 @@
+"""Outputs are whole or not there: of every format, whatever ends a run, and whatever lies in their place."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import optsum
+from optsum.cli import main
+from optsum.corpus.rows.reading import read_rows
+from optsum.corpus.rows.writer import Existing, RowWriter
+from optsum.errors import OptionError
+from optsum.system.files import replacing
+
+NAMES = ["jsonl", "jsonl.gz", "jsonl.zst", "csv", "csv.gz", "csv.zst", "parquet"]
+TOPIC = {"documents": [["a b", "b c", "a c d", "d"]], "references": [["a b c"], ["c d"]]}
+
+
+def old_and_new(path: Path) -> bytes:
+    with RowWriter(path) as rows:
+        rows.write({"id": "old"})
+    return path.read_bytes()
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("t.jsonl").write_text("".join(json.dumps({"id": f"t{n}", **TOPIC}) + "\n" for n in range(6)))
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit, OptionError, RuntimeError, GeneratorExit])
+@pytest.mark.parametrize("name", NAMES)
+def test_a_run_that_fails_leaves_the_old_output(name: str, error: type[BaseException]) -> None:
+    path = Path(f"rows.{name}")
+    before = old_and_new(path)
+    with pytest.raises(error):
+        fails(path, error, existing=Existing.OVERWRITE)
+    assert path.read_bytes() == before
+    assert [row["id"] for row in read_rows(Path(f"{path}.part"))] == ["new"]
+    fresh = Path(f"fresh.{name}")
+    with pytest.raises(error):
+        fails(fresh, error)
+    assert not fresh.exists()
+    with pytest.raises(error):
+        fails(fresh, error, existing=Existing.OVERWRITE, derived=True)
+    assert not [each for each in Path.cwd().iterdir() if each.name.startswith("fresh")]
+
+
+def fails(path: Path, error: type[BaseException], **how: Any) -> None:
+    with RowWriter(path, **how) as rows:
+        rows.write({"id": "new"})
+        raise error
+
+
+LIMITED = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]), int(sys.argv[1])))
+from optsum.cli import main
+sys.exit(main(sys.argv[2:]))
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a limit as POSIX has it")
+@pytest.mark.parametrize("name", ["jsonl", "csv", "csv.gz", "parquet"])
+def test_a_full_disk_leaves_the_old_output_of_merge(name: str) -> None:
+    optsum.run({"topics": "t.jsonl", "strategy": "lead", "max_length": 4}, "run", progress=False)
+    path = Path(f"all.{name}")
+    before = old_and_new(path)
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    for output, flags in ((path, ["--overwrite"]), (Path(f"fresh.{name}"), [])):
+        done = subprocess.run(
+            [sys.executable, "-c", LIMITED, "1000", "merge", "run", "-o", str(output), *flags],
+            env=environment, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert done.returncode == 2, done.stderr
+        assert "Traceback" not in done.stderr
+    assert path.read_bytes() == before
+    assert sorted(each.name for each in Path.cwd().iterdir()) == sorted([path.name, "run", "t.jsonl"])
+
+
+COMMANDS: dict[str, list[str]] = {
+    "solve": ["solve", "t.jsonl", "--strategy", "lead", "--max-length", "4"],
+    "compare": ["compare", "t.jsonl", "--strategies", "lead,random", "--exact", "none", "--max-length", "4"],
+    "labels": ["labels", "t.jsonl", "--strategy", "lead", "--max-length", "4"],
+    "align": ["align", "t.jsonl"],
+}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("kind", ["link", "dangling", "part", "part of pipe", "hard"])
+def test_no_link_is_followed(command: str, kind: str, capsys: pytest.CaptureFixture[str]) -> None:
+    target = Path("target")
+    if kind != "dangling":
+        target.write_text("precious\n")
+    place = Path("out.jsonl.part" if "part" in kind or kind == "hard" else "out.jsonl")
+    if kind == "part of pipe":
+        os.mkfifo(place)
+    elif kind == "hard":
+        place.hardlink_to(target)
+    else:
+        place.symlink_to(target)
+    assert main([*COMMANDS[command], "-o", "out.jsonl", "--overwrite"]) == 2
+    assert "cannot be written" in capsys.readouterr().err
+    assert target.exists() == (kind != "dangling")
+    assert kind == "dangling" or target.read_text() == "precious\n"
+
+
+def test_links_in_the_folder_of_a_run_are_not_followed() -> None:
+    given = {"topics": "t.jsonl", "strategy": "lead", "max_length": 4}
+    for name in ("config.toml", "environment.json", "rows.sqlite", "rows.sqlite-wal", "rows.sqlite-shm", "lock"):
+        folder = Path(f"run-{name}")
+        folder.mkdir()
+        (folder / name).symlink_to(Path("target").absolute())
+        with pytest.raises(OptionError, match=r"symbolic link|holds other things"):
+            optsum.run(given, folder, resume=True, progress=False)
+        assert not Path("target").exists()
+
+
+def test_pages_and_exports_are_whole() -> None:
+    Path("target").write_text("precious\n")
+    Path("page.html").symlink_to("target")
+    assert main([*COMMANDS["solve"], "-o", "rows.jsonl"]) == 0
+    assert main(["report", "rows.jsonl", "-o", "page.html", "--overwrite"]) == 2
+    Path("out").mkdir()
+    Path("out/t0.lp").symlink_to(Path("target").absolute())
+    assert main(["export", "t.jsonl", "-o", "out", "--max-length", "4"]) == 1
+    assert Path("target").read_text() == "precious\n"
+    assert sorted(each.name for each in Path("out").iterdir()) == [f"t{n}.lp" for n in range(6)]
+
+
+def test_replacing_leaves_the_old_file_if_anything_fails() -> None:
+    path = Path("a.txt")
+    path.write_text("old")
+    path.chmod(0o604)
+    with pytest.raises(TypeError), replacing(path) as new:
+        new.write_bytes(b"half", 1)  # type: ignore[call-arg]
+    assert path.read_text() == "old"
+    with replacing(path) as new:
+        new.write_text("new")
+    assert (path.read_text(), path.stat().st_mode & 0o777) == ("new", 0o604)
+    assert sorted(each.name for each in Path.cwd().iterdir()) == ["a.txt", "t.jsonl"]
+
+
+def test_devices_get_rows_at_once() -> None:
+    with RowWriter("/dev/null", existing=Existing.OVERWRITE) as rows:
+        rows.write({"id": 1})
+    done = subprocess.run(
+        [sys.executable, "-m", "optsum", *COMMANDS["solve"], "-o", "/dev/stdout"],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert [json.loads(line)["id"] for line in done.stdout.splitlines() if line[:1] == "{"] == [
+        f"t{n}" for n in range(6)
+    ]
+
+
+# Cells that a spreadsheet runs.
+
+CELLS = [
+    "=1+2",
+    "+SUM(A1)",
+    "-2+3",
+    "@x",
+    "\tx",
+    "\rx",
+    "'=x",
+    "''=x",
+    "'x",
+    "x",
+    "-5",
+    "+1.5e3",
+    "-",
+    "a=b",
+    "",
+    "-3/4",
+]
+
+
+def rows_of(cells: list[str]) -> list[dict[str, Any]]:
+    return [{"id": f"r{number}", "text": cell, "n": -5, "list": [cell]} for number, cell in enumerate(cells)]
+
+
+@pytest.mark.parametrize("safe", [True, False])
+@pytest.mark.parametrize("name", ["csv", "csv.gz"])
+def test_cells_are_read_back_as_they_were(name: str, safe: bool) -> None:
+    path = Path(f"r.{name}")
+    with RowWriter(path, csv_safe=safe) as rows:
+        for row in rows_of(CELLS):
+            rows.write(row)
+    found = [{**row, "text": row.get("text", "")} for row in read_rows(path)]
+    # What is a number or empty is read as one.
+    assert [str(row["text"]).removesuffix(".0") for row in found] == ["1500" if c == "+1.5e3" else c for c in CELLS]
+    assert [row["list"] for row in found] == [[cell] for cell in CELLS]
+
+
+def test_safe_cells_begin_with_no_sign_that_is_run() -> None:
+    with RowWriter("r.csv", csv_safe=True) as rows:
+        for row in rows_of(CELLS):
+            rows.write({**row, "=x": 1})
+    with Path("r.csv").open(newline="") as held:
+        cells = [cell for line in csv.reader(held) for cell in line]
+    assert not [cell for cell in cells if cell[:1] in set("=+-@\t\r") and cell not in CELLS]
+    assert "'=1+2" in cells
+    assert "'=x" in cells
+
+
+def test_cells_that_are_run_are_said(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("t.jsonl").write_text(json.dumps({"id": "=cmd|' /C calc'!A0", **TOPIC}))
+    assert main([*COMMANDS["solve"], "-o", "r.csv"]) == 0
+    assert "id of row 1" in capsys.readouterr().err
+    assert main([*COMMANDS["solve"], "-o", "r.csv", "--overwrite", "--csv-safe"]) == 0
+    assert "spreadsheet" not in capsys.readouterr().err
+    assert "'=cmd" in Path("r.csv").read_text()
+    assert main([*COMMANDS["solve"], "-o", "r.csv", "--resume", "--csv-safe"]) == 0
+    assert [row["id"] for row in read_rows("r.csv")] == ["=cmd|' /C calc'!A0"]

@@ -1,0 +1,114 @@
+"""Rows of a run that are damaged: said by whoever reads them, kept as far as they can be, the rest searched again."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from damage import STORES, damaged_stores
+
+import optsum
+from optsum.cli import main
+from optsum.corpus.rows.reading import read_rows
+from optsum.corpus.rows.store import Answer, RowStore
+
+SOME = (
+    *("empty", "garbage", "cut at 0.60", "bit at 0.80", "page 1 zeros", "page -2 ones", "page 5 cut", "row no JSON"),
+    *("row no JSON, without checksum", "row with another digit", "facts changed", "log of another", "old journal"),
+)
+
+
+@pytest.mark.parametrize("name", SOME)
+def test_what_is_damaged_is_said_and_searched_again(name: str) -> None:
+    assert list(damaged_stores([name])) == [(name, "")]
+
+
+@pytest.mark.slow
+def test_all_kinds_of_damage() -> None:
+    assert [each for each in damaged_stores([name for name in STORES if name not in SOME]) if each[1]] == []
+
+
+TOPIC = {"documents": [["a b", "b c", "a c d", "d"]], "references": [["a b c"], ["c d"]]}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    Path("t.jsonl").write_text("".join(json.dumps({"id": f"t{n}", **TOPIC}) + "\n" for n in range(20)))
+    optsum.run({"topics": "t.jsonl", "strategy": "lead", "max_length": 4}, "run", progress=False)
+    return tmp_path / "run"
+
+
+def change(folder: Path, *statements: str) -> None:
+    with closing(sqlite3.connect(folder / "rows.sqlite")) as database, database:
+        for statement in statements:
+            database.execute(statement)
+
+
+def test_stores_of_older_versions_have_no_checksums_and_are_read(folder: Path) -> None:
+    before = list(read_rows(folder))
+    change(folder, "ALTER TABLE rows DROP COLUMN sum", "ALTER TABLE facts DROP COLUMN sum")
+    assert optsum.status(folder).doubts == ()
+    assert list(read_rows(folder)) == before
+    change(folder, "DELETE FROM rows WHERE topic = 3")
+    done = optsum.run({"topics": "t.jsonl", "strategy": "lead", "max_length": 4}, folder, resume=True, progress=False)
+    assert (done.done, done.doubts) == (20, ())
+    with closing(sqlite3.connect(folder / "rows.sqlite")) as database:
+        assert database.execute("SELECT count(sum) FROM rows").fetchone() == (1,)
+
+
+def test_every_command_says_it(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    change(folder, "UPDATE rows SET row = '{' WHERE topic = 3")
+    for arguments, status in (
+        (["status", "run"], 0),
+        (["report", "run", "-o", "page.html"], 0),
+        (["merge", "run", "-o", "all.csv"], 1),
+        (["merge", "run", "-o", "all"], 1),
+    ):
+        assert main(arguments) == status
+        said = capsys.readouterr()
+        assert "rows.sqlite is damaged" in said.out + said.err, arguments
+        assert "19 of its rows could be read" in said.out + said.err
+    assert len(list(read_rows("all.csv"))) == 19
+    experiment = 'topics = "t.jsonl"\nstrategy = "lead"\nmax-length = 4\n'
+    Path("e.toml").write_text(experiment)
+    assert main(["run", "e.toml", "run", "--resume"]) == 0
+    assert "kept as rows.sqlite.damaged" in capsys.readouterr().err
+    assert optsum.status(folder).doubts == ()
+    assert len(list(read_rows(folder))) == 20
+
+
+def test_rows_of_other_options_are_not_gone_on_with_when_nobody_knows_the_run(folder: Path) -> None:
+    change(folder, "UPDATE facts SET sum = 'x'")
+    with pytest.raises(optsum.OptionError, match="rows of other options"):
+        optsum.run({"topics": "t.jsonl", "strategy": "lead", "max_length": 3}, folder, resume=True, progress=False)
+    Path("t.jsonl").write_text(json.dumps({"id": "other", **TOPIC}))
+    with pytest.raises(optsum.OptionError, match="have changed"):
+        optsum.run({"topics": "t.jsonl", "strategy": "lead", "max_length": 4}, folder, resume=True, progress=False)
+
+
+def test_topics_that_are_rewritten_meanwhile_are_said_at_the_end_and_when_merged(
+    folder: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, lines = RowStore.add, Path("t.jsonl").read_text()
+
+    def rewriting(store: RowStore, answers: list[Answer]) -> None:
+        Path("t.jsonl").write_text(lines.replace("a b c", "d d d"))
+        real(store, answers)
+
+    monkeypatch.setattr(RowStore, "add", rewriting)
+    with caplog.at_level(logging.WARNING, "optsum"):
+        done = optsum.run({"topics": "t.jsonl", "strategy": "lead", "max_length": 4}, "two", progress=False)
+    assert "have changed" in caplog.text
+    assert "while they were searched" in done.doubts[0]
+    assert "two versions" in optsum.merge(["two"], "all").doubts[0]
+
+
+def test_topics_that_changed_after_a_run_that_was_killed_are_said_when_merged(folder: Path) -> None:
+    assert optsum.merge([folder], "all").doubts == ()
+    Path("t.jsonl").write_text(json.dumps({"id": "other", **TOPIC}))
+    assert "have changed" in optsum.merge([folder], "other").doubts[0]

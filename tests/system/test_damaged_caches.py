@@ -1,0 +1,62 @@
+"""Compiled kernels that cannot be read or kept: that costs time, one warning, and never an answer."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+from damage import FILES, KERNEL, damaged_caches, run_kernel
+
+
+@pytest.mark.parametrize(("kind", "name"), [("nbi", "empty"), ("nbc", "cut at 0.60"), ("nbc", "bit at 0.80")])
+def test_a_damaged_cache_is_made_again(kind: str, name: str) -> None:
+    assert list(damaged_caches([name], (kind,))) == [(f"{kind} {name}", "")]
+
+
+@pytest.mark.slow
+def test_all_kinds_of_damage() -> None:
+    assert [each for each in damaged_caches(list(FILES)) if each[1]] == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a limit as POSIX has it")
+def test_a_full_disk_costs_time_only(tmp_path: Path) -> None:
+    full = f"import resource\nresource.setrlimit(resource.RLIMIT_FSIZE, (10, 10))\n{KERNEL}"
+    done = run_kernel(tmp_path, program=full)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("Compiled kernels cannot be kept") == 1
+    assert len(done.stderr.splitlines()) == 1
+    assert not list(tmp_path.rglob("*.tmp.*"))
+
+
+def test_where_nothing_may_be_written_kernels_are_compiled(tmp_path: Path) -> None:
+    nowhere = (
+        "from numba.core import caching\n"
+        "def none(*_): raise OSError(30, 'Read-only file system')\n"
+        "caching._SourceFileBackedLocatorMixin.from_function = classmethod(lambda *_: None)\n"
+        "caching.IPythonCacheLocator.from_function = classmethod(lambda *_: None)\n"
+        f"{KERNEL}"
+    )
+    done = run_kernel(tmp_path, program=nowhere)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("Compiled kernels cannot be kept") == 1
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_cache_of_another_version_is_made_again(tmp_path: Path) -> None:
+    assert run_kernel(tmp_path).returncode == 0
+    older = f"import numba\nnumba.__version__ = '0.1'\n{KERNEL}"
+    for program in (older, KERNEL, KERNEL):
+        done = run_kernel(tmp_path, program=program)
+        assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_checksum_is_looked_at_before_machine_code_is_run(tmp_path: Path) -> None:
+    assert run_kernel(tmp_path).returncode == 0
+    (file,) = tmp_path.rglob("terms.gcd*.1.nbc")
+    held = file.read_bytes()
+    assert held[-32:-16] == b"optsum checksum "
+    file.write_bytes(held.replace(b"gcd", b"lcm"))
+    done = run_kernel(tmp_path)
+    assert done.returncode == 0
+    assert "the checksum is another" in done.stderr

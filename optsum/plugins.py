@@ -18,7 +18,6 @@ from types import MappingProxyType, ModuleType, NoneType, UnionType
 from typing import Any, Final, Generic, Literal, Self, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from optsum.errors import OptionError, UnsupportedError, unknown_name
-from optsum.system.processes.postponed import postponing
 
 T = TypeVar("T")
 
@@ -311,8 +310,7 @@ _hints_of = cache(get_type_hints)
 def _attribute(path: str) -> Any:
     module, _, attribute = path.partition(":")
     try:
-        with postponing():
-            return getattr(import_module(module), attribute)
+        return getattr(import_module(module), attribute)
     except ModuleNotFoundError as error:
         if error.name is None or not module.startswith(error.name) or error.name.count(".") != 1:
             raise

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from math import e, inf
 from typing import ClassVar, Final
 
-from optsum.contracts.run import Run
+from optsum.contracts.result import Termination
+from optsum.contracts.run import Run, Stopped
 from optsum.contracts.strategy import Strategy
 from optsum.coverage.instance import Coverage, Sense
 from optsum.problem.problem import Capability, Evaluation, Problem, Selection
@@ -82,10 +83,14 @@ class Greedy(Strategy):
             run.check()
             raise
         first, alone = (Climber(arrays, moves, single=single) for single in (False, True))
+        most = run.limits.evaluations
         for climber in (first, alone):
+            left = None if most is None else most - run.evaluations
             try:
-                while not climber.go_on():
+                while not climber.go_on(None if left is None else left - climber.evaluations):
                     run.check()
+                    if left is not None and climber.evaluations >= left:
+                        raise Stopped(Termination.EVALUATION_LIMIT)
             finally:
                 run.count(evaluations=climber.evaluations)
                 run.see(climber.units)

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from optsum.contracts.result import Termination
-from optsum.contracts.run import CERTIFICATE_S, INTERRUPTED_S, Limits, Run, Stopped
+from optsum.contracts.run import Limits, Run, Stopped
 from optsum.contracts.strategy import LengthSearch, Strategy
 from optsum.coverage.clauses import is_cover
 from optsum.coverage.facility import Facility
@@ -23,6 +23,8 @@ from optsum.system.deadline import Deadline
 from .covers.solve import enumerate_covers, solve_cover
 from .engine.monitor import rehearsal, stop_at
 from .engine.program import program_of, spread
+from .exhaustive.strategy import Exhaustive
+from .exhaustive.walkers import seconds_of
 from .levels import all_by_levels, limits_left, search_by_levels
 from .objectives.guards import servable
 from .objectives.minimum import with_minimum_row
@@ -30,6 +32,12 @@ from .objectives.tightened import merged, tightened, tightened_by
 
 if TYPE_CHECKING:
     from .objectives.ratio import Findings
+
+_VISIT_S: Final = 60.0
+"""Seconds of a visit of all selections up to which it takes the place of a search of ratios that does not end."""
+_NODES_BEFORE: Final = 1_000
+_NODES_A_SECOND: Final = 20_000
+"""Nodes of that search before: so many, and so many for each second of the visit."""
 
 _LARGE: Final = 2**54
 """Numerators beyond it are searched as sums of ratios are: by rounded programs, and evaluated exactly."""
@@ -168,13 +176,18 @@ class BranchAndBound(Strategy):
             if self._searched_small(run, coverage):
                 return True
         limits = limits_left(run)
-        patient = most is None or (limits.nodes is not None and limits.nodes <= most)
-        limits = limits if patient else replace(limits, nodes=most)
+        patience = _patience(run.problem, limits)
+        visits = patience is not limits and (most is None or (patience.nodes or 0) <= most)
+        patient = not visits and (most is None or (limits.nodes is not None and limits.nodes <= most))
+        limits = patience if visits else limits if patient else replace(limits, nodes=most)
         found = _solve_ratios(coverage, limits, run.deadline, every=False, start=run.selection)
         run.count(nodes=found.nodes)
         run.statistics.update(found.statistics)
         if found.selection is not None:
             _see(run, found.selection, found.key)
+        if found.reason is Termination.NODE_LIMIT and visits:
+            Exhaustive().search(run)
+            return True
         if found.reason is Termination.NODE_LIMIT and not patient:
             return False
         if found.reason is not None:
@@ -216,9 +229,12 @@ class BranchAndBound(Strategy):
         deadline = Deadline(limits.time_s, should_stop)
         if is_linear(coverage):
             return (solve_knapsack_all if self.bound == "knapsack" else solve_all)(coverage, limits, deadline)
-        found = _solve_ratios(tightened(coverage, deadline), limits, deadline, every=True)
+        patient = _patience(problem, limits)
+        found = _solve_ratios(tightened(coverage, deadline), patient, deadline, every=True)
+        if found.reason is Termination.NODE_LIMIT and patient is not limits:
+            return Exhaustive().enumerate(problem, _left(limits, deadline), should_stop)
         statistics = {**found.statistics, "diagram": len(found.optima.nodes)}
-        bound = found.key if found.proven else _unproven(problem, found.selection, found.key, deadline)
+        bound = found.key if found.proven else _unproven(problem, found.selection, found.key, limits, deadline)
         bottom = int(coverage.constants[1]) if coverage.constant_denominator else None
         value, most = (key if bottom is None else int(key * bottom) for key in (found.key, bound))
         ending = (found.reason or Termination.COMPLETED).value
@@ -238,7 +254,11 @@ class BranchAndBound(Strategy):
             return all_by_levels(coverage, limits, should_stop, lambda part, *rest: self.near(part, nearness, *rest))
         coverage = with_minimum_row(merged(coverage))
         deadline = Deadline(limits.time_s, should_stop)
-        found = near_optima(tightened(coverage, deadline), nearness, limits, deadline, linear=is_linear(coverage))
+        linear = is_linear(coverage) or is_cover(coverage)
+        patient = limits if linear else _patience(problem, limits)
+        found = near_optima(tightened(coverage, deadline), nearness, patient, deadline, linear=linear)
+        if found.termination == Termination.NODE_LIMIT and patient is not limits:
+            return Exhaustive().near(problem, nearness, _left(limits, deadline), should_stop)
         bottom = int(coverage.constants[1]) if coverage.ceilings and coverage.constant_denominator else 1
         if bottom > 1:
             found = replace(
@@ -246,7 +266,7 @@ class BranchAndBound(Strategy):
             )
         if found.bound < NO_LIMIT:
             return found
-        bound = _unproven(problem, found.best, Fraction(found.value) / bottom, deadline)
+        bound = _unproven(problem, found.best, Fraction(found.value) / bottom, limits, deadline)
         return replace(found, bound=bound if bottom == 1 else int(bound * bottom))
 
     def by_length(
@@ -263,6 +283,20 @@ class BranchAndBound(Strategy):
         return ByLength.of(coverage, lengths, limits, deadline)
 
 
+def _patience(problem: Problem, limits: Limits) -> Limits:
+    """Return limits of nodes after which a visit of all selections is the more likely to end, where it does at all."""
+    seconds = seconds_of(problem, _VISIT_S)
+    nodes = _NODES_BEFORE + int(seconds * _NODES_A_SECOND)
+    if seconds > _VISIT_S or (limits.nodes is not None and limits.nodes <= nodes):
+        return limits
+    return replace(limits, nodes=nodes)
+
+
+def _left(limits: Limits, deadline: Deadline) -> Limits:
+    """Return limits of what is done after a search by nodes."""
+    return replace(limits, time_s=None if limits.time_s is None else deadline.left_s)
+
+
 def _see(run: Run, selection: Selection, claimed: Fraction) -> None:
     """Let a run evaluate a selection afresh, which is worth what a search claims."""
     seen = run.see(selection)
@@ -270,12 +304,13 @@ def _see(run: Run, selection: Selection, claimed: Fraction) -> None:
         raise BackendError(f"branch-and-bound claims {claimed} for a selection worth {seen.key}: it is no result.")
 
 
-def _unproven(problem: Problem, selection: Selection | None, key: Fraction, deadline: Deadline) -> Fraction:
+def _unproven(
+    problem: Problem, selection: Selection | None, key: Fraction, limits: Limits, deadline: Deadline
+) -> Fraction:
     """Return a bound where the search has proven none, by its deadline."""
     # With nothing found, a bound must not look like the proof that there is nothing.
     least = key if selection is not None else Fraction(1)
-    seconds = INTERRUPTED_S if deadline.reason == "interrupted" else CERTIFICATE_S
-    root = problem.root_bound(Deadline(seconds))
+    root = problem.root_bound(limits.late(Deadline(0.0), interrupted=deadline.reason == "interrupted"))
     return Fraction(NO_LIMIT) if root is None else max(least, Fraction(root))
 
 

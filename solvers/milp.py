@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -11,14 +10,13 @@ from typing import Any, ClassVar, Final
 
 from optsum.contracts.backend import Backend, RawOutcome
 from optsum.contracts.result import Termination
-from optsum.contracts.run import CERTIFICATE_S, Run, Stopped
+from optsum.contracts.run import Run, Stopped
 from optsum.contracts.strategy import Strategy
 from optsum.coverage import climb
 from optsum.errors import BackendError
 from optsum.problem.problem import Capability, Problem, Selection, require
 from optsum.program.model import LinearModel
 from optsum.registry import BACKENDS
-from optsum.system.deadline import Deadline
 
 from .audit import RELATIVE, judge, prove, slack_of, stopped_by_options, verify
 from .branch_and_bound import BranchAndBound
@@ -116,17 +114,11 @@ class Milp(Strategy):
             maximize(run, solver, self.backend)
             return
         limited = bool(solver.options) or (limits.time_s, limits.nodes, limits.gap) != (None, None, None)
-        if limited and problem.can(Capability.COVERAGE):
+        if limited:
             see_greedy(run)  # what is held if the solver has nothing when the limit is reached
         # The solver starts from what is held, if it can and if that is more than nothing.
         start = run.selection if solver.declaration.warm_start and run.selection else None
-        try:
-            outcome = solver.solve(problem, limits_left(run, limits.gap), run.seed, start)
-        except KeyboardInterrupt:  # a program that is ended takes what it held with it
-            if not limited and problem.can(Capability.COVERAGE):
-                with suppress(Stopped):
-                    see_greedy(run, Deadline(CERTIFICATE_S))
-            raise
+        outcome = solver.solve(problem, limits_left(run, limits.gap), run.seed, start)
         run.count(nodes=outcome.nodes or 0)
         run.detail = outcome.detail or run.detail
         run.statistics.update(outcome.statistics)

@@ -17,7 +17,6 @@ from optsum.coverage.instance import Coverage, Sense
 from optsum.errors import BackendError
 from optsum.problem.problem import Capability, Selection
 from optsum.program.model import LinearModel, coverage_model
-from optsum.system.deadline import Deadline
 
 from .audit import Verdict, judge, stopped_by_options
 from .levels import limits_left
@@ -129,12 +128,14 @@ def _only_tops(coverage: Coverage) -> Coverage:
     )
 
 
-def see_greedy(run: Run, deadline: Deadline | None = None) -> None:
-    """Take the greedy selection as a first incumbent, as far as it comes by a deadline: the run's, if not given."""
-    climbed = climb(run.problem.coverage, deadline or run.deadline)
-    if climbed is not None:
-        run.count(evaluations=climbed.evaluations)
-        run.see(climbed.units)
+def see_greedy(run: Run) -> None:
+    """Begin with the greedy selection; a run of a part of a search climbs for itself."""
+    run.begin()
+    if not run.selection and run.problem.can(Capability.COVERAGE):
+        climbed = climb(run.problem.coverage, run.deadline)
+        if climbed is not None:
+            run.count(evaluations=climbed.evaluations)
+            run.see(climbed.units)
     run.check()
 
 

@@ -26,7 +26,7 @@ CERTIFICATE_S: Final = 0.5
 """Seconds that a bound may take where a search has used up its limit."""
 
 INTERRUPTED_S: Final = 0.2
-"""Seconds that it may take after Ctrl-C."""
+"""Seconds that a first selection and a bound may take after Ctrl-C."""
 
 LIMIT_OPTIONS: Final = {
     "time_limit": "time_s",
@@ -58,6 +58,8 @@ class Limits:
         Objective that is good enough (`Termination.TARGET_REACHED`).
     memory : int
         Bytes that a search may take for the selections it keeps (`Termination.MEMORY_LIMIT`); always limited.
+    grace_s : float
+        Seconds that a first selection and a bound may take where a search has used up its time.
     """
 
     time_s: float | None = None
@@ -66,10 +68,11 @@ class Limits:
     gap: float | None = None
     target: float | None = None
     memory: int = 1_500_000_000
+    grace_s: float = CERTIFICATE_S
 
     def __post_init__(self) -> None:
         """Refuse limits that no search could keep."""
-        for name in ("time_s", "evaluations", "nodes", "gap", "target", "memory"):
+        for name in ("time_s", "evaluations", "nodes", "gap", "target", "memory", "grace_s"):
             value = getattr(self, name)
             if value is None:
                 continue
@@ -95,6 +98,11 @@ class Limits:
     def after(self, seconds: float) -> Limits:
         """Return what is left of the limits when so many seconds have gone already."""
         return self if self.time_s is None else replace(self, time_s=max(0.0, self.time_s - seconds))
+
+    def late(self, deadline: Deadline, *, interrupted: bool = False) -> Deadline:
+        """Return when what follows a search must be there: by its deadline, or soon where that has passed."""
+        hurried = interrupted or deadline.reason == "interrupted"
+        return Deadline(INTERRUPTED_S if hurried else max(deadline.left_s, self.grace_s))
 
 
 class Stopped(Exception):  # noqa: N818 - a signal from `Run` to `search`, never an error
@@ -123,6 +131,8 @@ class Run:
         The problem's, if it is known already.
     certify : callable, optional
         Computes a root bound by a deadline; `Problem.root_bound` if not given.
+    starting : callable, optional
+        Finds by a deadline the selection that a search starts from (`begin`).
 
     Attributes
     ----------
@@ -143,6 +153,7 @@ class Run:
         on_progress: Callable[[Run], bool | None] | None = None,
         root_bound: Key | None = None,
         certify: Callable[[Deadline], Key | None] | None = None,
+        starting: Callable[[Run, Deadline], None] | None = None,
     ) -> None:
         self.problem = problem
         self.limits = limits
@@ -164,6 +175,7 @@ class Run:
         self.root_bound = root_bound
         self._asked = root_bound is not None
         self._certify = certify or problem.root_bound
+        self._starting = starting
 
     @property
     def rng(self) -> np.random.Generator:
@@ -254,6 +266,21 @@ class Run:
             self.root_bound = self._certify(deadline or self.deadline)
         if self.root_bound is not None:
             self.raise_bound(self.root_bound)
+
+    def begin(self, deadline: Deadline | None = None) -> None:
+        """Take greedy's selection for the first incumbent, if this has not been done.
+
+        A search that proves calls it where it does not end in its first moments; whoever started the search does so
+        where a limit came first.
+
+        Parameters
+        ----------
+        deadline : Deadline, optional
+            For finding it; the run's own, or a moment more (`Limits.grace_s`), if not given.
+        """
+        if self._starting is not None:
+            starting, self._starting = self._starting, None
+            starting(self, deadline or self.limits.late(self.deadline))
 
     def prove(self) -> None:
         """Declare the search exhausted: the incumbent is optimal, or nothing is feasible."""

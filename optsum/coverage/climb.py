@@ -116,10 +116,11 @@ class Climber:
         """How many moves were looked at so far."""
         return int(self._place.control[_EVALUATIONS])
 
-    def go_on(self) -> bool:
-        """Climb for some milliseconds; return whether the climb has ended."""
+    def go_on(self, most: int | None = None) -> bool:
+        """Climb for some milliseconds, and `most` evaluations; return whether the climb has ended."""
         began = clock()
-        ended = bool(_go_on(self._arrays, self._place, self._moves, self._single, self._slice))
+        work = self._slice if most is None else max(1, min(self._slice, most))
+        ended = bool(_go_on(self._arrays, self._place, self._moves, self._single, work))
         self._slice = max(1, int(self._slice * min(2.0, _SLICE_S / max(clock() - began, 1e-9))))
         return ended
 

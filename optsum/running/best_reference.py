@@ -11,7 +11,6 @@ from math import fsum
 from typing import Any, TypeVar
 
 from optsum.contracts.result import Result, Status, Termination, Timing
-from optsum.contracts.run import CERTIFICATE_S, INTERRUPTED_S
 from optsum.corpus.topic import Topic
 from optsum.coverage.instance import Key
 from optsum.errors import InputError
@@ -55,9 +54,9 @@ def best_of_references(topic: Topic, setup: Setup, single: Callable[[Topic], Res
         return best
     found = [result.selection for _, result in results if result.selection is not None]
     parts = dict(each_reference(topic))
-    ended = best.termination is Termination.INTERRUPTED
-    seconds = INTERRUPTED_S if ended else None if setup.limits.time_s is None else CERTIFICATE_S
-    deadline = NEVER if seconds is None else Deadline(seconds)
+    interrupted, limits = best.termination is Termination.INTERRUPTED, setup.limits
+    endless = limits.time_s is None and not interrupted
+    deadline = NEVER if endless else limits.late(Deadline(0.0), interrupted=interrupted)
     try:
         for place, (number, old) in enumerate(results):
             results[place] = number, _with_best(parts[number], setup, old, found, deadline)
@@ -117,10 +116,11 @@ def shares(setup: Setup, topic: Topic) -> Iterator[Setup]:
 
     It is counted from when the first is asked for.
     """
-    began = clock()
-    for left in range(max(1, len(topic.references)), 0, -1):
+    began, all_of_them = clock(), max(1, len(topic.references))
+    for left in range(all_of_them, 0, -1):
         limits = setup.limits.after(clock() - began)
-        yield replace(setup, limits=replace(limits, time_s=limits.time_s and limits.time_s / left))
+        share = replace(limits, time_s=limits.time_s and limits.time_s / left, grace_s=limits.grace_s / all_of_them)
+        yield replace(setup, limits=share)
 
 
 def best_result(results: Sequence[tuple[int, Result]]) -> Result:

@@ -7,18 +7,18 @@ from fractions import Fraction
 from functools import partial
 from importlib import import_module
 from numbers import Rational
-from typing import Any
+from typing import Any, Final
 
 from optsum._version import __version__
 from optsum.contracts.enumeration import Enumeration
 from optsum.contracts.result import Result, Status, Termination, Timing
-from optsum.contracts.run import CERTIFICATE_S, INTERRUPTED_S, LIMIT_OPTIONS, Limits, Run, Stopped
+from optsum.contracts.run import LIMIT_OPTIONS, Limits, Run, Stopped
 from optsum.contracts.strategy import Strategy
 from optsum.coverage.instance import Key
 from optsum.errors import BackendError, OptionError
 from optsum.optima.optima import Optima
 from optsum.problem.problem import Capability, Problem
-from optsum.registry import CERTIFICATE, CERTIFIED, CHOOSER, STRATEGIES
+from optsum.registry import CERTIFICATE, CERTIFIED, CHOOSER, QUICK, STRATEGIES
 from optsum.system.deadline import Deadline
 from optsum.system.processes.postponed import postponing
 from optsum.whole import whole
@@ -27,6 +27,10 @@ __all__ = ["exact", "get_ready", "result_of_sets", "search", "searched"]
 
 _EMPTY = Result(strategy="", status=Status.NO_SOLUTION, termination=Termination.COMPLETED)
 """What others differ from: that is made sooner than all fields of one."""
+
+_OTHER_LIMITS = {Termination.NODE_LIMIT, Termination.EVALUATION_LIMIT, Termination.MEMORY_LIMIT}
+_BOUND_S: Final = 2.0
+"""Seconds more than the search took that its bound may take where such a limit ended it."""
 
 _PROOF_MAY_STAND = {Termination.COMPLETED, Termination.TARGET_REACHED, Termination.GAP_REACHED}
 
@@ -124,7 +128,7 @@ def searched(
     if bound == "none" and limits.gap is not None and not chosen.exact:
         raise OptionError("A gap is measured by a bound: leave --gap, or --bound none.")
     seen = problem if chosen.exact else problem.lighter
-    run = Run(seen, limits, None, seed, on_progress, root_bound, certify)
+    run = Run(seen, limits, None, seed, on_progress, root_bound, certify, _start_greedily if chosen.exact else None)
     termination, detail = Termination.COMPLETED, None
     try:
         if bounded and limits.gap is not None and not chosen.exact:
@@ -136,10 +140,10 @@ def searched(
     except KeyboardInterrupt:
         termination = Termination.INTERRUPTED
     searched, bound_s = run.elapsed, None
-    if bounded and not run.proven:
-        if _bound_late(run, interrupted=termination is Termination.INTERRUPTED):
+    if not run.proven:
+        if _finish_late(run, termination, bounded=bounded):
             termination = Termination.INTERRUPTED
-        bound_s = run.elapsed - searched
+        bound_s = run.elapsed - searched if bounded else None
     return _result(run, chosen, termination, detail, Timing(search_s=run.elapsed, bound_s=bound_s))
 
 
@@ -152,29 +156,67 @@ def _certify(
     return partial(import_module(CERTIFICATE).certify, problem) if bounded and not strategy.exact else None
 
 
-def _bound_late(run: Run, *, interrupted: bool) -> bool:
-    """Bound what a search that has ended did not prove; return whether it, or this, was interrupted."""
-    deadline = Deadline(INTERRUPTED_S if interrupted else max(run.remaining_s, CERTIFICATE_S))
-    try:
-        run.raise_root_bound(deadline)
-    except Stopped:
-        pass  # good enough by now, but the search has ended already
-    except KeyboardInterrupt:
-        deadline.interrupt()
+def _finish_late(run: Run, termination: Termination, *, bounded: bool) -> bool:
+    """Start, if that was not done, and bound what a search that has ended did not prove.
+
+    Returns
+    -------
+    bool
+        Whether it, or this, was interrupted.
+    """
+    interrupted = termination is Termination.INTERRUPTED
+    deadline = run.limits.late(run.deadline, interrupted=interrupted)
+    if termination in _OTHER_LIMITS:  # whoever limits nodes does not wait for thousands of linear programs either
+        deadline = deadline.within(max(run.limits.grace_s, _BOUND_S + run.elapsed))
+    for step in (run.begin, run.raise_root_bound) if bounded else (run.begin,):
+        try:
+            step(deadline)
+        except Stopped:
+            pass  # good enough by now, but the search has ended already
+        except KeyboardInterrupt:
+            deadline.interrupt()
     return interrupted or deadline.reason == "interrupted"
+
+
+def _start_greedily(run: Run, deadline: Deadline) -> None:
+    """Let a run hold what greedy search finds by a deadline, in what is left of the evaluations."""
+    greedy: Strategy = STRATEGIES.create(QUICK, {})
+    greedy.prepare(run.problem)
+    most = run.limits.evaluations
+    limits = Limits(
+        time_s=deadline.left_s if deadline.limited else None,
+        evaluations=None if most is None else max(0, most - run.evaluations),
+    )
+    started = Run(run.problem.lighter, limits, None, run.seed, lambda _: deadline.reason != "interrupted")
+    try:
+        greedy.search(started)
+    except Stopped:
+        pass
+    finally:
+        run.count(evaluations=started.evaluations)
+        if started.selection is not None:
+            run.see(started.selection)
 
 
 def get_ready(problem: Problem, strategy: Strategy, bound: str = "root") -> None:
     """Compile and load all that a search of such problems takes, the bound of one that proves nothing included."""
     problem.prepare()
     strategy.prepare(problem)
+    if strategy.exact:  # which starts from what is quickly found
+        STRATEGIES.create(QUICK, {}).prepare(problem)
     if problem.can(Capability.BOUND) and not strategy.exact and bound != "none":
         import_module(CERTIFICATE).prepare(problem)
 
 
-def result_of_sets(problem: Problem, strategy: Strategy, optima: Optima, seconds: float) -> Result:
-    """Return the first of the optima that a strategy enumerated as one result, scored afresh."""
-    run = Run(problem, Limits())
+def result_of_sets(
+    problem: Problem, strategy: Strategy, optima: Optima, seconds: float, limits: Limits | None = None
+) -> Result:
+    """Return the first of the optima that a strategy enumerated as one result, scored afresh.
+
+    Where a limit came before the proof, what greedy search finds may be better.
+    """
+    limits = Limits() if limits is None else limits
+    run = Run(problem, Limits(), starting=_start_greedily)
     run.statistics.update(optima.statistics)
     run.count(nodes=optima.nodes)
     first = next(iter(optima), None) if optima.best is None else optima.best
@@ -182,8 +224,12 @@ def result_of_sets(problem: Problem, strategy: Strategy, optima: Optima, seconds
         raise BackendError(f"{strategy.name} gives a selection that breaks the limits: it is no result.")
     if optima.proven:
         run.prove()
-    elif problem.can(Capability.BOUND):
-        run.raise_root_bound(Deadline(INTERRUPTED_S if optima.termination == "interrupted" else CERTIFICATE_S))
+    else:
+        interrupted = optima.termination == "interrupted"
+        deadline = limits.late(Deadline(0.0), interrupted=interrupted)
+        run.begin(deadline)
+        if problem.can(Capability.BOUND):
+            run.raise_root_bound(deadline)
     result = _result(run, strategy, Termination.COMPLETED, None, Timing())
     # Whether all are there, and why not, is the enumeration's: the optimum may be proven all the same.
     found = Enumeration(count=optima.count, complete=optima.complete)

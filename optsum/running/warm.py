@@ -56,8 +56,8 @@ SAMPLE: Final = as_topic(
 )
 """A tiny topic that every formulation can use."""
 
-_LIMIT_S: Final = 20.0
-"""Time limit of the search of that topic, if there is one: a solver that hangs shall not hang long."""
+_LIMIT_S: Final = 5.0
+"""Time limit of the search of that topic, whatever the options say: what hangs there shall not hang long."""
 
 _ANY: Final = "whatever the problem is"
 """What a setup is `Setup.ready` for when this process is."""
@@ -94,6 +94,7 @@ def _made_ready(setup: Setup, small: Options) -> float:
     if setup.options.elsewhere:  # those processes find on disk what this one compiles
         compile_at_once()
     interrupted = False
+    unlimited = small.model_copy(update={"time_limit": None}) if setup.limits.time_s is None else None
     try:
         setup = setup_of(small)
         if setup.formulation.has_metric:
@@ -102,7 +103,13 @@ def _made_ready(setup: Setup, small: Options) -> float:
             _try_parts(setup)
         else:
             compile_parts(collected(partial(_prepare, setup)))
-            interrupted = answer(SAMPLE, setup, began=began).termination is Termination.INTERRUPTED
+            try:
+                result = answer(SAMPLE, setup, began=began)
+            except UnsupportedError:
+                if unlimited is None:
+                    raise
+                result = answer(SAMPLE, setup_of(unlimited), began=began)  # its solver takes no limit
+            interrupted = result.termination is Termination.INTERRUPTED
     except InputError:  # this formulation wants topics of another kind
         setup.strategy.prepare()
     except OptsumError:
@@ -193,8 +200,8 @@ def _fitting(options: Options) -> Options:
     limits = {
         "max_length": options.max_length and 1000,
         "min_length": 0,
+        "time_limit": _LIMIT_S,
         # Whether there is a limit matters (not every solver takes each kind), its value does not.
-        "time_limit": None if options.time_limit is None else _LIMIT_S,
         "node_limit": None if options.node_limit is None else 1000,
         "evaluation_limit": None if options.evaluation_limit is None else 1_000_000,
         "gap": None if options.gap is None else 0.0,

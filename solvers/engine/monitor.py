@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from optsum.contracts.result import Termination
 from optsum.contracts.run import Limits, Stopped
@@ -65,6 +65,10 @@ def stop_at(deadline: Deadline) -> None:
         raise Stopped(Termination(reason))
 
 
+_REHEARSAL_S: Final = 10.0
+"""Seconds of a search that nobody waits for the answer of; compiling does not count."""
+
+
 @contextmanager
 def rehearsal() -> Iterator[Deadline]:
     """Give the deadline of a search that is run for its kernels' sake: Ctrl-C, which ends it, is raised again.
@@ -73,10 +77,10 @@ def rehearsal() -> Iterator[Deadline]:
     ------
     KeyboardInterrupt
     """
-    deadline = Deadline()
+    deadline = Deadline(_REHEARSAL_S)
     with suppress(Stopped):
         yield deadline
-    if deadline.passed:
+    if deadline.reason == "interrupted":
         raise KeyboardInterrupt
 
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 from itertools import chain
 from typing import Final
 
-from optsum.contracts.run import CERTIFICATE_S, Limits, Run, Stopped
+from optsum.contracts.run import Limits, Run, Stopped
 from optsum.optima.nearness import Nearness
 from optsum.optima.optima import Optima
 from optsum.optima.tally import power_of, step_of
@@ -42,7 +42,7 @@ def evaluated_near(
     except KeyboardInterrupt:
         reason = "interrupted"
     sets, least = near.reached(unproven=reason != "completed")
-    found = found_by(run, sets, reason, proven=reason == "completed", left_s=CERTIFICATE_S)
+    found = found_by(run, sets, reason, proven=reason == "completed")
     return found.near(least, run.selection)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Final
 
-from optsum.contracts.run import CERTIFICATE_S, Limits, Run, Stopped
+from optsum.contracts.run import Limits, Run, Stopped
 from optsum.contracts.strategy import Strategy
 from optsum.optima.nearness import Nearness
 from optsum.optima.optima import Optima
@@ -24,6 +24,9 @@ _ROWS: Final = 1000
 
 _LARGEST_LIST: Final = 50_000_000
 """Numbers that a list of ties may have."""
+
+_MOMENTS_S: Final = 0.02
+"""Seconds after which a visit looks for a good selection first: it does not end at once."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +76,7 @@ class Exhaustive(Strategy):
             sets.append([])
         if not sets and run.selection is not None:
             sets = [list(run.selection)]
-        return found_by(run, sets, reason, proven=run.proven, left_s=max(run.remaining_s, CERTIFICATE_S))
+        return found_by(run, sets, reason, proven=run.proven)
 
     def near(
         self, problem: Problem, nearness: Nearness, limits: Limits, should_stop: Callable[[], bool] | None = None
@@ -93,9 +96,14 @@ class Exhaustive(Strategy):
     def _walk(self, run: Run, rows: int) -> Walker:
         walker = self._walker(run, rows)
         estimate = Estimate(walker.expected, walker.rate)
+        most = run.limits.evaluations
+        if most is not None and most < walker.expected:
+            run.begin()
         try:
             while not walker.done:
                 run.check()
+                if run.elapsed > _MOMENTS_S:
+                    run.begin()
                 visited = walker.visited
                 found = walker.go_on(run.limits.evaluations and run.limits.evaluations - run.evaluations)
                 # What is reported is counted there; the sum must not depend on how often this loop is run.

@@ -6,24 +6,22 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from math import ceil, floor
 
-from optsum.contracts.run import INTERRUPTED_S, Run
+from optsum.contracts.run import Run
 from optsum.coverage.instance import NO_LIMIT, Key, Sense
 from optsum.optima.optima import Optima
 from optsum.problem.problem import Capability, Problem
-from optsum.system.deadline import Deadline
 
 
-def found_by(run: Run, sets: Iterable[Sequence[int]], reason: str, *, proven: bool, left_s: float) -> Optima:
+def found_by(run: Run, sets: Iterable[Sequence[int]], reason: str, *, proven: bool) -> Optima:
     """Return sets with the best value of a run, which bounds it if it is proven.
 
-    If it is not, the bound is that of the problem, which has `left_s` seconds for it. With nothing found there is none:
-    it must not look like a proof.
+    If it is not, the bound is that of the problem. With nothing found there is none: it must not look like a proof.
     """
     problem, found = run.problem, run.evaluation
     value: int | Fraction = 0 if found is None else worth(problem, found.key)
     bound = value
     if not proven:
-        deadline = Deadline(INTERRUPTED_S if reason == "interrupted" else left_s)
+        deadline = run.limits.late(run.deadline, interrupted=reason == "interrupted")
         bounded = found is not None and problem.can(Capability.BOUND)
         root = problem.root_bound(deadline) if bounded else None
         bound = NO_LIMIT if root is None else worth(problem, root)

@@ -26,7 +26,7 @@ from optsum.coverage.evaluate import key_of
 from optsum.coverage.instance import Combination, Coverage
 from optsum.coverage.state import arrays_of
 from optsum.optima.algebra import union
-from optsum.optima.counting import count_feasible
+from optsum.optima.counting import count_feasible_forest
 from optsum.optima.diagram import EMPTY_FAMILY, Diagram
 from optsum.optima.tally import chosen_sets, rough_values, totals_of_sets, worth_of_sets
 from optsum.problem.problem import Selection
@@ -132,7 +132,8 @@ class Search:
             return False
         if instance.size > self._few.bit_length():
             most = min(instance.max_length, int(instance.lengths.sum()))
-            if count_feasible(instance.lengths.tolist(), instance.min_length, most) > self._few:
+            above = instance.parents.tolist() if len(instance.parents) else [-1] * instance.size
+            if count_feasible_forest(instance.lengths.tolist(), above, instance.min_length, most) > self._few:
                 return False
         found, reason = all_of(program, engine, 0)
         if reason is not None:

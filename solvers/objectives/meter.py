@@ -37,6 +37,12 @@ class Meter(Monitor):
         super().__init__(limits, deadline)
         self._programs = 0
 
+    def check(self, memory: int = 0) -> None:
+        """Stop if a limit is reached; a program without any node counts as one, or there might be no end of them."""
+        super().check(memory)
+        if self.limits.nodes is not None and max(self._programs, self.statistics.nodes) >= self.limits.nodes:
+            raise Stopped(Termination.NODE_LIMIT)
+
     @contextmanager
     def engine(self, program: Program) -> Iterator[Driver]:
         """Give an engine for a program, with the limits that are left.

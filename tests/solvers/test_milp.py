@@ -117,7 +117,8 @@ def test_minimizing_rounds_the_bound_up(answer: Any) -> None:
     result = answer(COVER, optimal=True, selection=(2,), objective=4.0, bound=3.2)
     assert (result.status, result.objective, result.bound) == (Status.OPTIMAL, 4.0, 4.0)
     limit = answer(COVER, termination=Termination.TIME_LIMIT, selection=(0, 1), objective=5.0, bound=2.2)
-    assert (limit.status, limit.objective, limit.bound) == (Status.FEASIBLE, 5.0, 4.0), "the root bound is tighter"
+    # Greedy search has a shorter one, and the root bound is tighter.
+    assert (limit.status, limit.objective, limit.bound) == (Status.FEASIBLE, 4.0, 4.0)
 
 
 @pytest.mark.parametrize(
@@ -212,8 +213,10 @@ def test_within_a_gap_only_a_bound_that_agrees_proves(answer: Any, bound: float 
 
 @pytest.mark.parametrize("termination", [Termination.TIME_LIMIT, Termination.NODE_LIMIT, Termination.INTERRUPTED])
 def test_a_limit_without_an_answer(answer: Any, termination: Termination) -> None:
-    result = answer(replace(INSTANCE, min_length=1), termination=termination)
-    assert (result.status, result.termination, result.bound_exact) == (Status.NO_SOLUTION, termination, "5/6")
+    instance = replace(INSTANCE, min_length=1)
+    result = answer(instance, termination=termination)
+    assert (result.status, result.termination, result.bound_exact) == (Status.FEASIBLE, termination, "5/6")
+    assert result.selection == search(CoverageProblem.of(instance), "greedy").selection
 
 
 def test_no_round_follows_ctrl_c(monkeypatch: pytest.MonkeyPatch) -> None:

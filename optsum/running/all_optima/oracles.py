@@ -376,7 +376,7 @@ def _enumerated(task: Task, setup: Setup, nearness: Nearness | None, began: floa
         optima = strategy.enumerate(task.problem, limits)
     else:
         optima = strategy.near(task.problem, nearness, replace(limits, memory=min(limits.memory, _NEAR_BYTES)))
-    result = result_of_sets(task.problem, strategy, optima, clock() - built)
+    result = result_of_sets(task.problem, strategy, optima, clock() - built, limits)
     return _with_names(
         optima,
         result=finished(task, setup, result, began=began, built=built),

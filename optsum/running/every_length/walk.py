@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from optsum.contracts.frontier import Reached, Step
 from optsum.contracts.result import Result, Status, Termination
-from optsum.contracts.run import CERTIFICATE_S, Run, Stopped
+from optsum.contracts.run import Run, Stopped
 from optsum.contracts.strategy import Strategy
 from optsum.coverage.climb import climbs
 from optsum.coverage.climb import prepare as climb_prepare
@@ -223,7 +223,7 @@ class Walk:
         bound: Key | None = min(bounds) if bounds else None
         asked = sorted({self._lengths[round(place * number / _BAND)] for place in range(_BAND + 1)})
         asked = [length for length in asked if length >= self._problem.min_length]
-        proven = bounds_of(self._problem, asked, Deadline(CERTIFICATE_S))
+        proven = bounds_of(self._problem, asked, self._setup.limits.late(Deadline(0.0)))
         for at in range(number, -1, -1):
             length = self._lengths[at]
             if self._too_short(at):

@@ -209,7 +209,7 @@ def __getattr__(name: str) -> Any:
         module, _, attribute = FACE[name].partition(":")
     else:
         raise AttributeError(f"module 'optsum' has no attribute {name!r}")
-    from optsum.system.processes.postponed import postponing  # which `import optsum` is quicker without
+    from optsum.system.processes.signal_guard import postponing  # which `import optsum` is quicker without
 
     with postponing():
         found = getattr(import_module(module), attribute)

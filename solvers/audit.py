@@ -23,9 +23,9 @@ from optsum.program.model import LinearModel
 from .branch_and_bound import BranchAndBound
 
 _TOLERANCE: Final = 1e-6
-"""How far a solver's integer objective, and its bound, may be off,"""
+"""Absolute error that is allowed to a solver's integer objective and to its bound."""
 RELATIVE: Final = 1e-9
-"""and how far in relation to their size, where that is more: objectives over a large common denominator."""
+"""Relative error that is allowed where it is larger, for objectives over a large common denominator."""
 
 _TRIED: Final = 64
 """Selections next to an optimum that are tried; each costs as much as one evaluation."""
@@ -42,7 +42,7 @@ def slack_of(value: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What follows from a solver's answer.
+    """Conclusions from a solver's answer.
 
     Attributes
     ----------
@@ -160,7 +160,7 @@ def _judged(
 
 @dataclass(frozen=True, slots=True)
 class _Court:
-    """What claims are held against, and the sentences for those that are refuted."""
+    """Checks of single claims, with the sentences for those that are refuted."""
 
     name: str
     model: LinearModel

@@ -24,7 +24,7 @@ from .levels import limits_left
 
 @dataclass(frozen=True, eq=False)
 class _Round:
-    """What a backend needs of a problem: a linear model."""
+    """A linear model, as the problem that a backend solves."""
 
     linear_model: LinearModel
 
@@ -36,7 +36,7 @@ class _Round:
         return self.linear_model.sense
 
     def can(self, capability: Capability) -> bool:
-        """Whether that is it."""
+        """Return whether it is the one capability."""
         return capability in self.capabilities
 
     def explain(self, missing: frozenset[Capability]) -> str:
@@ -86,7 +86,7 @@ def maximize_ratio(run: Run, backend: Backend, name: str) -> None:
 
 
 def solve_round(run: Run, backend: Backend, model: LinearModel, number: int) -> RawOutcome:
-    """Solve one program of several, so many with it, in what is left of a run's limits."""
+    """Solve one program of several (`number` counts them) in what is left of a run's limits."""
     outcome = backend.solve(_Round(model), limits_left(run), run.seed)  # type: ignore[arg-type]
     if outcome.termination is Termination.INTERRUPTED:
         run.deadline.interrupt()  # no other round begins, whatever this one has found

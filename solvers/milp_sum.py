@@ -35,28 +35,28 @@ from .milp_ratio import conclude, see_greedy, solve_round, totals_of
 from .ratio_rows import RatioRows, Side, sides_of
 
 _REACH: Final = 2.0**28
-"""About what the program of all units comes to: a solver still sees a difference of 1,"""
+"""Approximate objective of a program with all units: small enough for a solver to see a difference of 1."""
 
 _STEEPEST: Final = 2.0**18
-"""and about what a numerator's coefficient may be: it is multiplied by what a solver leaves of its rows unkept."""
+"""Approximate limit of a numerator's coefficient, by which a solver's violation of rows is multiplied."""
 
 _GRID: Final = 10**9
 """Bounds are multiples of its reciprocal."""
 
 _COARSE: Final = 3e-4
-"""Cells are split while their programs make more than this, as a share, of typical numerators,"""
+"""Cells are split while their programs overestimate typical numerators by more than this share."""
 
 _SHARE: Final = 0.25
-"""and more than this share of what relaxations leave open: otherwise splitting makes little better,"""
+"""They are split, too, only while that is more than this share of the gap that relaxations leave open."""
 
 _FINEST: Final = 1e-7
 _SURPASSED: Final = 4
-"""and down to that where so many answers were worth less than their program says."""
+"""After `_SURPASSED` answers that are worth less than their program says, cells are split down to `_FINEST`."""
 
 
 @dataclass(frozen=True)
 class _Part:
-    """What is left to be proven: selections in a cell of the denominators of some ratios, within rows."""
+    """A part of the proof that is still open: selections in a cell of the denominators of some ratios."""
 
     ratios: tuple[int, ...]
     cell: Cell
@@ -117,7 +117,7 @@ class _Search:
 
     @property
     def _value(self) -> Fraction:
-        """Of the incumbent, as it is compared."""
+        """Value of the incumbent, as it is compared."""
         assert self.run.evaluation is not None  # noqa: S101 - a search begins with one
         return Fraction(self.run.evaluation.key)
 
@@ -283,7 +283,7 @@ class _Search:
 
 
 def _no_better(totals: Sequence[int], other: Sequence[int]) -> bool:
-    """Whether no numerator is larger than another's, and no denominator smaller."""
+    """Return whether no numerator is larger than the other's, and no denominator smaller."""
     tops = all(one <= two for one, two in zip(totals[0::2], other[0::2], strict=True))
     return tops and all(one >= two for one, two in zip(totals[1::2], other[1::2], strict=True))
 

@@ -37,7 +37,7 @@ class Side:
     high: int | None = None
 
     def holds(self, masses: Sequence[int]) -> bool:
-        """Whether a selection keeps it, whose denominators are that much above their constants."""
+        """Return whether a selection keeps it, given how far its denominators are above their constants."""
         held = sum(times * masses[h] for h, times in self.times.items())
         return (self.low is None or held >= self.low) and (self.high is None or held <= self.high)
 
@@ -67,7 +67,7 @@ def _sloped(first: int, second: int, low: float, high: float, constants: tuple[i
 
 
 class RatioRows:
-    """What all programs of an instance share.
+    """Columns and rows that all programs of an instance share.
 
     Parameters
     ----------
@@ -236,7 +236,7 @@ def _skeleton(coverage: Coverage, group: IntArray) -> Coverage:
 
 
 def _extended(model: LinearModel, columns: int, rows: Sequence[tuple[IntArray, float, float]]) -> LinearModel:
-    """Return a model with so many more columns that are 0 or 1, and rows over all of them."""
+    """Return a model with more binary columns, and rows over all columns."""
     places = [np.flatnonzero(row) for row, _, _ in rows]
     ends = model.row_start[-1] + np.cumsum([len(place) for place in places], dtype=np.int64)
     return replace(

@@ -33,7 +33,7 @@ _PARTS: Final = 16
 """The first step from the bound downwards is this part of the gap."""
 
 _GROWTH: Final = 3
-"""Each step is so many times the one before."""
+"""Ratio of each step to the one before."""
 
 
 class Refining:

@@ -18,8 +18,8 @@ from optsum.cli.flags import Debug, command
 from optsum.cli.signals import Signals
 from optsum.errors import SPEAKS_OF_FLAGS, describe
 from optsum.options.values.other_names import our_name
-from optsum.system.processes.apart import leave
 from optsum.system.processes.children import ONE_THREAD, environment
+from optsum.system.processes.in_thread import leave
 
 _GROUPS: Final = {
     "Problem": (

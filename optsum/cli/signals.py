@@ -10,7 +10,7 @@ from typing import Any, Final, Self, TypeVar
 
 from optsum.cli.exits import INTERRUPTED
 from optsum.report.messages import say
-from optsum.system.processes.postponed import is_postponed
+from optsum.system.processes.signal_guard import is_postponed
 
 _HEARD: Final = (signal.SIGINT, signal.SIGTERM)
 

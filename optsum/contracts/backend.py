@@ -25,7 +25,7 @@ __all__ = ["Availability", "Backend", "RawOutcome", "stated"]
 
 @dataclass(frozen=True, slots=True)
 class Availability:
-    """Whether a solver can be used here; false in a condition when it cannot.
+    """Answer to whether a solver can be used here; false in a condition when it cannot.
 
     Attributes
     ----------
@@ -91,7 +91,7 @@ _NO_NUMBER: Final = 1e30
 
 @dataclass(frozen=True, kw_only=True)
 class RawOutcome:
-    """What a solver claims; nothing of it is believed before it is re-scored.
+    """Claims of a solver; none is believed before its selection is scored afresh.
 
     Attributes
     ----------

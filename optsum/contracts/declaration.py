@@ -1,4 +1,4 @@
-"""What is declared of a solver, so that one driver can serve them all."""
+"""Declarations of solvers, so that one driver can serve them all."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["BoundQuality", "Declaration", "Ending", "OptionNames", "SizeLimit"]
 
 
 class Ending(Enum):
-    """What a solver's own status stands for."""
+    """Meaning of a solver's own status."""
 
     OPTIMAL = "optimal"
     """Proven, or within the gap that was asked for."""
@@ -50,7 +50,7 @@ _TERMINATIONS: Final = {
 
 
 class BoundQuality(Enum):
-    """What the bound of a solver that stopped early is worth."""
+    """Quality of the bound of a solver that stopped early."""
 
     PROVEN = "proven"
     PRINTED = "printed"
@@ -61,7 +61,7 @@ class BoundQuality(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OptionNames:
-    """What a solver calls the limits that all have in common; None for one that it cannot keep.
+    """Names of the common limits in a solver; None for one that it cannot keep.
 
     Attributes
     ----------

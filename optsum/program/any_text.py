@@ -1,4 +1,4 @@
-r"""How much any text could have in common with references, if it is made of given words.
+r"""Bound on what any text made of given words can have in common with references.
 
 A text is a sequence of at most L words, of which word w may occur :math:`d_w` times; what it covers are n-grams of its
 tokens, of one or of two tokens. Let :math:`x_w` be how often w occurs, :math:`a_{wg}` how many of the n-grams g are

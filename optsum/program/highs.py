@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from optsum.coverage.instance import Sense
 from optsum.program.model import LinearModel
 from optsum.system.deadline import NEVER, Deadline
-from optsum.system.processes.apart import run_apart
+from optsum.system.processes.in_thread import run_in_thread
 
 _ROW_WISE = 2
 
@@ -28,10 +28,10 @@ _DEAREST: Final = 2.0**24
 """Length of a vector of costs, beyond which HiGHS may end without a solution; sums of ratios have far longer ones."""
 
 _HEARS_S: Final = 0.5
-"""How long HiGHS may take to hear that the deadline has passed."""
+"""Seconds that HiGHS may take to stop once it was asked to."""
 
 _EARLY_S: Final = 0.5
-"""What must be left of a deadline where HiGHS says that it is over, before its clock is believed to have been set."""
+"""Seconds left of a deadline beyond which a time limit reported by HiGHS is blamed on a clock that was set."""
 
 
 def load() -> None:
@@ -137,7 +137,7 @@ def _run_here(highs: Any, deadline: Deadline) -> bool:
 
 
 def run_heard(highs: Any, deadline: Deadline = NEVER, *, keeps: bool = False) -> bool:
-    """Do so in a thread of its own, with whatever time limit is set; see `run`."""
+    """Run it in a thread of its own, with the time limit that is set; see `run`."""
     stop = Event()
 
     def hear(asked: Any) -> None:
@@ -148,7 +148,7 @@ def run_heard(highs: Any, deadline: Deadline = NEVER, *, keeps: bool = False) ->
     for place in places:
         place.subscribe(hear)
     heard = deadline.interrupt if keeps else None
-    ended = run_apart(highs.run, stop.set, hears_s=_HEARS_S, passed=lambda: deadline.passed, heard=heard)
+    ended = run_in_thread(highs.run, stop.set, hears_s=_HEARS_S, passed=lambda: deadline.passed, heard=heard)
     if ended:
         for place in places:
             place.unsubscribe(hear)

@@ -19,7 +19,7 @@ from optsum.system.deadline import Deadline
 from optsum.whole import LARGEST, whole, whole_array
 
 _JOINT_S: Final = 5e-6
-"""About how long a joint occurrence takes on its way into a program."""
+"""Approximate seconds to bring a joint occurrence into a program."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +123,7 @@ def steps_of(instance: Coverage) -> tuple[IntArray, IntArray]:
 
 
 def affordable(instance: Coverage, deadline: Deadline) -> bool:
-    """Whether there is time left to make a program of an instance."""
+    """Return whether there is time left to make a program of an instance."""
     return not deadline.passed and len(instance.joints) * _JOINT_S <= deadline.left_s
 
 

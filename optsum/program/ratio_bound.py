@@ -47,7 +47,7 @@ _WINDOWS = 5
 """So often windows of a harmonic mean are halved."""
 
 _REACH = 2.0**32
-"""About how large coefficients become: enough for the grid, and not too much for a linear program."""
+"""Approximate size of coefficients: fine enough for the grid, small enough for a linear program."""
 
 
 def ratio_bound(instance: Coverage, start: Fraction | None = None, deadline: Deadline = NEVER) -> Fraction:
@@ -187,7 +187,7 @@ def _alone(instance: Coverage, h: int, most: Sequence[int], deadline: Deadline) 
 
 
 def _may_vanish(instance: Coverage, h: int) -> bool:
-    """Whether a denominator may be 0 without what `collapsed` leaves out of it: the ratio would be 0, not larger."""
+    """Return whether a denominator may be 0 without the part that `collapsed` leaves out (the ratio is 0 then)."""
     feeds = instance.slot == 2 * h + 1
     joined = any(feeds[joint.feature] for joint in instance.joints)
     return int(instance.constants[2 * h + 1]) <= 0 and (
@@ -215,7 +215,7 @@ def _rounded(ratio: Fraction) -> Fraction:
 
 
 def single_bound(instance: Coverage, start: Fraction | None = None, deadline: Deadline = NEVER) -> Fraction:
-    """Return a bound of one ratio, of whatever kind."""
+    """Return a bound of one ratio of any kind."""
     if not affordable(instance, deadline):
         return trivial_bound(instance)
     if instance.constant_denominator:

@@ -98,7 +98,7 @@ def cell_of(instance: Coverage, wish: Weighted) -> Cell:
 
 
 def sums_ratios(instance: Coverage) -> bool:
-    """Whether the value is a mean of ratios, each ``T / D`` with a D that is linear, or counts features once."""
+    """Return whether the value is a mean of ratios, each ``T / D`` with a D that is linear, or counts features once."""
     if instance.goal is not Sense.MAXIMIZE or instance.combination is not Combination.SUM:
         return False
     feeds = (instance.slot & 1).astype(np.bool_)
@@ -113,7 +113,7 @@ def sums_ratios(instance: Coverage) -> bool:
 
 
 def varies_alike(instance: Coverage) -> bool:
-    """Whether all denominators differ by constants alone, as those of several references do: one cell is a line."""
+    """Return whether denominators differ by constants alone, as with several references: one cell is a line."""
     signatures = {_varying(instance, h, all_alike=True) for h in range(instance.ratios)} - {None}
     return len(signatures) <= 1
 

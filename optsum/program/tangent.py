@@ -29,7 +29,7 @@ from optsum.program.surrogate import Weighted, collapsed, reaches
 from optsum.system.deadline import NEVER, Deadline
 
 _STEPS: Final = 2_000
-"""About so fine are windows: side constraints count as much at most."""
+"""Approximate width of windows, and largest weight of side constraints."""
 
 
 def anchored(instance: Coverage, power: Fraction, anchor: Sequence[float]) -> Weighted:
@@ -126,7 +126,7 @@ def mean_of(weights: Sequence[int], ratios: Sequence[Fraction]) -> Fraction:
 
 
 def one_varies(instance: Coverage) -> bool:
-    """Whether all denominators are constant, but for one at most that is a sum over the units."""
+    """Return whether all denominators are constant, but for one at most that is a sum over the units."""
     if isinstance(instance, Facility):  # without arrays of all levels, which are many
         return True
     return int(instance.mass[1::2].any(axis=1).sum()) <= 1 and not (instance.slot % 2 == 1).any()

@@ -22,7 +22,7 @@ from optsum.running.results import unsolved
 from optsum.running.setup import Setup
 from optsum.running.warm import warm_up
 from optsum.system.notebook import tracked
-from optsum.system.processes.postponed import postponing
+from optsum.system.processes.signal_guard import postponing
 
 __all__ = [
     "attempt",

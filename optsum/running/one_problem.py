@@ -16,7 +16,7 @@ from optsum.running.search import searched
 from optsum.running.setup import Setup
 from optsum.system.clock import clock
 from optsum.system.deadline import NEVER, Deadline, TimeOver
-from optsum.system.processes.postponed import postponing
+from optsum.system.processes.signal_guard import postponing
 
 __all__ = ["answer", "build", "run_task"]
 

@@ -20,7 +20,7 @@ from optsum.optima.optima import Optima
 from optsum.problem.problem import Capability, Problem
 from optsum.registry import CERTIFICATE, CERTIFIED, CHOOSER, QUICK, STRATEGIES
 from optsum.system.deadline import Deadline
-from optsum.system.processes.postponed import postponing
+from optsum.system.processes.signal_guard import postponing
 from optsum.whole import whole
 
 __all__ = ["exact", "get_ready", "result_of_sets", "search", "searched"]

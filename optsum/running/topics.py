@@ -23,7 +23,7 @@ from optsum.running.setup import Setup, setup_of
 from optsum.running.warm import warm_up
 from optsum.system.clock import clock
 from optsum.system.notebook import Words
-from optsum.system.processes.postponed import postponing
+from optsum.system.processes.signal_guard import postponing
 
 __all__ = ["search_part", "solve", "solve_all", "solve_topics"]
 

@@ -25,7 +25,7 @@ from optsum.errors import InputError, OptsumError, UnsupportedError
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.registry import CERTIFICATE, STRATEGIES
 from optsum.running.setup import Setup, is_ours, setup_of
-from optsum.system.processes.postponed import postponing
+from optsum.system.processes.signal_guard import postponing
 
 if TYPE_CHECKING:
     from optsum.options.options import Options

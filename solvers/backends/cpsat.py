@@ -27,8 +27,8 @@ from optsum.errors import BackendError, OptionError
 from optsum.problem.problem import Problem, Selection
 from optsum.program.model import LinearModel
 from optsum.system.deadline import Deadline
-from optsum.system.processes.apart import run_apart
 from optsum.system.processes.children import python
+from optsum.system.processes.in_thread import run_in_thread
 from optsum.system.processes.supervised import GRACE_S, TO_GO_S, Overran
 
 CP_SAT: Final = Declaration(
@@ -142,7 +142,7 @@ class _Child:
             raise Overran("the time limit was over while another thread was using cp-sat")
         answers: list[dict[str, Any]] = []
         try:
-            run_apart(
+            run_in_thread(
                 lambda: answers.append(self._exchange(request)),
                 self._kill,
                 hears_s=TO_GO_S,

@@ -24,7 +24,7 @@ _SMALL = 400
 """Columns of a model that is solved within milliseconds."""
 
 _RELATIVE: Final = 1e-8
-"""How far bound and objective may be apart, in relation to their size."""
+"""Largest relative difference between bound and objective that counts as rounding."""
 
 _GAP: Final = 0.999
 """The objective is an integer: a bound less than 1 away proves it."""
@@ -153,7 +153,7 @@ def _chosen(columns: Any) -> Selection:
 
 
 def _contradicts_itself(highs: Any, model: LinearModel, *, trusting: bool) -> bool:
-    """Whether an optimum is not worth what is said, or (unless `trusting`) a bound not that of the optimum.
+    """Return whether an optimum is worth less or more than stated, or (unless `trusting`) has another bound.
 
     Its presolve may end with an older bound, or with the objective of an optimum beside the columns of the start.
     """
@@ -166,7 +166,7 @@ def _contradicts_itself(highs: Any, model: LinearModel, *, trusting: bool) -> bo
 
 
 def _is_off(highs: Any, model: LinearModel) -> bool:
-    """Whether the columns are not worth the objective that is stated, which is an integer for every solution."""
+    """Return whether the columns are worth another objective than the stated one, which is always an integer."""
     said = highs.getInfo().objective_function_value
     worth = float(model.objective @ np.array(highs.getSolution().col_value))
     return bool(abs(said - worth) > 0.5 + _RELATIVE * abs(said))

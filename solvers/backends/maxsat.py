@@ -13,7 +13,7 @@ from optsum.errors import OptionError
 from optsum.problem.problem import Capability, Problem, Selection, require
 from optsum.program.wcnf import wcnf_of
 from optsum.system.deadline import Deadline
-from optsum.system.processes.apart import run_apart
+from optsum.system.processes.in_thread import run_in_thread
 
 RC2: Final = Declaration(
     install="pip install python-sat",
@@ -69,7 +69,7 @@ class Rc2(Backend):
         deadline = Deadline(limits.time_s)
         models: list[list[int] | None] = []
         with RC2Solver(formula) as solver:
-            run_apart(
+            run_in_thread(
                 lambda: models.append(solver.compute(expect_interrupt=True)),
                 solver.interrupt,
                 hears_s=_HEARS_S,

@@ -40,7 +40,7 @@ from optsum.program.model import LinearModel
 from optsum.registry import BACKENDS
 from optsum.system.clock import clock
 from optsum.system.deadline import Deadline
-from optsum.system.processes.apart import run_apart
+from optsum.system.processes.in_thread import run_in_thread
 from optsum.system.processes.supervised import GRACE_S, Overran, find_program, run_supervised
 
 
@@ -69,7 +69,7 @@ NEWER: Final[Mapping[str, Ending]] = {
     **dict.fromkeys(("objectiveLimit", "minStepLength", "unbounded", "locallyInfeasible"), Ending.FAILED),
     **dict.fromkeys(("error", "licensingProblems", "emptyModel", "unknown"), Ending.FAILED),
 }
-"""What its termination conditions stand for."""
+"""Meaning of each termination condition of the newer interface."""
 
 
 OLDER: Final[Mapping[str, Ending]] = {
@@ -84,7 +84,7 @@ OLDER: Final[Mapping[str, Ending]] = {
     ),
     **dict.fromkeys(("solverFailure", "internalSolverError", "error", "licensingProblems", "unknown"), Ending.FAILED),
 }
-"""What its termination conditions stand for, where a solver's declaration does not know better."""
+"""Meaning of each termination condition of the older interface, unless a declaration knows better."""
 
 
 _SHORTEST = 0.01
@@ -313,7 +313,7 @@ def _declared(solver: str) -> PyomoDeclaration:
 
 
 _INTEGRAL = 0.01
-"""How far a value may be from 0 or 1 and still be meant as one of them."""
+"""Largest distance from 0 or 1 of a value that means one of them."""
 
 
 def pyomo_model(model: LinearModel) -> Any:
@@ -423,7 +423,7 @@ def seconds_newer(results: Any) -> float | None:
 
 
 _DIGITS: Final = 1e-5
-"""How far a number that was printed with six digits may be off, and then some."""
+"""Relative error of a number printed with six digits, with a margin."""
 
 
 def solve_older(solver: Any, model: Any, watch: Watch, started: bool) -> Any:
@@ -500,12 +500,12 @@ def seconds_older(results: Any) -> float | None:
 
 _ANSWER: Final = 4_000_000
 _LINES: Final = 8
-"""An answer takes no more bytes than this, and so many times as its program."""
+"""Largest answer that is read: `_ANSWER` bytes and `_LINES` times the size of its program."""
 
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """What ends one solve in time.
+    """End one solve in time.
 
     Attributes
     ----------
@@ -881,7 +881,7 @@ class _Stoppable:
         KeyboardInterrupt
             After Ctrl-C, if the solver does not end soon: what it holds cannot be asked for.
         """
-        ended = run_apart(
+        ended = run_in_thread(
             lambda: self._optimize(self._native, *given),
             lambda: self._interrupt(self._native),
             hears_s=_HEARS_S,

@@ -192,7 +192,7 @@ class Session:
         self.solved += 1
         self._basis = None
         large = len(self._program.value) > _LARGE
-        ended = self._run_apart(deadline) if large else self._run_here(deadline)
+        ended = self._run_in_thread(deadline) if large else self._run_here(deadline)
         if not ended:
             return None
         status, solution = self._highs.getModelStatus(), self._highs.getSolution()
@@ -250,7 +250,7 @@ class Session:
         self._highs.run()
         return True
 
-    def _run_apart(self, deadline: Deadline) -> bool:
+    def _run_in_thread(self, deadline: Deadline) -> bool:
         """Run where Ctrl-C is heard; return whether HiGHS ended."""
         ended, self._timed = False, True
         try:

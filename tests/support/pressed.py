@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from optsum.system.compiled import njit
-from optsum.system.processes.postponed import is_postponed
+from optsum.system.processes.signal_guard import is_postponed
 
 
 class Pair(NamedTuple):

@@ -37,7 +37,7 @@ from optsum.running.warm import warm_up
 from optsum.system.clock import clock
 from optsum.system.deadline import Deadline, TimeOver
 from optsum.system.notebook import Words
-from optsum.system.processes.postponed import postponing
+from optsum.system.processes.signal_guard import postponing
 
 NEAR_S: Final = 10.0
 """Seconds a topic for what is near the optimum, where none are given."""

@@ -32,7 +32,7 @@ from optsum.running.setup import Setup, setup_of
 from optsum.running.warm import warm_up
 from optsum.system.clock import clock
 from optsum.system.deadline import Deadline, TimeOver
-from optsum.system.processes.postponed import postponing
+from optsum.system.processes.signal_guard import postponing
 
 __all__ = ["frontier", "frontier_topics", "resolve_frontier"]
 

@@ -17,7 +17,7 @@ from typing import Any, Final, Generic, TypeVar
 from optsum.contracts.result import Result, Termination
 from optsum.errors import show_tracebacks
 from optsum.system.processes.children import end_with
-from optsum.system.processes.postponed import is_postponed
+from optsum.system.processes.signal_guard import is_postponed
 
 __all__ = ["is_interrupted"]
 

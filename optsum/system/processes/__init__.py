@@ -1,1 +1,1 @@
-"""What works beside optsum: processes that import what it imports and end when it ends, and threads of native code."""
+"""Processes and threads that work beside optsum, and end when it ends or is told to."""

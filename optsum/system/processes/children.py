@@ -33,7 +33,7 @@ def python(module: str, function: str) -> list[str]:
 
 
 def has_one_thread() -> bool:
-    """Whether this process has no thread but this one, of native code neither; False where the system does not say."""
+    """Return whether this is the only thread of the process, native ones included; False if the system does not say."""
     try:
         return len(list(Path("/proc/self/task").iterdir())) == 1
     except OSError:

@@ -76,7 +76,7 @@ class Overran(Exception):  # noqa: N818 - a signal to the one who set the limit,
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How a program ended.
+    """End of a program.
 
     Attributes
     ----------

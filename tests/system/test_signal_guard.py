@@ -10,14 +10,14 @@ import threading
 
 import pytest
 
-from optsum.system.processes.postponed import postponing
+from optsum.system.processes.signal_guard import postponing
 
 posix = pytest.mark.skipif(os.name != "posix", reason="signals as POSIX has them")
 
 
 def done(lines: str) -> tuple[str, str, int]:
     """Return what a program writes on both outputs, and its exit status."""
-    code = "import os, signal, sys, time\nfrom optsum.system.processes.postponed import postponing\n" + lines
+    code = "import os, signal, sys, time\nfrom optsum.system.processes.signal_guard import postponing\n" + lines
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=300)
     return ended.stdout, ended.stderr, ended.returncode
 

@@ -32,7 +32,7 @@ _DEAF: Final = {
 """Functions in which no exception may be raised, nor in what they call."""
 
 _NAMED_TUPLES: Final = "namedtuple_"
-"""How the globals of the constructors of named tuples are called: nobody's module."""
+"""Prefix of the module name in which constructors of named tuples run."""
 
 
 def is_postponed(number: int, frame: FrameType | None) -> bool:
@@ -64,7 +64,7 @@ def _is_ours(frame: FrameType) -> bool:
 
 
 def _is_deaf(frame: FrameType) -> bool:
-    """Whether no exception may be raised in a frame; named tuples are made in one, by compiled kernels too."""
+    """Return whether no exception may be raised in a frame, as in constructors of named tuples."""
     return frame.f_code.co_name in _DEAF or str(frame.f_globals.get("__name__")).startswith(_NAMED_TUPLES)
 
 

@@ -21,13 +21,13 @@ _LEAVES_S: Final = 10.0
 that is gone would abort the process."""
 
 _ENDS: Final = signal.SIGKILL if hasattr(signal, "SIGKILL") else signal.SIGTERM
-"""What a process cannot but end of: on Windows any signal."""
+"""Signal that no process can ignore; on Windows any is."""
 
 _at_work: Final[set[Event]] = set()
-"""What is set when the work of a thread has ended: the process has to wait for these threads."""
+"""Events of threads that are at work, for which the process waits before it ends."""
 
 
-def run_apart(
+def run_in_thread(
     work: Callable[[], object],
     interrupt: Callable[[], object],
     *,

@@ -11,7 +11,7 @@ from threading import Event, Timer
 
 import pytest
 
-from optsum.system.processes.apart import run_apart
+from optsum.system.processes.in_thread import run_in_thread
 
 
 def test_what_is_raised_there_is_raised_here() -> None:
@@ -19,17 +19,17 @@ def test_what_is_raised_there_is_raised_here() -> None:
         raise ValueError("of the solver")
 
     with pytest.raises(ValueError, match="of the solver"):
-        run_apart(work, lambda: pytest.fail("it has ended"), hears_s=1.0)
+        run_in_thread(work, lambda: pytest.fail("it has ended"), hears_s=1.0)
 
 
 def test_a_deadline_interrupts() -> None:
     stop = Event()
-    assert run_apart(stop.wait, stop.set, hears_s=60.0, passed=lambda: True)
+    assert run_in_thread(stop.wait, stop.set, hears_s=60.0, passed=lambda: True)
 
 
 def test_one_that_does_not_hear_is_left_to_itself() -> None:
     go, asked = Event(), Event()
-    assert not run_apart(go.wait, asked.set, hears_s=0.1, passed=lambda: True)
+    assert not run_in_thread(go.wait, asked.set, hears_s=0.1, passed=lambda: True)
     assert asked.is_set()
     go.set()
 
@@ -42,11 +42,11 @@ def test_ctrl_c_interrupts(keeps: bool) -> None:
     timer.start()
     if keeps:
         told: list[bool] = []
-        assert run_apart(stop.wait, stop.set, hears_s=60.0, heard=lambda: told.append(True))
+        assert run_in_thread(stop.wait, stop.set, hears_s=60.0, heard=lambda: told.append(True))
         assert told
     else:
         with pytest.raises(KeyboardInterrupt):
-            run_apart(stop.wait, stop.set, hears_s=60.0)
+            run_in_thread(stop.wait, stop.set, hears_s=60.0)
     assert stop.is_set()
     timer.join()
 
@@ -56,11 +56,11 @@ def test_the_process_waits_for_one_that_did_not_hear(hears: bool) -> None:
     code = (
         "import time\n"
         "from threading import Event\n"
-        "from optsum.system.processes.apart import run_apart\n"
+        "from optsum.system.processes.in_thread import run_in_thread\n"
         "stop = Event()\n"
         "def work():\n"
         f"    stop.wait(); time.sleep({0.0 if hears else 2.0}); print('ended', flush=True)\n"
-        "print(run_apart(work, stop.set, hears_s=0.5, passed=lambda: True), flush=True)\n"
+        "print(run_in_thread(work, stop.set, hears_s=0.5, passed=lambda: True), flush=True)\n"
     )
     began = time.monotonic()
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
@@ -87,7 +87,7 @@ def test_a_command_leaves_one_that_does_not_hear(number: signal.Signals | None) 
         "            os.kill(os.getpid(), number)\n"
         "    except KeyboardInterrupt:\n"
         "        pass\n"
-        "    print(apart.run_apart(lambda: time.sleep(600), lambda: None, hears_s=0.1, passed=lambda: True))\n"
+        "    print(apart.run_in_thread(lambda: time.sleep(600), lambda: None, hears_s=0.1, passed=lambda: True))\n"
         "    return INTERRUPTED if number else 0\n"
         "app._run = command\n"
         "sys.exit(app.main())\n"
@@ -111,7 +111,7 @@ def test_a_command_leaves_at_once_and_takes_with_it_what_it_has_started(child: s
     before, _, made = child.rpartition("; ")
     code = (
         "import atexit, multiprocessing, os, sys, time\n"
-        "from optsum.system.processes.apart import leave\n"
+        "from optsum.system.processes.in_thread import leave\n"
         "atexit.register(print, 'at the end')\n"
         f"{before}; child = {made}\n"
         "class Taken:\n"

@@ -29,6 +29,7 @@ from .levels import all_by_levels, limits_left, search_by_levels
 from .objectives.guards import servable
 from .objectives.minimum import with_minimum_row
 from .objectives.tightened import merged, tightened, tightened_by
+from .objectives.whole_text import is_whole_text, solve_whole_text
 
 if TYPE_CHECKING:
     from .objectives.ratio import Findings
@@ -121,6 +122,8 @@ class BranchAndBound(Strategy):
     def _searched_small(run: Run, coverage: Coverage) -> bool:
         from .small.search import search_small
 
+        if is_whole_text(coverage):
+            return False
         found = search_small(coverage, run.check, limits_left(run).nodes)
         if found is None:
             return False
@@ -171,7 +174,8 @@ class BranchAndBound(Strategy):
         if is_linear(coverage):
             self._search_linear(run, coverage)
             return True
-        if coverage.ceilings:
+        text = is_whole_text(coverage)
+        if coverage.ceilings and not text:
             coverage = tightened(coverage, run.deadline)
             if self._searched_small(run, coverage):
                 return True
@@ -180,7 +184,11 @@ class BranchAndBound(Strategy):
         visits = patience is not limits and (most is None or (patience.nodes or 0) <= most)
         patient = not visits and (most is None or (limits.nodes is not None and limits.nodes <= most))
         limits = patience if visits else limits if patient else replace(limits, nodes=most)
-        found = _solve_ratios(coverage, limits, run.deadline, every=False, start=run.selection)
+        found = (
+            solve_whole_text(coverage, run.deadline, run.selection)
+            if text
+            else _solve_ratios(coverage, limits, run.deadline, every=False, start=run.selection)
+        )
         run.count(nodes=found.nodes)
         run.statistics.update(found.statistics)
         if found.selection is not None:

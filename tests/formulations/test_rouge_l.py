@@ -107,6 +107,18 @@ def test_all_optima_and_what_is_near_them(seed: int, options: dict[str, Any], ev
     }
 
 
+@settings(max_examples=200, deadline=None)
+@given(st.integers(0, 10**9), st.sampled_from(MEASURES), st.integers(1, 20))
+def test_the_table_of_whole_texts(seed: int, measure: str, most: int) -> None:
+    topic = topic_of(seed, 6)
+    options = {"metric": "rougeL", "measure": measure, "references": "first", "max_length": most}
+    result = optsum.solve(topic, strategy="branch-and-bound", **options)
+    worth = optima_of(topic, options)
+    assert result.selection is not None
+    assert (result.status, result.key) == ("optimal", max(worth.values()))
+    assert result.key == worth[result.selection]
+
+
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 10**9), OPTIONS, st.sampled_from(["greedy", "vns", "genetic", "lead", "random"]))
 def test_heuristics_are_bounded(seed: int, options: dict[str, Any], strategy: str) -> None:

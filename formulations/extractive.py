@@ -54,13 +54,13 @@ _SERVES: Final = Serves(
         Rule(_APART, when={"model_units": ("sentences",), "part": _LONGEST}),
         Rule(
             "n-grams across sentence ends are served for rouge-1 and rouge-2, not for {metric}: "
-            "leave --boundaries at sentence.",
+            "give --boundaries sentence.",
             only={"part": ("rouge-1", "rouge-2", *_LONGEST)},
             when={"boundaries": ("joined",)},
         ),
         Rule(
             "n-grams across sentence ends with set counts are served for recall, not for {measure}: "
-            "leave --boundaries at sentence.",
+            "give --boundaries sentence.",
             only={"measure": ("recall",)},
             when={"boundaries": ("joined",), "counts": ("set",)},
         ),

@@ -452,7 +452,7 @@ _SERVES: Final = Serves(
             only={"metric": ("rouge-N", "rouge-su0", "A+B", "similarity"), "model_units": ("whole",)},
         ),
         Rule(
-            "The compressive formulation counts n-grams within sentences, as the paper does: leave --boundaries at "
+            "The compressive formulation counts n-grams within sentences, as the paper does: give --boundaries "
             "sentence.",
             only={"boundaries": ("sentence",)},
         ),

@@ -29,7 +29,16 @@ _GROUPS: Final = {
         *("chunk_rules", "at_least", "within", "within_steps", "best", "best_by", "max_words", "oracles", "preset"),
         *("max_sentences", "max_characters", "per_document", "require", "forbid", "exclusive"),
     ),
-    "Text": ("columns", "limit", "language", "splitter", "flat", "tokenizer", "stem", "stemmer", "stopwords"),
+    "Text": (
+        "columns",
+        "limit",
+        "language",
+        "splitter",
+        "lines",
+        "flat",
+        "source_words",
+        *("tokenizer", "stem", "stemmer", "stopwords"),
+    ),
     "Search": (
         *("strategy", "strategies", "exact", "exact_time_limit", "seeds", "strategy_options", "bound", "backend"),
         *("backends", "backend_options", "threads", "verify", "time_limit", "node_limit", "evaluation_limit", "gap"),

@@ -11,8 +11,7 @@ from typing import Annotated, TypeAlias, cast
 import typer
 
 from optsum.cli.exits import DONE, tell
-from optsum.corpus.sentences import splitter_of
-from optsum.corpus.topic import AS_IS, BadTopic, Flat, Reading, Topic
+from optsum.corpus.topic import AS_IS, BadTopic, Flat, Notes, Reading, Topic, reading_of
 from optsum.errors import OptionError, unknown_name
 from optsum.options.options import Options, read_config
 from optsum.report.messages import count_lines
@@ -44,14 +43,22 @@ class ReadingFlags:
 
     language: Annotated[str | None, typer.Option(metavar="CODE", help=_help("language"))] = None
     splitter: Annotated[str | None, typer.Option(metavar="NAME", help=_help("splitter"))] = None
-    flat: Annotated[str | None, typer.Option(metavar="sentences|texts", help=_help("flat"))] = None
+    flat: Annotated[str | None, typer.Option(metavar="sentences|texts|tokens", help=_help("flat"))] = None
+    lines: Annotated[bool | None, typer.Option("--lines/--no-lines", help=_help("lines"))] = None
+    source_words: Annotated[int | None, typer.Option(metavar="N", min=1, help=_help("source_words"))] = None
 
     def reading(self) -> Reading:
         """Return how texts become sentences; what cannot be is refused."""
         flat = self.flat
-        if flat is not None and flat not in {"sentences", "texts"}:
-            raise unknown_name("kind of flat list", flat, ["sentences", "texts"])
-        return Reading(splitter_of(self.language or "en", self.splitter or "sentencex"), cast("Flat | None", flat))
+        if flat is not None and flat not in {"sentences", "texts", "tokens"}:
+            raise unknown_name("kind of flat list", flat, ["sentences", "texts", "tokens"])
+        return reading_of(
+            language=self.language or "en",
+            splitter=self.splitter or "sentencex",
+            flat=cast("Flat | None", flat),
+            lines=self.lines,
+            source_words=self.source_words,
+        )
 
 
 Limit: TypeAlias = Annotated[
@@ -62,13 +69,19 @@ Limit: TypeAlias = Annotated[
 def open_topics(
     path: str, columns: str | Mapping[str, str] | None, reading: Reading = AS_IS, limit: int | None = None
 ) -> Iterator[Topic | BadTopic]:
-    """Read topics, or the first of them; which columns were recognised is said on the standard error output."""
+    """Read topics, or the first of them.
+
+    Which columns were recognised, and what is uncertain, is said on the standard error output.
+    """
+    from optsum.corpus.formats.columns import parse_columns
     from optsum.corpus.topics import topics_read
+    from optsum.system.files import name_of
 
     def told(sentence: str) -> None:
         tell(sentence, DONE)
 
-    return islice(topics_read(path, reading, columns, told), limit)
+    mapped = None if columns is None else parse_columns(columns)
+    return islice(topics_read(path, reading._replace(columns=mapped, notes=Notes(name_of(path), told))), limit)
 
 
 def count_topics(path: str, limit: int | None) -> int | None:

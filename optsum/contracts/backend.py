@@ -210,10 +210,11 @@ class Backend(ABC):
             For a limit that it cannot keep.
         """
         names = self.declaration.names
+        limit = "leave it out" if names.time is None else "use a time limit"
         for asked, name, what, instead in (
             (limits.time_s is not None, names.time, "time limit", "leave it out"),
-            (limits.nodes is not None, names.nodes, "node limit", "use a time limit"),
-            (limits.gap is not None, names.gap, "gap", "use a time limit"),
+            (limits.nodes is not None, names.nodes, "node limit", limit),
+            (limits.gap is not None, names.gap, "gap", limit),
             (self.threads != 1, names.threads, "number of threads", "leave it at 1"),
         ):
             if asked and name is None:

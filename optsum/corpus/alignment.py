@@ -19,8 +19,7 @@ from pydantic import Field
 
 from optsum.corpus.alternatives import texts_of
 from optsum.corpus.given import AnyTopics, checked_topics
-from optsum.corpus.sentences import splitter_of
-from optsum.corpus.topic import BadTopic, Flat, Reading, Topic
+from optsum.corpus.topic import BadTopic, Flat, Topic, reading_of
 from optsum.corpus.unique import unique_topics
 from optsum.errors import InputError, OptionError, UnsupportedError
 from optsum.metrics.metric import Counts, Metric
@@ -58,7 +57,13 @@ def align(
     ] = "sentencex",
     flat: Annotated[
         Flat | None,
-        Field(description="a flat list of strings as documents or references: one text's sentences, or texts"),
+        Field(description="a flat list of strings as documents or references: one text's sentences, texts, or tokens"),
+    ] = None,
+    lines: Annotated[
+        bool | None, Field(description="each line of raw text is a sentence [of dialogues and references]")
+    ] = None,
+    source_words: Annotated[
+        int | None, Field(ge=1, description="read only the sentences within the first N words of the documents")
     ] = None,
 ) -> Iterator[Topic | BadTopic]:
     """Add a cover to topics: for each sentence of a reference the smallest sets of source sentences that hold it.
@@ -83,8 +88,9 @@ def align(
         sentence.
     language, splitter
         How raw text is split (`optsum.as_topic`).
-    flat : {"sentences", "texts"}, optional
-        What a flat list of strings is (`optsum.as_topic`).
+    flat, lines, source_words
+        What a flat list of strings is, whether lines are sentences, how much is read (`optsum.as_topic`). If it is not
+        said, the lines of a reference that has several are its sentences.
     tokenizer, stem, stopwords
         How sentences become tokens (`optsum.text.analyzer.Analyzer`); the defaults count English content words. Stop
         words may also be a file (`optsum.text.analyzer.load_stopwords`). With ``tokenizer=None`` pre-tokenized topics
@@ -126,9 +132,11 @@ def align(
         stopwords = load_stopwords(stopwords)
     raw = Analyzer(tokenizer or "rouge", stem, stopwords)
     ready = raw if tokenizer is not None else Analyzer("tokens", stem, stopwords)
+    reading = reading_of(language=language, splitter=splitter, flat=flat, lines=lines, source_words=source_words)
+    reading = reading._replace(summary_lines="broken")
     each = (
         aligned
-        for topic in checked_topics(topics, Reading(splitter_of(language, splitter), flat))
+        for topic in checked_topics(topics, reading)
         for aligned in _aligned(
             topic, parsed, Fraction(Decimal(str(threshold))), (max_sentences, max_sets), (raw, ready), made
         )

@@ -3,41 +3,37 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias
 
-from optsum.corpus.formats.columns import recognised
+from optsum.corpus.formats.columns import OWN, parse_columns
 from optsum.corpus.formats.tables import topic_record
-from optsum.corpus.sentences import ENGLISH, Splitter, json_type
+from optsum.corpus.sentences import json_type
 from optsum.corpus.systems import BadSystem, System, system_of, systems_read
-from optsum.corpus.topic import AS_IS, BadTopic, Reading, Topic, as_topic, topic_of
-from optsum.corpus.topics import topics_read
+from optsum.corpus.topic import AS_IS, BadTopic, Reading, Topic, as_topic, topic_of, topics_of_record
+from optsum.corpus.topics import id_of_record, topics_read
 from optsum.corpus.vectors.arrays import Embed, embedded
 from optsum.errors import InputError, describe
-
-__all__ = [
-    "AnyTopic",
-    "AnyTopics",
-    "checked_systems",
-    "checked_topics",
-    "each_with_vectors",
-    "systems_of",
-    "topic_given",
-    "topics_of",
-    "with_vectors",
-]
-
-T = TypeVar("T")
 
 AnyTopic: TypeAlias = Topic | BadTopic | Mapping[str, object]
 """A topic, its JSON form, or what a reader could not use."""
 
 AnyTopics: TypeAlias = Iterable[AnyTopic] | str | os.PathLike[str]
-"""Topics, the path of a file or folder of them, or a data frame."""
+"""Topics or records of a data set, the path of a file or folder of them, a data frame, or a dataset."""
+
+AnyColumns: TypeAlias = str | Mapping[str, str]
+"""Which columns of records are what, as ``--map`` says it."""
 
 
-def topic_given(topic: object, summary: object = None, reading: Reading = AS_IS) -> object:
+_PATH: Final = re.compile(r"(?:hf:\S+|[^\s]*\.(?:jsonl?|ndjson|csv|tsv|parquet|story|txt)(?:\.\w+)?)", re.IGNORECASE)
+"""A text that can only be a path."""
+
+
+def topic_given(
+    topic: object, summary: object = None, reading: Reading = AS_IS, columns: AnyColumns | None = None
+) -> object:
     """Return a topic; if a summary is given, that of a document and this summary, each a text or its sentences.
 
     Raises
@@ -46,9 +42,13 @@ def topic_given(topic: object, summary: object = None, reading: Reading = AS_IS)
         If a text comes without a summary, or the two are no texts.
     """
     if summary is None:
-        if isinstance(topic, str):
+        if isinstance(topic, str | os.PathLike):
+            if isinstance(topic, os.PathLike) or _PATH.fullmatch(topic) or os.path.exists(topic):  # noqa: PTH110 - text
+                raise InputError(
+                    f"{os.fspath(topic)!r:.200} is a path, and one topic was expected; use solve_all(path)"
+                )
             raise InputError("a text has no reference summary to be held against; give it too: solve(text, summary)")
-        return topic
+        return topic if columns is None else topic_of(topic, reading._replace(columns=parse_columns(columns)))
     text = topic
     for given, what in ((text, "document"), (summary, "summary")):
         if isinstance(given, str):
@@ -108,45 +108,78 @@ def _embedded(topic: Topic | BadTopic, embed: Embed) -> Topic | BadTopic:
         return BadTopic(topic.id, "", describe(error))
 
 
+def with_columns(given: Any, columns: AnyColumns | None, reading: Reading) -> Any:
+    """Return topics whose columns somebody named, checked one after another; others as they are."""
+    if columns is None:
+        return given
+    return checked_topics(given, reading._replace(columns=parse_columns(columns)))
+
+
 def topics_of(given: Any, reading: Reading = AS_IS) -> Iterator[AnyTopic]:
     """Iterate over topics, whatever they are in.
 
     Parameters
     ----------
     given : path, data frame or iterable
-        A path as for `optsum.read_topics`; a frame of pandas, polars or pyarrow whose columns are named as the keys of
-        a topic, or as those of a well-known data set (article and highlights, ...); or topics, their JSON form, or
-        what a reader yields.
+        A path as for `optsum.read_topics`; a frame of pandas, polars or pyarrow, a dataset of `datasets`, or any
+        iterable of objects, whose columns are named as the keys of a topic, or as those of a well-known data set
+        (article and highlights, ...); or topics, or what a reader yields.
     reading : Reading, optional
-        How texts become sentences.
+        How texts become sentences, and which columns are what.
 
     Raises
     ------
     InputError
-        At once, for anything else: a single topic, bytes, a number.
+        At once, for anything else: a single topic, bytes, a number; later, if no record at all can be used.
     """
     if isinstance(given, str | os.PathLike):
-        return topics_read(given, reading)
+        return _usable(topics_read(given, reading))
     alone = "a topic by itself; give a list of topics, or use optsum.solve"
-    return _items(given, "topics", alone, _bad_topic, reading.split)
+    return _usable(_topics(_items(given, "topics", alone), reading, frame=_rows_of(given) is not None))
 
 
-def _bad_topic(number: int, error: str) -> BadTopic:
-    return BadTopic(None, f"row {number}", error)
+def _topics(items: Iterator[Any], reading: Reading, *, frame: bool) -> Iterator[AnyTopic]:
+    """Yield items that are topics as they are, and make topics of others that are records; cells may hold JSON."""
+    for number, item in enumerate(items):
+        source = f"row {number}"
+        try:
+            record = topic_record(item, number, True) if frame else item
+            own = reading.columns is None and isinstance(record, Mapping) and "id" in record
+            if not isinstance(record, Mapping) or (own and not OWN.isdisjoint(record)):
+                yield record
+            else:
+                yield from topics_of_record(record, number, reading, source)
+        except InputError as error:
+            yield _Unusable(id_of_record(item, number, reading), source, str(error))
 
 
-def systems_of(given: Any, split: Splitter = ENGLISH) -> Iterator[System | BadSystem | Mapping[str, Any]]:
-    """Iterate over systems' summaries, as `topics_of` does over topics."""
-    if isinstance(given, str | os.PathLike):
-        return systems_read(given, split)
-    return _items(
-        given, "summaries", "a summary by itself; give a list", lambda n, error: BadSystem(f"row {n}", error), split
-    )
+class _Unusable(BadTopic):
+    """A record of which no topic could be made here."""
+
+
+def _usable(topics: Iterator[AnyTopic]) -> Iterator[AnyTopic]:
+    """Pass topics on; if all are records that cannot be used, say why once instead of for each."""
+    held: list[_Unusable] = []
+    for topic in topics:
+        if isinstance(topic, _Unusable):
+            held.append(topic)
+            continue
+        yield from held
+        yield topic
+        yield from topics
+        return
+    if held:
+        first = f"{held[0].source}: {held[0].error}"
+        raise InputError(first if len(held) == 1 else f"none of the {len(held)} topics can be used; the first, {first}")
 
 
 def checked_topics(given: Any, reading: Reading = AS_IS) -> Iterator[Topic | BadTopic]:
-    """Iterate over topics as a reader yields them."""
-    for topic in topics_of(given, reading):
+    """Iterate over topics as a reader yields them; what is none at all is refused at once."""
+    return _checked(topics_of(given, reading), reading)
+
+
+def _checked(topics: Iterator[AnyTopic], reading: Reading) -> Iterator[Topic | BadTopic]:
+    for topic in topics:
         try:
             yield topic if isinstance(topic, BadTopic) else topic_of(topic, reading)
         except InputError as error:
@@ -154,18 +187,25 @@ def checked_topics(given: Any, reading: Reading = AS_IS) -> Iterator[Topic | Bad
             yield BadTopic(name if isinstance(name, str) else None, "", str(error))
 
 
-def checked_systems(given: Any, split: Splitter = ENGLISH) -> Iterator[System | BadSystem]:
+def checked_systems(given: Any, reading: Reading = AS_IS) -> Iterator[System | BadSystem]:
     """Iterate over systems' summaries as a reader yields them."""
-    for number, system in enumerate(systems_of(given, split), start=1):
+    if isinstance(given, str | os.PathLike):
+        yield from systems_read(given, reading)
+        return
+    frame = _rows_of(given) is not None
+    for number, item in enumerate(_items(given, "summaries", "a summary by itself; give a list")):
         try:
-            yield system if isinstance(system, BadSystem) else system_of(system, split)
+            system = topic_record(item, number, True) if frame else item
+            yield system if isinstance(system, BadSystem) else system_of(system, reading)
         except InputError as error:
-            yield BadSystem(f"summary {number}", str(error))
+            yield BadSystem(f"row {number}" if frame else f"summary {number + 1}", str(error))
 
 
-def _items(given: Any, what: str, alone: str, bad: Callable[[int, str], T], split: Splitter) -> Iterator[Any]:
+def _items(given: Any, what: str, alone: str) -> Iterator[Any]:
     if (rows := _rows_of(given)) is not None:
-        return (_record(row, number, bad, split) for number, row in enumerate(rows))
+        return ({name: _plain(value) for name, value in row.items()} for row in rows)
+    if isinstance(given, Mapping) and given and all(hasattr(split, "features") for split in given.values()):
+        raise InputError(f"this dataset has the splits {', '.join(map(str, given))}; give one of them")
     if isinstance(given, Mapping | Topic | BadTopic | System | BadSystem):
         raise InputError(f"this is {alone}")
     if isinstance(given, bytes | bytearray) or not isinstance(given, Iterable):
@@ -184,15 +224,6 @@ def _rows_of(given: Any) -> Iterable[Mapping[str, Any]] | None:
         names = [str(name) for name in given.columns]
         return (dict(zip(names, row, strict=True)) for row in given.itertuples(index=False, name=None))
     return None
-
-
-def _record(row: Mapping[str, Any], number: int, bad: Callable[[int, str], T], split: Splitter) -> dict[str, Any] | T:
-    columns = recognised(row) if bad is _bad_topic else None  # of a well-known data set
-    try:
-        record = topic_record({name: _plain(value) for name, value in row.items()}, number, True)
-        return record if columns is None else next(columns.topics(record, number, split))
-    except InputError as error:
-        return bad(number, str(error))
 
 
 def _plain(value: Any) -> Any:

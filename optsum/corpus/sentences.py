@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from inspect import signature
 from typing import Any, Final
 
@@ -91,6 +91,87 @@ def json_type(value: object) -> str:
     return f"of type {type(value).__name__}"
 
 
+# Lines, and marks in texts.
+
+_TAG = re.compile(r"(</?[sStT]>)")
+_BETWEEN = re.compile(r"<q>|##SENT##|\[CLS\] \[SEP\]|\[SEP\] \[CLS\]")
+_DOCUMENTS = re.compile(r"\|\|\|\|\||story_separator_special_tag")
+_SPELLED_BREAK = re.compile(r"[^\S\n]*NEWLINE_CHAR[^\S\n]*")
+
+
+def lines_of(text: str) -> list[str]:
+    r"""Return the lines of a text that are not blank, stripped.
+
+    Every character that ends a line in Unicode does so here, in pairs (``\r\n``) or alone.
+    """
+    return [stripped for line in text.splitlines() if (stripped := line.strip())]
+
+
+def paragraphs(text: str) -> Iterator[str]:
+    r"""Yield what stands between blank lines, which hold white space of any kind, or U+2029.
+
+    Examples
+    --------
+    >>> list(paragraphs("One\ntwo\r\n \u3000\r\nthree"))
+    ['One\ntwo\r\n', 'three']
+    """
+    lines = text.splitlines(keepends=True)
+    if len(lines) < 2:
+        yield text
+        return
+    held: list[str] = []
+    for line in lines:
+        blank = line.isspace()
+        if not blank:
+            held.append(line)
+        if held and (blank or line.endswith("\u2029")):
+            yield "".join(held)
+            held = []
+    if held:
+        yield "".join(held)
+
+
+def with_breaks(text: str) -> str:
+    """Return a text with line breaks where it has ``NEWLINE_CHAR`` for them (Multi-News)."""
+    return _SPELLED_BREAK.sub("\n", text) if "NEWLINE_CHAR" in text else text
+
+
+def between_marks(text: str) -> list[str] | None:
+    """Return the sentences of a text that has marks for them, without the marks; None for one that has none.
+
+    Marks are ``<S> ... </S>`` (the arXiv and PubMed set; also in lower case), ``<t> ... </t>`` (CNN / Daily Mail as
+    pointer networks read it), and between two sentences ``<q>`` (PreSumm), ``##SENT##`` and ``[CLS] [SEP]``.
+
+    Examples
+    --------
+    >>> between_marks("<S> we study cats . </S> <S> they sleep . </S>"), between_marks("a b<q>c d")
+    (['we study cats .', 'they sleep .'], ['a b', 'c d'])
+    >>> between_marks("a < b")
+    """
+    pieces = _TAG.split(text)  # text, tag, text, tag, ..., text
+    if len(pieces) > 1 and not any(outside.strip() for outside in pieces[::4]):
+        tags = [tag.lower() for tag in pieces[1::2]]
+        opened, closed = tags[::2], tags[1::2]
+        if all("/" not in tag for tag in opened) and closed == [f"</{tag[1:]}" for tag in opened]:
+            return [sentence for inner in pieces[2::4] if (sentence := inner.strip())]
+    pieces = _BETWEEN.split(text)
+    if len(pieces) > 1:
+        return [sentence for piece in pieces if (sentence := piece.strip())]
+    return None
+
+
+def documents_between_marks(text: str) -> list[str]:
+    """Return the documents of a text: ``|||||`` or ``story_separator_special_tag`` stands between two (Multi-News).
+
+    Examples
+    --------
+    >>> documents_between_marks("one ||||| two |||||"), documents_between_marks("one")
+    (['one', 'two'], ['one'])
+    """
+    pieces = _DOCUMENTS.split(text)
+    return [document for piece in pieces if (document := piece.strip())] if len(pieces) > 1 else [text]
+
+
 # Splitting raw text.
 
 # The splitter keeps quotations whole, and one that is never closed swallows what follows (45,000 characters of
@@ -111,7 +192,7 @@ _AHEAD = 1024
 def split_sentences(text: str, language: str = "en") -> list[str]:
     r"""Split raw text into sentences, with the rules of the package sentencex.
 
-    A blank line always ends a sentence, a single line break does not. Sentences end within quotations too.
+    A single line break does not end a sentence. Sentences end within quotations too.
 
     Parameters
     ----------
@@ -170,7 +251,7 @@ class Splitter:
         _split_by(self.name)
 
     def __call__(self, text: str) -> list[str]:
-        """Return the sentences of a text, stripped; none is blank.
+        """Return the sentences of a text, stripped; none is blank, and a blank line ends one.
 
         Raises
         ------
@@ -178,9 +259,14 @@ class Splitter:
             If the splitter fails on it, or returns something else.
         """
         split, takes_language = _split_by(self.name)
-        text = well_formed(text)
+        found: list[str] = []
+        for paragraph in paragraphs(well_formed(text)):
+            found += self._pieces(paragraph, partial(split, language=self.language) if takes_language else split)
+        return found
+
+    def _pieces(self, text: str, split: Callable[[str], Any]) -> list[str]:
         try:
-            found = split(text, language=self.language) if takes_language else split(text)
+            found = split(text)
             pieces = [piece.strip() for piece in found] if not isinstance(found, str) else None
         except OptsumError:
             raise
@@ -228,9 +314,14 @@ def _pieces(text: str, language: str) -> Iterator[str]:
         yield text[first:]
 
 
+_MASKED = re.compile(r"#[#\d]*(?:[.,]#[#\d]*)+")
+"""A number whose digits are masked, such as ``#.##`` (Gigaword)."""
+
+
 def _ends(text: str, language: str) -> Iterator[int]:
     """Iterate over the positions behind the sentences of a text."""
-    shown = text.translate(_table())
+    shown = _MASKED.sub(lambda number: number[0].replace("#", "0"), text) if "#" in text else text
+    shown = shown.translate(_table())
     kept = range(len(text)) if len(shown) == len(text) else [i for i, c in enumerate(text) if c not in _MARKS]
     begin = 0
     for piece in _segments(shown, language):

@@ -6,19 +6,18 @@ import math
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from optsum.corpus.formats.lines import Line, decoded
-from optsum.corpus.formats.records import raw_records
-from optsum.corpus.sentences import ENGLISH, Splitter, as_sentences, json_type, splitter_of
-from optsum.corpus.topic import Text, Topic, as_id
+from optsum.corpus.formats.sources import open_records
+from optsum.corpus.sentences import json_type, well_formed
+from optsum.corpus.topic import AS_IS, Reading, Text, Topic, as_id, reading_of
 from optsum.corpus.unique import unique
 from optsum.errors import InputError
-from optsum.system.files import PathLike
+from optsum.system.files import PathLike, read_text
 from optsum.text.lengths import joined
 from optsum.text.tokenizers import Sentence, raw_text
-
-__all__ = ["BadSystem", "Extract", "System", "as_system", "extract_of", "read_systems"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +65,8 @@ def as_system(
     obj : mapping or System
         With ``topic_id``, ``system``, and ``summary`` (a list of sentences or one raw text) or ``selection``
         (a list of unit numbers or sentence ids) or both, and perhaps ``human`` (numbers by name), which may also be
-        there alone. Other keys are passed over. Or a row of `optsum solve`, `compare` or `enumerate`: its strategy is
-        the system.
+        there alone. Other keys are passed over. Or a row of `optsum solve`, `compare`, `enumerate` or `labels`: its
+        strategy is the system.
     language : str
         By whose rules raw text is split.
     splitter : str or callable
@@ -83,10 +82,10 @@ def as_system(
     OptionError
         If `language` is no language code, or there is no such splitter.
     """
-    return system_of(obj, splitter_of(language, splitter), source)
+    return system_of(obj, reading_of(language=language, splitter=splitter), source)
 
 
-def system_of(obj: object, split: Splitter = ENGLISH, source: str = "") -> System:
+def system_of(obj: object, reading: Reading = AS_IS, source: str = "") -> System:
     """Do what `as_system` does, by what was resolved before."""
     if isinstance(obj, System):
         return obj
@@ -98,12 +97,13 @@ def system_of(obj: object, split: Splitter = ENGLISH, source: str = "") -> Syste
         if obj.get(key) is None:
             raise InputError(f'there is no "{key}"; give it beside "summary" or "selection"')
     summary, selection, human = obj.get("summary"), obj.get("selection"), _human(obj.get("human"))
+    summary = None if summary == "" and (selection is not None or human) else summary  # an empty cell
     if summary is None and selection is None and not human:
         raise InputError('there is neither "summary" nor "selection"; give at least one of them')
     return System(
         as_id(obj["topic_id"], "the topic_id"),
         as_id(obj["system"], "the name of the system"),
-        None if summary is None else as_sentences(summary, "summary", split),
+        None if summary is None else reading.summary(summary, "summary"),
         None if selection is None else _selection(selection),
         human,
         source,
@@ -112,6 +112,11 @@ def system_of(obj: object, split: Splitter = ENGLISH, source: str = "") -> Syste
 
 def _of_row(row: Mapping[Any, Any]) -> dict[str, Any]:
     """Return what a row of results is as a system's summary: its text, and the sentences of an extract."""
+    if (labels := row.get("labels")) is not None:  # of `optsum labels`
+        chosen = [unit for unit, label in enumerate(labels) if label]
+        sentences = row.get("sentences")
+        text = None if sentences is None else [sentences[unit] for unit in chosen]
+        return {"topic_id": row.get("id"), "system": row["strategy"], "summary": text, "selection": chosen}
     if row.get("selection") is None:
         reason = row.get("error") or "its status is " + str(row.get("status"))
         raise InputError(f"this row of results has no summary ({reason}); leave it out")
@@ -163,7 +168,8 @@ def read_systems(
     Parameters
     ----------
     path : str or path
-        As for `optsum.read_topics`.
+        As for `optsum.read_topics`; also plain text with a summary a line, of the topics 0, 1, ... by the system that
+        the file is called, and a folder with a file ``SYSTEM/TOPIC.txt`` for each summary.
     language : str
         By whose rules raw texts are split into sentences.
     splitter : str or callable
@@ -178,24 +184,45 @@ def read_systems(
     Raises
     ------
     InputError
-        At once, before anything is read, if the file cannot be opened, is empty or is no JSON Lines file.
+        At once, before anything is read, if the file cannot be opened, is empty or is of no format that is known.
     OptionError
         If `language` is no language code, or there is no such splitter.
     """
-    return systems_read(path, splitter_of(language, splitter))
+    return systems_read(path, reading_of(language=language, splitter=splitter))
 
 
-def systems_read(path: PathLike, split: Splitter) -> Iterator[System | BadSystem]:
+def systems_read(path: PathLike, reading: Reading) -> Iterator[System | BadSystem]:
     """Do what `read_systems` does, by what was resolved before."""
-    read = (_system(line, split) for line in map(decoded, raw_records(path, what="system summary")))
+    lines = _of_folder(Path(path)) if _is_folder_of_systems(path) else open_records(path, what="system summary")
+    read = (_system(line, reading) for line in map(decoded, lines))
     return unique(read, lambda each: "\n".join(_name_of(each)) or None, _again)
 
 
-def _system(line: Line, split: Splitter) -> System | BadSystem:
+def _is_folder_of_systems(path: PathLike) -> bool:
+    """Return whether a folder holds a folder of text files for each system."""
+    folder = Path(path)
+    return (
+        path != "-" and folder.is_dir() and any(each.is_dir() and any(each.glob("*.txt")) for each in folder.iterdir())
+    )
+
+
+def _of_folder(folder: Path) -> Iterator[Line]:
+    """Yield a summary for each file ``SYSTEM/TOPIC.txt``."""
+    for file in sorted(folder.glob("*/*.txt")):
+        source = well_formed(str(file))
+        try:
+            text = read_text(file, "")
+        except InputError as error:
+            yield Line(source, None, str(error))
+        else:
+            yield Line(source, {"topic_id": file.stem, "system": file.parent.name, "summary": text})
+
+
+def _system(line: Line, reading: Reading) -> System | BadSystem:
     if line.error is not None:
         return BadSystem(line.source, line.error)
     try:
-        return system_of(line.value, split, line.source)
+        return system_of(line.value, reading, line.source)
     except InputError as error:
         return BadSystem(line.source, str(error))
 

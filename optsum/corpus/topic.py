@@ -2,13 +2,37 @@
 
 from __future__ import annotations
 
+import logging
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Self, TypeAlias
 
-from optsum.corpus.sentences import ENGLISH, Splitter, as_sentences, json_type, splitter_of
+from optsum.corpus.formats.columns import (
+    LINES,
+    OWN,
+    SENTENCES,
+    SEVERAL,
+    TOKENS,
+    Columns,
+    advice_for,
+    parse_columns,
+    recognised,
+)
+from optsum.corpus.sentences import (
+    ENGLISH,
+    Splitter,
+    as_sentences,
+    between_marks,
+    documents_between_marks,
+    json_type,
+    lines_of,
+    splitter_of,
+    well_formed,
+    with_breaks,
+)
 from optsum.errors import InputError
 from optsum.system.files import is_deep
 from optsum.text.tokenizers import Sentence
@@ -19,8 +43,49 @@ if TYPE_CHECKING:
 Text: TypeAlias = tuple[Sentence, ...]
 """A document, a reference or a summary."""
 
-Flat: TypeAlias = Literal["sentences", "texts"]
-"""What the strings of a flat list are: the sentences of one text, or a raw text each."""
+Flat: TypeAlias = Literal["sentences", "texts", "tokens"]
+"""What the strings of a flat list are: the sentences of one text, a raw text each, or the tokens of a sentence."""
+
+SummaryLines: TypeAlias = Literal["broken", "always"]
+"""When each line of a raw reference is a sentence: if it has several lines, or always, as rouge-score's rougeLsum."""
+
+_LOG: Final = logging.getLogger("optsum")
+
+
+class Notes:
+    """Says what is uncertain about an input, each kind of doubt once.
+
+    Parameters
+    ----------
+    name : str
+        Of the input, for messages; may be empty.
+    tell : callable, optional
+        Gets the sentences; without it they are logged.
+    """
+
+    def __init__(self, name: str = "", tell: Callable[[str], None] | None = None) -> None:
+        self._name, self._tell = name, tell
+        self._said: set[str] = set()
+
+    def __call__(self, kind: str, sentence: str, *, news: bool = False) -> None:
+        """Say a sentence, if none of its kind was said before; news are no doubt."""
+        if kind in self._said:
+            return
+        self._said.add(kind)
+        sentence = f"{self._name}: {sentence}" if self._name else sentence
+        if self._tell is not None:
+            self._tell(sentence)
+        else:
+            _LOG.log(logging.INFO if news else logging.WARNING, "%s", sentence)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _notes_here, (self._name,)
+
+
+@lru_cache(maxsize=32)
+def _notes_here(name: str) -> Notes:
+    """Return the notes of an input in another process, which are the same for all of its topics."""
+    return Notes(name)
 
 
 class Reading(NamedTuple):
@@ -30,15 +95,56 @@ class Reading(NamedTuple):
     ----------
     split : Splitter
         Of raw text.
-    flat : {"sentences", "texts"} or None
+    flat : {"sentences", "texts", "tokens"} or None
         What a flat list of strings is.
+    lines : bool or None
+        Whether each line of raw text is a sentence; None where that is known of a column alone.
+    summary_lines : {"broken", "always"} or None
+        When that holds of references and systems' summaries alone.
+    source_words : int or None
+        Only the sentences within so many words of the documents are read.
+    columns : Columns or None
+        Which columns of a record are what (``--map``); None to recognise those of well-known data sets.
+    notes : Notes
+        Says what is uncertain.
     """
 
     split: Splitter = ENGLISH
     flat: Flat | None = None
+    lines: bool | None = None
+    summary_lines: SummaryLines | None = None
+    source_words: int | None = None
+    columns: Columns | None = None
+    notes: Notes = Notes()
+
+    def documents(self, text: str, where: str = "documents") -> tuple[Text, ...]:
+        """Return the document that a raw text is, or those that marks make of it."""
+        return _raw_texts([text], "documents", where, self)
+
+    def summary(self, value: object, where: str = "references") -> Text:
+        """Return the sentences of a reference or of a system's summary: a raw text, or a list of sentences."""
+        if isinstance(value, str):
+            return _sentences_of(value, "references", where, self)
+        return as_sentences(value, where, self.split)
 
 
 AS_IS: Final = Reading()
+
+
+def reading_of(
+    *,
+    language: str = "en",
+    splitter: str | Callable[..., Any] = "sentencex",
+    flat: Flat | None = None,
+    lines: bool | None = None,
+    source_words: int | None = None,
+    columns: str | Mapping[str, str] | None = None,
+    notes: Notes | None = None,
+) -> Reading:
+    """Return a reading from what people write for it (`as_topic`)."""
+    mapped = None if columns is None else parse_columns(columns)
+    return Reading(splitter_of(language, splitter), flat, lines, None, source_words, mapped, notes or Notes())
+
 
 Cover: TypeAlias = tuple[tuple[tuple[int | str, ...], ...], ...]
 """For each sentence of an abstract its alternatives, each a set of units or sentence ids."""
@@ -122,6 +228,9 @@ def as_topic(
     splitter: str | Callable[..., Any] = "sentencex",
     source: str = "",
     flat: Flat | None = None,
+    lines: bool | None = None,
+    source_words: int | None = None,
+    columns: str | Mapping[str, str] | None = None,
 ) -> Topic:
     """Return a topic from the JSON form of one, checked.
 
@@ -129,18 +238,25 @@ def as_topic(
     ----------
     obj : mapping or Topic
         With ``id`` (text or a whole number), ``documents`` and ``references`` (lists of sentence lists or of
-        raw texts), and perhaps ``meta``, ``cover``, ``parses`` and ``vectors`` (docs/topics.md). With ``cover``,
-        documents and references may be absent. Other keys are passed over. A `Topic` is returned as it is.
+        raw texts, or one raw text), and perhaps ``meta``, ``cover``, ``parses`` and ``vectors`` (docs/topics.md). With
+        ``cover``, documents and references may be absent. Other keys are passed over. Or a record with the columns of a
+        well-known data set, or with `columns`. A `Topic` is returned as it is.
     language : str
         By whose rules raw texts are split.
     splitter : str or callable
         What splits them: the name of a splitter, ``module:function``, or a function from a text to its sentences.
     source : str
         Where it comes from, ``file:line``.
-    flat : {"sentences", "texts"}, optional
-        What a flat list of strings is where documents or references are asked for: one text, sentence by sentence, or
-        several raw texts. If it is not said, raw texts whose strings all are several sentences; what could be either
-        is refused.
+    flat : {"sentences", "texts", "tokens"}, optional
+        What a flat list of strings is where documents or references are asked for: one text, sentence by sentence,
+        several raw texts, or the tokens of one sentence. If it is not said, raw texts whose strings all are several
+        sentences; what could be either is refused.
+    lines : bool, optional
+        Whether each line of a raw text is a sentence; if it is not said, those of dialogues and highlights are.
+    source_words : int, optional
+        Only the sentences within so many words of the documents are read.
+    columns : str or mapping, optional
+        Which columns are what, as ``--map`` says it: ``{"documents": "article", "references": "highlights"}``.
 
     Returns
     -------
@@ -150,10 +266,10 @@ def as_topic(
     ------
     InputError
         If a key is missing or a value has the wrong type; if there is no document or no reference at all (an
-        *empty* document or reference is none of the reader's business); if a flat list could be one text or
-        several; if there are not as many parses as sentences.
+        *empty* list of sentences is none of the reader's business); if a flat list could be one text or
+        several; if there are not as many parses as sentences; if `columns` make several topics of a record.
     OptionError
-        If `language` is no language code, or there is no such splitter.
+        If `language` is no language code, there is no such splitter, or `columns` name none.
 
     Examples
     --------
@@ -161,30 +277,75 @@ def as_topic(
     >>> topic.id, topic.sentences
     ('7', ('A cat .', 'It ran.', 'It sat.'))
     """
-    return topic_of(obj, Reading(splitter_of(language, splitter), flat), source)
+    reading = reading_of(
+        language=language, splitter=splitter, flat=flat, lines=lines, source_words=source_words, columns=columns
+    )
+    return topic_of(obj, reading, source)
 
 
 def topic_of(obj: object, reading: Reading, source: str = "") -> Topic:
     """Do what `as_topic` does, by what was resolved before."""
     if isinstance(obj, Topic):
         return obj
-    if (posed := getattr(obj, "as_topic", None)) is not None:  # a problem
-        made: Topic = posed()
-        return made
-    if isinstance(obj, Mapping) and "format" in obj and "lengths" in obj:
-        return _instance(obj, source)
-    if not isinstance(obj, Mapping):
-        raise InputError(f'a topic is an object with "id", "documents" and "references", not {json_type(obj)}')
+    found = list(topics_of_record(obj, None, reading, source))
+    if len(found) != 1:
+        raise InputError(f"the columns make {len(found)} topics of this record; give the record in a list")
+    return found[0]
+
+
+def topics_of_record(value: object, number: int | None, reading: Reading, source: str) -> Iterator[Topic]:
+    """Yield the topics that an object is: one, or one for each item of a list that ``[]`` stands behind.
+
+    Parameters
+    ----------
+    number : int or None
+        By which a topic without an id is called; None for a topic alone, which needs one if its keys are optsum's own.
+
+    Raises
+    ------
+    InputError
+        If the object is none, or cannot be used.
+    """
+    if (posed := getattr(value, "as_topic", None)) is not None:  # a problem
+        yield posed()
+        return
+    if isinstance(value, Mapping) and "format" in value and "lengths" in value:
+        named = {} if number is None or "id" in value else {"id": str(number)}
+        yield _instance({**named, **value}, source)
+        return
+    columns = reading.columns
+    if columns is None and isinstance(value, Mapping) and (columns := recognised(value)) is not None:
+        parts = [f"{key} are {path[0]}" for key, path in columns.paths.items() if key != "id"]
+        ids = "the row's number" if columns.paths["id"][0] not in value else columns.paths["id"][0]
+        reading.notes("columns", f"{', '.join(parts)}, ids are {ids}; --map says otherwise", news=True)
+    if columns is not None:
+        for record in columns.topics(value, number or 0):
+            yield _topic(record, columns, reading, source)
+        return
+    if not isinstance(value, Mapping):
+        raise InputError(f'a topic is an object with "id", "documents" and "references", not {json_type(value)}')
+    if number is not None and "id" not in value and not OWN.isdisjoint(value):
+        value = {"id": str(number), **value}
+    yield _topic(value, None, reading, source)
+
+
+def _topic(obj: Mapping[Any, Any], columns: Columns | None, reading: Reading, source: str) -> Topic:
+    """Return the topic of an object whose keys are optsum's own; `columns` say what they were called before."""
     if obj.get("id") is None:
-        raise InputError(f'the topic has no "id"; {_keys(obj)}')
+        raise InputError(f'the topic has no "id"; {_keys(obj)}{advice_for(obj) if OWN.isdisjoint(obj) else ""}')
     name = as_id(obj["id"], "the id of a topic")
     try:
         cover = _cover(obj.get("cover"))
-        documents = _texts(obj, "documents", reading, optional=cover is not None)
-        references = _texts(obj, "references", reading, optional=cover is not None)
+        documents = _texts(obj, "documents", columns, reading, optional=cover is not None)
+        references = _texts(obj, "references", columns, reading, optional=cover is not None)
         meta = _meta(obj.get("meta"))
-        parses = _parses(obj.get("parses"), sum(map(len, documents)))
-        vectors = _vectors(obj.get("vectors"), sum(map(len, documents)), references)
+        units = sum(map(len, documents))
+        parses = _parses(obj.get("parses"), units)
+        if reading.source_words is not None:
+            documents = _first_words(documents, reading.source_words, whole=cover is not None or "vectors" in obj)
+            units = sum(map(len, documents))
+            parses = None if parses is None else parses[:units]
+        vectors = _vectors(obj.get("vectors"), units, references)
     except InputError as error:
         raise InputError(f"topic {name!r}: {error}") from None
     return Topic(name, documents, references, meta, cover, parses, source, vectors)
@@ -198,6 +359,22 @@ def _instance(obj: Mapping[str, Any], source: str) -> Topic:
     named = units if isinstance(units, list | tuple) and len(units) == len(lengths) else range(len(lengths))
     labels = tuple(" ".join(map(str, unit)) if isinstance(unit, list | tuple) else str(unit) for unit in named)
     return Topic(name, (labels,), source=source, problem=obj)
+
+
+def _first_words(documents: tuple[Text, ...], words: int, *, whole: bool) -> tuple[Text, ...]:
+    """Return documents up to the last sentence that lies within so many words of them all, if they may be cut."""
+    if whole:
+        raise InputError("its cover or vectors are of all sentences, so --source-words cannot cut them off")
+    kept: list[Text] = []
+    for document in documents:
+        sentences: list[Sentence] = []
+        for sentence in document:
+            words -= len(sentence.split()) if isinstance(sentence, str) else len(sentence)
+            if words < 0:
+                return (*kept, tuple(sentences)) if sentences or not kept else tuple(kept)
+            sentences.append(sentence)
+        kept.append(tuple(sentences))
+    return tuple(kept)
 
 
 def as_id(value: object, what: str) -> str:
@@ -222,6 +399,10 @@ def as_id(value: object, what: str) -> str:
         if value.bit_length() > 256:
             raise InputError(f"{what} has more than 256 bits; give a string")
         return str(int(value))
+    if isinstance(value, float) and value.is_integer():  # a column of numbers in which some are missing
+        return str(int(value))
+    if hasattr(value, "dtype") and hasattr(value, "item"):  # a number of numpy
+        return as_id(value.item(), what)
     raise InputError(f"{what} is {json_type(value)}; give a string or a whole number")
 
 
@@ -230,30 +411,171 @@ def _keys(obj: Mapping[Any, Any]) -> str:
     return f"its keys are: {', '.join(keys)}" if keys else "it is an empty object"
 
 
-def _texts(obj: Mapping[Any, Any], key: str, reading: Reading, *, optional: bool) -> tuple[Text, ...]:
-    value = obj.get(key)
-    split, flat = reading
+# Documents and references: the one place that decides what a string, a list of strings and a list of lists mean.
+
+
+def _texts(
+    obj: Mapping[Any, Any], key: str, columns: Columns | None, reading: Reading, *, optional: bool
+) -> tuple[Text, ...]:
+    """Return the documents or the references of a topic.
+
+    A string is one raw text (or several documents, where marks say so). A list of strings is one text, sentence by
+    sentence, or several texts (`_flat`). In a list of lists each is a text, given by its sentences.
+    """
+    value: Any = obj.get(key)
+    value = value.tolist() if hasattr(value, "tolist") else value  # an array of a data frame
+    path = () if columns is None else columns.paths.get(key, ())
+    where = ".".join(path).replace(".[", "[") or key
+    named = path and where != key
     if value is None:
-        if optional:
+        if optional and not path:
             return ()
-        raise InputError(f'there is no "{key}"; {_keys(obj)}')
+        raise InputError(
+            f'there is no "{key}": {where} is not there, or null'
+            if named
+            else f'there is no "{key}"; {_keys(obj)}{advice_for(obj, None if OWN.isdisjoint(obj) else key)}'
+        )
+    if isinstance(value, str):
+        if not value.strip():
+            raise InputError(f"{where} is empty; give it a text, or leave the topic out")
+        if not (found := _raw_texts([value], key, where, reading)):
+            raise InputError(f"{where} holds marks between documents, and no document")
+        return found
     if not isinstance(value, list | tuple):
-        raise InputError(f'"{key}" is {json_type(value)}; give a list, each entry a list of sentences or one string')
+        what = where if path else f'"{where}"'
+        raise InputError(f"{what} is {json_type(value)}; give a text, a list of sentences, or a list of texts")
     if not value and not optional:
-        raise InputError(f'"{key}" is an empty list; give at least one')
-    if flat == "sentences" and value and all(isinstance(text, str) for text in value):
-        return (as_sentences(value, key, split),)
-    texts = tuple([as_sentences(text, f"{key}[{number}]", split) for number, text in enumerate(value)])
-    if flat is None and len(value) > 1 and all(isinstance(text, str) for text in value):
-        # A string of several sentences is no sentence; one alone is the same either way.
-        single = next((number for number, text in enumerate(texts) if len(text) == 1), None)
-        if single is not None:
-            raise InputError(
-                f'"{key}" is a flat list of {len(value)} strings, and {key}[{single}] is a single sentence: write '
-                '[["...", "..."]] for the sentences of one text, [["..."], ["..."]] for texts of their own, or say '
-                "which by --flat sentences or --flat texts"
-            )
-    return texts
+        raise InputError(f'"{where}" is an empty list; give at least one')
+    if "[*]" in path:
+        value = [text for text in value if text is not None]
+    if value and all(isinstance(text, str) for text in value):
+        return _flat(value, key, path, where, reading)
+    if reading.flat == "tokens" or (path and _says_tokens(value, path, where, reading)):
+        return (as_sentences(value, where, reading.split),)
+    texts: list[Text] = []
+    for number, text in enumerate(value):
+        if isinstance(text, str):
+            texts += _raw_texts([text], key, where, reading)
+        else:
+            texts.append(as_sentences(_leaves(text) if path else text, f"{where}[{number}]", reading.split))
+    return tuple(texts)
+
+
+def _flat(value: Sequence[str], key: str, path: Sequence[str], where: str, reading: Reading) -> tuple[Text, ...]:
+    """Return the texts that a list of strings is.
+
+    What ``--flat`` says is obeyed. Otherwise each is a text where ``[*]`` has gathered them, where the column is known
+    to hold several summaries, or where each of them is several sentences; all are the sentences of one text in columns
+    of other people. What may be either is refused, or said.
+    """
+    name, flat = _name_of(path), reading.flat
+    if flat is None and path:
+        flat = "texts" if "[*]" in path or (name in SEVERAL and key == "references") else None
+        flat = "sentences" if flat is None and name in SENTENCES and len(value) > 1 else flat
+    if flat == "tokens":
+        return (as_sentences([value], where, reading.split),)
+    if flat == "sentences":
+        return (_listed_sentences(value, path, where, reading),)
+    texts = [_raw_texts([text], key, where, reading) for text in value]
+    single = next((number for number, text in enumerate(texts) if sum(map(len, text)) == 1), None)
+    if flat == "texts" or single is None or (len(value) == 1 and not path):
+        return tuple(chain.from_iterable(texts))
+    several = sum(sum(map(len, text)) > 1 for text in texts)
+    if len(value) > 1 and (not path or 2 * several >= len(value)):
+        raise InputError(
+            f'"{where}" is a flat list of {len(value)} strings, and {where}[{single}] is a single sentence: write '
+            '[["...", "..."]] for the sentences of one text, [["..."], ["..."]] for texts of their own, or say '
+            "which by --flat sentences or --flat texts"
+        )
+    if several or (key == "references" and len(value) > 1 and name not in _ONE_SUMMARY):
+        reading.notes(
+            f"flat {key}",
+            f"the strings of {where} are taken for the sentences of one {key[:-1]}; --flat texts makes each a text of "
+            "its own, --flat sentences says that this is right",
+        )
+    return (_listed_sentences(value, path, where, reading),)
+
+
+_ONE_SUMMARY: Final = frozenset({"summary", "abstract", "highlights", "abstract_text", "tgt_txt", "tgt"})
+"""Columns whose list of strings is one summary."""
+
+
+def _name_of(path: Sequence[str]) -> str:
+    """Return the name that a path ends with."""
+    return next((step for step in reversed(path) if not step.startswith("[")), "")
+
+
+def _listed_sentences(value: Sequence[str], path: Sequence[str], where: str, reading: Reading) -> Text:
+    """Return the sentences of a text that is given by them; in a column, with what marks make of each."""
+    marked = [piece for item in value for piece in (between_marks(item) or [item])] if path else value
+    return as_sentences(marked, where, reading.split)
+
+
+def _raw_texts(texts: Sequence[str], key: str, where: str, reading: Reading) -> tuple[Text, ...]:
+    """Return raw texts by their sentences; marks may make several documents of one."""
+    if key == "documents":
+        texts = [document for text in texts for document in documents_between_marks(text)]
+    return tuple([_sentences_of(text, key, where, reading) for text in texts])
+
+
+def _sentences_of(text: str, key: str, where: str, reading: Reading) -> Text:
+    """Return the sentences of a raw text: what marks set apart, its lines, or what the splitter finds."""
+    text = with_breaks(text)
+    if (marked := between_marks(text)) is not None:
+        return tuple(map(well_formed, marked))
+    lines = reading.lines
+    if key == "references" and lines is None and reading.summary_lines == "always":
+        return tuple([well_formed(line.strip()) for line in text.split("\n") if line.strip()])
+    if lines is None and (where.rpartition(".")[2] in LINES or (key == "references" and reading.summary_lines)):
+        lines = len(lines_of(text)) > 1
+    if lines:
+        return tuple(map(well_formed, lines_of(text)))
+    sentences = tuple(reading.split(text))
+    if reading.lines is None and key == "documents" and any(len(one.splitlines()) > 1 for one in sentences):
+        reading.notes(
+            "lines",
+            f"sentences of {where} go on over line breaks, which end none; --lines makes each line a sentence, "
+            "--no-lines says that this is right",
+        )
+    return sentences
+
+
+_ENDINGS: Final = frozenset(".!?\u3002\uff01\uff1f\u2026\u061f\u0964\u06d4")
+
+
+def _says_tokens(value: Sequence[Any], path: Sequence[str], where: str, reading: Reading) -> bool:
+    """Return whether lists of strings are sentences of tokens: their column is one of tokens, and they look so."""
+    words = [word for item in value if isinstance(item, list | tuple) for word in item]
+    if not words or not all(isinstance(word, str) and not any(map(str.isspace, word)) for word in words):
+        return False
+    if 2 * sum(len(word) > 1 and word[-1] in _ENDINGS for word in words) >= len(words):  # each a sentence
+        return False
+    name = _name_of(path)
+    if name in TOKENS or "token" in name or "word" in name:
+        return True
+    if reading.flat is None:
+        reading.notes(
+            "tokens",
+            f"the lists of {where} are taken for texts, each string a sentence; --flat tokens takes each list for a "
+            "sentence and its strings for tokens, --flat sentences says that this is right",
+        )
+    return False
+
+
+def _leaves(text: Any) -> Any:
+    """Return the sentences of a text whose sections and paragraphs are lists in lists."""
+    if not isinstance(text, list | tuple) or not any(isinstance(item, list | tuple) for item in text):
+        return text
+    strings: list[Any] = []
+    pending = list(reversed(text))
+    while pending:
+        item = pending.pop()
+        if isinstance(item, list | tuple):
+            pending += reversed(item)
+        else:
+            strings.append(item)
+    spaced = sum(isinstance(item, str) and len(item.split()) > 1 for item in strings)
+    return strings if 2 * spaced > len(strings) else text  # otherwise sentences of tokens
 
 
 def _meta(value: object) -> Mapping[str, Any]:

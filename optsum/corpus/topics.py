@@ -1,20 +1,23 @@
-"""Topics from whatever holds them: one reader for every format."""
+"""Topics from whatever holds them: one reader for every format; lines that others decode by themselves."""
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from functools import lru_cache
+from itertools import chain, islice
 from logging import getLogger
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar, cast
 
-from optsum.corpus.formats.columns import Columns, parse_columns, recognised
+from optsum.corpus.formats.columns import IDS, OWN, recognised
 from optsum.corpus.formats.hf_datasets import PREFIX
-from optsum.corpus.formats.lines import Line, RawLine, decoded
+from optsum.corpus.formats.lines import Line, RawLine, decode, decoded
 from optsum.corpus.formats.sources import open_source
-from optsum.corpus.sentences import splitter_of
-from optsum.corpus.topic import BadTopic, Flat, Reading, Topic, as_id, topic_of
-from optsum.corpus.unique import unique_topics
+from optsum.corpus.topic import AS_IS, BadTopic, Flat, Notes, Reading, Topic, as_id, reading_of, topics_of_record
+from optsum.corpus.unique import Names, unique_topics
 from optsum.errors import InputError
 from optsum.plugins import is_place, load_place
 from optsum.system.files import PathLike, name_of, stamp
@@ -28,6 +31,8 @@ def read_topics(
     language: str = "en",
     splitter: str | Callable[..., Any] = "sentencex",
     flat: Flat | None = None,
+    lines: bool | None = None,
+    source_words: int | None = None,
     columns: str | Mapping[str, str] | None = None,
     told: Callable[[str], None] | None = None,
 ) -> Iterator[Topic | BadTopic]:
@@ -37,20 +42,22 @@ def read_topics(
     ----------
     path : str or path
         Its format is recognised by its content: JSON Lines or a JSON array, Parquet, CSV or TSV (each may be compressed
-        by gzip or zstandard), a cover's table, SGML of DUC, one of two files with a topic a line; a folder of CoNLL-U
+        by gzip, bzip2, xz or zstandard, or be the one file of a zip or tar archive), a cover's table, SGML of DUC and
+        TAC, one of two files with a topic a line; a folder of the parts of one file, of JSON files, of CoNLL-U
         files, stories, document sets, raw texts, or one that `datasets` saved; ``hf:NAME[:CONFIG[:SPLIT]]``. ``-`` is
         the standard input.
     language : str
         By whose rules raw texts are split into sentences.
     splitter : str or callable
         What splits them (`optsum.as_topic`).
-    flat : {"sentences", "texts"}, optional
-        What a flat list of strings is (`optsum.as_topic`).
+    flat, lines, source_words
+        What a flat list of strings is, whether lines are sentences, how much is read (`optsum.as_topic`).
     columns : str or mapping, optional
         Which columns of a data set are what, as ``--map`` says it: ``documents=article,references=highlights``. Those
         of well-known sets are recognised. Where no id is named, a topic is called by its number, from 0.
     told : callable, optional
-        Gets the sentence that says which columns were recognised.
+        Gets the sentences that say which columns were recognised, and what is uncertain about the input; without it
+        what is uncertain is logged.
 
     Returns
     -------
@@ -66,21 +73,18 @@ def read_topics(
     OptionError
         If `language` is no language code, there is no such splitter, or `columns` name none.
     """
-    return topics_read(path, Reading(splitter_of(language, splitter), flat), columns, told)
+    reading = reading_of(
+        language=language, splitter=splitter, flat=flat, lines=lines, source_words=source_words, columns=columns,
+        notes=Notes(name_of(path), told),
+    )  # fmt: skip
+    return topics_read(path, reading)
 
 
-def topics_read(
-    path: PathLike,
-    reading: Reading,
-    columns: str | Mapping[str, str] | None = None,
-    told: Callable[[str], None] | None = None,
-) -> Iterator[Topic | BadTopic]:
+def topics_read(path: PathLike, reading: Reading) -> Iterator[Topic | BadTopic]:
     """Do what `read_topics` does, by what was resolved before."""
     if is_program(path):
         return unique_topics(_made(str(path), reading))
-    mapped = None if columns is None else parse_columns(columns)
-    source = open_source(path, split=reading.split, columns=mapped.names if mapped is not None else ())
-    return watched(path, unique_topics(topics_of_source(source, mapped, reading, Say(name_of(path), told))))
+    return watched(path, unique_topics(_topics_of_source(open_source(path, reading), reading)))
 
 
 def watched(path: PathLike, items: Iterator[T]) -> Iterator[T]:
@@ -112,86 +116,171 @@ def _made(place: str, reading: Reading) -> Iterator[Topic | BadTopic]:
     except (Exception, SystemExit) as error:
         raise InputError(f"{place} makes no problems: {error!r}.") from error
     for number, each in enumerate(made):
-        named = {"id": str(number), **each} if isinstance(each, Mapping) else each
         try:
-            topic = topic_of(named, reading)
-            yield topic if topic.id else replace(topic, id=str(number))
+            for topic in [each] if isinstance(each, Topic) else topics_of_record(each, number, reading, ""):
+                yield topic if topic.id else replace(topic, id=str(number))
         except InputError as error:
             yield BadTopic(str(number), place, str(error))
 
 
-class Say:
-    """Says once which columns of a file were recognised."""
-
-    def __init__(self, name: str, told: Callable[[str], None] | None) -> None:
-        self._name, self._told = name, told
-
-    def __call__(self, columns: Columns) -> None:
-        """Say which they are, if nothing was said before."""
-        if self._told is not None:
-            parts = [f"{key} are {path[0]}" for key, path in columns.paths.items() if key != "id"]
-            ids = columns.paths.get("id", ("the row's number",))[0]
-            self._told(f"{self._name}: {', '.join(parts)}, ids are {ids}; --map says otherwise")
-        self._told = None
-
-
-def topics_of_source(
-    source: Iterator[Line | RawLine] | Iterator[Topic | BadTopic], mapped: Columns | None, reading: Reading, say: Say
+def _topics_of_source(
+    source: Iterator[Line | RawLine] | Iterator[Topic | BadTopic], reading: Reading
 ) -> Iterator[Topic | BadTopic]:
     """Yield the topics of all lines, whether their ids are unique or not."""
     for number, each in enumerate(source):
         if isinstance(each, Line | RawLine):
-            yield from topics_of_line(decoded(each), number, mapped, reading, say)
+            yield from topics_of_line(decoded(each), number, reading)
         else:
             yield each
 
 
-def topics_of_line(
-    line: Line, number: int, mapped: Columns | None, reading: Reading, say: Callable[[Columns], None]
-) -> Iterator[Topic | BadTopic]:
+def topics_of_line(line: Line, number: int, reading: Reading) -> Iterator[Topic | BadTopic]:
     """Yield the topics of a line; one that cannot be used ends it.
 
     Parameters
     ----------
     number : int
         Of the line among those that are not blank, from 0.
-    mapped : Columns or None
-        What ``--map`` says.
-    reading : Reading
-    say : callable
-        Gets columns that were recognised.
     """
-    name, value, columns = None, line.value, mapped
-    if columns is None and isinstance(value, dict) and (columns := recognised(value)) is not None:
-        say(columns)
+    value = line.value
     if line.error is not None:
         yield BadTopic(None, line.source, line.error)
         return
     if isinstance(value, dict) and value.get("status") == "error":  # what could not be used before
-        yield BadTopic(_id_of(value), line.source, str(value.get("error")))
+        yield BadTopic(id_of_record(value, None, AS_IS), line.source, str(value.get("error")))
         return
-    if (
-        columns is None
-        and isinstance(value, dict)
-        and "id" not in value
-        and {"documents", "cover", "format"} & value.keys()
-    ):
-        value = {"id": str(number), **value}
     try:
-        for record in [value] if columns is None else columns.topics(value, number, reading.split):
-            name = _id_of(record)
-            yield topic_of(record, reading, line.source)
+        yield from topics_of_record(value, number, reading, line.source)
     except InputError as error:
-        name = name or _id_of(value) or (None if columns is None else str(number))
-        known = {"documents", "references", "cover"}
-        others = columns is None and isinstance(value, dict) and value and not known & value.keys()
-        advice = "; --map documents=COLUMN,references=COLUMN says which is what" if others else ""
-        yield BadTopic(name, line.source, f"{error}{advice}")
+        yield BadTopic(id_of_record(value, number, reading), line.source, str(error))
 
 
-def _id_of(value: object) -> str | None:
-    """Return the id of a topic that is wrong elsewhere."""
+def id_of_record(value: object, number: int | None, reading: Reading) -> str | None:
+    """Return the id of a topic that is wrong elsewhere, if it can be told."""
+    if not isinstance(value, Mapping):
+        return None
+    columns = reading.columns or recognised(value)
+    place = "id" if columns is None else columns.paths["id"][0]
+    if place not in value:
+        known = columns is not None or not OWN.isdisjoint(value)
+        return str(number) if known and number is not None else None
     try:
-        return as_id(value["id"], "") if isinstance(value, dict) and "id" in value else None
+        return as_id(value[place], "")
     except InputError:
         return None
+
+
+# Topics that are still lines of a file: whoever works on them decodes and checks them.
+
+_OTHER_IDS: Final = tuple(json.dumps(name).encode() for name in IDS if name != "id")
+
+_SPELLED: Final = re.compile(rb"\\u00[2-7]")
+"""An escape for a character that a name may be made of."""
+
+_PLAIN: Final = rb'"(?= *[!#-[\]-~])([ !#-[\]-~]+)"'
+"""A string of printable ASCII, without escapes, that is not blank."""
+
+_OWN: Final = re.compile(rb'\s*\{\s*"id"\s*:\s*' + _PLAIN + rb'\s*,\s*"(?:documents|references|cover)"\s*:')
+"""How a line of optsum's own begins, as most are written."""
+
+
+class Unread(NamedTuple):
+    """The one topic of a line.
+
+    Attributes
+    ----------
+    raw : bytes
+    source : str
+        ``file:line``.
+    number : int
+        Of the line among those that are not blank, from 0.
+    reading : Reading
+    """
+
+    raw: bytes
+    source: str
+    number: int
+    reading: Reading
+
+    def read(self) -> Topic | BadTopic:
+        """Return the topic, or what is wrong with it."""
+        (topic,) = topics_of_line(decode(self.raw, self.source), self.number, self.reading)
+        return topic
+
+    def name(self) -> str | bytes | None:
+        """Return the id; of a topic that cannot be used there may be none."""
+        mapped = self.reading.columns
+        place = ("id",) if mapped is None else mapped.paths["id"]
+        if (
+            mapped is None
+            and (own := _OWN.match(self.raw)) is not None
+            and self.raw.find(b'"id"', own.end()) < 0
+            and (b"\\" not in self.raw or not _SPELLED.search(self.raw))
+        ):
+            return own[1]
+        if not _SPELLED.search(self.raw) and not (mapped is None and any(key in self.raw for key in _OTHER_IDS)):
+            key = json.dumps(place[0]).encode()
+            if place == ("id",) and key not in self.raw:
+                return str(self.number)
+            if len(place) == 1 and (found := _plain_name(self.raw, key)) is not None:
+                return found
+        topic = self.read()
+        return topic.id if isinstance(topic, Topic) else None
+
+
+def unread_topics(path: PathLike, reading: Reading = AS_IS) -> Iterator[Unread | Topic | BadTopic]:
+    """Do what `read_topics` does, but leave to others what they can do by themselves.
+
+    A line of JSON Lines that is one topic is passed on as it stands in the file; `Unread.read` makes of it what
+    `read_topics` would have. Only its id is looked for, because a second topic with the same one is refused;
+    from the first repetition on, lines are read here, because it depends on whether the first one could be used.
+    """
+    source = open_source(path, reading)
+    several = reading.columns is not None and any("[]" in place for place in reading.columns.paths.values())
+    first = next(source, None)
+    if first is None or not isinstance(first, RawLine) or not Path(path).is_file() or several:
+        rest: Any = source if first is None else chain([first], source)
+        return watched(path, unique_topics(_topics_of_source(rest, reading)))
+    lines = cast("Iterator[Line | RawLine]", chain([first], source))
+    return watched(path, _unread(lines, reading, lambda: topics_read(path, reading)))
+
+
+def _unread(
+    lines: Iterator[Line | RawLine], reading: Reading, anew: Callable[[], Iterator[Topic | BadTopic]]
+) -> Iterator[Unread | Topic | BadTopic]:
+    """Pass lines on while no id comes again, and then topics of `anew`, which reads all from the beginning."""
+    seen, usable = Names(), False
+    for number, line in enumerate(lines):
+        if not isinstance(line, RawLine):
+            yield from topics_of_line(line, number, reading)
+            continue
+        unread = Unread(line.raw, line.source, number, reading)
+        if usable:
+            name = unread.name()
+        else:  # which columns there are is said when the first is read
+            topic = unread.read()
+            usable = isinstance(topic, Topic)
+            name = topic.id if isinstance(topic, Topic) else None
+        if name is not None and not seen.add(name):
+            yield from islice(anew(), number, None)
+            return
+        yield unread
+
+
+@lru_cache(maxsize=32)
+def _pair_of(key: bytes) -> re.Pattern[bytes]:
+    """Return what a key with plain text as its value looks like."""
+    return re.compile(re.escape(key) + rb"\s*:\s*" + _PLAIN + rb"\s*")
+
+
+def _plain_name(raw: bytes, key: bytes) -> bytes | None:
+    """Return what stands behind a key in the outermost object of a line, if that can be seen without decoding it.
+
+    It can if the key is there once, with printable ASCII as its value, as the first or the last of all.
+    """
+    at = raw.find(key)
+    if at < 0 or raw.find(key, at + 1) >= 0 or (pair := _pair_of(key).match(raw, at)) is None:
+        return None
+    if raw[:at].strip() == b"{" or raw[pair.end() :].strip() == b"}":
+        return pair[1]
+    return None

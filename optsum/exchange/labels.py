@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final, Unpack
 
 from optsum.contracts.result import Result, Status, Termination, labels_of
-from optsum.corpus.given import AnyTopics
+from optsum.corpus.given import AnyColumns, AnyTopics, with_columns
 from optsum.corpus.topic import Topic
 from optsum.errors import OptionError, UnsupportedError
 from optsum.optima.nearness import Nearness
@@ -130,6 +130,7 @@ def labels(
     within_steps: int | None = None,
     best: int | None = None,
     weighted: bool = False,
+    columns: AnyColumns | None = None,
     config: str | Path | None = None,
     **options: Unpack[Keywords],
 ) -> Iterator[dict[str, Any]]:
@@ -150,7 +151,7 @@ def labels(
         them.
     weighted : bool
         Count each of these by its objective in ``shares``.
-    config, **options
+    columns, config, **options
         As in `optsum.solve`.
 
     Yields
@@ -174,7 +175,8 @@ def labels(
     """
     nearness = Nearness.given(within, at_least, within_steps, best)
     wanted = Wanted(soft, all_, diverse, nearness=nearness, weighted=weighted)
-    batches = label_topics(topics, resolve_labels(options, wanted, config=config), wanted)
+    resolved = resolve_labels(options, wanted, config=config)
+    batches = label_topics(with_columns(topics, columns, resolved.reading), resolved, wanted)
     return (label_row(result) for batch in batches for result in batch)
 
 

@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 
 from optsum._version import __version__
 from optsum.contracts.result import Result
+from optsum.corpus.formats.columns import parse_columns
 from optsum.corpus.rows.json_text import to_bytes
 from optsum.corpus.rows.store import Answer, RowStore
-from optsum.corpus.topic import BadTopic, Topic
-from optsum.corpus.topics import topics_read
-from optsum.corpus.unread import Unread, unread_topics
+from optsum.corpus.topic import BadTopic, Notes, Reading, Topic
+from optsum.corpus.topics import Unread, topics_read, unread_topics
 from optsum.corpus.vectors.npz import digest_of_vectors
 from optsum.errors import OptionError
 from optsum.experiments.experiment import Experiment, Shard, experiment_of
@@ -33,7 +33,7 @@ from optsum.running.executors.workers import as_done
 from optsum.running.setup import Setup, setup_of
 from optsum.running.topics import search_part
 from optsum.running.warm import warm_up
-from optsum.system.files import PathLike
+from optsum.system.files import PathLike, name_of
 from optsum.system.notebook import tracked
 
 __all__ = ["RunWork", "run"]
@@ -213,15 +213,16 @@ class RunWork(AbstractContextManager["RunWork"]):
             raise
 
     def _open(self, path: str) -> Iterator[Unread | Topic | BadTopic]:
-        reading, columns = self._experiment.cells[0].reading, self._experiment.columns
-        return unread_topics(path, reading, columns=columns, told=partial(_LOG.info, "%s"))
+        return unread_topics(path, self._reading(path))
+
+    def _reading(self, path: str) -> Reading:
+        columns = self._experiment.columns
+        mapped = None if columns is None else parse_columns(columns)
+        return self._experiment.cells[0].reading._replace(columns=mapped, notes=Notes(name_of(path)))
 
     def _fingerprint(self, path: str) -> dict[str, Any]:
-        reading, formulations = (
-            self._experiment.cells[0].reading,
-            [cell.formulated() for cell in self._experiment.cells],
-        )
-        beside = files_beside(topics_read(path, reading, self._experiment.columns), formulations)
+        formulations = [cell.formulated() for cell in self._experiment.cells]
+        beside = files_beside(topics_read(path, self._reading(path)), formulations)
         return {**fingerprint(path), **({} if beside is None else {"beside": beside})}
 
     def _warn_of_versions(self) -> None:

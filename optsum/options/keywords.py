@@ -45,8 +45,14 @@ class TextKeywords(TypedDict, total=False):
     splitter: str | Callable[..., Iterable[str]] | None
     """What splits raw text into sentences: sentencex, or module:function [sentencex]."""
 
-    flat: Literal["sentences", "texts"] | None
-    """A flat list of strings as documents or references: one text's sentences, or raw texts."""
+    flat: Literal["sentences", "texts", "tokens"] | None
+    """A flat list of strings as documents or references: one text's sentences, raw texts, or tokens."""
+
+    lines: bool | None
+    """Each line of raw text is a sentence [of dialogues and highlights]."""
+
+    source_words: int | None
+    """Read only the sentences within the first N words of the documents."""
 
     preset: str | None
     """A set of options from a paper (optsum list presets)."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from pydantic import (
@@ -33,7 +33,7 @@ class Model(BaseModel):
     def _true_is_no_number(cls, value: Any, info: ValidationInfo) -> Any:
         if type(value).__module__ == "numpy" and not getattr(value, "shape", None):  # loaded already, if it is one
             value = value.item()
-        if isinstance(value, bool) and cls.model_fields[str(info.field_name)].annotation is not bool:
+        if isinstance(value, bool) and cls.model_fields[str(info.field_name)].annotation not in {bool, bool | None}:
             raise ValueError("input should not be true or false")
         return our_value(str(info.field_name), value)
 
@@ -76,8 +76,14 @@ ModelUnits: TypeAlias = Annotated[
     Field(description="a reference is one text, or each of its sentences is clipped by itself"),
 ]
 FlatLists: TypeAlias = Annotated[
-    Literal["sentences", "texts"] | None,
-    Field(description="a flat list of strings as documents or references: one text's sentences, or raw texts"),
+    Literal["sentences", "texts", "tokens"] | None,
+    Field(description="a flat list of strings as documents or references: one text's sentences, raw texts, or tokens"),
+]
+Lines: TypeAlias = Annotated[
+    bool | None, Field(description="each line of raw text is a sentence [of dialogues and highlights]")
+]
+SourceWords: TypeAlias = Annotated[
+    int | None, Field(ge=1, description="read only the sentences within the first N words of the documents")
 ]
 
 
@@ -92,10 +98,17 @@ def analyzer_of(tokenizer: str, stem: bool, stopwords: str, stemmer: str) -> Ana
 
 def reading_of(options: Any) -> Reading:
     """Return how options of any command have texts become sentences."""
-    from optsum.corpus.sentences import splitter_of
-    from optsum.corpus.topic import Reading
+    from optsum.corpus.topic import reading_of as made
 
-    return Reading(splitter_of(options.language, options.splitter), options.flat)
+    reading = made(
+        language=options.language,
+        splitter=options.splitter,
+        flat=options.flat,
+        lines=options.lines,
+        source_words=options.source_words,
+    )
+    as_rouge_score = (options.preset or "").startswith("google")
+    return reading._replace(summary_lines="always" if as_rouge_score else None)
 
 
 class ScoreOptions(Model):
@@ -125,9 +138,11 @@ class ScoreOptions(Model):
     language: Language = "en"
     splitter: SplitterName = "sentencex"
     flat: FlatLists = None
+    lines: Lines = None
+    source_words: SourceWords = None
     preset: str | None = Field(None, description="a set of options from a paper (optsum list presets)")
 
-    @property
+    @cached_property
     def reading(self) -> Reading:
         """How what the input gives for a text becomes sentences."""
         return reading_of(self)

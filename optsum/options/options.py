@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import fields
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from inspect import Parameter, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeVar, get_type_hints
@@ -26,9 +26,11 @@ from optsum.options.model import (
     Counts,
     FlatLists,
     Language,
+    Lines,
     Model,
     ModelUnits,
     ScoreOptions,
+    SourceWords,
     SplitterName,
     Stem,
     Stemmer,
@@ -78,7 +80,7 @@ OF_SEARCHES: Final = frozenset(
 _NOT_IN_HASH = {"preset", *OF_WORKERS}
 """Options that cannot change a result; what a preset sets is in the options themselves."""
 
-_ADDED_LATER: Final = ("language", "splitter")
+_ADDED_LATER: Final = ("language", "splitter", "lines", "source_words")
 """Options that count in the hash only where they say something else than their default."""
 
 _LONGEST: Final = 10**12
@@ -162,6 +164,8 @@ class Options(Model):
     language: Language = "en"
     splitter: SplitterName = "sentencex"
     flat: FlatLists = None
+    lines: Lines = None
+    source_words: SourceWords = None
     preset: str | None = Field(None, description="a set of options from a paper (optsum list presets)")
     time_limit: float | None = Field(None, ge=0, description="seconds of search per problem")
     node_limit: int | None = Field(None, ge=0, description="nodes of the search tree per problem")
@@ -200,7 +204,7 @@ class Options(Model):
         """Return the text analysis that the objective counts with."""
         return analyzer_of(self.tokenizer or "rouge", self.stem, self.stopwords, self.stemmer)
 
-    @property
+    @cached_property
     def reading(self) -> Reading:
         """How what the input gives for a text becomes sentences."""
         return reading_of(self)

@@ -64,6 +64,8 @@ def _digest(path: str) -> str:
 def _texts(options: Options | ScoreOptions) -> dict[str, str]:
     found: dict[str, str] = {} if options.model_units == "whole" else {"models": options.model_units}
     found |= {} if options.language == "en" else {"lang": options.language}
+    found |= {} if options.lines is None else {"lines": str(options.lines).lower()}
+    found |= {} if options.source_words is None else {"source": f"{options.source_words} words"}
     return found | ({} if options.splitter == "sentencex" else {"split": str(options.splitter)})
 
 

@@ -13,7 +13,7 @@ from statistics import median
 from typing import Any, Final, Unpack
 
 from optsum.contracts.result import Result, Status, Termination
-from optsum.corpus.given import AnyTopics
+from optsum.corpus.given import AnyColumns, AnyTopics, with_columns
 from optsum.coverage.instance import Key, Sense
 from optsum.errors import InputError
 from optsum.options.keywords import Keywords
@@ -379,6 +379,7 @@ def compare(
     config: str | Path | None = None,
     keep_results: bool = True,
     details: bool = False,
+    columns: AnyColumns | None = None,
     **options: Unpack[Keywords],
 ) -> Comparison:
     """Run strategies on the same topics and hold them against the exact optimum.
@@ -405,6 +406,8 @@ def compare(
         Whether every result stays in memory, as ``table.results``.
     details : bool
         Whether the first result of each problem carries its text and all optima, for `optsum.write_page`.
+    columns : str or mapping, optional
+        As for `optsum.solve_all`.
     **options
         As for `optsum.solve`, but for `strategy`; ``backend`` is the one of "milp".
 
@@ -427,7 +430,8 @@ def compare(
     topics, named = posed(topics, options, config)
     plan = Plan.of(strategies, exact, backends, seeds=seeds, exact_time_limit=exact_time_limit, config=config, **named)
     table = Comparison(plan, keep_results=keep_results)
-    for results in compare_topics(topics, plan, details=details):
+    given = with_columns(topics, columns, plan.variants[0].reading)
+    for results in compare_topics(given, plan, details=details):
         for problem in by_problem(results):
             table.add(problem)
     return table

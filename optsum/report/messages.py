@@ -14,7 +14,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from optsum.errors import OptionError, VisibleFormatter, tracebacks_are_shown, visible
-from optsum.system.files import describe_os_error
+from optsum.system.files import PACKED, describe_os_error
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -185,7 +185,7 @@ def count_lines(path: str) -> int | None:
         if path == "-" or not stat.S_ISREG(Path(path).stat().st_mode):
             return None
         with Path(path).open("rb") as file:
-            if file.read(4).startswith((b"\x1f\x8b", b"\x28\xb5\x2f\xfd")):
+            if file.read(8).startswith(PACKED):
                 return None
             file.seek(0)
             return sum(not line.isspace() for line in file)

@@ -11,7 +11,7 @@ from typing import Any, Final, Unpack
 
 from optsum.contracts.result import Termination
 from optsum.corpus.alternatives import text_of
-from optsum.corpus.given import AnyTopics, checked_systems, checked_topics
+from optsum.corpus.given import AnyColumns, AnyTopics, checked_systems, checked_topics, with_columns
 from optsum.corpus.systems import BadSystem, System, extract_of
 from optsum.corpus.topic import BadTopic, Topic
 from optsum.errors import InputError, describe, spoken
@@ -324,7 +324,12 @@ class SystemScores(Tabular):
 
 
 def score(
-    topics: AnyTopics, systems: Any, *, config: str | Path | None = None, **options: Unpack[ScoreKeywords]
+    topics: AnyTopics,
+    systems: Any,
+    *,
+    columns: AnyColumns | None = None,
+    config: str | Path | None = None,
+    **options: Unpack[ScoreKeywords],
 ) -> SystemScores:
     """Score systems' summaries by ROUGE, and correlate the scores with human ones.
 
@@ -335,6 +340,9 @@ def score(
     systems : iterable
         Summaries, their JSON form, or what `optsum.read_systems` yields; or the path of a file of them, or a data
         frame. All in memory.
+    columns : str or mapping, optional
+        Which columns of the topics' records are what, as ``--map`` says it:
+        ``{"documents": "article", "references": "highlights"}``.
     config : path, optional
         A TOML file of options; keywords win over it.
     **options
@@ -350,25 +358,35 @@ def score(
         If the options cannot be used.
     """
     scores = SystemScores(resolve_score(options, config=config))
-    for rows in score_rows(topics, systems, scores.options, scores.oracles):
+    given = with_columns(topics, columns, scores.options.reading)
+    for rows in score_rows(given, systems, scores.options, scores.oracles):
         scores.add(rows)
     return scores
 
 
 def score_rows(
-    topics: AnyTopics, systems: Any, options: ScoreOptions, oracles: OracleScores | None = None
+    topics: AnyTopics,
+    systems: Any,
+    options: ScoreOptions,
+    oracles: OracleScores | None = None,
+    limit: int | None = None,
 ) -> Generator[list[dict[str, Any]], None, None]:
-    """Yield the rows of each topic: one a summary, in the order of the topics; then those that no topic goes with."""
+    """Yield the rows of each topic: one a summary, in the order of the topics; then those that no topic goes with.
+
+    With a `limit` only the first topics count, and their summaries.
+    """
     of_topic: dict[str, list[System]] = {}
     unread = []
-    for system in checked_systems(systems):
+    for system in checked_systems(systems, options.reading):
         if isinstance(system, BadSystem):
             unread.append(_error_row(None, None, f"{system.source}: {system.error}"))
         else:
             of_topic.setdefault(system.topic_id, []).append(system)
     warned = Warned()
-    for topic in checked_topics(topics, options.reading):
-        if isinstance(topic, BadTopic):
+    for place, topic in enumerate(checked_topics(topics, options.reading)):
+        if limit is not None and place >= limit:
+            of_topic.pop(topic.id or "", None)
+        elif isinstance(topic, BadTopic):
             # Its id may be that of a topic that can be used, so its systems wait for that.
             yield [_error_row(topic.id, None, f"{topic.source}: {topic.error}")]
         elif topic.id in of_topic:

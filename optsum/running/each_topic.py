@@ -11,7 +11,7 @@ from math import fsum
 from optsum.contracts.result import Result, Status, Termination
 from optsum.corpus.given import AnyTopic, AnyTopics, topics_of
 from optsum.corpus.topic import BadTopic, Topic, topic_of
-from optsum.corpus.unread import Unread
+from optsum.corpus.topics import Unread
 from optsum.corpus.vectors.npz import read_vectors
 from optsum.errors import OptionError, describe
 from optsum.metrics.agreement import agreed_reference

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal, Unpack
 
 from optsum.contracts.result import Result
-from optsum.corpus.given import AnyTopics, each_with_vectors, topic_given, with_vectors
+from optsum.corpus.given import AnyColumns, AnyTopics, each_with_vectors, topic_given, with_columns, with_vectors
 from optsum.corpus.topic import Topic, topic_of
 from optsum.corpus.vectors.arrays import Embed
 from optsum.options.keywords import Keywords, SolveKeywords
@@ -34,6 +34,7 @@ def solve(
     summary: Words | None = None,
     *,
     embed: Embed | None = None,
+    columns: AnyColumns | None = None,
     config: str | Path | None = None,
     **options: Unpack[Keywords],
 ) -> Result:
@@ -48,6 +49,9 @@ def solve(
         The reference summary of that document.
     embed : callable, optional
         Gives texts vectors, for ``metric="similarity"`` (`optsum.with_vectors`).
+    columns : str or mapping, optional
+        Which columns of a record are what, as ``--map`` says it:
+        ``{"documents": "article", "references": "highlights"}``.
     config : path, optional
         A TOML file of options; keywords win over it.
     **options
@@ -77,7 +81,7 @@ def solve(
     resolved = resolve(found, config=config)
     setup = setup_of(resolved)
     ready, began = warm_up(setup), clock()
-    given = topic_given(topic, summary, resolved.reading)
+    given = topic_given(topic, summary, resolved.reading, columns)
     given = given if embed is None else with_vectors(topic_of(given, resolved.reading), embed)
     problem = single_problem(given, setup)
     return charged(answer(problem, setup, began=began), ready).changed(source=problem.documents)
@@ -87,6 +91,7 @@ def solve_all(
     topics: AnyTopics,
     *,
     embed: Embed | None = None,
+    columns: AnyColumns | None = None,
     config: str | Path | None = None,
     executor: Literal["local", "dask"] | AnyExecutor | None = None,
     **options: Unpack[SolveKeywords],
@@ -96,10 +101,13 @@ def solve_all(
     Parameters
     ----------
     topics : iterable
-        Topics, their JSON form, or what `optsum.read_topics` yields; or the path of a file of them, or a data frame. Or
+        Topics, their JSON form, or what `optsum.read_topics` yields; records of a data set: a dataset of `datasets`, a
+        data frame, or objects with the columns of a well-known set or with `columns`; or the path of a file of them. Or
         problems, the path of a file of them in the normal form, or ``module.py:function``, which makes them.
     embed : callable, optional
         As in `solve`; it is called in this process, topic by topic.
+    columns : str or mapping, optional
+        As in `solve`; an id column stays the id.
     config, **options
         As in `solve`; ``workers=2`` uses two processes.
     executor : {"local", "dask"}, `concurrent.futures.Executor`, or a function that makes one
@@ -115,13 +123,14 @@ def solve_all(
     Raises
     ------
     OptsumError
-        At once, if the options cannot be used, or the solver is missing.
+        At once, if the options cannot be used, or the solver is missing; if none of several records can be used.
     """
     own = None if executor is None or isinstance(executor, str) else executor
     named = {"executor": executor} if own is None else {}
     topics, found = posed(topics, {**options, **named}, config)
     setup = setup_of(resolve(found, config=config))
-    given = topics if embed is None else each_with_vectors(topics, embed, setup.options.reading)
+    given = with_columns(topics, columns, setup.options.reading)
+    given = given if embed is None else each_with_vectors(given, embed, setup.options.reading)
     batches = each_topic(given, [setup], partial(_search_shown, setup=setup), own)
     return (result for batch in batches for result in batch)
 

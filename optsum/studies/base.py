@@ -17,8 +17,7 @@ from pydantic import BeforeValidator, Field
 
 from optsum.contracts.result import Result, Status, Termination
 from optsum.corpus.given import AnyTopics, checked_topics
-from optsum.corpus.sentences import ENGLISH, Splitter
-from optsum.corpus.topic import BadTopic, Topic
+from optsum.corpus.topic import AS_IS, BadTopic, Reading, Topic
 from optsum.errors import InputError, OptionError
 from optsum.options.options import Options
 from optsum.report.tables.table import Table, Tabular, counted
@@ -130,17 +129,17 @@ class Study(Tabular):
         del topic
         return True
 
-    def reads(self, systems: Any, split: Splitter = ENGLISH) -> Self:
+    def reads(self, systems: Any, reading: Reading = AS_IS) -> Self:
         """Take in systems' summaries, before `run`, and return the study.
 
         Parameters
         ----------
         systems : path, data frame or iterable
             As for `optsum.score`.
-        split : Splitter
-            Of summaries that are raw text.
+        reading : Reading
+            How summaries that are raw text become sentences.
         """
-        self._submissions = Submissions.of(systems, self.failures, split)
+        self._submissions = Submissions.of(systems, self.failures, reading)
         return self
 
     def resumes(self, rows: Iterable[Mapping[str, Any]]) -> Self:

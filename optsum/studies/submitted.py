@@ -11,9 +11,8 @@ from typing import Any, Self, TypeVar
 
 from optsum.corpus.alternatives import text_of
 from optsum.corpus.given import checked_systems
-from optsum.corpus.sentences import ENGLISH, Splitter
 from optsum.corpus.systems import BadSystem, System
-from optsum.corpus.topic import Text, Topic
+from optsum.corpus.topic import AS_IS, Reading, Text, Topic
 from optsum.errors import InputError
 from optsum.metrics.rouge import Score, rouge_all
 from optsum.running.setup import Setup
@@ -54,10 +53,10 @@ class Submissions:
     topics: Mapping[str, Mapping[str, System]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, systems: Any, failures: list[str], split: Splitter = ENGLISH) -> Self:
+    def of(cls, systems: Any, failures: list[str], reading: Reading = AS_IS) -> Self:
         """Return the summaries that can be used; the others are a sentence each in `failures`."""
         topics: defaultdict[str, dict[str, System]] = defaultdict(dict)
-        for system in checked_systems(systems, split):
+        for system in checked_systems(systems, reading):
             if isinstance(system, BadSystem):
                 failures.append(f"{system.source}: {system.error}")
             elif system.system in topics[system.topic_id]:

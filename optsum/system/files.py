@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import bz2
 import errno
 import gzip
+import lzma
 import os
 import stat
 import sys
@@ -12,16 +14,17 @@ import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from io import BufferedReader, RawIOBase
+from lzma import LZMAError
 from pathlib import Path
 from secrets import token_hex
 from typing import Any, Final, TypeAlias, cast
-from zipfile import BadZipFile
+from zipfile import BadZipFile, ZipFile
 
 from optsum.errors import InputError, OptsumError
 
 PathLike: TypeAlias = str | os.PathLike[str]
 
-READ_ERRORS: Final = (OSError, EOFError, ValueError, zlib.error)
+READ_ERRORS: Final = (OSError, EOFError, ValueError, zlib.error, LZMAError)
 """All that a file, compressed or not, raises while it is opened and read."""
 
 NPZ_ERRORS: Final = (
@@ -39,6 +42,13 @@ _DEEPEST = 64
 _LARGEST = 1 << 29
 _GZIP = b"\x1f\x8b"
 _ZSTD = b"\x28\xb5\x2f\xfd"
+_BZIP2 = b"BZh"
+_XZ = b"\xfd7zXZ\0"
+_ZIP = b"PK\x03\x04"
+_OTHERS = {b"7z\xbc\xaf": "7z", b"Rar!": "rar"}
+
+PACKED: Final = (_GZIP, _ZSTD, _BZIP2, _XZ, _ZIP, *_OTHERS)
+"""How files begin that hold others, or are compressed."""
 
 
 def name_of(path: PathLike) -> str:
@@ -47,12 +57,14 @@ def name_of(path: PathLike) -> str:
 
 
 def open_bytes(path: PathLike, stack: ExitStack) -> BufferedReader:
-    """Open a file that `stack` closes, unpacked if it is compressed by gzip or zstandard, whatever its name says.
+    """Open a file that `stack` closes, unpacked if it is compressed, whatever its name says.
+
+    It may be compressed by gzip, bzip2, xz or zstandard, or be the one file of a zip or tar archive.
 
     Raises
     ------
-    OSError, EOFError, ValueError, zlib.error
-        As they come (`READ_ERRORS`).
+    OSError, EOFError, ValueError, zlib.error, lzma.LZMAError
+        As they come (`READ_ERRORS`); for archives of several files, and those that need another program.
     """
     if path != "-":
         stream: BufferedReader = stack.enter_context(open(path, "rb"))  # noqa: PTH123, SIM115 (the stack closes it)
@@ -63,13 +75,69 @@ def open_bytes(path: PathLike, stack: ExitStack) -> BufferedReader:
     else:
         stream = BufferedReader(cast("RawIOBase", sys.stdin.buffer))
         stack.callback(stream.detach)
-    begin = stream.peek(len(_ZSTD))
+    begin = stream.peek(len(_XZ))
+    if begin.startswith(_ZIP):
+        return stack.enter_context(BufferedReader(cast("RawIOBase", _of_zip(stream, stack))))
+    if (other := _OTHERS.get(begin[:4])) is not None:
+        raise OSError(f"it is compressed by {other}, which other programs unpack; unpack it first")
+    unpacked: Any = None
     if begin.startswith(_GZIP):
-        unpacked = stack.enter_context(gzip.GzipFile(fileobj=stream))
-        return stack.enter_context(BufferedReader(cast("RawIOBase", unpacked)))
-    if begin.startswith(_ZSTD):
-        return stack.enter_context(BufferedReader(cast("RawIOBase", _Unpacked(stream))))
+        unpacked = gzip.GzipFile(fileobj=stream)
+    elif begin.startswith(_BZIP2) and begin[3:4].isdigit():
+        unpacked = bz2.BZ2File(stream)
+    elif begin.startswith(_XZ):
+        unpacked = lzma.LZMAFile(stream)  # noqa: SIM115
+    elif begin.startswith(_ZSTD):
+        unpacked = _Unpacked(stream)
+    if unpacked is not None:
+        stream = stack.enter_context(BufferedReader(cast("RawIOBase", stack.enter_context(unpacked))))
+    begin = b""
+    with suppress(*READ_ERRORS):  # whoever reads it says what is wrong
+        begin = stream.peek(_TAR_AT + len(_TAR))
+    if begin[_TAR_AT:].startswith(_TAR):
+        return stack.enter_context(BufferedReader(cast("RawIOBase", _of_tar(path, stack))))
     return stream
+
+
+_TAR_AT: Final = 257
+_TAR: Final = b"ustar"
+
+
+def _of_zip(stream: BufferedReader, stack: ExitStack) -> Any:
+    """Return the one file of a zip archive, opened."""
+    if not stream.seekable():
+        raise OSError("a zip archive cannot be read from a pipe; unpack it")
+    try:
+        archive = stack.enter_context(ZipFile(stream))
+        names = [name for name in archive.namelist() if not name.endswith("/")]
+        if "[Content_Types].xml" in names:
+            raise OSError("it is a document of an office program; save it as CSV")
+        return stack.enter_context(archive.open(_only(names)))
+    except (BadZipFile, RuntimeError, NotImplementedError) as error:
+        raise OSError(f"it is a zip archive that cannot be unpacked ({error}); unpack it by other means") from error
+
+
+def _of_tar(path: PathLike, stack: ExitStack) -> Any:
+    """Return the one file of a tar archive, compressed or not, opened."""
+    import tarfile
+
+    if path == "-":
+        raise OSError("a tar archive cannot be read from a pipe; unpack it")
+    try:
+        archive = stack.enter_context(tarfile.open(path))  # noqa: SIM115
+        found = archive.extractfile(_only([member.name for member in archive if member.isfile()]))
+    except tarfile.TarError as error:
+        raise OSError(f"it is a tar archive that cannot be unpacked ({error}); unpack it by other means") from error
+    return stack.enter_context(cast("Any", found))
+
+
+def _only(names: list[str]) -> str:
+    """Return the name of the one file of an archive; what systems add to archives does not count."""
+    meant = [name for name in names if not name.startswith("__MACOSX/") and not name.rpartition("/")[2].startswith(".")]
+    if len(meant) != 1:
+        listed = f" ({', '.join(meant[:3])}{', ...' if len(meant) > 3 else ''})" if meant else ""
+        raise OSError(f"it is an archive of {len(meant)} files{listed}; unpack it, and give a file or its folder")
+    return meant[0]
 
 
 def begin_of(path: PathLike, size: int) -> bytes | None:

@@ -73,8 +73,8 @@ def test_a_well_known_set_in_every_format(write: Any, tmp_path: Path) -> None:
     ]
     turned = good(tmp_path / "data", columns="documents=highlights,references=article", told=told.append)
     assert [(topic.id, topic.references[0]) for topic in turned] == [
-        ("0", ("One came.", "Two left.")),
-        ("1", ("Three.",)),
+        ("a", ("One came.", "Two left.")),
+        ("b", ("Three.",)),
     ]
     assert len(told) == 1
 
@@ -89,7 +89,7 @@ def test_somebody_with_other_columns_is_told_how_to_map_them(tmp_path: Path) -> 
     (tmp_path / "a.jsonl").write_text('{"body": "One.", "tldr": "One."}\n')
     (bad,) = read_topics(tmp_path / "a.jsonl")
     assert isinstance(bad, BadTopic)
-    assert "its keys are: body, tldr; --map documents=COLUMN,references=COLUMN" in bad.error
+    assert "its keys are: body, tldr; map documents=body,references=tldr" in bad.error
 
 
 ARXIV = {

@@ -143,7 +143,7 @@ def test_ids(given_id: object, name: str) -> None:
         ("", "is blank"),
         (" \t", "is blank"),
         (True, "is true"),
-        (1.0, "is a number"),
+        (1.5, "is a number"),
         ([], "is a list"),
         ("a\0b", r"U\+0000"),
         ("a\nb", r"U\+000A"),
@@ -172,7 +172,7 @@ def test_missing_key(key: str) -> None:
     [
         ({"documents": []}, '"documents" is an empty list'),
         ({"references": []}, '"references" is an empty list'),
-        ({"documents": "One text."}, '"documents" is a string; give a list'),
+        ({"documents": "  "}, "documents is empty; give it a text"),
         ({"documents": {"a": []}}, '"documents" is an object'),
         ({"references": 3}, '"references" is a number'),
         ({"documents": [["a"], None]}, r"documents\[1\] is null"),

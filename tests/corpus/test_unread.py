@@ -13,17 +13,16 @@ from typing import Any
 
 import pytest
 
-from optsum.corpus.topic import BadTopic, Topic
-from optsum.corpus.topics import read_topics
+from optsum.corpus.topic import BadTopic, Notes, Topic, reading_of
+from optsum.corpus.topics import Unread, read_topics, unread_topics
 from optsum.corpus.unique import Names
-from optsum.corpus.unread import Unread, unread_topics
 from optsum.errors import InputError
 
 TEXT = {"documents": [["A b .", "c d"]], "references": [["A c ."]]}
 
 
 def read(path: Path, **how: Any) -> list[Topic | BadTopic]:
-    found = pickle.loads(pickle.dumps(list(unread_topics(path, **how))))  # noqa: S301 - of this test
+    found = pickle.loads(pickle.dumps(list(unread_topics(path, reading_of(**how)))))  # noqa: S301 - of this test
     return [each.read() if isinstance(each, Unread) else each for each in found]
 
 
@@ -99,7 +98,7 @@ def test_recognised_columns_are_said_once(tmp_path: Path) -> None:
     path = tmp_path / "articles.jsonl"
     path.write_text("no JSON\n" + "".join(json.dumps({"article": "A b.", "highlights": "A."}) + "\n" for _ in "abc"))
     said: list[str] = []
-    list(unread_topics(path, told=said.append))
+    list(unread_topics(path, reading_of(notes=Notes(str(path), said.append))))
     columns = "documents are article, references are highlights, ids are the row's number"
     assert said == [f"{path}: {columns}; --map says otherwise"]
 

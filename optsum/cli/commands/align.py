@@ -14,8 +14,7 @@ from optsum.cli.exits import DONE, FAILED, INTERRUPTED, put, tell
 from optsum.cli.flags import Config, CsvSafe, Flags, Output, Overwrite, existing, output_or_pipe
 from optsum.cli.topics import Limit, Map, Topics, count_topics, open_topics
 from optsum.corpus.alignment import align
-from optsum.corpus.sentences import splitter_of
-from optsum.corpus.topic import BadTopic, Reading, Topic, topic_to_json
+from optsum.corpus.topic import BadTopic, Topic, reading_of, topic_to_json
 from optsum.options.options import options_of, resolve_as
 from optsum.report.messages import bar
 from optsum.report.tables.table import Column, Table, counted
@@ -95,7 +94,8 @@ def run(
     from optsum.corpus.rows.writer import RowWriter
 
     given, mode = resolve_as(_OPTIONS, options, config=config).model_dump(), existing(overwrite)
-    reading = Reading(splitter_of(given["language"], given["splitter"]), given["flat"])
+    texts = ("language", "splitter", "flat", "lines", "source_words")
+    reading = reading_of(**{name: given[name] for name in texts})._replace(summary_lines="broken")
     output = output_or_pipe(output)
     folder = Path(output).parent if output not in {None, "-"} else None
 

@@ -23,7 +23,9 @@ FLAGS = Flags(ScoreOptions)
 
 def run(
     topics: Topics,
-    systems: Annotated[str, typer.Argument(metavar="SYSTEMS", help="JSON Lines file of summaries")],
+    systems: Annotated[
+        str, typer.Argument(metavar="SYSTEMS", help="a file of summaries, of any format (docs/topics.md)")
+    ],
     options: dict[str, Any],
     format_: Format = "text",
     output: Output = None,
@@ -44,10 +46,7 @@ def run(
 
     scores = SystemScores(resolved)
     first_error = None
-    of_topics, of_systems = (
-        open_topics(topics, columns, resolved.reading, limit),
-        systems_read(systems, resolved.reading.split),
-    )
+    of_topics, of_systems = open_topics(topics, columns, resolved.reading), systems_read(systems, resolved.reading)
     inputs = [topics, systems, *filter(None, [config]), resolved.stopwords]
     try:
         with ExitStack() as stack:
@@ -58,7 +57,9 @@ def run(
             )
             interrupts = stack.enter_context(Interrupts())
             advance = stack.enter_context(bar("topics", lambda: count_topics(topics, limit)))
-            for rows in interrupts.pull(score_rows(of_topics, of_systems, resolved, scores.oracles), parallel=False):
+            for rows in interrupts.pull(
+                score_rows(of_topics, of_systems, resolved, scores.oracles, limit), parallel=False
+            ):
                 scores.add(rows)
                 for row in rows:
                     first_error = first_error or row["error"]

@@ -84,7 +84,7 @@ def _run(study: Study, files: StudyFiles, form: TableFormat) -> int:
             pass
     given = open_topics(topics, files.columns, reading, files.limit)
     if systems is not None:
-        study.reads(systems, reading.split)
+        study.reads(systems, reading)
     with ExitStack() as stack:
         rows = None
         if output is not None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from optsum.chunks.conllu_text import Block, conllu_blocks
-from optsum.corpus.sentences import ENGLISH, Splitter, well_formed
-from optsum.corpus.topic import BadTopic, Text, Topic, as_id
+from optsum.corpus.formats.lines import Line, bad_topic
+from optsum.corpus.sentences import well_formed
+from optsum.corpus.topic import AS_IS, Reading, as_id
 from optsum.errors import InputError
 from optsum.system.files import PathLike, describe_os_error, read_text
 
@@ -17,7 +19,7 @@ _REFERENCE = re.compile(r"(?:meta::)?(?:summary|reference)_?\d*")
 _AUTHOR = re.compile(r"\(([^()]*)\)\s*")
 
 
-def read_conllu_folder(folder: PathLike, *, split: Splitter = ENGLISH) -> Iterator[Topic | BadTopic]:
+def read_conllu_folder(folder: PathLike, *, reading: Reading = AS_IS) -> Iterator[Line]:
     """Iterate over the topics of a folder of CoNLL-U files, in the order of their names.
 
     A topic has the name of its file. Its references are comments ``# summary1 = ...``, ``# reference = ...`` (or
@@ -26,13 +28,14 @@ def read_conllu_folder(folder: PathLike, *, split: Splitter = ENGLISH) -> Iterat
 
     Parameters
     ----------
-    split : Splitter
+    reading : Reading
         By whose rules references are split into sentences.
 
     Returns
     -------
-    iterator of Topic or BadTopic
-        A file that cannot be used, or has no reference, is a `BadTopic`. One file is in memory at a time.
+    iterator of Line
+        The JSON form of each topic; a file that cannot be used, or has no reference, says so. One file is in memory at
+        a time.
 
     Raises
     ------
@@ -49,32 +52,31 @@ def read_conllu_folder(folder: PathLike, *, split: Splitter = ENGLISH) -> Iterat
         raise InputError(f"the folder {folder} cannot be read: {describe_os_error(error)}") from error
     if not files:
         raise InputError(f"{folder} cannot be read: it is a folder; give a file, or a folder of files named *.conllu")
-    return (_topic(file, split) for file in files)
+    return (_topic(file, reading) for file in files)
 
 
-def _topic(file: Path, split: Splitter) -> Topic | BadTopic:
+def _topic(file: Path, reading: Reading) -> Line:
     name = file.name.removesuffix(".gz").removesuffix(".conllu")
     source = well_formed(str(file))
     try:
         as_id(name, "the name of the file")
     except InputError as error:
-        return BadTopic(None, source, str(error))
+        return Line(source, None, str(error))
     try:
         blocks = conllu_blocks(read_text(file, ""), "")
         documents: list[list[str]] = []
-        references: list[Text] = []
+        references: list[Any] = []
         for block in blocks:
             if not documents or any(line.startswith(("# newdoc", "#newdoc")) for line in block.text.split("\n")):
                 documents.append([])
             documents[-1].append(block.parse().text)
-            references += [tuple(split(text)) for text in _references(block)]
+            references += [reading.summary(text) for text in _references(block)]
     except InputError as error:
-        return BadTopic(name, source, str(error))
+        return bad_topic(source, name, str(error))
     if not references:
-        return BadTopic(name, source, "there is no reference; give it as a comment, # summary1 = text")
-    return Topic(
-        name, tuple(map(tuple, documents)), tuple(references), parses=tuple(b.text for b in blocks), source=source
-    )
+        return bad_topic(source, name, "there is no reference; give it as a comment, # summary1 = text")
+    parses = [block.text for block in blocks]
+    return Line(source, {"id": name, "documents": documents, "references": references, "parses": parses})
 
 
 def _references(block: Block) -> Iterator[str]:

@@ -1,19 +1,31 @@
-"""Topics from files of the Document Understanding Conferences: document sets, and summaries beside them."""
+"""Topics from files of the Document Understanding Conferences and of TAC: document sets, and summaries beside them.
+
+A document has ``<DOC>``, ``<DOCNO>`` (or ``<DOC id="...">``) and ``<TEXT>``, with its sentences in ``<s ...>`` where
+they were set apart (as in Figure 1 of Lin & Hovy 2003). A summary is ``<SUM DOCSET= TYPE= SIZE= DOCREF= ...>``, or a
+page for the evaluation environment SEE, whose name says the same: ``D061.P.100.J.B.AP880911-0016.html``. It is no XML:
+tags stay open, ampersands are bare, case varies.
+"""
 
 from __future__ import annotations
 
+import html
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
 from optsum.corpus.formats.lines import Line, bad_topic
-from optsum.corpus.formats.sgml import Document, Summary, is_sgml, parse_documents, parse_summaries, summary_of_name
-from optsum.corpus.sentences import ENGLISH, Splitter, well_formed
+from optsum.corpus.sentences import lines_of, well_formed
+from optsum.corpus.topic import AS_IS, Reading
 from optsum.errors import InputError
 from optsum.system.files import begin_of, read_text
 
 _SAMPLE = 4096
+_CHOOSER = re.compile(r"(?<=\d)[a-z](?=-[a-z]$|$)")
+"""The letter of who chose the documents of a set, which summaries leave out: d061j, d0801a-a."""
+
 _LOOKED_AT = 100
 """Files of a folder that tell what it is."""
 
@@ -31,7 +43,7 @@ def duc_files(folder: Path) -> list[Path]:
     return [*first, *files] if any(map(is_duc_file, first)) else []
 
 
-def duc_topics(files: Sequence[Path], split: Splitter = ENGLISH) -> Iterator[Line]:
+def duc_topics(files: Sequence[Path], reading: Reading = AS_IS) -> Iterator[Line]:
     """Yield a topic for each document that has summaries of its own, and for each set that has summaries of it all.
 
     A topic is called after its document, or its set: ``d061``, or ``d061-200`` where there are several sizes. A set is
@@ -42,17 +54,17 @@ def duc_topics(files: Sequence[Path], split: Splitter = ENGLISH) -> Iterator[Lin
     ----------
     files : sequence of path
         All are held in memory: the largest of these sets has a few megabytes.
-    split : Splitter
+    reading : Reading
         By whose rules texts without marked sentences are split.
     """
     line = None
-    for line in _topics(files, split):
+    for line in _topics(files, reading):
         yield line
     if line is None:
         yield Line(well_formed(str(files[0])), None, "there is no whole <DOC> and no whole <SUM> here")
 
 
-def _topics(files: Sequence[Path], split: Splitter) -> Iterator[Line]:
+def _topics(files: Sequence[Path], reading: Reading) -> Iterator[Line]:
     documents: dict[str, Document] = {}
     sets: defaultdict[str, list[str]] = defaultdict(list)
     origin: dict[str, str] = {}
@@ -64,9 +76,9 @@ def _topics(files: Sequence[Path], split: Splitter) -> Iterator[Line]:
         except InputError as error:
             yield Line(source, None, str(error))
             continue
-        summary = summary_of_name(file.name, text, split)
-        summaries += parse_summaries(text, split) if summary is None else [summary]
-        for document in parse_documents(text, split):
+        summary = summary_of_name(file.name, text, reading)
+        summaries += parse_summaries(text, reading) if summary is None else [summary]
+        for document in parse_documents(text, reading):
             if not document.name:
                 yield Line(source, None, "a document has no number; give <DOCNO>")
             elif document.name in documents:
@@ -111,7 +123,7 @@ def _of_sets(
             by_set[summary.docset.casefold()][summary.size].append(summary)
     for docset, sizes in by_set.items():
         for size, own in sizes.items():
-            name = docset if len(sizes) == 1 else f"{docset}-{size}"
+            name = own[0].docset if len(sizes) == 1 else f"{own[0].docset}-{size}"
             chosen = _documents_of(own[0], documents, sets)
             if chosen:
                 yield _line(name, docset, [documents[each] for each in chosen], own)
@@ -126,7 +138,7 @@ def _documents_of(summary: Summary, documents: dict[str, Document], sets: dict[s
         return list(summary.documents)
     docset = summary.docset.casefold()
     for folder, names in sets.items():
-        if folder == docset or (folder[:-1] == docset and folder[-1].isalpha()):
+        if docset in {folder, _CHOOSER.sub("", folder)}:
             return names
     return []
 
@@ -145,3 +157,143 @@ def _line(name: str, source: str, documents: Sequence[Document], summaries: Sequ
         },
     }
     return Line(source, topic)
+
+
+# The markup.
+
+# Each looks no further than the next tag of its kind, so that damaged files take no longer than others.
+_DOC = re.compile(r"(<doc\b[^<>]*>.*?)(?=</doc>|<doc\b|\Z)", re.IGNORECASE | re.DOTALL)
+_DOCNO = re.compile(r"<docno>([^<]*)|<doc\b[^<>]*?\bid\s*=\s*[\"']?([^\"'\s<>]+)", re.IGNORECASE)
+_TEXT = re.compile(r"<text\b[^<>]*>(.*?)(?=</text>|<text\b|\Z)", re.IGNORECASE | re.DOTALL)
+_HEADLINE = re.compile(r"<(headline|hl|head|title)\b[^<>]*>.*?(?=</\1>|<\1\b|\Z)", re.IGNORECASE | re.DOTALL)
+_S = re.compile(r"<s\b([^<>]*)>", re.IGNORECASE)
+_HEAD = "hsntno"
+_PARAGRAPH = re.compile(r"</?p\b[^<>]*>|<br\b[^<>]*>|\n\s*\n", re.IGNORECASE)
+_TAG = re.compile(r"</?[a-zA-Z!][^<>]*>")
+_SUM = re.compile(r"<sum\b([^<>]*)>(.*?)(?=</sum>|<sum\b|\Z)", re.IGNORECASE | re.DOTALL)
+_ATTRIBUTE = re.compile(r"([\w-]{1,40})\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s>]+))")
+_SEE = re.compile(r"<a\b[^<>]{0,200}\bid\s*=\s*\"?\d+\"?[^<>]{0,200}>(.*?)(?=</a>|<a\b|\Z)", re.IGNORECASE | re.DOTALL)
+_NAME = re.compile(r"(d\d+(?:-[a-z])?)\.([mp])\.(\d+)\.(\w+)\.(\w+)(?:\.([\w-]+?))?(?:\.html?)?", re.IGNORECASE)
+_BEGIN = re.compile(rb"\s*(?:<\?xml[^>]*>\s*|<!doctype[^>]*>\s*)?<(?:doc|sum)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A document and its sentences; those of the headline are none of the text's."""
+
+    name: str
+    sentences: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What somebody wrote.
+
+    Attributes
+    ----------
+    docset : str
+        The set of documents, such as ``d061``.
+    documents : tuple of str
+        Those that it is of, as far as it names them.
+    multi : bool
+        It is of a whole set.
+    size : str
+        Words that were asked for, as it is written.
+    author : str
+    sentences : tuple of str
+    """
+
+    docset: str
+    documents: tuple[str, ...]
+    multi: bool
+    size: str
+    author: str
+    sentences: tuple[str, ...]
+
+
+def is_sgml(sample: bytes) -> bool:
+    """Return whether a file that begins like this holds documents or summaries."""
+    return _BEGIN.match(sample.removeprefix(b"\xef\xbb\xbf")) is not None
+
+
+def parse_documents(text: str, reading: Reading = AS_IS) -> Iterator[Document]:
+    r"""Yield the documents of a file.
+
+    Examples
+    --------
+    >>> text = "<DOC><DOCNO> AP1 </DOCNO><TEXT><s num=1>A seriously\nill cat.</s>\n<s num=2>AT&amp;T.</s></TEXT></DOC>"
+    >>> list(parse_documents(text))
+    [Document(name='AP1', sentences=('A seriously ill cat.', 'AT&T.'))]
+    """
+    for found in _DOC.finditer(text):
+        numbers = sorted(_DOCNO.finditer(found[1]), key=lambda match: match[1] is None)  # <DOCNO> before the attribute
+        number = numbers[0] if numbers else None
+        body = [match[1] for match in _TEXT.finditer(found[1])]
+        if not any(_plain(part) for part in body):  # tags that say nothing, as some conversions leave them
+            begin = number.end() if number and number[1] else found[1].index(">") + 1
+            body = [_HEADLINE.sub(" ", found[1][begin:])]
+        sentences = [sentence for part in body for sentence in _sentences(part, reading)]
+        yield Document((number[1] or number[2] or "").strip() if number else "", tuple(sentences))
+
+
+def parse_summaries(text: str, reading: Reading = AS_IS) -> Iterator[Summary]:
+    """Yield the summaries ``<SUM ...>`` of a file that are abstracts; extracts (of type ``...-E``) are passed over.
+
+    Examples
+    --------
+    >>> text = '<SUM DOCSET="d061" TYPE="PERDOC" SIZE="100" DOCREF="AP1" SUMMARIZER="B">It sat. It ran.</SUM>'
+    >>> list(parse_summaries(text))
+    [Summary(docset='d061', documents=('AP1',), multi=False, size='100', author='B', sentences=('It sat.', 'It ran.'))]
+    """
+    for found in _SUM.finditer(text):
+        said = {match[1].lower(): next(filter(None, match.groups()[1:]), "") for match in _ATTRIBUTE.finditer(found[1])}
+        what = said.get("type", "").upper()
+        if what.endswith("-E"):
+            continue
+        documents = tuple(said.get("docref", "").split())
+        multi = what.startswith("MULTI") or (what != "PERDOC" and len(documents) != 1)
+        yield Summary(
+            said.get("docset", ""), documents, multi, said.get("size", ""), said.get("summarizer", ""),
+            tuple(_sentences(found[2], reading)),
+        )  # fmt: skip
+
+
+def summary_of_name(name: str, text: str, reading: Reading = AS_IS) -> Summary | None:
+    """Return the summary of a file whose name says of what; None if it does not.
+
+    Parameters
+    ----------
+    name : str
+        SET.TYPE.SIZE.SELECTOR.AUTHOR and perhaps .DOCUMENT, as the evaluations of DUC name them.
+    text : str
+        A page of SEE, or plain text.
+
+    Examples
+    --------
+    >>> page = '<html><body><a name="1">[1]</a> <a href="#1" id=1>It sat.</a></body></html>'
+    >>> summary_of_name("D061.P.100.J.B.AP880911-0016.html", page).documents
+    ('AP880911-0016',)
+    """
+    found = _NAME.fullmatch(name)
+    if found is None:
+        return None
+    docset, what, size, _, author, document = found.groups()
+    pieces = [plain for match in _SEE.finditer(text) if (plain := _plain(match[1]))]
+    sentences = tuple(pieces or _sentences(_HEADLINE.sub(" ", text), reading))
+    return Summary(docset, (document,) if document else (), what.upper() == "M", size, author, sentences)
+
+
+def _sentences(text: str, reading: Reading) -> list[str]:
+    """Return the sentences that are set apart, or those that the splitter finds in each paragraph."""
+    pieces = _S.split(text)  # text, attributes, sentence, attributes, sentence, ...
+    if len(pieces) > 1:
+        texts = [piece for said, piece in zip(pieces[1::2], pieces[2::2], strict=True) if _HEAD not in said.lower()]
+        return [plain for piece in texts if (plain := _plain(piece))]
+    parts = _PARAGRAPH.split(text)
+    if reading.lines:
+        return [plain for part in parts for line in lines_of(part) if (plain := _plain(line))]
+    return [sentence for part in parts if (plain := _plain(part)) for sentence in reading.split(plain)]
+
+
+def _plain(text: str) -> str:
+    return " ".join(html.unescape(_TAG.sub(" ", text)).split())

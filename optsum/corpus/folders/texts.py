@@ -4,29 +4,27 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from itertools import zip_longest
 from pathlib import Path
 from typing import Final
 
-from optsum.corpus.formats.columns import Columns, between_marks
 from optsum.corpus.formats.lines import Line, bad_topic, broken_off
-from optsum.corpus.sentences import ENGLISH, Splitter, well_formed
+from optsum.corpus.sentences import well_formed
+from optsum.corpus.topic import AS_IS, Reading, Text
 from optsum.errors import InputError
 from optsum.system.files import READ_ERRORS, PathLike, begin_of, describe_os_error, open_bytes, read_text
 
-__all__ = ["line_pair"]
-
 _DOCUMENTS: Final = (
     *("documents", "document", "articles", "article"),
-    *("source", "sources", "src", "texts", "text", "docs"),
+    *("source", "sources", "src", "texts", "text", "docs", "news articles"),
 )
 _REFERENCES: Final = (
     *("references", "reference", "summaries", "summary", "highlights"),
     *("target", "targets", "tgt", "abstracts", "models"),
 )
-_HIGHLIGHT: Final = re.compile(r"^[ \t]*@highlight[ \t]*$", re.MULTILINE)
+_HIGHLIGHT: Final = re.compile(r"^[^\S\r\n]*@highlight[^\S\r\n]*\r?$", re.MULTILINE)
 
 
 def stories_in(folder: Path) -> list[Path]:
@@ -34,7 +32,7 @@ def stories_in(folder: Path) -> list[Path]:
     return sorted(file for file in folder.glob("*.story") if file.is_file())
 
 
-def story_topics(files: list[Path], split: Splitter = ENGLISH) -> Iterator[Line]:
+def story_topics(files: list[Path], reading: Reading = AS_IS) -> Iterator[Line]:
     """Yield a topic for each file: raw text, and below each line ``@highlight`` a sentence of the one reference.
 
     CNN / Daily Mail was spread so. A topic has the name of its file.
@@ -49,7 +47,7 @@ def story_topics(files: list[Path], split: Splitter = ENGLISH) -> Iterator[Line]
             yield _bad(file, "there is no reference; write one below a line @highlight")
             continue
         reference = [" ".join(highlight.split()) for highlight in highlights if highlight.strip()]
-        yield _line(file, [_sentences(document, split)], [reference])
+        yield _line(file, reading.documents(document, "the story"), [tuple(reference)])
 
 
 def parallel_folders(folder: Path) -> tuple[Path, Path] | None:
@@ -60,12 +58,13 @@ def parallel_folders(folder: Path) -> tuple[Path, Path] | None:
     return (documents, references) if documents is not None and references is not None else None
 
 
-def parallel_topics(folders: tuple[Path, Path], split: Splitter = ENGLISH) -> Iterator[Line]:
+def parallel_topics(folders: tuple[Path, Path], reading: Reading = AS_IS) -> Iterator[Line]:
     """Yield a topic for each file, or folder of files, among the documents.
 
     A topic is called after its file without the ending (or its folder, whose files are its documents). Its references
     are the files of the same name, with or without something behind it: ``a.txt`` has ``a.txt``, ``a.1.txt``,
-    ``a.B.txt``, or all files of a folder ``a``.
+    ``a.B.txt``, or all files of a folder ``a``. Where two folders ``a`` hold files of the same names, those are the
+    topics, ``a/1``, ``a/2`` (BBC News Summary).
     """
     documents, references = folders
     by_name: defaultdict[str, list[Path]] = defaultdict(list)
@@ -73,22 +72,44 @@ def parallel_topics(folders: tuple[Path, Path], split: Splitter = ENGLISH) -> It
         for name in _prefixes(entry):
             by_name[name] += _files(entry)
     for entry in _entries(documents):
+        beside = references / entry.name
+        if entry.is_dir() and beside.is_dir():
+            files = [{_name(file): file for file in _files(each)} for each in (entry, beside)]
+            shared = files[0].keys() & files[1].keys()
+            if shared and files[0].keys() == files[1].keys():
+                reading.notes(
+                    "folders",
+                    f"{entry} and {beside} hold files of the same names, which are topics of their own, such as "
+                    f"{entry.name}/{min(shared)}; for one topic give the references other names",
+                )
+                for name, file in files[0].items():
+                    yield _topic(f"{entry.name}/{name}", file, [file], [files[1][name]], references, reading)
+                continue
+            if shared:
+                reading.notes(
+                    "folders",
+                    f"{entry} is one topic, though {beside} holds some files of the same names, such as {min(shared)}; "
+                    "where all names are the same, each is a topic of its own",
+                )
         name = _name(entry)
-        found: list[list[list[str]]] = [[], []]
-        bad = None
-        for texts, files in zip(found, (_files(entry), by_name.get(name, [])), strict=True):
-            for file in files:
-                text = _text(file)
-                if isinstance(text, Line):
-                    bad = bad or text
-                else:
-                    texts.append(_sentences(text, split))
-        if bad is not None:
-            yield bad._replace(value={**bad.value, "id": name})
-        elif not found[1]:
-            yield _bad(entry, f"there is no reference in {references} that is called {name}")
-        else:
-            yield _line(entry, *found)
+        yield _topic(name, entry, _files(entry), by_name.get(name, []), references, reading)
+
+
+def _topic(
+    name: str, entry: Path, documents: list[Path], summaries: list[Path], references: Path, reading: Reading
+) -> Line:
+    """Return the topic of some files; `references` is the folder where more of them were looked for."""
+    texts: list[Text] = []
+    found: list[Text] = []
+    try:
+        for file in documents:
+            texts += reading.documents(read_text(file, ""), "the documents")
+        found = [reading.summary(read_text(file, "")) for file in summaries]
+    except InputError as error:
+        return bad_topic(well_formed(str(entry)), name, str(error))
+    if not found:
+        return bad_topic(well_formed(str(entry)), name, f"there is no reference in {references} that is called {name}")
+    return _line(entry, texts, found, name)
 
 
 def _entries(folder: Path) -> list[Path]:
@@ -109,14 +130,6 @@ def _prefixes(entry: Path) -> list[str]:
     return [name] if entry.is_dir() else list(filter(None, (name, name.rpartition(".")[0])))
 
 
-def _sentences(text: str, split: Splitter) -> list[str]:
-    """Return the sentences of a text; an empty line ends one, as below a heading."""
-    if (marked := between_marks(text)) is not None:
-        return marked
-    paragraphs = [" ".join(paragraph.split()) for paragraph in re.split(r"\n\s*\n", text)]
-    return [sentence for paragraph in paragraphs for sentence in split(paragraph)]
-
-
 def _text(file: Path) -> str | Line:
     try:
         return read_text(file, "")
@@ -124,8 +137,11 @@ def _text(file: Path) -> str | Line:
         return _bad(file, str(error))
 
 
-def _line(file: Path, documents: list[list[str]], references: list[list[str]]) -> Line:
-    return Line(well_formed(str(file)), {"id": _name(file), "documents": documents, "references": references})
+def _line(file: Path, documents: Sequence[Text], references: Sequence[Text], name: str | None = None) -> Line:
+    return Line(
+        well_formed(str(file)),
+        {"id": name or _name(file), "documents": list(map(list, documents)), "references": list(map(list, references))},
+    )
 
 
 def _bad(file: Path, error: str) -> Line:
@@ -142,8 +158,6 @@ _COUNTERPARTS: Final = {
     "text": ("summary",),
 }
 """Words in the names of two files that belong together."""
-
-_COLUMNS: Final = Columns({"documents": ("source",), "references": ("target",)})
 
 
 def line_pair(path: PathLike) -> tuple[Path, Path] | None:
@@ -174,10 +188,10 @@ def _is_text(path: Path) -> bool:
     return begin is not None and not begin.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(others)
 
 
-def pair_topics(pair: tuple[Path, Path], split: Splitter = ENGLISH) -> Iterator[Line]:
+def pair_topics(pair: tuple[Path, Path], reading: Reading = AS_IS) -> Iterator[Line]:
     """Return a topic for each two lines, called by its number from 0.
 
-    A line is raw text, or has marks between its sentences or documents (`optsum.corpus.formats.columns`).
+    A line is raw text, or has marks between its sentences or documents (`optsum.corpus.sentences`).
 
     Raises
     ------
@@ -192,23 +206,23 @@ def pair_topics(pair: tuple[Path, Path], split: Splitter = ENGLISH) -> Iterator[
         except READ_ERRORS as error:
             stack.close()
             raise InputError(f"the file {path} cannot be opened: {describe_os_error(error)}") from error
-    return _pairs(pair, streams[0], streams[1], stack, split)
+    return _pairs(pair, streams[0], streams[1], stack, reading)
 
 
 def _pairs(
-    pair: tuple[Path, Path], sources: Iterator[bytes], targets: Iterator[bytes], stack: ExitStack, split: Splitter
+    pair: tuple[Path, Path], sources: Iterator[bytes], targets: Iterator[bytes], stack: ExitStack, reading: Reading
 ) -> Iterator[Line]:
     number = 0
     with stack:
         try:
             for number, (source, target) in enumerate(zip_longest(sources, targets)):
-                yield _of_two_lines(pair, number, source, target, split)
+                yield _of_two_lines(pair, number, source, target, reading)
         except READ_ERRORS as error:
             yield broken_off(error, str(pair[0]), number + 1)
 
 
 def _of_two_lines(
-    pair: tuple[Path, Path], number: int, source: bytes | None, target: bytes | None, split: Splitter
+    pair: tuple[Path, Path], number: int, source: bytes | None, target: bytes | None, reading: Reading
 ) -> Line:
     texts = {}
     for name, path, other, raw in (("source", *pair, source), ("target", *pair[::-1], target)):
@@ -220,5 +234,8 @@ def _of_two_lines(
         except UnicodeDecodeError as error:
             reason = f"byte {error.start + 1} (0x{raw[error.start]:02x}) is not UTF-8; save the file as UTF-8"
             return bad_topic(where, str(number), reason)
-    (topic,) = _COLUMNS.topics(texts, number, split)
-    return Line(f"{pair[0]}:{number + 1}", topic)
+        if not texts[name]:
+            return bad_topic(where, str(number), "the line is empty; give it a text, or leave it out of both files")
+    documents = [list(document) for document in reading.documents(texts["source"], str(pair[0]))]
+    references = [list(reading.summary(texts["target"]))]
+    return Line(f"{pair[0]}:{number + 1}", {"id": str(number), "documents": documents, "references": references})

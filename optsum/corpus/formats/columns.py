@@ -1,4 +1,4 @@
-"""Records of other people's data sets as topics: which of their fields is what (``--map``), marks in their texts."""
+"""Records of other people's data sets: which of their fields is what (``--map``), and what is known of them."""
 
 from __future__ import annotations
 
@@ -7,50 +7,8 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from optsum.corpus.sentences import ENGLISH, Splitter, as_sentences, json_type
+from optsum.corpus.sentences import json_type
 from optsum.errors import InputError, OptionError, unknown_name
-
-__all__ = ["WELL_KNOWN", "Columns", "parse_columns", "recognised"]
-
-_TAG = re.compile(r"(</?[sStT]>)")
-_BETWEEN = re.compile(r"<q>|##SENT##|\[CLS\] \[SEP\]|\[SEP\] \[CLS\]")
-_DOCUMENTS = re.compile(r"\|\|\|\|\||story_separator_special_tag")
-
-
-def between_marks(text: str) -> list[str] | None:
-    """Return the sentences of a text that has marks for them, without the marks; None for one that has none.
-
-    Marks are ``<S> ... </S>`` (the arXiv and PubMed set; also in lower case), ``<t> ... </t>`` (CNN / Daily Mail as
-    pointer networks read it), and between two sentences ``<q>`` (PreSumm), ``##SENT##`` and ``[CLS] [SEP]``.
-
-    Examples
-    --------
-    >>> between_marks("<S> we study cats . </S> <S> they sleep . </S>"), between_marks("a b<q>c d")
-    (['we study cats .', 'they sleep .'], ['a b', 'c d'])
-    >>> between_marks("a < b")
-    """
-    pieces = _TAG.split(text)  # text, tag, text, tag, ..., text
-    if len(pieces) > 1 and not any(outside.strip() for outside in pieces[::4]):
-        tags = [tag.lower() for tag in pieces[1::2]]
-        opened, closed = tags[::2], tags[1::2]
-        if all("/" not in tag for tag in opened) and closed == [f"</{tag[1:]}" for tag in opened]:
-            return [sentence for inner in pieces[2::4] if (sentence := inner.strip())]
-    pieces = _BETWEEN.split(text)
-    if len(pieces) > 1:
-        return [sentence for piece in pieces if (sentence := piece.strip())]
-    return None
-
-
-def documents_between_marks(text: str) -> list[str]:
-    """Return the documents of a text: ``|||||`` or ``story_separator_special_tag`` stands between two (Multi-News).
-
-    Examples
-    --------
-    >>> documents_between_marks("one ||||| two |||||"), documents_between_marks("one")
-    (['one', 'two'], ['one'])
-    """
-    return [document for piece in _DOCUMENTS.split(text) if (document := piece.strip())] or [text]
-
 
 Path = tuple[str, ...]
 """Names, and ``"[]"`` for "a topic of each item", ``"[*]"`` for "all items"."""
@@ -93,6 +51,34 @@ def split_at(path: Path) -> tuple[Path, Path] | None:
     return path[:at], path[at + 1 :]
 
 
+def items_of(value: Any, path: Path, names: Collection[str] = ()) -> list[Any] | tuple[Any, ...]:
+    """Return the items of a list; an object of lists (`datasets` has these for lists of objects) is turned into one.
+
+    Parameters
+    ----------
+    path : path
+        Where the value stands, for messages.
+    names : collection of str
+        The lists of an object that are wanted; all, if none is named.
+
+    Raises
+    ------
+    InputError
+        If it is neither, or the lists of the object differ in length.
+    """
+    where = ".".join(path).replace(".[", "[") or "the record"
+    if isinstance(value, Mapping):
+        lists = {name: value.get(name) for name in names or value}
+        sizes = {len(each) for each in lists.values() if isinstance(each, list | tuple)}
+        if len(sizes) == 1 and all(isinstance(each, list | tuple) for each in lists.values()):
+            return [dict(zip(lists, each, strict=True)) for each in zip(*lists.values(), strict=True)]
+        if len(sizes) > 1:
+            raise InputError(f"the lists {', '.join(map(str, lists))} of {where} differ in length, so no item has both")
+    if not isinstance(value, list | tuple):
+        raise InputError(f"{where} is {json_type(value)}, and [] asks for a list")
+    return value
+
+
 def value_at(record: Any, path: Path) -> Any:
     """Return what stands at a path without ``[]``; None where a name is missing.
 
@@ -106,12 +92,13 @@ def value_at(record: Any, path: Path) -> Any:
         if value is None:
             return None
         if step == "[*]":
-            if not isinstance(value, list | tuple):
+            if not isinstance(value, list | tuple | Mapping):
                 raise InputError(f"{'.'.join(path[:place])} is {json_type(value)}, and [*] asks for a list")
-            found = [value_at(item, path[place + 1 :]) for item in value]
+            found = [value_at(item, path[place + 1 :]) for item in items_of(value, path[:place])]
             return [item for each in found for item in each] if "[*]" in path[place + 1 :] else found
         if not isinstance(value, Mapping):
-            raise InputError(f"{'.'.join(path[:place])} is {json_type(value)}, and has no field {step!r}")
+            hint = "; [*] behind it takes all its items" if isinstance(value, list | tuple) else ""
+            raise InputError(f"{'.'.join(path[:place])} is {json_type(value)}, and has no field {step!r}{hint}")
         value = value.get(step)
     return value
 
@@ -119,21 +106,64 @@ def value_at(record: Any, path: Path) -> Any:
 _TEXTS: Final = ("documents", "references")
 _KEYS: Final = ("id", *_TEXTS, "cover", "parses", "meta")
 
+OWN: Final = frozenset({"documents", "cover"})
+"""Keys by which a topic of optsum's own is known."""
+
 WELL_KNOWN: Final[tuple[tuple[str, str], ...]] = (
     ("article", "highlights"),  # CNN / Daily Mail
-    ("document", "summary"),  # XSum, Multi-News
+    ("document", "summary"),  # XSum, Multi-News, Gigaword
     ("dialogue", "summary"),  # SAMSum, DialogSum
-    ("text", "summary"),  # BillSum, Reddit TIFU, MatchSum
+    ("text", "summary"),  # BillSum, MatchSum
     ("article_text", "abstract_text"),  # arXiv and PubMed
     ("article", "abstract"),  # the same, as scientific_papers
     ("report", "summary"),  # GovReport
     ("src_txt", "tgt_txt"),  # PreSumm
     ("src", "tgt"),  # BertSum, and files made of two
-    ("source", "target"),
+    ("source", "target"),  # SciTLDR, and files made of two
 )
 """Columns of documents and references in public data sets."""
 
-_IDS: Final = ("article_id", "guid", "docid", "id")
+IDS: Final = ("article_id", "guid", "docid", "paper_id", "id")
+"""Columns of ids in public data sets; the first that is there is taken."""
+
+SENTENCES: Final = frozenset({"article_text", "abstract_text", "src_txt", "tgt_txt", "source"})
+"""Columns whose list of strings is one text, sentence by sentence, whatever the splitter finds in a string."""
+
+SEVERAL: Final = frozenset({"target", "targets", "references", "summaries", "tldrs", "human_summaries"})
+"""Columns whose list of strings is several summaries (SciTLDR, Opinosis, SummEval)."""
+
+LINES: Final = frozenset({"dialogue", "dialog", "conversation", "highlights"})
+"""Columns whose lines, where there are several, are the sentences (SAMSum, DialogSum, CNN / Daily Mail)."""
+
+TOKENS: Final = frozenset({"src", "tgt"})
+"""Columns whose lists of strings are sentences of tokens (BertSum), beside those that say so by their name."""
+
+_MAY_BE: Final = {
+    "documents": (
+        *("documents", "document", "article", "text", "dialogue", "source", "report", "transcript", "content", "body"),
+        *("maintext", "articles", "review_sents", "meeting", "story", "paper", "src", "input"),
+    ),
+    "references": (
+        *("references", "reference", "summary", "highlights", "abstract", "tldr", "target", "summaries", "headline"),
+        *("tgt", "short_summary", "description", "output", "title"),
+    ),
+}
+"""Columns that look like documents or references, the likeliest first."""
+
+
+def advice_for(names: Collection[Any], lacking: str | None = None) -> str:
+    """Return what to write for a record whose columns are not known, as the end of a message.
+
+    Where only one key is `lacking`, there is nothing to be said unless a column looks like it.
+    """
+    found = {}
+    for key, likely in _MAY_BE.items():
+        beginning = [name for name in names if isinstance(name, str) and key == "references" and "summary" in name]
+        found[key] = next((name for name in (*likely, *beginning) if name in names), "COLUMN")
+    if found["documents"] == found["references"] == "COLUMN":
+        found = dict.fromkeys(found, "COLUMN")
+    pairs = ",".join(f"{key}={name}" for key, name in found.items())
+    return f"; --map {pairs} says which is what" if lacking is None or found[lacking] != "COLUMN" else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,10 +180,10 @@ class Columns:
 
     @property
     def names(self) -> frozenset[str]:
-        """The columns that the paths begin with."""
-        return frozenset(path[0] for path in self.paths.values())
+        """The columns that the paths begin with, but for the id, which need not be there."""
+        return frozenset(path[0] for key, path in self.paths.items() if key != "id")
 
-    def topics(self, record: Any, number: int, split: Splitter = ENGLISH) -> Iterator[dict[str, Any]]:
+    def topics(self, record: Any, number: int) -> Iterator[dict[str, Any]]:
         """Yield the topics of a record: one, or one for each item of the list that ``[]`` stands behind.
 
         Parameters
@@ -161,8 +191,6 @@ class Columns:
         number : int
             From 0; the id where there is none. Topics of a list are called ``id.0``, ``id.1``, ... if none of their
             items has an id.
-        split : Splitter
-            By whose rules raw texts are split.
 
         Raises
         ------
@@ -173,35 +201,29 @@ class Columns:
             raise InputError(
                 f"a record is an object with the columns {', '.join(sorted(self.names))}, not {json_type(record)}"
             )
-        path = self.paths.get("id")
-        name = None if path is None or "[]" in path else value_at(record, path)
-        name = str(number) if name is None else name
-        lists = {halves[0] for path in self.paths.values() if (halves := split_at(path)) is not None}
+        path = self.paths.get("id", ("id",))
+        name = None if "[]" in path else value_at(record, path)
+        name = str(number) if name is None or name == "" else name
+        lists = {halves[0]: halves[1] for path in self.paths.values() if (halves := split_at(path)) is not None}
         if not lists:
-            yield self._topic(record, None, name, split)
+            yield self._topic(record, None, name)
             return
         (place,) = lists
-        items = value_at(record, place)
-        if not isinstance(items, list | tuple):
-            raise InputError(f"{'.'.join(place)} is {json_type(items)}, and [] asks for a list")
-        for position, item in enumerate(items):
-            yield self._topic(record, item, f"{name}.{position}", split)
+        names = {path[len(place) + 1] for path in self.paths.values() if "[]" in path and len(path) > len(place) + 1}
+        for position, item in enumerate(items_of(value_at(record, place), place, names)):
+            yield self._topic(record, item, f"{name}.{position}")
 
-    def _topic(self, record: Any, item: Any, name: object, split: Splitter) -> dict[str, Any]:
+    def _topic(self, record: Any, item: Any, name: object) -> dict[str, Any]:
         topic: dict[str, Any] = {"id": name}
         meta: dict[str, Any] = {}
         for key, path in self.paths.items():
             halves = split_at(path)
             value = value_at(record, path) if halves is None else value_at(item, halves[1])
-            if value is None and key in _TEXTS:
-                raise InputError(f'there is no "{key}": {".".join(path)} is not there, or null')
             if value is None or (key == "id" and halves is None):  # the name is that of the record
                 continue
-            if key in _TEXTS:
-                topic[key] = _texts(value, path, split, several=key == "documents")
-            elif key.startswith("meta."):
+            if key.startswith("meta."):
                 meta[key.removeprefix("meta.")] = value
-            else:
+            elif value != "" or key in _TEXTS:
                 topic[key] = value
         return {**topic, "meta": {**topic.get("meta", {}), **meta}} if meta else topic
 
@@ -217,7 +239,7 @@ def parse_columns(given: str | Mapping[str, str]) -> Columns:
     Examples
     --------
     >>> parse_columns("documents=article,references=highlights").paths
-    {'documents': ('article',), 'references': ('highlights',)}
+    {'id': ('id',), 'documents': ('article',), 'references': ('highlights',)}
     """
     pairs = [tuple(part.partition("=")[::2]) for part in given.split(",")] if isinstance(given, str) else given.items()
     paths: dict[str, Path] = {}
@@ -233,11 +255,17 @@ def parse_columns(given: str | Mapping[str, str]) -> Columns:
         paths[key] = parse_path(path)
     if "cover" not in paths and (lacking := [key for key in _TEXTS if key not in paths]):
         raise OptionError(f"--map does not say where the {lacking[0]} are: give {lacking[0]}=COLUMN too.")
-    if len({halves[0] for path in paths.values() if (halves := split_at(path)) is not None}) > 1:
-        raise OptionError(
-            "--map makes topics of the items of two lists: use [] behind one list, and [*] for the others."
-        )
-    return Columns(paths)
+    halved = [halves for path in paths.values() if (halves := split_at(path)) is not None]
+    if len({place for place, _ in halved}) > 1:
+        parents = {place[:-1] for place, _ in halved}
+        if len(parents) > 1 or any(rest or place[-1] == "[*]" for place, rest in halved):
+            raise OptionError(
+                "--map makes topics of the items of two lists: use [] behind one list, and [*] for the others."
+            )
+        for key, place in list(paths.items()):  # lists side by side: those of one object, item by item
+            if "[]" in place:
+                paths[key] = (*place[:-2], "[]", place[-2])
+    return Columns({"id": ("id",), **paths})
 
 
 def recognised(names: Collection[str]) -> Columns | None:
@@ -246,57 +274,12 @@ def recognised(names: Collection[str]) -> Columns | None:
     Examples
     --------
     >>> recognised(["article", "highlights", "id"]).paths
-    {'documents': ('article',), 'references': ('highlights',), 'id': ('id',)}
+    {'id': ('id',), 'documents': ('article',), 'references': ('highlights',)}
     """
-    if {*_TEXTS, "cover"} & set(names):
+    if not OWN.isdisjoint(names) or "references" in names:
         return None
     for documents, references in WELL_KNOWN:
         if documents in names and references in names:
-            paths: dict[str, Path] = {"documents": (documents,), "references": (references,)}
-            if own := next((name for name in _IDS if name in names), None):
-                paths["id"] = (own,)
-            return Columns(paths)
+            own = next((name for name in IDS if name in names), "id")
+            return Columns({"id": (own,), "documents": (documents,), "references": (references,)})
     return None
-
-
-# Texts.
-
-
-def _texts(value: object, path: Path, split: Splitter, *, several: bool) -> list[Any]:
-    """Return documents or references, each a list of sentences.
-
-    A string is one raw text (or several, where marks say so). A list of strings is one text, sentence by sentence, as
-    every public data set means it; one that ``[*]`` has gathered is of texts. Lists of lists of words are sentences.
-    """
-    where = ".".join(path)
-    if isinstance(value, str):
-        texts: list[Any] = documents_between_marks(value) if several else [value]
-    elif not isinstance(value, list | tuple):
-        raise InputError(f"{where} is {json_type(value)}; give a string, a list of sentences, or a list of texts")
-    elif "[*]" in path:
-        texts = [text for text in value if text is not None]
-    elif all(isinstance(item, str) for item in value) or _is_tokens(value):
-        texts = [[piece for item in value for piece in _pieces(item)]]
-    else:
-        texts = list(value)
-    return [list(as_sentences(_marked(text), f"{where}[{number}]", split)) for number, text in enumerate(texts)]
-
-
-def _pieces(item: Any) -> list[Any]:
-    """Return a sentence, or those that marks make of it."""
-    return ([item] if (found := between_marks(item)) is None else found) if isinstance(item, str) else [item]
-
-
-def _marked(text: Any) -> Any:
-    return found if isinstance(text, str) and (found := between_marks(text)) is not None else text
-
-
-def _is_tokens(value: Collection[Any]) -> bool:
-    """Whether lists of lists are sentences of words, and not texts of sentences: no string in them has a blank."""
-    lists = [item for item in value if isinstance(item, list | tuple)]
-    words = [word for item in lists for word in item]
-    return (
-        bool(words)
-        and len(lists) == len(value)
-        and all(isinstance(w, str) and not set(w) & set(" \t\n") for w in words)
-    )

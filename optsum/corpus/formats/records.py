@@ -7,6 +7,7 @@ TSV with a heading; a table of alternatives is one record. All of them may be co
 from __future__ import annotations
 
 import codecs
+import re
 from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack
 from functools import partial
@@ -14,7 +15,7 @@ from io import BufferedReader
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from optsum.corpus.formats.columns import recognised
+from optsum.corpus.formats.columns import advice_for, recognised
 from optsum.corpus.formats.cover_table import is_cover_table, parse_cover_table
 from optsum.corpus.formats.lines import Line, NumberedLines, RawLine, array_records, decode, raw_lines
 from optsum.corpus.formats.tables import OfCells, csv_records, heading_of, parquet_records, topic_record
@@ -28,6 +29,10 @@ _PARQUET = b"PAR1"
 
 _LARGEST: Final = 1 << 26
 """Bytes of a table of alternatives, which is read whole."""
+
+_SUMMARY: Final = "system summary"
+_RECORDS: Final = re.compile(r"\.(?:jsonl?|ndjson|csv|tsv|parquet)\b", re.IGNORECASE)
+"""Endings of files that are no plain text."""
 
 _LISTED: Final = 8
 """Columns of a table that a message names."""
@@ -114,8 +119,7 @@ def _check_columns(name: str, what: str, columns: Collection[str], names: Collec
         return
     listed = ", ".join(list(names)[:_LISTED])
     raise InputError(
-        f"{name} is a table without topics: it has no column documents, but {visible(listed)}; "
-        "--map documents=COLUMN,references=COLUMN says which is what"
+        f"{name} is a table without topics: it has no column documents, but {visible(listed)}{advice_for(names)}"
     )
 
 
@@ -140,11 +144,28 @@ def _reader(
         return lambda lines, _: _cover_table(lines, path)
     if decode(first, name).error is None or b"\n{" in sample:
         return raw_lines
+    if what == _SUMMARY and path != "-" and not _RECORDS.search(str(path)):
+        return partial(_summaries, Path(path))
     named = "id, documents and references" if what == "topic" else "topic_id, system and summary"
     raise InputError(
         f"{name} is of no format that optsum reads: give JSON Lines or a JSON array, CSV, TSV or Parquet with the "
         f"columns {named}, a table of alternatives, or a folder of CoNLL-U files"
     )
+
+
+def _summaries(path: Path, lines: NumberedLines, name: str) -> Iterator[Line]:
+    """Yield the summaries of plain text, one a line: of the topics 0, 1, ..., by the system that the file is called."""
+    system, last = path.name.partition(".")[0], 0
+    for number, raw in lines:
+        for blank in range(last + 1, number):  # above the first line that is not blank
+            yield Line(f"{name}:{blank}", {"topic_id": str(blank - 1), "system": system, "summary": ""})
+        source, last = f"{name}:{number}", number
+        try:
+            text = raw.decode("utf-8-sig" if number == 1 else "utf-8").strip()
+        except UnicodeDecodeError:
+            yield Line(source, None, "this is not UTF-8; save the file as UTF-8")
+            continue
+        yield Line(source, {"topic_id": str(number - 1), "system": system, "summary": text})
 
 
 def _cover_table(lines: NumberedLines, path: PathLike) -> Iterator[Line]:

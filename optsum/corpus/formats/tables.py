@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterator
 from io import BufferedReader
 from typing import Any, Final, TypeAlias
@@ -75,42 +75,117 @@ def csv_records(
     closed : bool
         Whether each row has a line break at its end, as optsum writes them: then a last one without is half a row.
     """
-    csv.field_size_limit(LONGEST)  # a document is one cell
     delimiter, names = heading
     if len(set(names)) < len(names):
         repeated = next(each for each, count in Counter(names).items() if count > 1)
         raise InputError(f"{name} has two columns {repeated!r}; name each column once")
-    at, _ = next(lines)
-    torn = False
-
-    def texts() -> Iterator[str]:
-        nonlocal at, torn
-        for at, raw in lines:  # noqa: B007 (the line of a record is that of its end)
-            torn = closed and not raw.endswith(b"\n")
-            yield raw.decode("utf-8", "surrogateescape")
-        torn = closed  # whoever asks for more has begun a cell
-
-    rows = csv.reader(texts(), delimiter=delimiter, strict=closed)
-    number = 0
+    next(lines)
+    rows = _bare_rows(lines) if delimiter == "\t" and not closed else _quoted_rows(lines, heading, closed=closed)
+    number = at = 0
     while True:
         try:
-            cells = next(rows)
-            if not cells or (len(cells) == 1 < len(names) and not cells[0].strip()):
-                lines.skip_blank()
-                continue
+            at, cells, fault, torn = next(rows)
         except StopIteration:
             return
-        except csv.Error as error:
-            yield Line(f"{name}:{at}", None, f"this is no row of a table: {error}", ended=not torn)
-            continue
         except READ_ERRORS as error:
             yield broken_off(error, name, at + 1)
             return
-        if torn:
-            yield Line(f"{name}:{at}", None, "the row was not written to its end", ended=False)
+        source = f"{name}:{at}"
+        if fault is not None:
+            yield Line(source, None, fault, ended=not torn)
+        elif torn:
+            yield Line(source, None, "the row was not written to its end", ended=False)
             return
-        yield _record(dict(zip(names, cells, strict=False)), len(cells) - len(names), number, f"{name}:{at}", of_cells)
+        else:
+            yield _record(dict(zip(names, cells, strict=False)), len(cells) - len(names), number, source, of_cells)
         number += 1
+
+
+_Row: TypeAlias = tuple[int, list[str], str | None, bool]
+"""The line that a row begins in, its cells, why it is none, and whether the file ends in it."""
+
+
+def _bare_rows(lines: NumberedLines) -> Iterator[_Row]:
+    """Yield the rows of tab-separated text, which has no quoting: a line is a row.
+
+    Marks around a whole cell are left out if those within pair, as programs write them that quote all the same.
+    """
+    for number, raw in lines:
+        if text := raw.decode("utf-8", "surrogateescape").rstrip("\r\n"):
+            cells = text.split("\t")
+            yield number, [_whole_cell(cell) for cell in cells], None, False
+        else:
+            lines.skip_blank()
+
+
+def _whole_cell(cell: str) -> str:
+    inner = cell[1:-1]
+    if len(cell) < 2 or not cell[0] == cell[-1] == '"' or inner.replace('""', "").count('"'):
+        return cell
+    return inner.replace('""', '"')
+
+
+def _quoted_rows(lines: NumberedLines, heading: tuple[str, list[str]], *, closed: bool) -> Iterator[_Row]:
+    """Yield the rows of a table whose cells may be quoted and hold line breaks.
+
+    A quotation mark that was none swallows what follows, up to the next one: where that is no whole cell, or seems to
+    hold rows, the row is refused, and the lines that it swallowed are read for themselves.
+    """
+    csv.field_size_limit(LONGEST)  # a document is one cell
+    delimiter, names = heading
+    taken: deque[tuple[int, bytes]] = deque()
+    waiting: deque[tuple[int, bytes]] = deque()
+    over: list[bool] = []
+
+    def texts() -> Iterator[str]:
+        while True:
+            found = waiting.popleft() if waiting else next(lines, None)
+            if found is None:
+                over.append(True)
+                return
+            taken.append(found)
+            yield found[1].decode("utf-8", "surrogateescape")
+
+    rows = csv.reader(texts(), delimiter=delimiter, strict=True)
+    while True:
+        taken.clear()
+        error = None
+        cells: list[str] = []
+        try:
+            cells = next(rows)
+            if not cells or (len(cells) == 1 < len(names) and not cells[0].strip()):
+                if not waiting:
+                    lines.skip_blank()
+                continue
+        except StopIteration:
+            return
+        except csv.Error as reason:
+            error = str(reason)
+        first = taken[0][0] if taken else 0
+        torn = closed and (bool(over) or not taken[-1][1].endswith(b"\n"))
+        if error is None and len(taken) > 1 and not closed and _holds_rows(cells, len(names), delimiter):
+            error = "rows follow within it"
+        if error is not None and not closed:
+            escaped = any(b'\\"' in raw for _, raw in taken)
+            advice = (
+                'a mark after a backslash ends the cell too: write "" for it'
+                if escaped
+                else 'write "" for a mark within a cell, and quote the whole cell; or use JSON Lines'
+            )
+            error = f"the quotation mark that opens a cell here is not closed at a cell's end ({error}); {advice}"
+            waiting.extendleft(reversed(list(taken)[1:]))
+            rows = csv.reader(texts(), delimiter=delimiter, strict=True)
+        elif error is not None:
+            error = f"this is no row of a table: {error}"
+        if cells or error is not None:
+            yield (taken[-1][0] if closed else first), cells, error, torn
+
+
+def _holds_rows(cells: list[str], width: int, delimiter: str) -> bool:
+    """Return whether a line within a cell is a row by itself: it has as many cells, and no blank behind a delimiter."""
+    between = re.compile(rf"(?<!\d){re.escape(delimiter)}(?!\s)|(?<=\d){re.escape(delimiter)}(?![\s\d])")
+    lines = (line for cell in cells for line in cell.splitlines()[1:])
+    return width > 1 and any(len(between.findall(line)) == width - 1 for line in lines)
 
 
 def _record(cells: dict[str, str], surplus: int, number: int, source: str, of_cells: OfCells) -> Line:
@@ -166,8 +241,8 @@ def _parquet_rows(file: Any, name: str, json_columns: set[str], of_cells: OfCell
         yield broken_off(error, name, number + 1)
 
 
-_TEXTS = ("documents", "references", "summary")
 _NAMES = {"id", "topic_id", "system"}
+_OPTIONAL = {"id", "topic_id", "cover", "parses", "meta", "vectors", "selection", "human"}
 _WORDS = {
     *("id", "topic_id", "system", "formulation", "strategy", "backend", "metric", "status", "termination", "detail"),
     *("objective_exact", "bound_exact", "version", "config_hash", "signature", "error", "system", "study", "kind"),
@@ -178,21 +253,19 @@ _WORDS = {
 def topic_record(cells: dict[str, Any], number: int, typed: bool) -> dict[str, Any]:
     """Return a topic or a system's summary.
 
-    A text in the columns of texts is JSON if it begins as a list of JSON does, or else one raw text. A row without an
-    id, where there is no such column or nothing in it, is called by its number.
+    A text is JSON if it begins as a list or an object of JSON does. What is not said is left out where a topic or a
+    summary need not have it.
 
     Raises
     ------
     InputError
         For a cell that begins as a list and is no JSON.
     """
-    del typed  # a column of text may hold JSON in a typed table too
+    del number, typed  # a column of text may hold JSON in a typed table too
     found = {name: value if name in _NAMES else json_cell(name, value) for name, value in cells.items()}
-    found = {name: value for name, value in found.items() if value is not None and value != ""}
-    for name in _TEXTS[:2]:
-        if isinstance(found.get(name), str):
-            found[name] = [found[name]]
-    return found if "topic_id" in found else {"id": str(number), **found}
+    return {
+        name: value for name, value in found.items() if name not in _OPTIONAL or (value is not None and value != "")
+    }
 
 
 def row_record(cells: dict[str, Any], number: int, typed: bool) -> dict[str, Any]:

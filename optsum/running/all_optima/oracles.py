@@ -11,7 +11,7 @@ from typing import Any, Final, Unpack
 
 from optsum.contracts.enumeration import Enumeration
 from optsum.contracts.result import Result, Status, Termination
-from optsum.corpus.given import AnyTopics, topic_given
+from optsum.corpus.given import AnyColumns, AnyTopics, topic_given
 from optsum.corpus.topic import Topic
 from optsum.coverage.instance import Sense
 from optsum.errors import UnsupportedError
@@ -82,6 +82,7 @@ def enumerate_optima(
     at_least: float | str | None = None,
     within_steps: int | None = None,
     best: int | None = None,
+    columns: AnyColumns | None = None,
     config: str | Path | None = None,
     **options: Unpack[Keywords],
 ) -> Oracles:
@@ -89,7 +90,7 @@ def enumerate_optima(
 
     Parameters
     ----------
-    topic, summary, config, **options
+    topic, summary, columns, config, **options
         As in `optsum.solve`; the strategy is branch-and-bound unless another is asked for. Near-optimal sets are looked
         for during 10 seconds, unless a time limit is given.
     within : number or text, optional
@@ -128,7 +129,7 @@ def enumerate_optima(
     ready = warm_up(setup)
     _get_ready(setup, nearness)
     began = clock()
-    problem = single_problem(topic_given(topic, summary, setup.options.reading), setup)
+    problem = single_problem(topic_given(topic, summary, setup.options.reading, columns), setup)
     found = oracles_of(problem, setup, nearness, began=began)
     return replace(found, result=charged(found.result, ready).changed(source=problem.documents))
 

@@ -61,7 +61,7 @@ def test_a_bad_line_costs_itself(tmp_path: Path) -> None:
     assert [value["id"] for value in found] == ["0", "1", "2", "3", "4"]
     assert found[0]["documents"] == [["one"]]
     assert "not UTF-8" in found[1]["error"]
-    assert found[2]["documents"] == [[]]
+    assert "the line is empty" in found[2]["error"]
     assert ["no line 4" in found[3]["error"], "no line 5" in found[4]["error"]] == [True, True]
 
 

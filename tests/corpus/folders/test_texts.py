@@ -18,7 +18,7 @@ def test_stories_and_their_highlights(tmp_path: Path) -> None:
     bad, good, broken = (line.value for line in story_topics(stories_in(tmp_path)))
     assert good == {
         "id": "b",
-        "documents": [["(CNN) -- One came.", "Two left.", "A heading", "Three."]],
+        "documents": [["(CNN) -- One came.", "Two\nleft.", "A heading", "Three."]],
         "references": [["Two left", "Three stayed in"]],
     }
     assert (bad["id"], bad["status"], "@highlight" in bad["error"]) == ("a", "error", True)
@@ -32,7 +32,7 @@ def test_documents_and_references_in_folders(tmp_path: Path) -> None:
         "documents/c.txt": "C.",
         "documents/d/1.txt": "D one.",
         "documents/d/2.txt": "D two.",
-        "references/a.txt": "Two left.",
+        "references/a.txt": "Two\nleft.",
         "references/a.B.txt": "One.",
         "references/b.v2.txt": "B is.",
         "references/d/x.txt": "D.",
@@ -44,7 +44,7 @@ def test_documents_and_references_in_folders(tmp_path: Path) -> None:
     folders = parallel_folders(tmp_path)
     assert folders == (tmp_path / "documents", tmp_path / "references")
     a, b, c, d = (line.value for line in parallel_topics(folders))
-    assert a == {"id": "a", "documents": [["One came.", "Two left."]], "references": [["One."], ["Two left."]]}
+    assert a == {"id": "a", "documents": [["One came.", "Two left."]], "references": [["One."], ["Two\nleft."]]}
     assert (b["id"], b["references"]) == ("b.v2", [["B is."]])
     assert (c["id"], c["status"], "no reference" in c["error"]) == ("c", "error", True)
     assert (d["documents"], d["references"]) == ([["D one."], ["D two."]], [["D."], ["D too."]])

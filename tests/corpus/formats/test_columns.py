@@ -12,19 +12,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from optsum.corpus.formats.columns import (
-    between_marks,
-    documents_between_marks,
     parse_columns,
     parse_path,
     recognised,
     value_at,
 )
-from optsum.corpus.topic import as_topic
+from optsum.corpus.sentences import between_marks, documents_between_marks
+from optsum.corpus.topic import Topic, as_topic, reading_of, topics_of_record
 from optsum.errors import InputError, OptionError, UnknownNameError
 
 
-def topics(columns: str, record: Any, number: int = 0) -> list[dict[str, Any]]:
-    return list(parse_columns(columns).topics(record, number))
+def topics(columns: str, record: Any, number: int = 0) -> list[Topic]:
+    return list(topics_of_record(record, number, reading_of(columns=columns), ""))
+
+
+def listed(texts: Any) -> list[list[Any]]:
+    return [list(text) for text in texts]
 
 
 TWO = "documents=d,references=r"
@@ -35,27 +38,27 @@ TWO = "documents=d,references=r"
     [
         ("One came. Two left.", [["One came.", "Two left."]]),  # raw text
         ("one", [["one"]]),  # one sentence is a text too
-        (["One came. Two left.", "", "three"], [["One came. Two left.", "", "three"]]),  # sentence by sentence
+        (["One came. Two left.", "", "three", "four"], [["One came. Two left.", "", "three", "four"]]),  # sentences
+        (["One came. Two left.", "It sat. It ran."], [["One came.", "Two left."], ["It sat.", "It ran."]]),  # texts
         ([["a b", "c"], ["d e"]], [["a b", "c"], ["d e"]]),  # documents
-        ([["a", "b"], ["c"]], [[("a", "b"), ("c",)]]),  # one document of tokens
+        ([["a", "b"], ["c"]], [["a", "b"], ["c"]]),  # documents too: the column does not say tokens
         ([[["a", "b"]], [["c"]]], [[("a", "b")], [("c",)]]),  # documents of tokens
         ("<S> a b . </S> <S> c d . </S>", [["a b .", "c d ."]]),
         (["<S> a b . </S>", "<S> c . </S>"], [["a b .", "c ."]]),
         ("One. Two. ||||| Three.", [["One.", "Two."], ["Three."]]),
-        ([], [[]]),
+        ([["a b c", ["d e f", "g h i"]], [["j k l"]]], [["a b c", "d e f", "g h i"], ["j k l"]]),  # sections
     ],
 )
 def test_what_a_value_means(value: Any, documents: list[list[Any]]) -> None:
     (topic,) = topics(TWO, {"d": value, "r": "x"})
-    assert topic == {"id": "0", "documents": documents, "references": [["x"]]}
-    assert as_topic(topic).documents == tuple(map(tuple, documents))
+    assert (topic.id, listed(topic.documents), listed(topic.references)) == ("0", documents, [["x"]])
 
 
 def test_a_reference_is_not_cut_into_several() -> None:
     (topic,) = topics(TWO, {"d": "a", "r": ["r one.", "r two."]})
-    assert topic["references"] == [["r one.", "r two."]]
+    assert listed(topic.references) == [["r one.", "r two."]]
     (topic,) = topics("documents=d,references=r[*]", {"d": "a", "r": ["R one. And more.", "R two."]})
-    assert topic["references"] == [["R one.", "And more."], ["R two."]]
+    assert listed(topic.references) == [["R one.", "And more."], ["R two."]]
 
 
 SETS = {
@@ -74,14 +77,14 @@ def test_a_set_of_questions_is_a_topic_each() -> None:
         "meta.question=questions[].question_text",
         SETS,
     )
-    assert [(topic["id"], topic["references"], topic["meta"]) for topic in found] == [
+    assert [(topic.id, listed(topic.references), topic.meta) for topic in found] == [
         ("p7.0", [["Rain."], ["It rained."]], {"question": "Why?"}),
         ("p7.1", [["They."]], {"question": "Who?"}),
     ]
-    assert all(topic["documents"] == [["It rained.", "They ran."]] for topic in found)
+    assert all(listed(topic.documents) == [["It rained.", "They ran."]] for topic in found)
     own = topics("documents=document,references=questions[].responses[*].text,id=questions[].question_text", SETS)
-    assert [topic["id"] for topic in own] == ["Why?", "Who?"]
-    assert [topic["id"] for topic in topics("documents=document,references=questions[].question_text", SETS, 4)] == [
+    assert [topic.id for topic in own] == ["Why?", "Who?"]
+    assert [topic.id for topic in topics("documents=document,references=questions[].question_text", SETS, 4)] == [
         "4.0",
         "4.1",
     ]
@@ -90,7 +93,7 @@ def test_a_set_of_questions_is_a_topic_each() -> None:
 def test_turns_of_a_meeting_are_texts() -> None:
     record = {"turns": [{"text": "Hello. Hm."}, {"text": "Yes ."}], "queries": [{"answer": "They met."}]}
     (topic,) = topics("documents=turns[*].text,references=queries[].answer", record)
-    assert topic["documents"] == [["Hello.", "Hm."], ["Yes ."]]
+    assert listed(topic.documents) == [["Hello.", "Hm."], ["Yes ."]]
 
 
 @pytest.mark.parametrize(
@@ -118,6 +121,26 @@ def test_a_path_through_the_wrong_kind_is_refused() -> None:
         value_at({"a": {}}, parse_path("a[*].c"))
     with pytest.raises(InputError, match=r"asks for a list"):
         topics("documents=d,references=q[].r", {"d": "a", "q": "no list"})
+    with pytest.raises(InputError, match=r"differ in length"):
+        topics("documents=d[],references=r[]", {"d": ["a", "b"], "r": ["x"]})
+
+
+def test_an_object_of_lists_is_a_list_of_objects() -> None:
+    """`datasets` hands out lists of objects so (github.com/huggingface/datasets/issues/888)."""
+    lists = {"url": "u", "article": {"section": ["A", "B"], "document": ["One. Two.", "Three."], "summary": ["x", "y"]}}
+    objects = {
+        "url": "u",
+        "article": [{"document": "One. Two.", "summary": "x"}, {"document": "Three.", "summary": "y"}],
+    }
+    right = topics("documents=article[].document,references=article[].summary", objects)
+    assert [topic.id for topic in right] == ["0.0", "0.1"]
+    for columns in (
+        "documents=article.document[],references=article.summary[]",
+        "documents=article[].document,references=article[].summary",
+    ):
+        assert topics(columns, lists) == right
+    (one,) = topics("documents=article[*].document,references=article[*].summary", lists)
+    assert one == topics("documents=article[*].document,references=article[*].summary", objects)[0]
 
 
 @pytest.mark.parametrize(
@@ -152,7 +175,7 @@ def test_the_columns_of_well_known_sets_are_recognised() -> None:
         columns = recognised(names)
         assert columns is not None
         assert (columns.paths["documents"], columns.paths["references"]) == ((pair[0],), (pair[1],))
-        assert ("id" in columns.paths) == ("id" in names or "article_id" in names)
+        assert columns.paths["id"] == (("article_id",) if "article_id" in names else ("id",))
     assert recognised(["id", "documents", "references", "article", "highlights"]) is None  # one of our own
     assert recognised(["text", "label"]) is None
     assert recognised([]) is None
@@ -162,12 +185,11 @@ def test_the_questions_of_squality(shared_data: Path) -> None:
     columns = parse_columns("documents=documents,references=meta.other_questions[].references,id=id")
     with (shared_data / "squality" / "topics.jsonl").open(encoding="utf-8") as lines:
         record = json.loads(next(lines))
-    found = list(columns.topics(record, 0))
-    assert [topic["id"] for topic in found] == [f"{record['id']}.{number}" for number in range(4)]
+    found = list(topics_of_record(record, 0, reading_of()._replace(columns=columns), ""))
+    assert [topic.id for topic in found] == [f"{record['id']}.{number}" for number in range(4)]
     for topic, question in zip(found, record["meta"]["other_questions"], strict=True):
-        assert topic["documents"] == record["documents"]
-        assert topic["references"] == question["references"]
-        as_topic(topic)
+        assert listed(topic.documents) == record["documents"]
+        assert listed(topic.references) == question["references"]
 
 
 def test_the_tldrs_of_scitldr_are_references(shared_data: Path) -> None:
@@ -179,8 +201,9 @@ def test_the_tldrs_of_scitldr_are_references(shared_data: Path) -> None:
         "target": [" ".join(sentences) for sentences in topic["references"]],
     }
     (found,) = topics("documents=source,references=target[*],id=paper_id", published)
-    assert (found["id"], found["documents"]) == (topic["id"], topic["documents"])
-    assert len(found["references"]) == len(topic["references"])
+    assert (found.id, listed(found.documents)) == (topic["id"], topic["documents"])
+    assert len(found.references) == len(topic["references"])
+    assert as_topic(published) == found  # the columns are known
 
 
 @pytest.mark.parametrize(
@@ -227,5 +250,4 @@ JSON = st.recursive(
 )
 def test_any_record_is_topics_or_an_error(record: Any, columns: str) -> None:
     with suppress(InputError):
-        for topic in parse_columns(columns).topics(record, 0):
-            as_topic(topic)
+        assert all(isinstance(topic, Topic) for topic in topics(columns, record))

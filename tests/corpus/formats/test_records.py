@@ -104,7 +104,7 @@ def test_raw_text_in_cells(tmp_path: Path) -> None:
         ("a,x", "the row has 2 cells and the heading 3 names"),
         ("a,x,y,z", "the row has 4 cells and the heading 3 names"),
         ("a,\"['x', 'y']\",z", "the cell documents begins as a list and is not JSON: .*; write lists as JSON"),
-        ("a,,y", "there is no \"documents\""),
+        ("a,,y", "documents is empty"),
         ("a,\xe9,y", "this is not UTF-8"),
     ],
 )  # fmt: skip
@@ -146,7 +146,6 @@ def test_arrays_that_break_off(text: str, reason: str, tmp_path: Path) -> None:
         b"<html><body>x</body></html>",
         b"1\tThe\tthe\tDET\t_\t_\t2\tdet\t_\t_\n",
         b"%PDF-1.7\n%\xe2\xe3",
-        b"PK\x03\x04\x14\x00",
         b"body,tldr\nx,y\n",
     ],
 )

@@ -198,7 +198,7 @@ def test_rules_from_a_file(tmp_path: Path) -> None:
     [
         ({"metric": "rouge-su4"}, "rouge-N, rouge-su0 and similarity, not rouge-su4"),
         ({"metric": "rouge-l"}, "rouge-N, rouge-su0 and similarity, not rouge-l"),
-        ({"boundaries": "joined"}, "leave boundaries at sentence"),
+        ({"boundaries": "joined"}, "give boundaries sentence"),
         ({"metric": "rouge-3", "measure": "f1"}, "use measure recall"),
         ({"metric": "rouge-2", "measure": "precision", "counts": "set"}, "of rouge-1 only"),
         ({"tokenizer": "pypi-rouge"}, "choose another with tokenizer"),

@@ -7,8 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from optsum.corpus.folders.duc import duc_topics, is_duc_file
-from optsum.corpus.formats.sgml import is_sgml, parse_documents, parse_summaries, summary_of_name
+from optsum.corpus.folders.duc import (
+    duc_topics,
+    is_duc_file,
+    is_sgml,
+    parse_documents,
+    parse_summaries,
+    summary_of_name,
+)
 from optsum.corpus.topic import as_topic
 
 FIGURE = """<DOC>
@@ -132,11 +138,11 @@ def all_files(folder: Path) -> list[Path]:
 def test_a_folder_of_sets_and_summaries(corpus: Path) -> None:
     lines = list(duc_topics(all_files(corpus)))
     topics = {line.value["id"]: as_topic(line.value) for line in lines}
-    assert sorted(topics) == ["AP1", "AP2", "d061-200", "d061-50", "d30001"]
+    assert sorted(topics) == ["AP1", "AP2", "D061-200", "D061-50", "D30001"]
     assert topics["AP1"].references == (("AP1 by A.",), ("AP1 by B.",))
-    assert topics["d061-50"].sentences == ("AP1 came.", "AP1 left.", "AP2 came.", "AP2 left.")
-    assert topics["d061-50"].references == (("All in 50.",),)
-    assert len(topics["d30001"].references) == 2
+    assert topics["D061-50"].sentences == ("AP1 came.", "AP1 left.", "AP2 came.", "AP2 left.")
+    assert topics["D061-50"].references == (("All in 50.",),)
+    assert len(topics["D30001"].references) == 2
     assert topics["AP2"].meta["authors"] == ["A", "B"]
 
 
@@ -145,7 +151,7 @@ def test_what_is_missing_costs_only_itself(corpus: Path) -> None:
     (corpus / "docs" / "d30001t" / "APW7").write_text("<DOC><TEXT>nameless</TEXT></DOC>")
     lines = list(duc_topics(all_files(corpus)))
     good = [line.value["id"] for line in lines if line.error is None and "status" not in line.value]
-    assert good == ["AP1", "d061-200", "d061-50"]
+    assert good == ["AP1", "D061-200", "D061-50"]
     errors = " ".join(line.error or line.value.get("error", "") for line in lines)
     for reason in ("not UTF-8", "no number", "summary of document 'AP2', but no such", "no folder of that name"):
         assert reason in errors

@@ -1,0 +1,94 @@
+"""Ids that would be one file are refused; topics that change while they are read are said; plug-ins end nothing."""
+
+from __future__ import annotations
+
+import json
+import logging
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import optsum
+from optsum.cli import main
+from optsum.corpus.topic import as_topic
+from optsum.corpus.vectors.npz import read_vectors
+from optsum.errors import InputError
+
+TOPIC = {"documents": [["a b", "b c"]], "references": [["a b c"]]}
+ARRAYS = {"sentences": np.eye(2), "references": np.ones((1, 2))}
+
+
+def topic(name: str) -> optsum.Topic:
+    return as_topic({"id": name, **TOPIC})
+
+
+def test_vectors_in_a_folder_are_of_one_id_each(tmp_path: Path) -> None:
+    np.savez(tmp_path / "a_b.npz", **ARRAYS)
+    assert read_vectors(topic("a_b"), str(tmp_path)).vectors is not None
+    for name in ("a/b", "a\\b", "../a_b", "A_B", "a_b ", "..", "x" * 5000, "a\u0000b"):
+        with pytest.raises(InputError):
+            read_vectors(topic(name), str(tmp_path))
+    held = {f"{name}/{key}": array for name in ("a/b", "a_b") for key, array in ARRAYS.items()}
+    np.savez(tmp_path / "all.npz", **held)
+    for name in ("a/b", "a_b"):
+        assert read_vectors(topic(name), str(tmp_path / "all.npz")).vectors is not None
+
+
+def test_exports_of_ids_that_meet_are_refused(tmp_path: Path) -> None:
+    from optsum.exchange.export import file_stem
+
+    names = ["a/b", file_stem("a/b"), "a_b", "A_B", "..", "x" * 200, "x" * 201]
+    made = optsum.export([{"id": name, **TOPIC} for name in names], tmp_path, max_length=3)
+    refused = [each.id for each in made if each.error is not None]
+    assert refused == [file_stem("a/b")]
+    paths = [str(each.path).lower() for each in made if each.path is not None]
+    assert len(set(paths)) == len(paths) == len(names) - 1
+
+
+@pytest.mark.parametrize("name", ["t.jsonl", "t.json", "t.csv"])
+@pytest.mark.parametrize("lazily", [True, False])
+def test_topics_that_are_rewritten_are_said(
+    name: str, lazily: bool, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / name
+    rows = [{"id": f"t{number}", **TOPIC} for number in range(3)]
+    text = {
+        "t.jsonl": "".join(json.dumps(row) + "\n" for row in rows),
+        "t.json": json.dumps(rows),
+        "t.csv": "id,documents,references\n" + "".join(f"{row['id']},a b,a\n" for row in rows),
+    }[name]
+    for rewritten in (False, True):
+        path.write_text(text)
+        caplog.clear()
+        with caplog.at_level(logging.WARNING, "optsum"):
+            found = optsum.solve_all(path, max_length=2, strategy="lead") if lazily else optsum.read_topics(path)
+            for number, _ in enumerate(found):
+                if rewritten and not number:
+                    path.write_text(text.replace("a b", "c d"))
+        assert ("changed while it was read" in caplog.text) == rewritten
+
+
+def test_a_plug_in_that_exits_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("t.jsonl").write_text("".join(json.dumps({"id": name, **TOPIC}) + "\n" for name in "ab"))
+    for number, error in enumerate(("SystemExit(0)", "SystemExit('bye')", "GeneratorExit", "BaseException('odd')")):
+        Path("own.py").write_text(f"raise {error}\n")
+        Path(f"own_{number}.py").write_text(
+            "import optsum\n"
+            "class Own(optsum.Strategy):\n"
+            "    name = 'own'\n"
+            "    about = 'exits'\n"
+            f"    def search(self, run): raise {error}\n"
+        )
+        assert main(["solve", "t.jsonl", "--max-length", "3", "--strategy", "own.py:Own", "-o", "-"]) == 2
+        assert "cannot be imported" in capsys.readouterr().err
+        Path("own.py").unlink()
+        status = main(["solve", "t.jsonl", "--max-length", "3", "--strategy", f"own_{number}.py:Own", "-o", "-"])
+        said = capsys.readouterr()
+        assert status == 1, error
+        assert said.err.strip(), error
+        if "SystemExit" in error:
+            assert [json.loads(line)["status"] for line in said.out.splitlines()] == ["error", "error"]

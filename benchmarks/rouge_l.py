@@ -1,0 +1,107 @@
+"""ROUGE-L oracles: how long they take, and whether objectives are the scores of rouge-score.
+
+    python benchmarks/rouge_l.py DATA_FOLDER [--rows realsumm,squality] [--topics 20]
+    python benchmarks/rouge_l.py DATA_FOLDER --official 10000
+
+Times are CPU milliseconds a topic, from the topic to the result, kernels compiled; a row says how many are proven
+within its limit. With ``--official N`` the package rouge-score, which must be installed, scores the optima of all
+topics and of N random texts: the number of differences should be 0.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import statistics
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from shared.compiled import compile_at_once
+
+import optsum
+
+ROWS: dict[str, list[dict[str, Any]]] = {
+    "realsumm": [
+        {"metric": "rouge-l", "measure": "f1", "max_length": 100},
+        {"metric": "rouge-l", "measure": "recall", "max_length": 100},
+        {"preset": "matchsum"},
+        {"metric": "rouge-1+rouge-2+rouge-l", "measure": "f1", "max_length": 100},
+        {"metric": "rougeL", "measure": "f1", "max_length": 100},
+        {"metric": "rouge-1+rouge-2+rougeL", "measure": "f1", "max_length": 3, "length_unit": "sentences"},
+    ],
+    "squality": [
+        {"metric": "rouge-l", "measure": "recall", "max_length": 250, "references": "first", "time_limit": 60.0},
+        {"metric": "rouge-l", "measure": "f1", "max_length": 250, "references": "first", "time_limit": 60.0},
+        {"metric": "rouge-l", "measure": "f1", "max_length": 250, "references": "first", "time_limit": 1.0},
+        {"metric": "rougeL", "measure": "f1", "max_length": 250, "references": "first", "time_limit": 60.0},
+    ],
+}
+LEVELS = {"rouge-l": "rougeLsum", "rougeL": "rougeL"}
+
+
+def measured(topics: list[optsum.Topic], options: dict[str, Any]) -> str:
+    """Return a line on the times of a row."""
+    for topic in topics[:2]:
+        optsum.solve(topic, **options)
+    cpu, wall, proven = [], [], 0
+    for topic in topics:
+        began, clock = time.process_time(), time.perf_counter()
+        proven += optsum.solve(topic, **options).status == "optimal"
+        cpu.append(1e3 * (time.process_time() - began))
+        wall.append(time.perf_counter() - clock)
+    return f"{statistics.median(cpu):9.1f} {max(cpu):9.1f} {max(wall):7.2f} {proven:4d}/{len(topics)}"
+
+
+def random_topics(number: int) -> Iterator[dict[str, Any]]:
+    """Yield small topics of few words, in which subsequences tie."""
+    chance = random.Random(1)
+    for name in range(number):
+        words = "abcdefgh"[: chance.randint(2, 8)]
+        texts = [
+            [" ".join(chance.choices(words, k=chance.randint(1, 8))) for _ in range(chance.randint(1, 6))]
+            for _ in range(2)
+        ]
+        yield {"id": f"random {name}", "documents": texts[:1], "references": texts[1:]}
+
+
+def differences(topics: list[Any], **options: Any) -> int:
+    """Return for how many optima rouge-score says something else than the objective."""
+    from rouge_score.rouge_scorer import RougeScorer
+
+    found = 0
+    for metric, theirs in LEVELS.items():
+        scorer = RougeScorer([theirs])
+        for topic in topics:
+            result = optsum.solve(topic, metric=metric, measure="f1", references="first", **options)
+            reference = topic["references"][0] if isinstance(topic, dict) else topic.references[0]
+            score = scorer.score("\n".join(reference), "\n".join(result.summary or ()))[theirs]
+            found += result.objective is None or abs(result.objective - score.fmeasure) > 1e-12
+    return found
+
+
+def main() -> None:
+    """Print what is asked for."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--rows", default="realsumm,squality")
+    parser.add_argument("--topics", type=int, default=20)
+    parser.add_argument("--official", type=int, default=None)
+    given = parser.parse_args()
+    compile_at_once()
+    for name in given.rows.split(","):
+        topics = list(optsum.read_topics(given.data / name / "topics.jsonl"))[: given.topics]
+        if given.official is not None:
+            print(f"{name}: {differences(topics, max_length=60)} differences of {2 * len(topics)}", flush=True)
+            continue
+        for options in ROWS[name]:
+            said = " ".join(map(str, options.values()))
+            print(f"{name:9} {said:55} {measured(topics, options)}", flush=True)
+    if given.official:
+        topics = list(random_topics(given.official))
+        print(f"random: {differences(topics, max_length=12)} differences of {2 * len(topics)}")
+
+
+if __name__ == "__main__":
+    main()

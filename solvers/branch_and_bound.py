@@ -294,10 +294,10 @@ class BranchAndBound(Strategy):
 def _patience(problem: Problem, limits: Limits) -> Limits:
     """Return limits of nodes after which a visit of all selections is the more likely to end, where it does at all."""
     seconds = seconds_of(problem, _VISIT_S)
-    nodes = _NODES_BEFORE + int(seconds * _NODES_A_SECOND)
-    if seconds > _VISIT_S or (limits.nodes is not None and limits.nodes <= nodes):
+    if seconds > _VISIT_S:  # it may be infinite
         return limits
-    return replace(limits, nodes=nodes)
+    nodes = _NODES_BEFORE + int(seconds * _NODES_A_SECOND)
+    return limits if limits.nodes is not None and limits.nodes <= nodes else replace(limits, nodes=nodes)
 
 
 def _left(limits: Limits, deadline: Deadline) -> Limits:

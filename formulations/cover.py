@@ -88,11 +88,12 @@ class CoverTask(Task):
     ----------
     texts : mapping
         Text of each sentence that has one.
-    length_unit : str
+    lengths : mapping
+        Length of each, in the unit of the limits.
     """
 
     texts: Mapping[SentenceId, Sentence] = field(repr=False)
-    length_unit: str
+    lengths: Mapping[SentenceId, int] = field(repr=False)
 
     def heads(self) -> Mapping[int, int]:
         """Return the unit of each sentence that is one, by its place among the sentences of the documents."""
@@ -108,7 +109,7 @@ class CoverTask(Task):
     def length(self, selection: Selection) -> int | None:
         """Return the length of the chosen sentences; None if one has no text."""
         texts = self.decode(selection)
-        return None if texts is None else sum(map(LENGTH_OF[self.length_unit], texts))
+        return None if texts is None else sum(map(self.lengths.__getitem__, self.name_units(selection)))
 
     def decode(self, selection: Selection) -> tuple[Sentence, ...] | None:
         """Return the chosen sentences; None if one has no text."""
@@ -159,7 +160,8 @@ class Cover(Formulation):
         )
         number = {unit: place for place, unit in enumerate(units)}
         clauses = [[tuple(sorted(number[unit] for unit in chosen)) for chosen in sets] for sets in alternatives.sets]
-        lengths = self._weights(topic, units, texts, spec)
+        of_texts = dict(zip(texts, spec.lengths_of(topic), strict=True))
+        lengths = self._weights(topic, units, of_texts)
         occurrences: list[dict[int, int]] = [{} for _ in units]
         joints = []
         for feature, clause in enumerate(clauses):
@@ -177,20 +179,18 @@ class Cover(Formulation):
             analyzer=spec.analyzer,
             notes={"uncoverable": list(alternatives.uncoverable)} if alternatives.uncoverable else {},
             texts=texts,
-            length_unit=spec.length_unit,
+            lengths=of_texts,
         )
 
-    def _weights(
-        self, topic: Topic, units: tuple[SentenceId, ...], texts: Mapping[SentenceId, Sentence], spec: Spec
-    ) -> list[int]:
+    def _weights(self, topic: Topic, units: tuple[SentenceId, ...], of_texts: Mapping[SentenceId, int]) -> list[int]:
         if self.weights == "one":
             return [1] * len(units)
-        if not texts.keys() >= set(units):
+        if not of_texts.keys() >= set(units):
             raise InputError(
                 f"Topic {topic.id!r} has no text for each sentence of its cover, so they have no length: leave "
                 "--weights at one."
             )
-        return [LENGTH_OF[spec.length_unit](texts[unit]) for unit in units]
+        return [of_texts[unit] for unit in units]
 
     def goal(self, spec: Spec) -> str:
         """Return what is minimized, in a few words."""

@@ -29,7 +29,6 @@ from optsum.problem.objective import Component
 from optsum.problem.serves import Rule, Serves
 from optsum.problem.spec import Spec
 from optsum.system.deadline import NEVER, Deadline
-from optsum.text.lengths import LENGTH_OF
 
 from .extractive_pyomo import ReferenceModel
 from .similar import OF_SIMILARITY, similar_extract
@@ -153,7 +152,8 @@ def _reference_model(topic: Topic, spec: Spec, units: Sequence[int]) -> Any:
     counted = Counted.of(topic, spec.until(NEVER))
     sentences = [topic.sentences[unit] for unit in units]
     found = counted.units(0, list(map(spec.analyzer.tokens, sentences)))
-    lengths = list(map(LENGTH_OF[spec.length_unit], sentences))
+    all_lengths = spec.lengths_of(topic)
+    lengths = [all_lengths[unit] for unit in units]
     return ReferenceModel(counted.references(0), found, lengths, spec.max_length, spec.min_length)()
 
 
@@ -174,12 +174,12 @@ def _component(
 
 def _candidates(topic: Topic, spec: Spec) -> list[tuple[int, int, list[str]]]:
     """Return number, length and tokens of every sentence that is not longer than the maximum."""
-    length_of = LENGTH_OF[spec.length_unit]
+    lengths = spec.lengths_of(topic)
     tokens = spec.analyzer.tokens
     return [
         (number, length, tokens(sentence))
         for number, sentence in enumerate(spec.deadline.watching(topic.sentences))
-        if (length := length_of(sentence)) <= spec.max_length or spec.keep_overlong
+        if (length := lengths[number]) <= spec.max_length or spec.keep_overlong
     ]
 
 

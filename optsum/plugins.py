@@ -96,7 +96,7 @@ class Registry(Generic[T]):
                 return member
         if is_place(name):
             return self._checked(name, partial(load_place, name))
-        raise unknown_name(self.kind, name, self.names())
+        raise unknown_name(self.kind, name, [*self.names(), *(f"{prefix}NAME" for prefix in self.families)])
 
     def _checked(self, said: str, load: Callable[[], Any]) -> type[T]:
         try:

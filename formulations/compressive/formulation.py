@@ -472,6 +472,11 @@ _SERVES: Final = Serves(
             "The tokenizer pypi-rouge makes tokens of blanks, which are in no chunk: choose another with --tokenizer.",
             when={"tokenizer": ("pypi-rouge",)},
         ),
+        Rule(
+            "Chunks have lengths in words, sentences or characters; tokens and given lengths are of whole sentences: "
+            "choose another --length-unit.",
+            when={"length_unit": ("tokens", "given")},
+        ),
     )
 )
 

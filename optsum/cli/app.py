@@ -25,7 +25,16 @@ _GROUPS: Final = {
     "Problem": (
         *("formulation", "formulation_options", "metric", "vectors", "similarity_unit", "measure", "references"),
         *("model_units", "counts", "boundaries"),
-        *("max_length", "min_length", "length_unit", "keep_unmatched", "weights", "uncoverable", "chunk_profile"),
+        *(
+            "max_length",
+            "min_length",
+            "length_unit",
+            "length_tokenizer",
+            "keep_unmatched",
+            "weights",
+            "uncoverable",
+            "chunk_profile",
+        ),
         *("chunk_rules", "at_least", "within", "within_steps", "best", "best_by", "max_words", "oracles", "preset"),
         *("max_sentences", "max_characters", "per_document", "require", "forbid", "exclusive"),
     ),

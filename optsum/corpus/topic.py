@@ -36,6 +36,7 @@ from optsum.corpus.sentences import (
 from optsum.errors import InputError
 from optsum.system.files import is_deep
 from optsum.text.tokenizers import Sentence
+from optsum.whole import whole
 
 if TYPE_CHECKING:
     from optsum.corpus.vectors.arrays import Vectors
@@ -128,6 +129,8 @@ class Reading(NamedTuple):
         return as_sentences(value, where, self.split)
 
 
+_LONGEST_GIVEN: Final = 10**9
+
 AS_IS: Final = Reading()
 
 
@@ -175,6 +178,8 @@ class Topic:
     problem : Problem or mapping, optional
         What is to be solved, where that is given instead of a text: a problem, or an instance in the normal form as
         JSON has it. Its units' labels stand for sentences.
+    lengths : tuple of int or None
+        Of each sentence, where lengths are given (``--length-unit given``).
     sentences : tuple of sentences
         Those of all documents, in order: sentence u is unit u.
     """
@@ -188,6 +193,7 @@ class Topic:
     source: str = ""
     vectors: Vectors | None = field(default=None, repr=False, compare=False)
     problem: Any = field(default=None, repr=False, compare=False)
+    lengths: tuple[int, ...] | None = field(default=None, repr=False)
     sentences: Text = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -238,9 +244,9 @@ def as_topic(
     ----------
     obj : mapping or Topic
         With ``id`` (text or a whole number), ``documents`` and ``references`` (lists of sentence lists or of
-        raw texts, or one raw text), and perhaps ``meta``, ``cover``, ``parses`` and ``vectors`` (docs/topics.md). With
-        ``cover``, documents and references may be absent. Other keys are passed over. Or a record with the columns of a
-        well-known data set, or with `columns`. A `Topic` is returned as it is.
+        raw texts, or one raw text), and perhaps ``meta``, ``cover``, ``parses``, ``lengths`` and ``vectors``
+        (docs/topics.md). With ``cover``, documents and references may be absent. Other keys are passed over. Or a
+        record with the columns of a well-known data set, or with `columns`. A `Topic` is returned as it is.
     language : str
         By whose rules raw texts are split.
     splitter : str or callable
@@ -340,15 +346,16 @@ def _topic(obj: Mapping[Any, Any], columns: Columns | None, reading: Reading, so
         references = _texts(obj, "references", columns, reading, optional=cover is not None)
         meta = _meta(obj.get("meta"))
         units = sum(map(len, documents))
-        parses = _parses(obj.get("parses"), units)
+        parses, lengths = _parses(obj.get("parses"), units), _lengths(obj.get("lengths"), units)
         if reading.source_words is not None:
             documents = _first_words(documents, reading.source_words, whole=cover is not None or "vectors" in obj)
             units = sum(map(len, documents))
             parses = None if parses is None else parses[:units]
+            lengths = None if lengths is None else lengths[:units]
         vectors = _vectors(obj.get("vectors"), units, references)
     except InputError as error:
         raise InputError(f"topic {name!r}: {error}") from None
-    return Topic(name, documents, references, meta, cover, parses, source, vectors)
+    return Topic(name, documents, references, meta, cover, parses, source, vectors, lengths=lengths)
 
 
 def _instance(obj: Mapping[str, Any], source: str) -> Topic:
@@ -601,6 +608,21 @@ def _parses(value: object, sentences: int) -> tuple[str, ...] | None:
     return tuple(value)
 
 
+def _lengths(value: object, sentences: int) -> tuple[int, ...] | None:
+    if value is None:
+        return None
+    if not isinstance(value, list | tuple):
+        raise InputError(f'"lengths" is {json_type(value)}; give a list, one whole number a sentence')
+    if len(value) != sentences:
+        raise InputError(f"the number of lengths is {len(value)}, but that of sentences {sentences}; give one for each")
+    return tuple(
+        [
+            whole(length, f"lengths[{number}]", least=0, most=_LONGEST_GIVEN, error=InputError)
+            for number, length in enumerate(value)
+        ]
+    )
+
+
 def _vectors(value: object, sentences: int, references: tuple[Text, ...]) -> Vectors | None:
     if value is None:
         return None
@@ -660,6 +682,8 @@ def topic_to_json(topic: Topic) -> dict[str, Any]:
         found["cover"] = [[list(chosen) for chosen in alternatives] for alternatives in topic.cover]
     if topic.parses is not None:
         found["parses"] = list(topic.parses)
+    if topic.lengths is not None:
+        found["lengths"] = list(topic.lengths)
     if topic.meta:
         found["meta"] = dict(topic.meta)
     return found

@@ -113,8 +113,11 @@ class SolveKeywords(TextKeywords, total=False):
     min_length: int | None
     """Shortest summary, in the length unit [0]."""
 
-    length_unit: Literal["words", "sentences", "characters"] | None
-    """What lengths count; words are blank-separated [words]."""
+    length_unit: Literal["words", "sentences", "characters", "tokens", "given"] | None
+    """What lengths count; words are blank-separated, given are each topic's own lengths [words]."""
+
+    length_tokenizer: str | Callable[[str], object] | None
+    """Whose tokens are lengths: tiktoken:NAME, hf:NAME or module:function; to name one is to count them."""
 
     max_sentences: int | None
     """Most sentences, beside the longest summary."""

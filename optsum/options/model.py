@@ -58,6 +58,13 @@ SplitterName: TypeAlias = Annotated[
     WrapValidator(function_or_name),
     Field(description="what splits raw text into sentences: sentencex, or module:function"),
 ]
+LengthTokenizer: TypeAlias = Annotated[
+    str | None,
+    WrapValidator(function_or_name),
+    Field(
+        description="whose tokens are lengths: tiktoken:NAME, hf:NAME or module:function; to name one is to count them"
+    ),
+]
 Stem: TypeAlias = Annotated[bool, Field(description="Porter stemming as ROUGE-1.5.5 -m does, or as the stemmer named")]
 Stemmer: TypeAlias = Annotated[
     str,

@@ -26,6 +26,7 @@ from optsum.options.model import (
     Counts,
     FlatLists,
     Language,
+    LengthTokenizer,
     Lines,
     Model,
     ModelUnits,
@@ -80,7 +81,7 @@ OF_SEARCHES: Final = frozenset(
 _NOT_IN_HASH = {"preset", *OF_WORKERS}
 """Options that cannot change a result; what a preset sets is in the options themselves."""
 
-_ADDED_LATER: Final = ("language", "splitter", "lines", "source_words")
+_ADDED_LATER: Final = ("language", "splitter", "lines", "source_words", "length_tokenizer")
 """Options that count in the hash only where they say something else than their default."""
 
 _LONGEST: Final = 10**12
@@ -125,9 +126,10 @@ class Options(Model):
     model_units: ModelUnits = "whole"
     max_length: int | None = Field(None, ge=0, le=_LONGEST, description="longest summary, in the length unit")
     min_length: int = Field(0, ge=0, le=_LONGEST, description="shortest summary, in the length unit")
-    length_unit: Literal["words", "sentences", "characters"] = Field(
-        "words", description="what lengths count; words are blank-separated"
+    length_unit: Literal["words", "sentences", "characters", "tokens", "given"] = Field(
+        "words", description="what lengths count; words are blank-separated, given are each topic's own lengths"
     )
+    length_tokenizer: LengthTokenizer = None
     max_sentences: int | None = Field(None, ge=0, le=_LONGEST, description="most sentences, beside the longest summary")
     max_characters: int | None = Field(
         None, ge=0, le=_LONGEST, description="most characters, beside the longest summary"
@@ -338,7 +340,8 @@ def resolve(
     metric = parse_metric(options.metric)
     if options.vectors is not None and all(part.of_texts for part in metric.components):
         raise OptionError(f"Vectors are of the metric similarity, not of {metric}: give --metric similarity.")
-    options.spec()
+    if options.spec().length_unit == "tokens":  # the tokenizer is loaded, or cannot be
+        options.spec().length_of  # noqa: B018
     options.limits()
     reading_of(options)
     return options
@@ -424,11 +427,11 @@ def resolve_as(model: type[M], given: Mapping[str, Any] | None = None, *, config
     for name in values:
         if name not in model.model_fields:
             raise our_name(name) or unknown_name("option", name, model.model_fields)
-    values = _stemming(values)
+    values = _with_implied(values)
     if config is not None:
         file = read_config(config, also=model.model_fields)
         check_kinds(model, file, config)
-        file = _stemming(file)
+        file = _with_implied(file)
         own = file.get("backend", model.model_fields["backend"].default if "backend" in model.model_fields else None)
         if values.get("backend", own) != own:
             file.pop("backend_options", None)  # they are those of another solver
@@ -444,6 +447,7 @@ def resolve_as(model: type[M], given: Mapping[str, Any] | None = None, *, config
         raise OptionError(sentence_of(error.errors()[0])) from None
 
 
-def _stemming(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return options in which a stemmer that is named stems, if they do not say that nothing does."""
-    return {**({"stem": True} if "stemmer" in values else {}), **values}
+def _with_implied(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return options in which a stemmer that is named stems, and a tokenizer of lengths counts."""
+    implied = {"stem": True} if "stemmer" in values else {}
+    return {**implied, **({"length_unit": "tokens"} if values.get("length_tokenizer") else {}), **values}

@@ -31,7 +31,8 @@ def signature(options: Options, tokenizer: str) -> str:
     parts = {"form": options.formulation}
     if formulation.has_metric:
         parts |= {"metric": options.metric, "of": options.measure, "refs": options.references} | _texts(options)
-        parts["len"] = f"{options.min_length}-{longest} {options.length_unit}"
+        whose = "" if options.length_tokenizer is None else f" of {options.length_tokenizer}"
+        parts["len"] = f"{options.min_length}-{longest} {options.length_unit}{whose}"
         if any(part.of_texts for part in parse_metric(options.metric).components):
             parts |= {**_analysis(options, tokenizer), "in": options.boundaries}
         else:  # vectors that come with the topics, or from a model, are not known here

@@ -19,7 +19,6 @@ from optsum.metrics.metric import Counts, Gram, Metric
 from optsum.metrics.names import parse_metric
 from optsum.problem.objective import Component, objective_of
 from optsum.problem.spec import Spec
-from optsum.text.lengths import LENGTH_OF
 from optsum.text.tokenizers import Sentence
 
 
@@ -129,4 +128,4 @@ class Counted:
         """Return the normal form whose units are sentences, with n-grams within each."""
         texts = [self.spec.analyzer.tokens(sentence) for sentence in sentences]
         components = [self.component(part, self.units(part, texts)) for part in range(len(self.wanted))]
-        return self.coverage(components, list(map(LENGTH_OF[self.spec.length_unit], sentences)))
+        return self.coverage(components, list(map(self.spec.length_of, sentences)))

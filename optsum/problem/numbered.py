@@ -25,7 +25,6 @@ from optsum.problem.counted import nothing_to_count
 from optsum.problem.objective import Ratios, objective_of
 from optsum.problem.spec import Spec
 from optsum.text.interned import Interned, interned
-from optsum.text.lengths import LENGTH_OF
 
 
 class Entries(NamedTuple):
@@ -361,10 +360,7 @@ class NumberedTopic:
         """Length of each sentence, in the unit of the limits."""
         if self.spec.length_unit == "words":
             return self.tokens.words[self.references[-1] :]
-        sentences = self.topic.sentences
-        if self.spec.length_unit == "sentences":
-            return np.ones(len(sentences), np.int64)
-        return np.fromiter(map(LENGTH_OF[self.spec.length_unit], sentences), np.int64, len(sentences))
+        return np.array(self.spec.lengths_of(self.topic), np.int64)
 
     def coverage(self) -> tuple[Coverage, IntArray] | None:
         """Return the normal form, and the numbers of the sentences that are its units.

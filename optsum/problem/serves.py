@@ -112,7 +112,10 @@ class Serves:
             One sentence that says what is served instead.
         """
         metric = parse_metric(spec.metric)
-        said = {aspect: getattr(spec, aspect) for aspect in ASPECTS} | {"tokenizer": spec.analyzer.tokenizer}
+        said = {aspect: getattr(spec, aspect) for aspect in ASPECTS} | {
+            "tokenizer": spec.analyzer.tokenizer,
+            "length_unit": spec.length_unit,
+        }
         chosen = {aspect: [frozenset({value})] for aspect, value in said.items()} | _of_metric(metric)
         for rule in self._all:
             if rule.refuses(chosen):

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import Any
 
+from optsum.corpus.topic import Topic
 from optsum.coverage.instance import NO_LIMIT
-from optsum.errors import OptionError
+from optsum.errors import InputError, OptionError
+from optsum.plugins import named_function
 from optsum.problem.sides import Sides
 from optsum.system.deadline import NEVER, Deadline
 from optsum.text.analyzer import Analyzer
-from optsum.text.lengths import LENGTH_OF
+from optsum.text.lengths import LENGTH_OF, token_counter
+from optsum.text.tokenizers import Sentence
 from optsum.whole import whole
 
 
@@ -36,7 +41,11 @@ class Spec:
     max_length, min_length : int
         Limits of the summary, in `length_unit`; `optsum.coverage.instance.NO_LIMIT` for none.
     length_unit : str
-        "words" (blank-separated), "sentences" or "characters".
+        "words" (blank-separated), "sentences", "characters", "tokens" (of `length_tokenizer`), or "given" (the topic's
+        own `lengths`).
+    length_tokenizer : str or callable, optional
+        Whose tokens are counted: ``tiktoken:NAME``, ``hf:NAME``, ``module:function``, or a function from a text to a
+        sequence or a number.
     similarity_unit : int
         Steps from 0 to 1 that similarities are rounded down to.
     keep_unmatched : bool
@@ -59,6 +68,7 @@ class Spec:
     max_length: int = NO_LIMIT
     min_length: int = 0
     length_unit: str = "words"
+    length_tokenizer: Any = None  # a name, once it is made
     similarity_unit: int = 10_000
     keep_unmatched: bool = False
     keep_overlong: bool = False
@@ -67,8 +77,17 @@ class Spec:
 
     def __post_init__(self) -> None:
         """Refuse a length unit that does not exist."""
-        if self.length_unit not in LENGTH_OF:
-            raise OptionError(f"There is no length unit {self.length_unit!r}: use words, sentences or characters.")
+        if self.length_unit not in {*LENGTH_OF, "tokens", "given"}:
+            raise OptionError(
+                f"There is no length unit {self.length_unit!r}: use words, sentences, characters, tokens or given."
+            )
+        if (self.length_tokenizer is not None) != (self.length_unit == "tokens"):
+            raise OptionError(
+                "Lengths in tokens have a tokenizer, and no others: give --length-unit=tokens with a "
+                "--length-tokenizer=NAME."
+            )
+        if callable(self.length_tokenizer):
+            object.__setattr__(self, "length_tokenizer", named_function(self.length_tokenizer))
         for name, what, least in (
             ("min_length", "The minimum length", 0),
             ("max_length", "The maximum length", 0),
@@ -76,6 +95,35 @@ class Spec:
         ):
             number = whole(getattr(self, name), what, least=least, most=10**400, error=OptionError)
             object.__setattr__(self, name, min(number, NO_LIMIT))
+
+    @property
+    def length_of(self) -> Callable[[Sentence], int]:
+        """The length of a sentence, in the unit of the limits.
+
+        Raises
+        ------
+        OptionError
+            If lengths are given, which are of whole topics (`lengths_of`), or the tokenizer cannot be loaded.
+        """
+        if self.length_unit == "given":
+            raise OptionError("Lengths that are given are of the topic's sentences: choose another --length-unit.")
+        return token_counter(self.length_tokenizer) if self.length_unit == "tokens" else LENGTH_OF[self.length_unit]
+
+    def lengths_of(self, topic: Topic) -> list[int]:
+        """Return the length of each sentence of a topic, in the unit of the limits.
+
+        Raises
+        ------
+        InputError
+            If lengths are to be given, and are not; if a tokenizer fails on a sentence.
+        """
+        if self.length_unit != "given":
+            return list(map(self.length_of, topic.sentences))
+        if topic.lengths is None:
+            raise InputError(
+                f'topic {topic.id!r} has no "lengths": give one whole number a sentence, or another --length-unit'
+            )
+        return list(topic.lengths)
 
     def until(self, deadline: Deadline) -> Spec:
         """Return the same specification, to be built before a deadline."""

@@ -51,6 +51,7 @@ SAMPLE: Final = as_topic(
         "parses": list(map(_parse, _SENTENCES)),
         "references": [["the oracle reads the document the end quotes"], ["all the references are near"]],
         "cover": [[[0], [1, 2]]],
+        "lengths": [6, 5, 4],
         "vectors": {"sentences": [[1, 0], [1, 1], [0, 1]], "references": [[2, 1], [1, 2]]},
     }
 )

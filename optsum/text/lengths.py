@@ -1,4 +1,4 @@
-"""Lengths: in words, sentences or characters, and texts cut to a length.
+"""Lengths: in words, sentences, characters or a model's tokens, and texts cut to a length.
 
 A *word* is a blank-separated piece of a sentence, whatever tokens an `optsum.text.analyzer.Analyzer` makes of it.
 """
@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
+from pathlib import Path
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
 
-from optsum.errors import OptionError
+from optsum.errors import InputError, OptionError, UnsupportedError
+from optsum.plugins import Functions
 from optsum.text.tokenizers import Sentence, raw_text, tokenizer_of
 
 
@@ -33,6 +36,95 @@ LENGTH_OF: Final[Mapping[str, Callable[[Sentence], int]]] = MappingProxyType(
     {"words": word_count, "characters": character_count, "sentences": lambda _: 1}
 )
 """Length of a sentence, by the name of the unit."""
+
+
+def tiktoken(name: str) -> Callable[[str], Any]:
+    """Return the tokenizer of an encoding (``cl100k_base``) or of a model (``gpt-4o``) of the package tiktoken."""
+    package = _imported("tiktoken")
+    try:
+        known = name in package.list_encoding_names()
+        encoding = package.get_encoding(name) if known else package.encoding_for_model(name)
+    except KeyError:
+        raise OptionError(
+            f"tiktoken knows no encoding and no model {name!r}; encodings: {', '.join(package.list_encoding_names())}."
+        ) from None
+    except Exception as error:
+        raise OptionError(
+            f"tiktoken cannot load {name!r} ({error!r:.150}): it downloads an encoding once, and keeps it in the "
+            "folder that TIKTOKEN_CACHE_DIR names."
+        ) from error
+
+    def encoded(text: str) -> Any:
+        return encoding.encode(text, disallowed_special=())
+
+    return encoded
+
+
+def hugging_face(name: str) -> Callable[[str], Any]:
+    """Return a tokenizer of the package tokenizers: of a model of the hub, or in a file ``tokenizer.json``."""
+    package = _imported("tokenizers")
+    try:
+        made = package.Tokenizer.from_file(name) if Path(name).exists() else package.Tokenizer.from_pretrained(name)
+    except Exception as error:
+        raise OptionError(
+            f"The tokenizer {name!r} cannot be loaded ({error!r:.150}): give the name of a model of the hub, which is "
+            "downloaded once, or a file tokenizer.json."
+        ) from error
+
+    def encoded(text: str) -> Any:
+        return made.encode(text, add_special_tokens=False)
+
+    return encoded
+
+
+def _imported(package: str) -> Any:
+    from importlib import import_module
+
+    try:
+        return import_module(package)
+    except ImportError as error:
+        raise UnsupportedError(
+            f"Lengths in tokens of {package} need that package: pip install 'optsum[tokens]'."
+        ) from error
+
+
+LENGTH_TOKENIZERS: Final = Functions(
+    "length tokenizer",
+    {},
+    "optsum.length_tokenizers",
+    families={"tiktoken:": f"{__name__}:tiktoken", "hf:": f"{__name__}:hugging_face"},
+)
+"""Functions from a text to its tokens, or to their number."""
+
+
+@lru_cache(maxsize=32)
+def token_counter(name: str) -> Callable[[Sentence], int]:
+    """Return the function that counts the tokens of a sentence, those of a pre-tokenized one joined by blanks.
+
+    Raises
+    ------
+    OptionError, UnsupportedError
+        If there is no such tokenizer, or it cannot be loaded.
+    """
+    function = LENGTH_TOKENIZERS.load(name)
+
+    def count(sentence: Sentence) -> int:
+        text = raw_text(sentence)
+        try:
+            found = function(text)
+            if isinstance(found, Mapping):  # as tokenizers of transformers return
+                found = found["input_ids"]
+            number = found if isinstance(found, int) else len(found)
+        except Exception as error:
+            raise InputError(f"the length tokenizer {name} failed on the text {text[:40]!r}: {error!r:.200}") from error
+        if isinstance(found, bool) or number < 0:
+            raise InputError(
+                f"the length tokenizer {name} returned {found!r} for the text {text[:40]!r}; it is to return "
+                "a list of tokens, or their number"
+            )
+        return number
+
+    return count
 
 
 def joined(sentences: Iterable[Sentence]) -> Sentence:

@@ -50,7 +50,13 @@ _ELSEWHERE: Final = {
 
 _OTHER_VALUES: Final[Mapping[str, Mapping[str, str]]] = {
     "measure": dict.fromkeys(("fmeasure", "f_measure", "f-measure", "f1-score", "f1_score", "f"), "f1"),
-    "length_unit": {"word": "words", "sentence": "sentences", "character": "characters", "chars": "characters"},
+    "length_unit": {
+        "word": "words",
+        "sentence": "sentences",
+        "character": "characters",
+        "chars": "characters",
+        "token": "tokens",
+    },
     "best_by": dict.fromkeys(("fmeasure", "f_measure", "f-measure", "f1-score", "f1_score", "f"), "f1"),
 }
 """Of these options; those of rouge-score and of people who write the singular."""

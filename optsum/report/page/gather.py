@@ -15,11 +15,12 @@ from optsum.contracts.result import Result
 from optsum.corpus.topic import Topic, as_topic
 from optsum.coverage.instance import Key
 from optsum.errors import InputError, OptsumError, visible
+from optsum.problem.spec import Spec
 from optsum.registry import STRATEGIES
 from optsum.report.page.settings import Setting
 from optsum.report.ratios import claims, ratio_to_best
 from optsum.text.analyzer import Analyzer
-from optsum.text.lengths import LENGTH_OF, word_count
+from optsum.text.lengths import word_count
 from optsum.text.tokenizers import Sentence, raw_text
 
 _STRANGE = "its details are not those that optsum writes"
@@ -41,6 +42,7 @@ def topic_of(row: Mapping[str, Any], details: Mapping[str, Any]) -> Topic:
             "documents": details.get("documents"),
             "references": [[]] if problem else references,
             "cover": details.get("cover"),
+            "lengths": details.get("lengths"),
             "meta": {} if names is None else {"sentence_ids": names},
         },
         flat="sentences",
@@ -62,19 +64,25 @@ def text_of(topic: Topic, setting: Setting, parts: object) -> dict[str, Any]:
     """
     setup = setting.setup
     analyzer = None if setup is None or not setup.formulation.has_metric else setup.spec_for(topic).analyzer
-    unit = setting.options.length_unit if setting.options is not None else "words"
+    spec = None if setup is None else setup.spec_for(topic)
+    lengths = list(map(word_count, topic.sentences)) if spec is None else spec.lengths_of(topic)
     numbers: dict[str, int] = {}
 
-    def shown(sentence: Sentence, *, known: bool, starts: list[tuple[int, int]] | None = None) -> list[Any]:
+    def shown(
+        sentence: Sentence, length: int, *, known: bool, starts: list[tuple[int, int]] | None = None
+    ) -> list[Any]:
         pieces, places, tokens = _cut(sentence, analyzer)
         ids = [numbers.get(token, -1) if known else numbers.setdefault(token, len(numbers)) for token in tokens]
-        found = [LENGTH_OF[unit](sentence), pieces, ids]
+        found = [length, pieces, ids]
         return found if starts is None else [*found, _owners(places, starts)]
 
-    references = [[shown(sentence, known=False) for sentence in reference] for reference in topic.references]
+    references = [
+        [shown(sentence, _length(sentence, spec), known=False) for sentence in reference]
+        for reference in topic.references
+    ]
     begins = _begins(parts, len(topic.sentences))
     sentences = [
-        shown(sentence, known=True, starts=None if begins is None else begins[number])
+        shown(sentence, lengths[number], known=True, starts=None if begins is None else begins[number])
         for number, sentence in enumerate(topic.sentences)
     ]
     found: dict[str, Any] = {
@@ -86,6 +94,11 @@ def text_of(topic: Topic, setting: Setting, parts: object) -> dict[str, Any]:
         found["cover"] = [[list(chosen) for chosen in alternatives] for alternatives in topic.cover]
         found["names"] = list(topic.meta.get("sentence_ids", range(len(topic.sentences))))
     return found
+
+
+def _length(sentence: Sentence, spec: Spec | None) -> int:
+    """Return the length of a sentence of a reference, which nobody gives."""
+    return word_count(sentence) if spec is None or spec.length_unit == "given" else spec.length_of(sentence)
 
 
 def _cut(sentence: Sentence, analyzer: Analyzer | None) -> tuple[list[str], list[int], list[str]]:

@@ -44,7 +44,7 @@ def details_of(part: Topic, setup: Setup, optima: Mapping[str, Any] | None = Non
     options = setup.options.model_dump(mode="json", exclude_defaults=True, exclude=_NO_MATTER)
     text = topic_to_json(part)
     found: dict[str, Any] = {"options": options}
-    found |= {name: text[name] for name in ("documents", "references", "cover") if name in text}
+    found |= {name: text[name] for name in ("documents", "references", "cover", "lengths") if name in text}
     if (ids := part.meta.get("sentence_ids")) is not None:
         found["sentence_ids"] = ids
     parts = _parts(part, setup)

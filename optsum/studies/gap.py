@@ -32,7 +32,6 @@ from optsum.report.figures.figure import Figure
 from optsum.report.statistics import OVER_SEEDS, mean_of, seeds_deviation
 from optsum.report.tables.table import Table, number
 from optsum.report.tables.table import share as share_of
-from optsum.running.one_problem import build, run_task
 from optsum.running.plan import each_seed, seeds_of
 from optsum.running.setup import Setup
 from optsum.studies.base import (
@@ -45,9 +44,9 @@ from optsum.studies.base import (
     Study,
     Workers,
     grouped,
+    searched,
     unproven,
     with_references,
-    without_interruption,
 )
 from optsum.studies.submitted import Submitted, score_of, summaries_of, summary_of
 from optsum.system.deadline import NEVER, Deadline
@@ -226,7 +225,7 @@ def _rows(topic: Submitted, setups: Mapping[tuple[str, str], Sequence[Setup]], v
 
 
 def _searched(topic: Topic, setup: Setup, *, exact: bool) -> tuple[float, float | None]:
-    result: Result = without_interruption(run_task(build(topic, setup), setup))
+    result: Result = searched(topic, setup)
     bound = result.bound if exact else None
     if result.status in {Status.INFEASIBLE, Status.NO_SOLUTION} or result.objective is None:
         return 0.0, bound

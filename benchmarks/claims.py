@@ -1,0 +1,195 @@
+"""Is anything false claimed where a limit, Ctrl-C or SIGTERM ends a search? Random topics, whose optima are known.
+
+    python benchmarks/claims.py [--seconds 60] [--seed 0] [--late 1.0]
+
+A search, an enumeration or a command is ended at a random moment: by a limit of time, nodes or evaluations, by SIGINT,
+or, for commands, by SIGTERM. What it says then is held against the optimum. Prints how many were tried, how many claims
+were false (an optimum that is none, a bound that the optimum passes, a complete count that is wrong), how many lost a
+selection that greedy search has in the same limit, and how late the latest was, by the clock and by its processor time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import multiprocessing
+import os
+import signal
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import redirect_stderr, redirect_stdout, suppress
+from fractions import Fraction
+from functools import cache
+from io import StringIO
+from pathlib import Path
+from random import Random
+from time import perf_counter, process_time
+from typing import Any
+
+from shared.compiled import compile_at_once
+
+import optsum
+from optsum.cli import main as command
+from optsum.registry import STRATEGIES
+
+OBJECTIVES: list[dict[str, Any]] = [
+    {"metric": "rouge-1"},
+    {"metric": "rouge-2", "boundaries": "joined"},
+    {"metric": "rouge-1", "measure": "f1"},
+    {"metric": "rouge-1+rouge-2", "measure": "f1"},
+    {"metric": "rouge-1+rouge-2", "measure": "precision"},
+    {"metric": "ngram-1-2"},
+    {"metric": "rouge-l"},
+    {"metric": "rouge-1", "min_length": 12},
+]
+REFERENCES = ("pooled", "mean", "best", "first", "agreed")
+ENDINGS = ("time", "nodes", "evaluations", "SIGINT", "SIGTERM")
+_GIVEN_UP_S = 120.0  # kernels may have to be compiled
+
+
+def topic(seed: int) -> dict[str, Any]:
+    """Return a topic of a dozen sentences and three references."""
+    rng = Random(seed)
+    words = [f"w{number}" for number in range(25)]
+
+    def text(sentences: int) -> list[str]:
+        return [" ".join(rng.choices(words, k=rng.randint(2, 7))) for _ in range(sentences)]
+
+    return {"id": str(seed), "documents": [text(11)], "references": [text(3) for _ in range(3)]}
+
+
+@cache
+def truth(seed: int, options: str) -> tuple[Fraction | None, int] | None:
+    """Return the optimum and how many selections reach it; None for what is not served."""
+    try:
+        found = optsum.enumerate_optima(topic(seed), strategy="exhaustive", **json.loads(options))
+    except optsum.OptsumError:
+        return None
+    return found.result.key, found.count  # type: ignore[return-value]
+
+
+def wrong(row: dict[str, Any], known: tuple[Fraction | None, int]) -> str | None:
+    """Return which claim of a row is false."""
+    best, count = known
+    value = None if row.get("objective_exact") is None else Fraction(row["objective_exact"])
+    bound = None if row.get("bound_exact") is None else Fraction(row["bound_exact"])
+    if row["status"] == "optimal" and value != best:
+        return "optimal"
+    if row["status"] == "infeasible" and best is not None:
+        return "infeasible"
+    if best is not None and bound is not None and bound < best:
+        return "bound"
+    if best is not None and value is not None and value > best:
+        return "objective"
+    return "count" if row.get("complete") and row.get("count") != count else None
+
+
+def _work(verb: str, given: dict[str, Any], options: dict[str, Any], far: Any, out: Path) -> None:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    far.send("ready")
+    began, used = perf_counter(), process_time()
+    rows: list[dict[str, Any]] = []
+    try:
+        if verb == "command":
+            source = out.with_suffix(".topics.jsonl")
+            source.write_text("".join(json.dumps({**given, "id": f"{given['id']}.{n}"}) + "\n" for n in range(40)))
+            flags = [part for name, value in options.items() for part in (f"--{name.replace('_', '-')}", str(value))]
+            with redirect_stdout(StringIO()), redirect_stderr(StringIO()):
+                command(["solve", str(source), "-o", str(out), *flags])
+        elif verb == "enumerate":
+            rows.append(optsum.enumerate_optima(given, **options).to_result(max_solutions=0).to_row())
+        else:
+            rows.append(optsum.solve(given, **options).to_row())
+    except (KeyboardInterrupt, optsum.OptsumError) as error:
+        rows.append({"status": type(error).__name__})
+    far.send((perf_counter() - began, process_time() - used, rows))
+
+
+def ended(
+    verb: str, given: dict[str, Any], options: dict[str, Any], number: signal.Signals | None, after: float, folder: Path
+) -> tuple[float, float, list[dict[str, Any]]] | None:
+    """Return how long it took after its end was due, by the clock and the processor, and its rows; None if killed."""
+    near, far = multiprocessing.Pipe(duplex=False)
+    out = folder / "out.jsonl"
+    for file in folder.iterdir():
+        file.unlink()
+    process = multiprocessing.get_context("fork").Process(target=_work, args=(verb, given, options, far, out))
+    process.start()
+    near.recv()
+    if number is not None and not near.poll(after) and process.pid is not None:
+        os.kill(process.pid, number)
+    came = near.poll(_GIVEN_UP_S)
+    answer = near.recv() if came else None
+    process.kill()
+    process.join()
+    if answer is None:
+        return None
+    seconds, used, rows = answer
+    if out.exists():
+        for line in out.read_text().splitlines():
+            with suppress(ValueError):  # one that was being written
+                rows.append(json.loads(line))
+    return max(0.0, seconds - after), used - after, rows
+
+
+def cases(rng: Random) -> Iterator[tuple[str, int, dict[str, Any], str, float]]:
+    """Yield a verb, a topic, options, what ends it, and when."""
+    exact = [name for name in STRATEGIES if STRATEGIES.load(name).exact]
+    while True:
+        verb = rng.choice(["solve", "solve", "enumerate", "command"])
+        names = [name for name in exact if STRATEGIES.load(name).enumerates] if verb == "enumerate" else [*STRATEGIES]
+        options = {"max_length": 24, "references": rng.choice(REFERENCES), **rng.choice(OBJECTIVES)}
+        ending = rng.choice(ENDINGS if verb == "command" else ENDINGS[:4])
+        yield verb, rng.randrange(12), options | {"strategy": rng.choice(names)}, ending, 10 ** rng.uniform(-3.5, -1)
+
+
+def main() -> None:
+    """Try until the time is over, and print what was found."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seconds", type=float, default=60.0)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--late", type=float, default=1.0, help="seconds after its end that a search may take")
+    given = parser.parse_args()
+    compile_at_once()
+    tried, false, lost, late = Counter[str](), Counter[str](), Counter[str](), Counter[str]()
+    worst, began, rng = (0.0, 0.0, ""), perf_counter(), Random(given.seed)
+    with tempfile.TemporaryDirectory() as name:
+        for verb, seed, options, ending, after in cases(rng):
+            if perf_counter() - began > given.seconds:
+                break
+            asked = {name: value for name, value in options.items() if name != "strategy"}
+            known = truth(seed, json.dumps(asked, sort_keys=True))
+            if known is None:
+                continue
+            limit = {"time": ("time_limit", after), "nodes": ("node_limit", 1), "evaluations": ("evaluation_limit", 5)}
+            extra = dict([limit[ending]]) if ending in limit else {}
+            number = getattr(signal, ending) if ending.startswith("SIG") else None
+            answer = ended(verb, topic(seed), {**options, **extra}, number, after, Path(name))
+            tried[ending] += 1
+            what = f"{verb} {topic(seed)['id']} {options} {extra or ending} {after:.4f}"
+            if answer is None:
+                late[ending] += 1
+                print("killed:", what, flush=True)
+                continue
+            seconds, used, rows = answer
+            if verb != "command" and seconds > worst[0]:
+                worst = seconds, used, what
+            late[ending] += verb != "command" and min(seconds, used) > given.late
+            for row in rows:
+                if row["status"] in {"error", "KeyboardInterrupt", "UnsupportedError", "OptionError"}:
+                    continue
+                if (claim := wrong(row, known)) is not None:
+                    false[ending] += 1
+                    print("false:", claim, what, row.get("objective_exact"), row.get("bound_exact"), known, flush=True)
+                proving = STRATEGIES.load(options["strategy"]).exact
+                if row["status"] == "no_solution" and proving and known[0] is not None and not number:
+                    lost[ending] += 1
+                    print("lost:", what, flush=True)
+    for ending in ENDINGS:
+        print(f"{ending:12} tried {tried[ending]:5}, false {false[ending]}, lost {lost[ending]}, late {late[ending]}")
+    print(f"the latest: {worst[0]:.2f} s ({worst[1]:.2f} s of the processor) after its end was due: {worst[2]}")
+
+
+if __name__ == "__main__":
+    main()

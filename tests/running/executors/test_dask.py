@@ -15,6 +15,7 @@ from optsum.running.executors.dask import Dask
 def test_dask_says_nothing_of_its_own() -> None:
     """A scheduler that is ended had distributed log the end of a connection, with its traceback."""
     pytest.importorskip("distributed")
+    pytest.importorskip("cryptography")
     spoken = ["distributed", "distributed.batched", "distributed.client", "distributed.core", "distributed.comm.tcp"]
     before = [logging.getLogger(name).level for name in spoken]
     crew = Dask(None, 1)

@@ -16,6 +16,7 @@ NAMES = ["MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_"]
 def test_processes_of_ours_keep_free_memory(executor: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if executor == "dask":
         pytest.importorskip("distributed")
+        pytest.importorskip("cryptography")
     for name in NAMES:
         monkeypatch.delenv(name, raising=False)
     crew = Local(1) if executor == "loky" else Dask(None, 1)

@@ -21,6 +21,7 @@ __all__ = [
     "CERTIFICATE",
     "CERTIFIED",
     "CHOOSER",
+    "CLIMBERS",
     "FACE",
     "FORMULATIONS",
     "PROVER",
@@ -36,6 +37,9 @@ PROVER: Final = "branch-and-bound"
 
 QUICK: Final = "greedy"
 """The strategy that proves nothing and that others are held against; rows of a frontier have a field of its name."""
+
+CLIMBERS: Final = (QUICK, "vns")
+"""Strategies that find what is held, where a problem can only evaluate, before all its selections are visited."""
 
 BASELINES: Final = (QUICK, "lead", "random")
 """The strategies that are compared with an exact one if none are named."""

@@ -15,6 +15,7 @@ from optsum.errors import UnsupportedError
 from optsum.optima.nearness import Nearness
 from optsum.optima.optima import Optima
 from optsum.problem.problem import Capability, Problem
+from optsum.registry import CLIMBERS, STRATEGIES
 
 from .branch_and_bound import BranchAndBound
 from .exhaustive.alone import size_of_best
@@ -41,6 +42,8 @@ _LONGEST_S: Final = 600.0
 @dataclass(frozen=True)
 class Auto(Strategy):
     """`branch-and-bound`, but for `exhaustive` where selections are few and it takes long; `milp` where neither serves.
+
+    Where a problem can only evaluate, greedy search and VNS find what is held before all selections are visited.
 
     Selections are counted, not visited, to know how many there are: the same problem is always searched in the same
     way. The row says which strategy it was (``ran``).
@@ -82,6 +85,8 @@ class Auto(Strategy):
         ratios = run.problem.can(Capability.RATIOS)
         most = _NODES if ratios and len(list(self._cleverer(run.problem, []))) > 1 else None
         for chosen in self.choices(run.problem, run.limits, refusals):
+            if isinstance(chosen, Exhaustive):
+                _climb(run)
             run.ran, run.backend = chosen.name, chosen.backend_name
             if isinstance(chosen, Milp):
                 run.detail = None
@@ -164,6 +169,24 @@ class Auto(Strategy):
                 yield strategy
             except UnsupportedError as error:
                 refusals.append(str(error))
+
+
+def _climb(run: Run) -> None:
+    """Let searches that prove nothing find what is held, where a problem can only evaluate, and has many selections.
+
+    The last of them is repeated, each time from another place, while a visit of all selections would not end in time.
+    """
+    problem = run.problem
+    if problem.can(Capability.COVERAGE) or is_few(problem):
+        return
+    seconds = seconds_of(problem, _LONGEST_S)
+    for name in CLIMBERS:
+        run.ran = name
+        climber = STRATEGIES.create(name, {})
+        climber.search(run)
+    while run.limits.time_s is not None and seconds > run.remaining_s:
+        climber.search(run)
+        run.check()
 
 
 def _takes_many(problem: Problem) -> bool:

@@ -71,6 +71,11 @@ CsvSafe: TypeAlias = Annotated[
     typer.Option("--csv-safe", help="in .csv, an apostrophe before cells that a spreadsheet would run as formulas"),
 ]
 
+Start: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--start", metavar="FILE", help="rows of a former run, with whose selections searches begin"),
+]
+
 Details: TypeAlias = Annotated[
     bool, typer.Option("--details", help="rows with the texts and all optima, for optsum report")
 ]

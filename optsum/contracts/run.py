@@ -28,6 +28,8 @@ CERTIFICATE_S: Final = 0.5
 INTERRUPTED_S: Final = 0.2
 """Seconds that a first selection and a bound may take after Ctrl-C."""
 
+_MEMORY: Final = 1_500_000_000
+
 LIMIT_OPTIONS: Final = {
     "time_limit": "time_s",
     "node_limit": "nodes",
@@ -40,14 +42,14 @@ LIMIT_OPTIONS: Final = {
 _LOG = logging.getLogger("optsum")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, init=False)
 class Limits:
     """When to stop early; None for no limit.
 
     Attributes
     ----------
     time_s : float
-        Seconds of search (`Termination.TIME_LIMIT`).
+        Seconds of search (`Termination.TIME_LIMIT`); ``time_limit=`` is the same.
     evaluations : int
         Selections evaluated (`Termination.EVALUATION_LIMIT`).
     nodes : int
@@ -67,13 +69,28 @@ class Limits:
     nodes: int | None = None
     gap: float | None = None
     target: float | None = None
-    memory: int = 1_500_000_000
+    memory: int = _MEMORY
     grace_s: float = CERTIFICATE_S
 
-    def __post_init__(self) -> None:
+    def __init__(
+        self,
+        *,
+        time_s: float | None = None,
+        evaluations: int | None = None,
+        nodes: int | None = None,
+        gap: float | None = None,
+        target: float | None = None,
+        memory: int = _MEMORY,
+        grace_s: float = CERTIFICATE_S,
+        time_limit: float | None = None,
+    ) -> None:
         """Refuse limits that no search could keep."""
-        for name in ("time_s", "evaluations", "nodes", "gap", "target", "memory", "grace_s"):
-            value = getattr(self, name)
+        if time_limit is not None and time_s is not None:
+            raise OptionError("The seconds of search are given as time_s= or as time_limit=: leave one of the two.")
+        seconds = time_limit if time_s is None else time_s
+        given = (seconds, evaluations, nodes, gap, target, memory, grace_s)
+        for name, value in zip(self.__slots__, given, strict=True):
+            object.__setattr__(self, name, value)
             if value is None:
                 continue
             if name in {"evaluations", "nodes", "memory"}:
@@ -85,10 +102,15 @@ class Limits:
             try:
                 number = float(value)
             except OverflowError:  # a whole number of more than 300 digits
-                number = inf if value > 0 else -inf  # type: ignore[operator]
+                number = inf if value > 0 else -inf
             if isnan(number) or (number < 0 and name != "target"):
                 raise OptionError(f"The limit {name} is {value}; it must be 0 or more.")
             object.__setattr__(self, name, number)
+
+    @property
+    def time_limit(self) -> float | None:
+        """Seconds of search: `time_s` by its name as an option."""
+        return self.time_s
 
     @classmethod
     def named(cls, given: Mapping[str, Any]) -> Limits:

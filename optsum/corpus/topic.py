@@ -180,6 +180,8 @@ class Topic:
         JSON has it. Its units' labels stand for sentences.
     lengths : tuple of int or None
         Of each sentence, where lengths are given (``--length-unit given``).
+    start : tuple, optional
+        A selection that searches begin with, in the numbering of the input.
     sentences : tuple of sentences
         Those of all documents, in order: sentence u is unit u.
     """
@@ -194,6 +196,7 @@ class Topic:
     vectors: Vectors | None = field(default=None, repr=False, compare=False)
     problem: Any = field(default=None, repr=False, compare=False)
     lengths: tuple[int, ...] | None = field(default=None, repr=False)
+    start: tuple[Any, ...] | None = field(default=None, repr=False, compare=False)
     sentences: Text = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:

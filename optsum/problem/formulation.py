@@ -49,6 +49,8 @@ class Task(ABC):
         What building found and a result should say; becomes part of its statistics.
     members : mapping
         All that a unit consists of, in the numbering of the input, where `units` names it after one of several.
+    start : tuple, optional
+        A selection that searches begin with, as `units` names it.
     parents : mapping
         The unit without which a unit cannot be chosen, where there is one, both as `units` names them.
     """
@@ -61,6 +63,7 @@ class Task(ABC):
     notes: Mapping[str, Any] = field(default_factory=dict)
     members: Mapping[Any, tuple[Any, ...]] = field(default_factory=dict)
     parents: Mapping[Any, Any] = field(default_factory=dict)
+    start: tuple[Any, ...] | None = None
 
     def __repr__(self) -> str:
         kind = type(self).__name__
@@ -78,6 +81,22 @@ class Task(ABC):
     def numbers(self) -> dict[Any, int]:
         """Return the unit that each name in the numbering of the input stands for."""
         return {name: unit for unit in range(len(self.units)) for name in self.name_units((unit,))}
+
+    def selection_of(self, named: Sequence[Any]) -> Selection:
+        """Return units by their names in the numbering of the input.
+
+        Raises
+        ------
+        InputError
+            If one of them is no unit.
+        """
+        known = self.numbers()
+        names = [tuple(name) if isinstance(name, list) else name for name in named]
+        if unknown := [name for name in names if name not in known]:
+            raise InputError(
+                f"The start of {self.id!r} names {unknown[0]!r:.40}, which is no unit that can be chosen: leave it out."
+            )
+        return tuple(sorted({known[name] for name in names}))
 
     def text(self, selection: Selection) -> tuple[str, ...] | None:
         """Return the text of a selection for people, sentence by sentence; None where the input has none."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from fractions import Fraction
 from itertools import combinations
@@ -24,7 +24,7 @@ from optsum.report.tables.formats import data_frame
 from optsum.report.tables.results import headline
 from optsum.report.tables.table import Cell, Table, Tabular, counted, number, seconds, share
 from optsum.running.plan import Plan, by_problem, compare_topics
-from optsum.running.posed import posed
+from optsum.running.posed import posed, started
 
 TARGETS: Final = (0.95, 0.99, 1.0)
 """Shares of the optimum whose times are reported."""
@@ -380,6 +380,7 @@ def compare(
     keep_results: bool = True,
     details: bool = False,
     columns: AnyColumns | None = None,
+    start: Mapping[str, Iterable[Any]] | str | Path | Iterable[Result] | None = None,
     **options: Unpack[Keywords],
 ) -> Comparison:
     """Run strategies on the same topics and hold them against the exact optimum.
@@ -408,6 +409,8 @@ def compare(
         Whether the first result of each problem carries its text and all optima, for `optsum.write_page`.
     columns : str or mapping, optional
         As for `optsum.solve_all`.
+    start : mapping, path or results, optional
+        As in `optsum.solve_all`: every strategy begins with it.
     **options
         As for `optsum.solve`, but for `strategy`; ``backend`` is the one of "milp".
 
@@ -431,6 +434,7 @@ def compare(
     plan = Plan.of(strategies, exact, backends, seeds=seeds, exact_time_limit=exact_time_limit, config=config, **named)
     table = Comparison(plan, keep_results=keep_results)
     given = with_columns(topics, columns, plan.variants[0].reading)
+    given = started(given, start, plan.variants[0].reading)
     for results in compare_topics(given, plan, details=details):
         for problem in by_problem(results):
             table.add(problem)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zlib
 from dataclasses import replace
+from typing import Any
 
 from optsum.contracts.result import Result, Termination
 from optsum.corpus.topic import Topic
@@ -47,7 +48,8 @@ def _built(topic: Topic, setup: Setup, deadline: Deadline, *, keep_unmatched: bo
     spec, warning = setup.spec_for(topic), setup.warning_of(topic)
     spec = replace(spec, keep_unmatched=True) if keep_unmatched else spec
     task = setup.formulation.task(topic, spec.until(deadline))
-    return task if warning is None else replace(task, notes={**task.notes, "warning": warning})
+    task = task if warning is None else replace(task, notes={**task.notes, "warning": warning})
+    return task if topic.start is None else replace(task, start=topic.start)
 
 
 @postponing()
@@ -104,5 +106,7 @@ def run_task(
     began = built if began is None else began
     limits = setup.limits.after(built - began)
     bound = "none" if setup.options.bound == "none" else "root"
-    result = searched(task.problem, setup.strategy, limits, seed, root_bound=root_bound, bound=bound, ready=setup.kinds)
+    start = None if task.start is None else task.selection_of(task.start)
+    known: dict[str, Any] = {"root_bound": root_bound, "bound": bound, "start": start}
+    result = searched(task.problem, setup.strategy, limits, seed, ready=setup.kinds, **known)
     return finished(task, setup, result, began=began, built=built, sentence_count=sentence_count)

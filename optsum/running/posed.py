@@ -5,20 +5,24 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
-from optsum.corpus.topic import Topic
+from optsum.corpus.given import topics_of
+from optsum.corpus.rows.reading import read_rows
+from optsum.corpus.topic import BadTopic, Reading, Topic, topic_of
 from optsum.corpus.topics import is_program, read_topics
 from optsum.coverage.instance import Sense
 from optsum.coverage.normal_form_json import FORMAT
+from optsum.errors import InputError
 from optsum.options.options import read_config
 from optsum.problem.problem import Problem
 from optsum.registry import CHOOSER, FORMULATIONS, PROVER
 from optsum.system.files import begin_of
 
-__all__ = ["posed", "prover_of"]
+__all__ = ["posed", "prover_of", "started"]
 
 _BEGIN: Final = 4096
 _FORMULATION: Final = {Sense.MAXIMIZE: "problem", Sense.MINIMIZE: "problem:minimize"}
@@ -59,6 +63,49 @@ def posed(given: Any, options: Mapping[str, Any], config: str | Path | None = No
     return given, found
 
 
+def started(topics: Any, start: Any, reading: Reading) -> Any:
+    """Return topics that begin with a selection each, where there is one for it.
+
+    Parameters
+    ----------
+    topics : a topic, or several
+    start : units, mapping, path or results
+        Of a topic by itself its units; of several units by id, rows of a former run, or its results.
+    reading : Reading
+        By which topics are read that are none yet.
+
+    Raises
+    ------
+    InputError
+        If that says no starts.
+    """
+    if start is None:
+        return topics
+    if isinstance(topics, Topic):
+        return replace(topics, start=tuple(start))
+    starts = _starts_of(start)
+    return (_with_start(topic, starts, reading) for topic in topics_of(topics, reading))
+
+
+def _with_start(topic: Any, starts: Mapping[str, Any], reading: Reading) -> Any:
+    try:
+        made = topic if isinstance(topic, Topic | BadTopic) else topic_of(topic, reading)
+    except InputError:
+        return topic  # whoever searches it says why
+    units = starts.get(made.id or "")
+    return made if units is None or isinstance(made, BadTopic) else replace(made, start=tuple(units))
+
+
+def _starts_of(start: Any) -> Mapping[str, Any]:
+    if isinstance(start, Mapping):
+        return start
+    if isinstance(start, str | os.PathLike):
+        held = [(row.get("id"), row.get("selection"), row.get("objective")) for row in read_rows(start)]
+    else:
+        held = [(result.id, result.selection, result.objective) for result in start]
+    return {str(name): units for name, units, _ in held if units is not None}
+
+
 def prover_of(options: Mapping[str, Any]) -> str:
     """Return the strategy that finds all optima if none is named: for problems that are given, what serves each."""
     name = options.get("formulation")
@@ -85,7 +132,7 @@ def _numbered(given: Iterable[Any]) -> Iterator[Any]:
 
 
 def _named(topic: Topic, name: str) -> Topic:
-    return Topic(name, topic.documents, problem=topic.problem)
+    return replace(topic, id=name)
 
 
 def _first_of_file(path: str | os.PathLike[str]) -> Any:

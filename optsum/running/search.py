@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from fractions import Fraction
 from functools import partial
 from importlib import import_module
@@ -15,13 +15,13 @@ from optsum.contracts.result import Result, Status, Termination, Timing
 from optsum.contracts.run import LIMIT_OPTIONS, Limits, Run, Stopped
 from optsum.contracts.strategy import Strategy
 from optsum.coverage.instance import Key
-from optsum.errors import BackendError, OptionError
+from optsum.errors import BackendError, InputError, OptionError
 from optsum.optima.optima import Optima
 from optsum.problem.problem import Capability, Problem
 from optsum.registry import CERTIFICATE, CERTIFIED, CHOOSER, QUICK, STRATEGIES
 from optsum.system.deadline import Deadline
 from optsum.system.processes.signal_guard import postponing
-from optsum.whole import whole
+from optsum.whole import whole, whole_numbers
 
 __all__ = ["exact", "get_ready", "result_of_sets", "search", "searched"]
 
@@ -45,6 +45,7 @@ def search(
     on_progress: Callable[[Run], bool | None] | None = None,
     root_bound: Key | None = None,
     bound: str = "root",
+    start: Iterable[int] | None = None,
     **options: Any,
 ) -> Result:
     """Search a problem.
@@ -65,6 +66,8 @@ def search(
         The problem's root bound, where an earlier search has proven it.
     bound : str
         "root": a search that proves nothing is given a bound; "none": it is not. Other values are the strategy's.
+    start : iterable of int, optional
+        Units of a selection that is held from the beginning, by every strategy and by solvers that take one.
 
     Returns
     -------
@@ -81,7 +84,15 @@ def search(
         If a solver is missing, or its answer does not survive re-scoring.
     """
     return searched(
-        problem, strategy, limits, seed, on_progress=on_progress, root_bound=root_bound, bound=bound, **options
+        problem,
+        strategy,
+        limits,
+        seed,
+        on_progress=on_progress,
+        root_bound=root_bound,
+        bound=bound,
+        start=start,
+        **options,
     )
 
 
@@ -94,6 +105,7 @@ def searched(
     on_progress: Callable[[Run], bool | None] | None = None,
     root_bound: Key | None = None,
     bound: str = "root",
+    start: Iterable[int] | None = None,
     ready: set[Hashable] | None = None,
     **options: Any,
 ) -> Result:
@@ -133,6 +145,8 @@ def searched(
     try:
         if bounded and limits.gap is not None and not chosen.exact:
             run.raise_root_bound()
+        if start is not None:
+            _hold(run, start)
         run.check()
         chosen.search(run)
     except Stopped as stop:
@@ -145,6 +159,20 @@ def searched(
             termination = Termination.INTERRUPTED
         bound_s = run.elapsed - searched if bounded else None
     return _result(run, chosen, termination, detail, Timing(search_s=run.elapsed, bound_s=bound_s))
+
+
+def _hold(run: Run, start: Iterable[int]) -> None:
+    """Let a run begin with a selection.
+
+    Raises
+    ------
+    InputError
+        If it breaks the limits of the problem.
+    """
+    units = whole_numbers(start, "Unit {} of the start")
+    if excess := run.see(units).violation:
+        raise InputError(f"The start breaks the limits of the problem by {excess}: give a selection that keeps them.")
+    run.statistics["start"] = run.evaluation.value if run.evaluation is not None else None
 
 
 def _certify(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal, Unpack
@@ -18,7 +18,7 @@ from optsum.running.all_optima.detailed import detailed
 from optsum.running.each_topic import attempt, charged, each_topic, single_problem
 from optsum.running.executors.choice import AnyExecutor
 from optsum.running.one_problem import answer
-from optsum.running.posed import posed
+from optsum.running.posed import posed, started
 from optsum.running.setup import Setup, setup_of
 from optsum.running.warm import warm_up
 from optsum.system.clock import clock
@@ -35,6 +35,7 @@ def solve(
     *,
     embed: Embed | None = None,
     columns: AnyColumns | None = None,
+    start: Iterable[Any] | None = None,
     config: str | Path | None = None,
     **options: Unpack[Keywords],
 ) -> Result:
@@ -52,6 +53,8 @@ def solve(
     columns : str or mapping, optional
         Which columns of a record are what, as ``--map`` says it:
         ``{"documents": "article", "references": "highlights"}``.
+    start : iterable, optional
+        Units of a selection that the search begins with, numbered as in the result.
     config : path, optional
         A TOML file of options; keywords win over it.
     **options
@@ -83,6 +86,8 @@ def solve(
     ready, began = warm_up(setup), clock()
     given = topic_given(topic, summary, resolved.reading, columns)
     given = given if embed is None else with_vectors(topic_of(given, resolved.reading), embed)
+    if start is not None:
+        given = started(topic_of(given, resolved.reading), start, resolved.reading)
     problem = single_problem(given, setup)
     return charged(answer(problem, setup, began=began), ready).changed(source=problem.documents)
 
@@ -92,6 +97,7 @@ def solve_all(
     *,
     embed: Embed | None = None,
     columns: AnyColumns | None = None,
+    start: Mapping[str, Iterable[Any]] | str | Path | Iterable[Result] | None = None,
     config: str | Path | None = None,
     executor: Literal["local", "dask"] | AnyExecutor | None = None,
     **options: Unpack[SolveKeywords],
@@ -108,6 +114,8 @@ def solve_all(
         As in `solve`; it is called in this process, topic by topic.
     columns : str or mapping, optional
         As in `solve`; an id column stays the id.
+    start : mapping, path or results, optional
+        Selections that searches begin with: units by the id of a topic, a file of rows, or results of a former run.
     config, **options
         As in `solve`; ``workers=2`` uses two processes.
     executor : {"local", "dask"}, `concurrent.futures.Executor`, or a function that makes one
@@ -131,6 +139,7 @@ def solve_all(
     setup = setup_of(resolve(found, config=config))
     given = with_columns(topics, columns, setup.options.reading)
     given = given if embed is None else each_with_vectors(given, embed, setup.options.reading)
+    given = started(given, start, setup.options.reading)
     batches = each_topic(given, [setup], partial(_search_shown, setup=setup), own)
     return (result for batch in batches for result in batch)
 

@@ -7,12 +7,13 @@ is run too if it is not listed; none leaves the ratios against the best bound, w
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Any
 
 import typer
 
 from optsum.cli.exits import FAILED
-from optsum.cli.flags import Files, Flags, Format, Plot
+from optsum.cli.flags import Files, Flags, Format, Plot, Start
 from optsum.options.options import Options
 
 FLAGS = Flags(Options, without={"strategy"})
@@ -46,6 +47,7 @@ def run(
         float | None,
         typer.Option(metavar="X", help="seconds of search per problem for --exact, instead of --time-limit"),
     ] = None,
+    start: Start = None,
     format_: Format = "text",
     plot: Plot = None,
 ) -> int:
@@ -56,7 +58,7 @@ def run(
     from optsum.report.tables.formats import table_format
     from optsum.report.tables.table import put_tables
     from optsum.running.plan import Plan, by_problem, compare_topics
-    from optsum.running.posed import posed
+    from optsum.running.posed import posed, started
 
     form = table_format(format_)
     plot_path = None if plot is None else checked_plot(plot)
@@ -64,11 +66,12 @@ def run(
     plan = Plan.of(
         strategies, exact, backends, seeds=seeds, exact_time_limit=exact_time_limit, config=files.config, **options
     )
+    begun = partial(started, start=start, reading=plan.variants[0].reading)
     work = EachTopic(files, files.output, plan.variants)
     table = Comparison(plan, keep_results=False)
     looked_at = details and files.output is not None
     with work.until_interrupted():
-        for results in work.run(lambda source: compare_topics(source, plan, details=looked_at)):
+        for results in work.run(lambda source: compare_topics(begun(source), plan, details=looked_at)):
             for problem in by_problem(results):
                 table.add(problem)
     if files.output != "-" and (table.problems or not work.interrupted):

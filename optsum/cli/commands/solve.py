@@ -6,23 +6,25 @@ Recall needs a length limit: --max-length N, or a --preset. TOPICS holds one top
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
-from optsum.cli.flags import Details, Files, Flags, output_or_pipe
+from optsum.cli.flags import Details, Files, Flags, Start, output_or_pipe
 from optsum.options.options import Options, resolve
 
 FLAGS = Flags(Options)
 
 
-def run(files: Files, options: dict[str, Any], details: Details = False) -> int:
+def run(files: Files, options: dict[str, Any], start: Start = None, details: Details = False) -> int:
     """Solve all topics of a file."""
     from optsum.cli.each_topic import EachTopic
     from optsum.report.tables.results import results_table
-    from optsum.running.posed import posed
+    from optsum.running.posed import posed, started
     from optsum.running.topics import solve_topics
 
     _, options = posed(files.topics, options, files.config)
     resolved, output = resolve(options, config=files.config), output_or_pipe(files.output)
     looked_at = details and output is not None
     work = EachTopic(files, output, [resolved])
-    return work.show(lambda source: solve_topics(source, resolved, details=looked_at), results_table)
+    begun = partial(started, start=start, reading=resolved.reading)
+    return work.show(lambda source: solve_topics(begun(source), resolved, details=looked_at), results_table)

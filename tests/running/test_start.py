@@ -1,0 +1,79 @@
+"""Searches that begin with a selection of the caller's, and problems that can only evaluate."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import optsum
+from optsum.cli import main
+from optsum.testing import random_topic
+
+STRATEGIES = ("auto", "branch-and-bound", "exhaustive", "milp", "greedy", "vns", "genetic", "random", "lead")
+
+
+class Tour(optsum.Problem):
+    """A black box: worth by unit and by pair, with traps for a climb."""
+
+    seed: int
+
+    def __init__(self, seed: int, size: int, most: int) -> None:
+        super().__init__(lengths=(1,) * size, max_length=most)
+        object.__setattr__(self, "worth", np.random.default_rng(seed).integers(-9, 10, (size, size)))
+
+    def evaluate(self, selection: tuple[int, ...]) -> optsum.Evaluation:
+        """Sum what pairs are worth."""
+        chosen = list(selection)
+        key = int(self.worth[np.ix_(chosen, chosen)].sum())  # type: ignore[attr-defined]
+        return optsum.Evaluation(key, self.excess(selection), float(key))
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_no_strategy_ends_below_its_start(strategy: str) -> None:
+    for seed in range(12):
+        topic = random_topic(np.random.default_rng(seed), sentences=7)
+        best = optsum.solve(topic, max_length=9)
+        if best.selection is None:
+            continue
+        found = optsum.solve(topic, max_length=9, strategy=strategy, start=best.selection)
+        assert found.objective == best.objective
+        assert found.statistics["start"] == best.objective
+
+
+def test_starts_come_from_rows_of_a_former_run(tmp_path: Path) -> None:
+    lines, first, again = tmp_path / "t.jsonl", tmp_path / "a.jsonl", tmp_path / "b.jsonl"
+    lines.write_text('{"id": "t", "documents": [["a b", "b c d", "e"]], "references": [["a b c d"]]}\n')
+    assert main(["solve", str(lines), "--max-length", "6", "-o", str(first)]) == 0
+    same = ["--max-length", "6", "--start", str(first), "-o", str(again)]
+    assert main(["solve", str(lines), "--strategy", "random", *same]) == 0
+    assert [row.objective for row in optsum.solve_all(lines, max_length=6, strategy="random", start=first)] == [1.0]
+    assert main(["compare", str(lines), "--strategies", "random", *same, "--overwrite"]) == 0
+
+
+def test_a_start_that_cannot_be_is_refused() -> None:
+    topic = {"id": "t", "documents": [["a b", "b c d", "e"]], "references": [["a b c d"]]}
+    with pytest.raises(optsum.InputError, match="breaks the limits of the problem by 1"):
+        optsum.solve(topic, max_length=4, start=[0, 1])
+    with pytest.raises(optsum.InputError, match="no unit that can be chosen"):
+        optsum.solve(topic, max_length=4, start=[9])
+    with pytest.raises(optsum.InputError, match="whole number"):
+        optsum.search(Tour(1, 9, 3), "vns", start=[0.5])  # type: ignore[list-item]
+
+
+def test_a_limit_has_one_name_at_a_time() -> None:
+    assert optsum.Limits(time_limit=2).time_s == optsum.Limits(time_s=2).time_limit == 2
+    assert optsum.Limits(time_limit=2).after(0.5) == optsum.Limits(time_s=1.5)
+    with pytest.raises(optsum.OptionError, match="leave one of the two"):
+        optsum.Limits(time_limit=2, time_s=2)
+
+
+def test_auto_is_never_below_greedy_and_vns_on_what_can_only_evaluate() -> None:
+    for seed in range(3):
+        problem = Tour(seed, 24, 8)
+        limits = optsum.Limits(evaluations=4_000)
+        found = {name: optsum.search(problem, name, limits, seed=seed) for name in ("auto", "greedy", "vns")}
+        assert found["auto"].objective >= max(found["greedy"].objective, found["vns"].objective)  # type: ignore[type-var]
+        small = Tour(seed, 11, 5)
+        assert optsum.search(small).objective == optsum.search(small, "exhaustive").objective

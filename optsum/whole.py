@@ -7,14 +7,13 @@ from decimal import Decimal
 from fractions import Fraction
 from math import isfinite
 from numbers import Integral, Rational, Real
-from typing import Any, Final
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, Final
 
 from optsum.errors import InputError, OptsumError
 
-__all__ = ["LARGEST", "whole", "whole_array", "whole_numbers"]
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 LARGEST: Final = 2**62
 """Whole numbers beyond it would leave too little room in 64-bit integers."""
@@ -46,6 +45,8 @@ def whole(
 
 
 def _exact(value: object, what: str, error: type[OptsumError]) -> int:
+    import numpy as np
+
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value.item()
     if isinstance(value, bool | np.bool_):
@@ -66,6 +67,8 @@ def _exact(value: object, what: str, error: type[OptsumError]) -> int:
 
 def whole_numbers(values: object, what: str, **range_: Any) -> tuple[int, ...]:
     """Return numbers as a tuple of Python integers; `what` may have a place for their number: "Length {}"."""
+    import numpy as np
+
     if isinstance(values, np.ndarray):
         return tuple(whole_array(values, what, **range_).tolist())
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
@@ -91,6 +94,8 @@ def whole_array(values: Any, what: str, *, ndim: int = 1, **range_: Any) -> NDAr
     **range_
         ``least`` and ``error``, as of `whole`.
     """
+    import numpy as np
+
     error = range_.get("error", InputError)
     found = values if isinstance(values, np.ndarray) and values.dtype == np.int64 else _made(values, what, **range_)
     if found.ndim != ndim:
@@ -102,6 +107,8 @@ def whole_array(values: Any, what: str, *, ndim: int = 1, **range_: Any) -> NDAr
 
 
 def _made(values: Any, what: str, **range_: Any) -> NDArray[np.int64]:
+    import numpy as np
+
     if isinstance(values, np.ndarray):
         if values.dtype.kind == "i" or not values.size:
             return values.astype(np.int64)

@@ -29,7 +29,6 @@ from .levels import all_by_levels, limits_left, search_by_levels
 from .objectives.guards import servable
 from .objectives.minimum import with_minimum_row
 from .objectives.tightened import merged, tightened, tightened_by
-from .objectives.whole_text import is_whole_text, solve_whole_text
 
 if TYPE_CHECKING:
     from .objectives.ratio import Findings
@@ -122,8 +121,11 @@ class BranchAndBound(Strategy):
     def _searched_small(run: Run, coverage: Coverage) -> bool:
         from .small.search import search_small
 
-        if is_whole_text(coverage):
-            return False
+        if coverage.ceilings:
+            from .objectives.whole_text import is_whole_text
+
+            if is_whole_text(coverage):
+                return False
         found = search_small(coverage, run.check, limits_left(run).nodes)
         if found is None:
             return False
@@ -174,7 +176,11 @@ class BranchAndBound(Strategy):
         if is_linear(coverage):
             self._search_linear(run, coverage)
             return True
-        text = is_whole_text(coverage)
+        text = False
+        if coverage.ceilings:
+            from .objectives.whole_text import is_whole_text, solve_whole_text
+
+            text = is_whole_text(coverage)
         if coverage.ceilings and not text:
             coverage = tightened(coverage, run.deadline)
             if self._searched_small(run, coverage):

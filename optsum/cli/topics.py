@@ -11,10 +11,12 @@ from typing import Annotated, TypeAlias, cast
 import typer
 
 from optsum.cli.exits import DONE, tell
+from optsum.corpus.formats.columns import parse_columns
 from optsum.corpus.topic import AS_IS, BadTopic, Flat, Notes, Reading, Topic, reading_of
 from optsum.errors import OptionError, unknown_name
 from optsum.options.options import Options, read_config
 from optsum.report.messages import count_lines
+from optsum.system.files import name_of
 
 Topics: TypeAlias = Annotated[
     str,
@@ -73,9 +75,7 @@ def open_topics(
 
     Which columns were recognised, and what is uncertain, is said on the standard error output.
     """
-    from optsum.corpus.formats.columns import parse_columns
     from optsum.corpus.topics import topics_read
-    from optsum.system.files import name_of
 
     def told(sentence: str) -> None:
         tell(sentence, DONE)

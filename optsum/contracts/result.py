@@ -296,6 +296,11 @@ class Result(Shown):
         """How many seconds a visit of all selections takes, where the strategy has estimated that."""
         return self.statistics.get("estimate_s")
 
+    @property
+    def warning(self) -> str | None:
+        """One sentence about the topic's text that puts the result in doubt, such as a tokenizer that drops its letters."""
+        return self.statistics.get("warning")
+
     def labels(self) -> tuple[int, ...] | None:
         """Return 1 for each sentence of the topic that is selected and 0 for each that is not, in document order.
 

@@ -20,7 +20,8 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from optsum.coverage.ceilings import CeilingArrays, arrays_of_ceilings, correct
+from optsum.coverage.ceiling_kernel import correct
+from optsum.coverage.ceilings import CeilingArrays, arrays_of_ceilings
 from optsum.coverage.instance import Combination, Coverage, IntArray, Sense, pack
 from optsum.coverage.row import Row
 from optsum.system.compiled import njit

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from optsum.coverage.ceilings import count_bits, extend
+from optsum.coverage.ceiling_kernel import count_bits, extend
 from optsum.system.compiled import njit
 
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)

@@ -15,6 +15,7 @@ from pydantic import (
     field_validator,
 )
 
+from optsum.corpus import topic
 from optsum.options.values.other_names import our_value
 from optsum.plugins import named_function
 
@@ -105,9 +106,7 @@ def analyzer_of(tokenizer: str, stem: bool, stopwords: str, stemmer: str) -> Ana
 
 def reading_of(options: Any) -> Reading:
     """Return how options of any command have texts become sentences."""
-    from optsum.corpus.topic import reading_of as made
-
-    reading = made(
+    reading = topic.reading_of(
         language=options.language,
         splitter=options.splitter,
         flat=options.flat,

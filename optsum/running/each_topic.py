@@ -169,7 +169,7 @@ def _with_warning(batches: Iterable[list[Result]]) -> Generator[list[Result], No
     warned = Warned()
     try:
         for results in batches:
-            warned.add(next(filter(None, (result.statistics.get("warning") for result in results)), None))
+            warned.add(next(filter(None, (result.warning for result in results)), None))
             yield results
     finally:
         warned.say()

@@ -24,6 +24,7 @@ from optsum.coverage.instance import Coverage
 from optsum.errors import InputError, OptsumError, UnsupportedError
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.registry import CERTIFICATE, STRATEGIES
+from optsum.running.search import get_ready, searched
 from optsum.running.setup import Setup, is_ours, setup_of
 from optsum.system.processes.signal_guard import postponing
 
@@ -125,8 +126,6 @@ def _made_ready(setup: Setup, small: Options) -> float:
 
 def _try_parts(setup: Setup) -> None:
     """Refuse what is not served, and get a strategy of ours ready by the smallest instance there is."""
-    from optsum.running.search import get_ready, searched
-
     if setup.formulation.has_metric:
         setup.formulation.serves.check(setup.formulation.name, setup.spec)
     if is_ours(setup.strategy):
@@ -141,7 +140,6 @@ def _try_parts(setup: Setup) -> None:
 def _prepare(setup: Setup) -> None:
     """Let everything be prepared that a search of the tiny topic takes, or all there is if it is no topic for it."""
     from optsum.running.one_problem import build
-    from optsum.running.search import get_ready
 
     try:
         problem = build(SAMPLE, setup).problem

@@ -21,7 +21,8 @@ from typing import Any, Final
 import numpy as np
 
 from optsum.contracts.result import Termination
-from optsum.coverage.ceilings import TextSubsequence, extend
+from optsum.coverage.ceiling_kernel import extend
+from optsum.coverage.ceilings import TextSubsequence
 from optsum.coverage.instance import Combination, Coverage, Sense
 from optsum.coverage.state import arrays_of
 from optsum.errors import BackendError

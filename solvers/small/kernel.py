@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from optsum.coverage.ceilings import correct
+from optsum.coverage.ceiling_kernel import correct
 from optsum.system.compiled import njit
 
 from ..exhaustive.two_halves.values import pair_at

@@ -298,7 +298,7 @@ class Result(Shown):
 
     @property
     def warning(self) -> str | None:
-        """One sentence about the topic's text that puts the result in doubt, such as a tokenizer that drops its letters."""
+        """One sentence about the topic that puts its result in doubt, such as letters that the tokenizer drops."""
         return self.statistics.get("warning")
 
     def labels(self) -> tuple[int, ...] | None:

@@ -24,11 +24,14 @@ from .exhaustive.few import is_few
 from .exhaustive.strategy import Exhaustive
 from .exhaustive.walkers import seconds_of
 from .milp import Milp
+from .objectives.whole_text import is_whole_text
 
 _MANY: Final = 27
 """Units of a good selection, about, beyond which a ratio that varies is proven sooner by integer programs."""
 _MANY_OF_FEW: Final = 40
 """The same where the length ends a selection before its value would: then branch and bound has less to look through."""
+_MANY_CAPPED: Final = 10
+"""The same of ROUGE-L, for units of average length that fit."""
 _FREE: Final = 1.25
 """That it does not is taken for certain where so many times the units fit."""
 
@@ -194,6 +197,9 @@ def _takes_many(problem: Problem) -> bool:
     if problem.size <= _MANY or not problem.can(Capability.COVERAGE):
         return False
     instance = problem.coverage
+    if instance.ceilings:  # bounds by features are the looser the more units share what is capped
+        most = min(instance.max_length, int(instance.lengths.sum()))
+        return not is_whole_text(instance) and most * instance.size > _MANY_CAPPED * int(instance.lengths.sum())
     if instance.ratios > 1 or instance.constant_denominator or instance.combination is not Combination.RATIO:
         return False
     if int((np.cumsum(np.sort(instance.lengths)) <= instance.max_length).sum()) <= _MANY:

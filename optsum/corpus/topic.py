@@ -318,7 +318,7 @@ def topics_of_record(value: object, number: int | None, reading: Reading, source
     if (posed := getattr(value, "as_topic", None)) is not None:  # a problem
         yield posed()
         return
-    if isinstance(value, Mapping) and "format" in value and "lengths" in value:
+    if isinstance(value, Mapping) and "format" in value and "lengths" in value and "documents" not in value:
         named = {} if number is None or "id" in value else {"id": str(number)}
         yield _instance({**named, **value}, source)
         return

@@ -28,7 +28,7 @@ import numpy as np
 from optsum.solvers.milp import Milp
 
 from optsum.contracts.backend import Backend, RawOutcome
-from optsum.contracts.result import Status
+from optsum.contracts.result import Status, Termination
 from optsum.contracts.run import Limits
 from optsum.coverage.instance import Coverage, Sense
 from optsum.errors import OptionError, OptsumError
@@ -125,7 +125,7 @@ def try_one(backend: str, options: Mapping[str, Value], number: int) -> str:
             if had.feasible and (result.key is None or better(had.key, result.key)):
                 return f"lost: {result.key}, not {had.key}"
     if result.key is None:
-        return "lost: nothing is held"
+        return "right: no time" if result.termination is Termination.TIME_LIMIT else "lost: nothing is held"
     return f"right: {result.status}"
 
 
@@ -331,7 +331,10 @@ def main() -> None:
     if given.work:
         _work()
         return
-    right, wrong = ["right: optimal", "right: feasible"], ["false", "beyond", "lost", "crashed", "no answer"]
+    right, wrong = (
+        ["right: optimal", "right: feasible", "right: no time"],
+        ["false", "beyond", "lost", "crashed", "no answer"],
+    )
     kinds = [*right, "refused", "failed", *wrong]
     for backend in given.backends:
         if not BACKENDS.load(backend)().available():

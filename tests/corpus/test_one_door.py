@@ -30,9 +30,10 @@ Outcome = tuple[str, Any, Any] | None
 
 
 def outcome(topics: Any) -> Outcome:
-    (topic,) = topics
+    topic, *others = topics
     if isinstance(topic, BadTopic):
-        return None
+        return None  # what a mark swallowed by mistake may follow
+    assert others == []
     assert isinstance(topic, Topic)
     return topic.id, topic.documents, topic.references
 

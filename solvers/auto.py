@@ -81,7 +81,7 @@ class Auto(Strategy):
             run.detail = f"the backend {self.backend} was not needed"
         if run.problem.can(Capability.COVERAGE):
             run.ran = BranchAndBound.name
-            if BranchAndBound.search_small(run):
+            if BranchAndBound.search_few_units(run):
                 return
         refusals: list[str] = []
         # A search by branch and bound that lasts may be given up for integer programs.

@@ -100,7 +100,7 @@ class BranchAndBound(Strategy):
         if self.bound == "knapsack":
             compiles(_run_knapsack)()
             return
-        compiles(_run_small)()
+        compiles(_run_few_units)()
         compiles(_run_recall)()
         if problem is None or not is_linear(problem.coverage):
             compiles(_run_sums)()
@@ -109,24 +109,24 @@ class BranchAndBound(Strategy):
 
     def search(self, run: Run) -> None:
         """Find one optimum and prove it."""
-        if self.bound == "knapsack" or not self.search_small(run):
+        if self.bound == "knapsack" or not self.search_few_units(run):
             self.search_further(run)
 
     @staticmethod
-    def search_small(run: Run) -> bool:
-        """Search for a while where selections have few units (`small`); return whether the optimum is proven."""
-        return BranchAndBound._searched_small(run, merged(run.problem.coverage))
+    def search_few_units(run: Run) -> bool:
+        """Search for a while where selections have few units (`few_units`); return whether the optimum is proven."""
+        return BranchAndBound._searched_few_units(run, merged(run.problem.coverage))
 
     @staticmethod
-    def _searched_small(run: Run, coverage: Coverage) -> bool:
-        from .small.search import search_small
+    def _searched_few_units(run: Run, coverage: Coverage) -> bool:
+        from .few_units import search_few_units
 
         if coverage.ceilings:
             from .objectives.whole_text import is_whole_text
 
             if is_whole_text(coverage):
                 return False
-        found = search_small(coverage, run.check, limits_left(run).nodes)
+        found = search_few_units(coverage, run.check, limits_left(run).nodes)
         if found is None:
             return False
         run.count(nodes=found.nodes)
@@ -141,7 +141,7 @@ class BranchAndBound(Strategy):
         return found.done
 
     def search_further(self, run: Run, most: int | None = None) -> bool:
-        """Find one optimum and prove it, where `search_small` has not.
+        """Find one optimum and prove it, where `search_few_units` has not.
 
         Parameters
         ----------
@@ -183,7 +183,7 @@ class BranchAndBound(Strategy):
             text = is_whole_text(coverage)
         if coverage.ceilings and not text:
             coverage = tightened(coverage, run.deadline)
-            if self._searched_small(run, coverage):
+            if self._searched_few_units(run, coverage):
                 return True
         limits = limits_left(run)
         patience = _patience(run.problem, limits)
@@ -346,11 +346,11 @@ def _solve_ratios(
     return (solve_ratio if one and fits(coverage) else solve_sum)(coverage, limits, deadline, every=every, start=start)
 
 
-def _run_small() -> None:
-    from .small.search import search_small
+def _run_few_units() -> None:
+    from .few_units import search_few_units
 
     with rehearsal() as deadline:
-        search_small(_two_ratios(), lambda: stop_at(deadline))
+        search_few_units(_two_ratios(), lambda: stop_at(deadline))
 
 
 def _run_recall() -> None:

@@ -50,8 +50,14 @@ class Worths(NamedTuple):
     table: IntArray
 
 
-class Moves(NamedTuple):
-    """What ties the units of a selection: of each joint the needed units that are missing, and the vetoing ones."""
+class TiedMoves(NamedTuple):
+    """Lengths and ties of the units, and how far the joints of a selection are from being active.
+
+    Attributes
+    ----------
+    undecided, killed : (joints,)
+        Needed units that are not chosen yet, and vetoing units that are.
+    """
 
     lengths: IntArray
     parent: IntArray
@@ -161,7 +167,7 @@ def _fill_greedily(core, ties, state):
     undecided, killed = np.zeros(joints, np.int64), np.zeros(joints, np.int64)
     for k in range(len(needed)):
         undecided[needed[k]] += 1
-    moves = Moves(lengths, parent, ties.need_start, ties.need, ties.veto_start, ties.veto, undecided, killed)
+    moves = TiedMoves(lengths, parent, ties.need_start, ties.need, ties.veto_start, ties.veto, undecided, killed)
     for o in range(joints):
         if undecided[o] == 0:  # needs nothing: active until a veto is taken
             _moved(have, worths, n + o, plus)

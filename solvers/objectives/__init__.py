@@ -1,1 +1,1 @@
-"""From an instance to programs that the engine can search: recall, one ratio, sums, and the paper's baseline."""
+"""Objectives as programs of the engine: recall, one ratio, sums of ratios, what is near the best, many lengths."""

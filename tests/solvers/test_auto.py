@@ -158,7 +158,7 @@ def test_what_refuses_late_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         raise optsum.UnsupportedError("Not this one.")
 
-    monkeypatch.setattr(BranchAndBound, "search_small", lambda _: False)
+    monkeypatch.setattr(BranchAndBound, "search_few_units", lambda _: False)
     monkeypatch.setattr(BranchAndBound, "search_further", refuse)
     assert ran({"max_length": 60}) == "milp"
 
@@ -193,7 +193,7 @@ def test_a_sum_that_lasts_is_handed_over(monkeypatch: pytest.MonkeyPatch, *, ref
 
     monkeypatch.setattr(auto, "_NODES", 1)
     monkeypatch.setattr(auto, "is_few", lambda _: False)
-    monkeypatch.setattr(BranchAndBound, "search_small", lambda _: False)
+    monkeypatch.setattr(BranchAndBound, "search_few_units", lambda _: False)
     if refuses:
         monkeypatch.setattr(Milp, "search", refuse)
     seen = set()

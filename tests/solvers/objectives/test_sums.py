@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 from optsum.solvers.engine.program import program_of
 from optsum.solvers.objectives.meter import Leash
-from optsum.solvers.objectives.prices import CellPrices
-from optsum.solvers.objectives.sums import solve_sum
+from optsum.solvers.objectives.sums import CellPrices, solve_sum
 
 from optsum.contracts.run import Limits
 from optsum.corpus.topic import as_topic
@@ -259,7 +258,7 @@ def test_prices_stay_within_64_bits(monkeypatch: pytest.MonkeyPatch, price: floa
         del deadline
         return Relaxation(np.full(model.rows, price), np.zeros(model.columns))
 
-    monkeypatch.setattr("optsum.solvers.objectives.prices.relax", any_price)
+    monkeypatch.setattr("optsum.solvers.objectives.sums.relax", any_price)
     given = {"metric": "rouge-1+rouge-2", "measure": "f1", "references": "mean"}
     instance = instance_of(1, given)
     instance = replace(instance, constants=instance.constants * 40_000)

@@ -8,8 +8,8 @@ from itertools import count, islice
 
 import numpy as np
 import pytest
-from optsum.solvers.small import search as small
-from optsum.solvers.small.search import Found, search_small
+from optsum.solvers import few_units
+from optsum.solvers.few_units import Found, search_few_units
 
 from optsum import search
 from optsum.contracts.result import Status, Termination
@@ -20,7 +20,7 @@ from optsum.testing import brute_force, random_coverage
 
 
 def searched(instance: Coverage, **options: int) -> Found | None:
-    return search_small(instance, lambda: None, **options)
+    return search_few_units(instance, lambda: None, **options)
 
 
 def assert_same_as_brute_force(instance: Coverage, name: object) -> bool:
@@ -118,7 +118,7 @@ def test_sums_of_few_units_are_given_more_work(monkeypatch: pytest.MonkeyPatch) 
     assert many is not None
     assert few.done
     assert many.nodes > few.nodes
-    monkeypatch.setattr(small, "_WORK", dict.fromkeys(small._WORK, 20_000))
+    monkeypatch.setattr(few_units, "_WORK", dict.fromkeys(few_units._WORK, 20_000))
     few, many = (searched(sum_of_f1s(fitting)) for fitting in (4, 8))
     assert few is not None
     assert many is not None
@@ -143,7 +143,7 @@ def test_a_limit_of_nodes_ends_the_run() -> None:
 
 def test_it_asks_whether_to_go_on() -> None:
     asked = count()
-    assert search_small(hard(), lambda: next(asked), work=10**7) is not None
+    assert search_few_units(hard(), lambda: next(asked), work=10**7) is not None
     assert next(asked) > 2
 
 
@@ -203,7 +203,7 @@ def test_what_is_held_when_it_is_stopped_is_kept() -> None:
     def stop() -> None:
         raise Stopped(Termination.INTERRUPTED)
 
-    found = search_small(hard(), stop, work=10**7)
+    found = search_few_units(hard(), stop, work=10**7)
     assert found is not None
     assert found.stopped is not None
     assert found.nodes > 0

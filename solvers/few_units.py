@@ -1,0 +1,642 @@
+r"""One optimum of an instance whose selections have few units, if that is soon found.
+
+This is a depth-first search over the units, with one linear bound a node.
+
+A node is a set of units C and the units that may still join it, the most promising first. With the ratios
+:math:`\lambda_h = T_h / D_h` of the incumbent, a selection is better only if
+
+.. math:: \sum_h w_h \frac{D_0}{D_h} (T_h - \lambda_h D_h) > 0,
+
+where :math:`D_0 / D_h` is 1 for one ratio and a constant for recalls. For two ratios it is within limits that the node
+knows (`_ends`); the sum is linear in it, hence positive at one of the two ends if it is positive at all. At each end it
+is at most what C is worth there, plus a knapsack of what each unit adds: its present gain in T, as tables are concave,
+less what it adds to D at least, whatever else is chosen. The knapsack is bounded by a price of the length.
+"""
+
+# mypy: disable-error-code="no-untyped-def"
+# (numba infers the types of the kernels.)
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from math import prod
+from operator import add
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from optsum.contracts.run import Stopped
+from optsum.coverage.ceiling_kernel import correct
+from optsum.coverage.ceilings import CeilingArrays, arrays_of_ceilings
+from optsum.coverage.facility import Facility
+from optsum.coverage.instance import Combination, Coverage, IntArray, Sense
+from optsum.coverage.state import fits, kernel_array
+from optsum.system.compiled import njit
+
+from .exhaustive.two_halves.values import INTEGER, RATIO, SUM, pair_at
+
+DONE, HELD, NODES, DEPTH, TOP, BOTTOM, WORK, AGE, BEGUN = range(9)
+"""Places of `FewUnitsState.scalars`: all is searched; there is an incumbent; nodes; units of the present one; numerator
+and denominator of the incumbent's value; steps; incumbents so far; whether the first node is made."""
+
+COUNT, NEXT, LENGTH, BOUNDED = range(4)
+"""Rows of `FewUnitsState.place`."""
+
+LEAST, MOST, KIND, CONSTANT, BOUNDED_ABOVE = range(5)
+"""Places of `FewUnitsInstance.rules`."""
+
+
+class FewUnitsInstance(NamedTuple):
+    """What the walk does not change.
+
+    Attributes
+    ----------
+    rules : (5,)
+        Minimum and maximum length, how totals make a value (`values`), whether all denominators are constant, and
+        whether there are ceilings.
+    lengths, start, feature, copies, level_start, level, slot, weights
+        As in `optsum.coverage.instance.Coverage`.
+    column_start, column_unit, column_copies
+        The units of each feature, and how many copies each has.
+    least : (totals, units)
+        What a unit adds to a total whatever else is chosen.
+    ceilings : CeilingArrays
+    """
+
+    rules: IntArray
+    lengths: IntArray
+    start: IntArray
+    feature: IntArray
+    copies: IntArray
+    level_start: IntArray
+    level: IntArray
+    slot: IntArray
+    weights: IntArray
+    column_start: IntArray
+    column_unit: IntArray
+    column_copies: IntArray
+    least: IntArray
+    ceilings: CeilingArrays
+
+
+class FewUnitsState(NamedTuple):
+    """Where the search is; row d is of the node with d units.
+
+    Attributes
+    ----------
+    units : (depths, units)
+        The units that may join, in the order in which they are tried.
+    place : (4, depths)
+        How many these are, which is the next, the length so far, and the incumbent's number when they were bounded.
+    totals : (totals, depths)
+    gains : (depths, totals, units)
+        What each unit adds to each total.
+    copies : (features,)
+    rest : (depths, ends, units + 1)
+        At each end, of which there are two where two denominators vary: what is gained at most by units from this one.
+    reduced : (depths, ends, units)
+        What each unit adds, less the price of its length.
+    base : (depths, ends)
+        What the node is worth, and the price of the length that is left.
+    margin : (depths,)
+        What rounding may do to a bound of the node.
+    best : (depths + 1,)
+        The incumbent: how many units, and which.
+    path : (depths,)
+    held, seen : (totals, 1)
+        Its totals, and room for those of another selection.
+    scalars : (9,)
+    """
+
+    units: IntArray
+    place: IntArray
+    totals: IntArray
+    gains: IntArray
+    copies: IntArray
+    rest: NDArray[np.float64]
+    reduced: NDArray[np.float64]
+    base: NDArray[np.float64]
+    margin: NDArray[np.float64]
+    best: IntArray
+    path: IntArray
+    held: IntArray
+    seen: IntArray
+    scalars: IntArray
+
+
+@njit(cache=True)
+def laid_out(lengths, start, feature, count, level_start, level, slot, mass, gains, least):
+    """Write what each unit adds to each total, by itself and whatever else is chosen; return the units of each feature.
+
+    Returns
+    -------
+    begin, unit, copies
+        Where the units of each feature begin, the units, and how many copies each has.
+    reach : (totals + 1,)
+        What all units add to a total, each as if it were alone; then what no sum of a search can pass.
+    """
+    begin = np.zeros(len(slot) + 1, np.int64)
+    for entry in range(len(feature)):
+        begin[feature[entry] + 1] += 1
+    for one in range(len(slot)):
+        begin[one + 1] += begin[one]
+    unit = np.empty(len(feature), np.int64)
+    copies = np.empty(len(feature), np.int64)
+    reach, most = np.zeros(len(gains) + 1, np.float64), 0
+    free = begin.copy()
+    for row in range(len(start) - 1):
+        for total in range(len(gains)):
+            gains[total, row] = mass[total, row]
+            least[total, row] = mass[total, row]
+        for entry in range(start[row], start[row + 1]):
+            one = feature[entry]
+            at = free[one]
+            unit[at], copies[at] = row, count[entry]
+            free[one] = at + 1
+            first = level_start[one]
+            gain = level[min(first + count[entry], level_start[one + 1] - 1)] - level[first]
+            gains[slot[one], row] += gain
+            if begin[one + 1] - begin[one] == 1:
+                least[slot[one], row] += gain
+        for total in range(len(gains)):
+            reach[total] += gains[total, row]
+        for total in range(len(mass)):
+            reach[-1] += mass[total, row]
+        reach[-1] += lengths[row]
+    for value in level:
+        most = max(most, value)
+    reach[-1] += float(most) * len(feature)
+    return begin, unit, copies, reach
+
+
+_ROUNDING: Final = 1e-12
+_OF_SUMS: Final = 2.3e-16
+"""Above what rounding does to a sum, relative to its terms; the latter for each of them."""
+
+
+@njit(cache=True)
+def _multiplier(held, ratio):
+    """Return the value of one ratio of the incumbent; 0 as long as there is none."""
+    bottom = held[2 * ratio + 1, 0]
+    return held[2 * ratio, 0] / bottom if bottom > 0 else 0.0
+
+
+@njit(cache=True)
+def _surely(gain, least, share):
+    """Return what a unit adds to a total, on average over those that are added, if each is a `share` of them at least.
+
+    What they have by themselves is added whole; of the rest they add together as much as the one that has most of it.
+    """
+    return least + (gain - least) * share
+
+
+@njit(cache=True)
+def _more(fixed, walk, depth):
+    """Return how many units fit into a node at most, 1 or more."""
+    left, count, shortest = fixed.rules[MOST] - walk.place[LENGTH, depth], 0, fixed.rules[MOST]
+    for number in range(walk.place[NEXT, depth], walk.place[COUNT, depth]):
+        shortest = min(shortest, fixed.lengths[walk.units[depth, number]])
+        count += 1
+    return max(1, min(count, left // shortest)) if shortest > 0 else max(1, count)
+
+
+@njit(cache=True)
+def _ends(fixed, walk, depth, share):
+    """Return between what D_0 / D_1 is for all selections that the next units of a node lead to."""
+    count, left = walk.place[COUNT, depth], fixed.rules[MOST] - walk.place[LENGTH, depth]
+    bottom0, bottom1 = walk.totals[1, depth], walk.totals[3, depth]
+    most0, most1 = 0.0, 0.0  # what is added at most, by all units and by the densest
+    dense0, dense1 = 0.0, 0.0
+    largest, smallest = 0.0, np.inf  # the unit's own share of D_0 against D_1
+    endless = False
+    for number in range(walk.place[NEXT, depth], count):
+        unit = walk.units[depth, number]
+        high0, high1 = walk.gains[depth, 1, unit], walk.gains[depth, 3, unit]
+        low0 = _surely(high0, fixed.least[1, unit], share)
+        low1 = _surely(high1, fixed.least[3, unit], share)
+        length = max(1, fixed.lengths[unit])
+        most0 += high0
+        most1 += high1
+        dense0 = max(dense0, high0 / length)
+        dense1 = max(dense1, high1 / length)
+        if low1 > 0:
+            largest = max(largest, high0 / low1)
+        elif high0 > 0:
+            endless = True
+        if high1 > 0:
+            smallest = min(smallest, low0 / high1)
+        if fixed.lengths[unit] == 0:
+            dense0 = np.inf
+            dense1 = np.inf
+    most0 = min(most0, dense0 * left) if left > 0 else most0
+    most1 = min(most1, dense1 * left) if left > 0 else most1
+    now = bottom0 / bottom1
+    high = now
+    if endless:
+        high = (bottom0 + most0) / bottom1
+    elif largest > now:
+        high = (bottom0 + most0) / (bottom1 + most0 / largest)
+    low = now
+    if smallest < now:
+        low = (bottom0 + smallest * most1) / (bottom1 + most1)
+    return low * (1 - _ROUNDING), high * (1 + _ROUNDING)
+
+
+@njit(cache=True)
+def bound(fixed, walk, depth):
+    """Order the next units of a node, and bound what they can add."""
+    kind, weights, totals, gains = fixed.rules[KIND], fixed.weights, walk.totals, walk.gains[depth]
+    units, begin, count = walk.units[depth], walk.place[NEXT, depth], walk.place[COUNT, depth]
+    left = fixed.rules[MOST] - walk.place[LENGTH, depth]
+    integer = kind == INTEGER
+    ratios = 1 if integer else len(weights)
+    positive = True
+    if not integer:
+        for ratio in range(ratios):
+            positive = positive and totals[2 * ratio + 1, depth] > 0
+    ends = walk.rest.shape[1]
+    share, shares = 1.0 / _more(fixed, walk, depth), (1.0, 1.0)
+    if ends == 2 and positive:
+        shares = _ends(fixed, walk, depth, share)
+    walk.margin[depth] = 0.0
+    for end in range(ends):
+        worth, size, reduced = 0.0, 0.0, walk.reduced[depth, end]
+        for number in range(begin, count):
+            reduced[number] = 0.0
+        for ratio in range(ratios):
+            weight, multiplier = 1.0, 0.0
+            if not integer:
+                weight, multiplier = float(weights[ratio]), _multiplier(walk.held, ratio)
+                if ratio > 0 and positive:
+                    weight *= shares[end] if ends == 2 else totals[1, depth] / totals[2 * ratio + 1, depth]
+            worth += weight * totals[2 * ratio, depth]
+            size += weight * totals[2 * ratio, depth]
+            if multiplier > 0.0:
+                worth -= weight * multiplier * totals[2 * ratio + 1, depth]
+                size += weight * multiplier * totals[2 * ratio + 1, depth]
+            for number in range(begin, count):
+                unit = units[number]
+                size += weight * gains[2 * ratio, unit]
+                reduced[number] += weight * gains[2 * ratio, unit]
+                if multiplier > 0.0:
+                    lost = _surely(gains[2 * ratio + 1, unit], fixed.least[2 * ratio + 1, unit], share)
+                    size += weight * multiplier * lost
+                    reduced[number] -= weight * multiplier * lost
+        if end == 0:
+            walk.scalars[WORK] += _sort(units, reduced, fixed.lengths, begin, count)
+        price = _price(units, reduced, fixed.lengths, begin, count, left)
+        rest = walk.rest[depth, end]
+        rest[count] = 0.0
+        for number in range(count - 1, begin - 1, -1):
+            reduced[number] -= price * fixed.lengths[units[number]]
+            rest[number] = rest[number + 1] + max(0.0, reduced[number])
+        walk.base[depth, end] = worth + price * left if positive else np.inf
+        walk.margin[depth] = max(walk.margin[depth], (_ROUNDING + _OF_SUMS * (count - begin)) * (size + price * left))
+    walk.place[BOUNDED, depth] = walk.scalars[AGE]
+    walk.scalars[WORK] += (count - begin) * (2 + 3 * ends * ratios)
+
+
+@njit(cache=True)
+def _sort(units, reduced, lengths, begin, count):
+    """Let the densest units be the next, nearly in order since the node above; return how many steps that took."""
+    steps = 0
+    for number in range(begin + 1, count):
+        unit, value = units[number], reduced[number]
+        length, at = lengths[unit], number
+        while at > begin and value * lengths[units[at - 1]] > reduced[at - 1] * length:
+            units[at], reduced[at] = units[at - 1], reduced[at - 1]
+            at -= 1
+        steps += number - at
+        units[at], reduced[at] = unit, value
+    return steps
+
+
+@njit(cache=True)
+def _price(units, reduced, lengths, begin, count, left):
+    """Return the density of the unit that breaks the knapsack."""
+    for number in range(begin, count):
+        if reduced[number] > 0.0:
+            left -= lengths[units[number]]
+            if left < 0:
+                return reduced[number] / lengths[units[number]]
+    return 0.0
+
+
+@njit(cache=True)
+def least_of(fixed, walk):
+    """Return what a bound is at least for selections that are better than the incumbent."""
+    scalars, kind = walk.scalars, fixed.rules[KIND]
+    if scalars[HELD] == 0:
+        return -np.inf
+    if kind == INTEGER:
+        return scalars[TOP] + 1.0
+    if kind == RATIO:
+        return 1.0 / scalars[BOTTOM]
+    return walk.totals[1, 0] / scalars[BOTTOM] if fixed.rules[CONSTANT] else 0.0
+
+
+@njit(cache=True)
+def _hold(fixed, walk, depth):
+    """Hold the node against the incumbent, exactly."""
+    scalars, kind, weights = walk.scalars, fixed.rules[KIND], fixed.weights
+    top, bottom = pair_at(kind, weights, walk.totals, depth)
+    for total in range(len(walk.totals)):
+        walk.seen[total, 0] = walk.totals[total, depth]
+    if fixed.rules[BOUNDED_ABOVE]:
+        if scalars[HELD] and top * scalars[BOTTOM] - scalars[TOP] * bottom <= 0:
+            return
+        units = fixed.ceilings.units
+        for number in range(depth):  # ascending
+            unit, place = walk.path[number], number
+            while place > 0 and units[place - 1] > unit:
+                units[place] = units[place - 1]
+                place -= 1
+            units[place] = unit
+        correct(fixed.ceilings, depth, walk.seen[:, 0])
+        top, bottom = pair_at(kind, weights, walk.seen, np.int64(0))
+    if scalars[HELD] and top * scalars[BOTTOM] - scalars[TOP] * bottom <= 0:
+        return
+    scalars[HELD], scalars[TOP], scalars[BOTTOM] = 1, top, bottom
+    scalars[AGE] += 1
+    walk.best[0] = depth
+    for number in range(depth):
+        walk.best[number + 1] = walk.path[number]
+    for total in range(len(walk.totals)):
+        walk.held[total, 0] = walk.seen[total, 0]
+
+
+@njit(cache=True)
+def _descend(fixed, walk, depth, number):
+    """Let a unit join a node: make the node below, with the units after it that still fit."""
+    unit = walk.units[depth, number]
+    below = depth + 1
+    length = walk.place[LENGTH, depth] + fixed.lengths[unit]
+    walk.path[depth] = unit
+    walk.place[LENGTH, below], walk.place[NEXT, below] = length, 0
+    totals = len(walk.totals)
+    for total in range(totals):
+        walk.totals[total, below] = walk.totals[total, depth] + walk.gains[depth, total, unit]
+    kept = 0
+    for later in range(number + 1, walk.place[COUNT, depth]):
+        other = walk.units[depth, later]
+        if length + fixed.lengths[other] <= fixed.rules[MOST]:
+            walk.units[below, kept] = other
+            kept += 1
+            for total in range(totals):
+                walk.gains[below, total, other] = walk.gains[depth, total, other]
+    walk.place[COUNT, below] = kept
+    for entry in range(fixed.start[unit], fixed.start[unit + 1]):
+        one = fixed.feature[entry]
+        first, last = fixed.level_start[one], fixed.level_start[one + 1] - 1
+        before = walk.copies[one]
+        after = before + fixed.copies[entry]
+        walk.copies[one] = after
+        was, now = min(first + before, last), min(first + after, last)
+        if was < last and kept:
+            walk.scalars[WORK] += fixed.column_start[one + 1] - fixed.column_start[one]
+            total = fixed.slot[one]
+            if last - first == 1:  # most features count once, and lose all with their first copy
+                lost = fixed.level[last] - fixed.level[first]
+                for place in range(fixed.column_start[one], fixed.column_start[one + 1]):
+                    walk.gains[below, total, fixed.column_unit[place]] -= lost
+                continue
+            for place in range(fixed.column_start[one], fixed.column_start[one + 1]):
+                more = fixed.column_copies[place]
+                gained = fixed.level[min(first + after + more, last)] - fixed.level[now]
+                walk.gains[below, total, fixed.column_unit[place]] += (
+                    gained - fixed.level[min(first + before + more, last)] + fixed.level[was]
+                )
+    walk.scalars[WORK] += kept * totals + fixed.start[unit + 1] - fixed.start[unit]
+
+
+@njit(cache=True)
+def _begin(fixed, walk):
+    """Make the node without units, of those that are written there; they are about in the order that is tried."""
+    kept = 0
+    for number in range(walk.units.shape[1]):
+        unit = walk.units[0, number]
+        if fixed.lengths[unit] <= fixed.rules[MOST]:
+            walk.units[0, kept] = unit
+            kept += 1
+    walk.place[COUNT, 0], walk.place[BOUNDED, 0], walk.scalars[BEGUN] = kept, -1, 1
+    if fixed.rules[LEAST] <= 0:
+        _hold(fixed, walk, np.int64(0))
+
+
+@njit(cache=True)
+def advance(fixed: Any, walk: Any, nodes: int, work: int) -> None:
+    """Go on until so many more nodes are made, or so much work is done in all, or everything is searched.
+
+    At first the walk holds, of the node without units, the totals and the units that may join it.
+    """
+    if not walk.scalars[BEGUN]:
+        _begin(fixed, walk)
+    low = fixed.rules[LEAST]
+    scalars, place, base = walk.scalars, walk.place, walk.base
+    depth, until = scalars[DEPTH], scalars[NODES] + nodes
+    while scalars[NODES] < until and scalars[WORK] < work:
+        number, count = place[NEXT, depth], place[COUNT, depth]
+        if number < count and place[BOUNDED, depth] != scalars[AGE]:
+            bound(fixed, walk, depth)
+        least = least_of(fixed, walk) - walk.margin[depth]
+        promising, goes_on = False, False
+        if number < count:
+            for end in range(walk.rest.shape[1]):
+                others = base[depth, end] + walk.rest[depth, end, number + 1]
+                promising = promising or others + walk.reduced[depth, end, number] >= least
+                goes_on = goes_on or others >= least
+            goes_on = goes_on or promising
+        if not goes_on:
+            if depth == 0:
+                scalars[DONE] = 1
+                break
+            depth -= 1
+            unit = walk.path[depth]
+            for entry in range(fixed.start[unit], fixed.start[unit + 1]):
+                walk.copies[fixed.feature[entry]] -= fixed.copies[entry]
+            continue
+        place[NEXT, depth] = number + 1
+        if promising:
+            _descend(fixed, walk, depth, number)
+            depth += 1
+            place[BOUNDED, depth] = -1
+            scalars[NODES] += 1
+            if place[LENGTH, depth] >= low:
+                _hold(fixed, walk, depth)
+    scalars[DEPTH] = depth
+
+
+_ROOM: Final = 1_000_000
+"""Numbers that the nodes on the way may hold together."""
+
+_STRIDE: Final = 2_000
+"""Nodes after which somebody is asked whether to go on."""
+
+_WORK: Final = {INTEGER: 80_000, RATIO: 300_000, SUM: 12_000_000}
+"""Steps of some nanoseconds after which other searches are the better ones."""
+
+_LINEAR_WORK: Final = 650_000
+"""The same for sums of recalls."""
+
+_FEW_UNITS: Final = (80, 80, 80, 80, 80, 25, 8, 3)
+"""Multiple of the work allowed for other sums, by the number of units that fit: other searches take seconds there."""
+
+_SLICE: Final = 200_000
+"""Steps after which somebody is asked, too, as nodes of many units take long."""
+
+_BOUNDS: Final = 4
+"""Number of bounds of the first node that the work must allow."""
+
+_LARGEST: Final = 2**61
+"""Sums beyond it are not for 64 bits."""
+
+_SORTED: Final = 64
+"""Number of units up to which the first node sorts them by itself."""
+
+_DEEPEST: Final = 30
+"""Depth above which recall goes to the general engine, which is fast for it."""
+
+
+class Found(NamedTuple):
+    """What a search found.
+
+    Attributes
+    ----------
+    selection : sorted units, or None
+    key : Fraction
+        Its value, as values are compared.
+    done : bool
+        Whether nothing is better.
+    nodes : int
+    stopped : Stopped or None
+        Why it was not gone on with.
+    """
+
+    selection: tuple[int, ...] | None
+    key: Fraction
+    done: bool
+    nodes: int
+    stopped: Stopped | None
+
+
+def search_few_units(
+    instance: Coverage, check: Callable[[], object], node_limit: int | None = None, *, work: int | None = None
+) -> Found | None:
+    """Search an instance; None if it is not served here.
+
+    Parameters
+    ----------
+    instance : Coverage
+    check : callable
+        Called now and then; it may raise `Stopped`.
+    node_limit : int, optional
+        Nodes to be made at most.
+    work : int, optional
+        Steps to be made, more or less; as many as are worth it if not given.
+    """
+    if not _serves(instance):
+        return None
+    integer, units = instance.constant_denominator, instance.size
+    totals = 1 if integer else len(instance.constants)
+    kind = INTEGER if integer else RATIO if totals == 2 else SUM
+    varies = not integer and bool(np.count_nonzero(instance.slot & 1) or np.count_nonzero(instance.mass[1::2]))
+    ends = 2 if varies and totals == 4 else 1
+    limited = work is not None
+    if work is None:
+        work = _LINEAR_WORK if kind == SUM and not varies else _WORK[kind]
+    if (varies and totals > 4) or _BOUNDS * units * (2 + 3 * ends * max(1, totals // 2)) > work:
+        return None  # before lengths are sorted, of which there may be many
+    lengths = kernel_array(instance.lengths)
+    ascending = np.sort(lengths)
+    depths = 2 + int(ascending.cumsum().searchsorted(instance.max_length, "right"))  # of the shortest so many fit
+    if depths * units * (totals + 5) > _ROOM or (integer and depths > _DEEPEST):
+        return None
+    if not limited and kind == SUM and varies and depths - 2 < len(_FEW_UNITS):
+        work *= _FEW_UNITS[depths - 2]
+    entries = kernel_array(instance.unit_start), kernel_array(instance.unit_feature), kernel_array(instance.unit_count)
+    tables = kernel_array(instance.level_start), kernel_array(instance.level), kernel_array(instance.slot)
+    gains, least = np.empty((depths, totals, units), np.int64), np.empty((totals, units), np.int64)
+    column_start, column_unit, column_copies, added = laid_out(
+        lengths, *entries, *tables, kernel_array(instance.mass), gains[0], least
+    )
+    constants, (*reach, all_together) = instance.constants[:totals], added.tolist()
+    if all_together >= _LARGEST:  # in floating point, because whole numbers of kernels wrap
+        return None
+    if not _fit(instance, constants.tolist(), reach) and not fits(instance):
+        return None
+    if not integer and min(map(add, constants[1::2].tolist(), reach[1::2])) <= 0:
+        return None  # a ratio over nothing whatever is chosen: no node would have a bound
+    limits = (min(instance.min_length, _LARGEST), min(instance.max_length, _LARGEST))
+    rules = np.array([*limits, kind, not varies, bool(instance.ceilings)], np.int64)
+    shares = instance.weights if kind == SUM else (1,)
+    weights = np.array(shares, np.int64)
+    ceilings = arrays_of_ceilings(instance.ceilings, units, totals)
+    fixed = FewUnitsInstance(
+        rules, lengths, *entries, *tables, weights, column_start, column_unit, column_copies, least, ceilings
+    )
+    walk = _start(depths, gains, len(instance.slot), ends)
+    walk.units[0], walk.totals[:, 0] = _densest(lengths, gains[0]), constants
+    scalars, nodes, stopped = walk.scalars, 0, None
+    while not scalars[DONE] and scalars[WORK] < work and nodes != node_limit and stopped is None:
+        stride = _STRIDE if node_limit is None else min(_STRIDE, node_limit - nodes)
+        advance(fixed, walk, stride, min(work, int(scalars[WORK]) + _SLICE))
+        nodes = int(scalars[NODES])
+        try:
+            check()
+        except Stopped as reason:
+            stopped = reason
+    selection = tuple(sorted(walk.best[1 : walk.best[0] + 1].tolist())) if scalars[HELD] else None
+    bottom = int(instance.constants[1]) if integer else int(scalars[BOTTOM]) * sum(shares)
+    return Found(selection, Fraction(int(scalars[TOP]), max(1, bottom)), bool(scalars[DONE]), nodes, stopped)
+
+
+def _densest(lengths: IntArray, gains: IntArray) -> IntArray:
+    """Return the units in about the order in which the first node tries them, which sorts few by itself."""
+    if len(lengths) <= _SORTED:
+        return np.arange(len(lengths))
+    return np.argsort(-gains[0::2].sum(axis=0) / np.maximum(lengths, 0.5), kind="stable")
+
+
+def _serves(instance: Coverage) -> bool:
+    """Whether the bound holds for an instance: its value, and what decides it."""
+    return (
+        instance.goal is Sense.MAXIMIZE
+        and instance.combination in {Combination.RATIO, Combination.SUM}
+        and instance.singletons
+        and not instance.rows
+        and not isinstance(instance, Facility)
+        and max(instance.weights) < _ROOM
+    )
+
+
+def _fit(instance: Coverage, constants: list[int], added: list[float]) -> bool:
+    """Whether 64 bits hold the products of two values, even if each unit added what it is worth by itself.
+
+    A quick test, of which `fits` is the exact one.
+    """
+    reach = [1.0 + abs(constant) + more for constant, more in zip(constants, added, strict=True)]
+    bottoms = prod(reach[1::2])
+    return sum(instance.weights) * max(reach[0::2]) * bottoms * bottoms < _LARGEST
+
+
+def _start(depths: int, gains: IntArray, features: int, ends: int) -> FewUnitsState:
+    """Return a walk of which nothing is filled in but what each unit adds to the first node."""
+    _, totals, units = gains.shape
+    return FewUnitsState(
+        units=np.empty((depths, units), np.int64),
+        place=np.zeros((4, depths), np.int64),
+        totals=np.zeros((totals, depths), np.int64),
+        gains=gains,
+        copies=np.zeros(features, np.int64),
+        rest=np.empty((depths, ends, units + 1)),
+        reduced=np.empty((depths, ends, units)),
+        base=np.zeros((depths, ends)),
+        margin=np.zeros(depths),
+        best=np.zeros(depths + 1, np.int64),
+        path=np.zeros(depths, np.int64),
+        held=np.zeros((totals, 1), np.int64),
+        seen=np.zeros((totals, 1), np.int64),
+        scalars=np.zeros(9, np.int64),
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 from itertools import chain, combinations
 from pathlib import Path
@@ -17,12 +18,15 @@ from scipy.stats import spearmanr
 import optsum
 from optsum.corpus.systems import Extract, as_system, extract_of
 from optsum.corpus.topic import BadTopic, as_topic
+from optsum.studies import hirao
 from optsum.studies.hirao import (
     DRAWS,
     HiraoStudy,
     correlations,
     efficiency,
     judged_of,
+    overlaps,
+    ratios,
     scores,
     statistics_of_data,
     systems,
@@ -275,3 +279,27 @@ def test_sentences_of_a_summary_are_found_in_the_source() -> None:
     assert extract_of(topic, as_system(summary)) == Extract((0, 1, 2), 2)
     assert extract_of(topic, as_system({**summary, "selection": [3, 1]})) == Extract((1, 3), 0)
     assert extract_of(topic, as_system({"topic_id": "t", "system": "s", "human": {"a": 1}})) is None
+
+
+def test_problems_whose_optimum_is_proven_count_though_not_all_oracles_were_found(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    whole = study_hirao([TIES], max_length=4, one="none")
+    real = hirao.oracles_of
+
+    def cut_short(topic: optsum.Topic, *given: Any, **more: Any) -> Any:
+        found = real(topic, *given, **more)
+        stopped = found.result.changed(status=optsum.Status.FEASIBLE)
+        return replace(found, complete=False, result=stopped) if topic.id == "ties#0" else found
+
+    monkeypatch.setattr(hirao, "oracles_of", cut_short)
+    study = study_hirao([TIES], max_length=4, one="none")
+    assert scores(study).rows == scores(whole).rows
+    assert ratios(study).rows == ratios(whole).rows
+    for metric in ("rouge-1", "rouge-2"):
+        assert len(study.of_problems(metric, "single", every=False)) == 2
+        assert len(study.of_problems(metric, "single")) == 1
+    assert "n = 4 of 6: problems with all oracles found." in overlaps(study).caption
+    (said,) = study.lacking()
+    assert "2 of 6 problems" in said
+    assert "Tables 4 to 7" in said

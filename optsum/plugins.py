@@ -304,7 +304,7 @@ def _module_of_file(path: Path) -> ModuleType:
 
 
 _hints_of = cache(get_type_hints)
-"""What the fields of a class are to be: its module's annotations are texts, and reading them takes .2 ms."""
+"""Types of the fields of a class; a module's annotations are texts, and reading them takes .2 ms."""
 
 
 def _attribute(path: str) -> Any:

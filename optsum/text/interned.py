@@ -126,4 +126,4 @@ _BECOMES: Final[Mapping[str, NDArray[np.uint8]]] = MappingProxyType(
         "tokens": _table(lower=False, letters_only=False),
     }
 )
-"""What the bytes of a raw text become by tokenizers that look at each by itself."""
+"""Table from byte to byte of each tokenizer that looks at every byte by itself."""

@@ -9,11 +9,11 @@ from typing import Any, Final
 
 import numpy as np
 
+from optsum.coverage.ceilings import CappedUnion, Ceiling, Group, TextSubsequence
 from optsum.coverage.instance import Combination, Coverage, Joint, Sense
 from optsum.coverage.row import Row
 from optsum.errors import InputError
-
-__all__ = ["FORMAT", "coverage_of_json", "json_of_coverage"]
+from optsum.whole import whole, whole_array
 
 FORMAT: Final = "optsum coverage 1"
 _MADE_BY: Final[dict[str, Callable[[Any], Any]]] = {"goal": Sense, "combination": Combination, "weights": tuple}
@@ -38,6 +38,10 @@ def json_of_coverage(instance: Coverage, *, about: Mapping[str, Any] | None = No
             data[field.name] = [{**asdict(joint), "vetoes": _listed(joint.vetoes)} for joint in instance.joints]
         elif field.name == "rows":
             data[field.name] = list(map(asdict, instance.rows))
+        elif field.name == "ceilings":
+            data[field.name] = [
+                {"kind": type(one).__name__, **asdict(one), "mass": one.mass.tolist()} for one in instance.ceilings
+            ]
         else:
             data[field.name] = list(value) if isinstance(value, tuple) else value
     return json.dumps(data, ensure_ascii=False) + "\n"
@@ -46,6 +50,19 @@ def json_of_coverage(instance: Coverage, *, about: Mapping[str, Any] | None = No
 def _listed(vetoes: Sequence[int]) -> Any:
     """Every unit between two others is written as a range: there are very many."""
     return {"from": vetoes.start, "to": vetoes.stop} if isinstance(vetoes, range) else list(vetoes)
+
+
+def _ceiling(data: Mapping[str, Any]) -> Ceiling:
+    kind = {kind.__name__: kind for kind in (CappedUnion, TextSubsequence)}[data["kind"]]
+    values = {name: _tuples(value) for name, value in data.items() if name != "kind"}
+    values["mass"] = whole_array(data["mass"], "The mass of a ceiling")
+    if kind is CappedUnion:
+        values["groups"] = tuple(Group(*group) for group in values["groups"])
+    return kind(**values)
+
+
+def _tuples(value: Any) -> Any:
+    return tuple(map(_tuples, value)) if isinstance(value, list) else whole(value, "A number of a ceiling")
 
 
 def coverage_of_json(text: str | Mapping[str, Any]) -> Coverage:
@@ -68,7 +85,10 @@ def coverage_of_json(text: str | Mapping[str, Any]) -> Coverage:
             raise InputError(f"This is no instance of optsum: its format is not {FORMAT!r}.")
         values: dict[str, Any] = {}
         for field in fields(Coverage):
-            if field.name == "rows":  # files of older versions have none
+            if field.name == "ceilings":  # files of older versions have none
+                values[field.name] = tuple(map(_ceiling, data.get("ceilings", ())))
+                continue
+            if field.name == "rows":  # likewise
                 values[field.name] = tuple(
                     Row(tuple(row["units"]), tuple(row["coefficients"]), row["low"], row["high"], row["name"])
                     for row in data.get("rows", ())

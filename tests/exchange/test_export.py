@@ -339,3 +339,20 @@ def test_minimizing_goals_are_not_negated() -> None:
     assert "minus the objective" not in mps_text(cover.linear_model, ["s0", "s1"])
     assert lp_text(cover.linear_model, ["s0", "s1"]).startswith("Minimize\n obj: 2 s0 + 3 s1\n")
     assert backend_of("highs").solve(cover, optsum.Limits(), 0).objective == 2
+
+
+@pytest.mark.parametrize("metric", ["rouge-l", "rougeL", "rouge-1+rouge-l"])
+@pytest.mark.parametrize("measure", ["recall", "f1"])
+def test_rouge_l_is_written_whole_as_json(metric: str, measure: str, tmp_path: Path) -> None:
+    topic = {
+        "id": "t",
+        "documents": [["a b c d", "c d e a b", "x y z a", "b a c", "e d b"]],
+        "references": [["a c b d e", "b a"], ["x a b z"]],
+    }
+    options: dict[str, Any] = {"metric": metric, "measure": measure, "max_length": 9}
+    (written,) = optsum.export([topic], tmp_path / "instances", format="json", **options)
+    instance = coverage_of_json(Path(written.path).read_text(encoding="utf-8"))
+    assert len(instance.ceilings) > 0
+    best = optsum.solve(topic, **options)
+    found = optsum.search(CoverageProblem.of(instance), strategy="exhaustive")
+    assert found.objective == best.objective

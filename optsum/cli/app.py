@@ -51,12 +51,12 @@ _GROUPS: Final = {
     "Search": (
         *("strategy", "strategies", "exact", "exact_time_limit", "seeds", "strategy_options", "bound", "backend"),
         *("backends", "backend_options", "threads", "verify", "time_limit", "node_limit", "evaluation_limit", "gap"),
-        *("target", "seed", "workers", "executor", "scheduler", "memory_per_worker"),
+        *("target", "start", "seed", "workers", "executor", "scheduler", "memory_per_worker"),
     ),
     "Output": (
         *("output", "format", "format_", "resume", "overwrite", "details", "plot", "figures", "max_solutions"),
         *("count_only", "quiet", "verbose", "log_file", "minimal", "soft", "all_", "diverse", "weighted", "sample"),
-        "table",
+        *("table", "csv_safe"),
     ),
 }
 """Names of parameters, in the order of the help; what is in none of them comes last."""

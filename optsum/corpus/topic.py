@@ -315,6 +315,9 @@ def topics_of_record(value: object, number: int | None, reading: Reading, source
     InputError
         If the object is none, or cannot be used.
     """
+    if isinstance(value, Topic):
+        yield value
+        return
     if (posed := getattr(value, "as_topic", None)) is not None:  # a problem
         yield posed()
         return

@@ -22,8 +22,6 @@ from optsum.problem.problem import Problem
 from optsum.registry import CHOOSER, FORMULATIONS, PROVER
 from optsum.system.files import begin_of
 
-__all__ = ["posed", "prover_of", "started"]
-
 _BEGIN: Final = 4096
 _FORMULATION: Final = {Sense.MAXIMIZE: "problem", Sense.MINIMIZE: "problem:minimize"}
 
@@ -50,7 +48,10 @@ def posed(given: Any, options: Mapping[str, Any], config: str | Path | None = No
         first = _first_of_file(given) if not named else None
     elif isinstance(given, list | tuple | Iterator):
         items = iter(given)
-        first = next(items, None)
+        try:
+            first = next(items, None)
+        except Exception as error:  # noqa: BLE001 - options are refused first; whoever reads on is told
+            first, items = None, _raising(error)
         if isinstance(given, Iterator):
             given = chain(() if first is None else (first,), items)
         if isinstance(first, Problem) or getattr(first, "problem", None) is not None:
@@ -129,6 +130,11 @@ def _numbered(given: Iterable[Any]) -> Iterator[Any]:
             yield topic if topic.id else _named(topic, str(number))
         else:
             yield each
+
+
+def _raising(error: Exception) -> Iterator[Any]:
+    raise error
+    yield
 
 
 def _named(topic: Topic, name: str) -> Topic:

@@ -196,7 +196,9 @@ def _finish_late(run: Run, termination: Termination, *, bounded: bool) -> bool:
     deadline = run.limits.late(run.deadline, interrupted=interrupted)
     if termination in _OTHER_LIMITS:  # whoever limits nodes does not wait for thousands of linear programs either
         deadline = deadline.within(max(run.limits.grace_s, _BOUND_S + run.elapsed))
-    for step in (run.begin, run.raise_root_bound) if bounded else (run.begin,):
+    # A search that ended by itself has seen what it wanted to; one that a limit ended may hold less than greedy search.
+    begun = () if termination is Termination.COMPLETED else (run.begin,)
+    for step in (*begun, run.raise_root_bound) if bounded else begun:
         try:
             step(deadline)
         except Stopped:

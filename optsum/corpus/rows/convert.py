@@ -73,12 +73,22 @@ def _read(rows: Path) -> Iterator[dict[str, Any]]:
 # CSV.
 
 
+class _Lines:
+    """Ends lines by a line feed, where `csv` was told of both signs so that it quotes cells that hold either."""
+
+    def __init__(self, text: TextIOWrapper) -> None:
+        self._text = text
+
+    def write(self, line: str) -> None:
+        self._text.write(line.removesuffix("\r\n") + "\n")
+
+
 def _to_csv(rows: Path, stream: IO[bytes], safe: bool) -> str:
     names = list(dict.fromkeys(name for row in _read(rows) for name in row))  # each where it was first seen
     if not names:
         return ""
     text = TextIOWrapper(stream, encoding="utf-8", errors="replace", newline="")  # half surrogate pairs
-    writer = csv.writer(text, lineterminator="\n")
+    writer = csv.writer(_Lines(text), lineterminator="\r\n")
     writer.writerow([*map(quoted, names), CSV_SAFE] if safe else names)
     risky = next((f"the column {name!r:.40}" for name in names if is_run(name)), "")
     for number, row in enumerate(_read(rows), start=1):

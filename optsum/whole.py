@@ -67,10 +67,11 @@ def _exact(value: object, what: str, error: type[OptsumError]) -> int:
 
 def whole_numbers(values: object, what: str, **range_: Any) -> tuple[int, ...]:
     """Return numbers as a tuple of Python integers; `what` may have a place for their number: "Length {}"."""
-    import numpy as np
+    if not isinstance(values, tuple | list):  # which need no numpy: `optsum --help` makes some, and loads none
+        import numpy as np
 
-    if isinstance(values, np.ndarray):
-        return tuple(whole_array(values, what, **range_).tolist())
+        if isinstance(values, np.ndarray):
+            return tuple(whole_array(values, what, **range_).tolist())
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
         raise range_.get("error", InputError)(f"{what.format('')} is {values!r:.40}: give a list of whole numbers.")
     found = tuple(values)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
+from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
@@ -78,8 +79,6 @@ def hugging_face(name: str) -> Callable[[str], Any]:
 
 
 def _imported(package: str) -> Any:
-    from importlib import import_module
-
     try:
         return import_module(package)
     except ImportError as error:

@@ -12,7 +12,7 @@ import pytest
 
 from optsum.metrics.rouge import Score, rouge, rouge_all
 from optsum.text import analyzer as text_module
-from optsum.text import stem as stem_module
+from optsum.text import stemmers as stem_module
 from optsum.text.analyzer import Analyzer
 from optsum.text.stemmers import _step_4_nltk as published_step_4
 

@@ -28,7 +28,7 @@ Damage: TypeAlias = Callable[[Path], object]
 
 KERNEL = """
 import sys
-from optsum.solvers.engine.terms import gcd
+from optsum.solvers.engine.core import gcd
 assert gcd(12, 18) == 6 and gcd(35, 14) == 7
 """
 
@@ -102,7 +102,7 @@ def damaged_caches(
             for name in FILES if names is None else names:
                 kept = Path(place) / "kept"
                 copytree(whole, kept, copy_function=_copied)
-                for file in kept.rglob(f"terms.gcd*.{kind}"):
+                for file in kept.rglob(f"core.gcd*.{kind}"):
                     FILES[name](file)
                 yield f"{kind} {name}", _wrong(run_kernel(kept), 1) or _wrong(run_kernel(kept), int(name == "folder"))
                 rmtree(kept)

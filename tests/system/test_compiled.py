@@ -31,7 +31,7 @@ def test_a_version_has_a_folder_of_its_own_and_other_packages_keep_theirs(tmp_pa
     )
     assert done.returncode == 0, done.stderr
     kept = {file.name.partition("-")[0]: file.parent.name for file in (tmp_path / "kept").rglob("*.nbi")}
-    assert kept["terms.gcd"] == f"optsum-{__version__}"
+    assert kept["core.gcd"] == f"optsum-{__version__}"
     assert not kept["theirs.own"].startswith("optsum-")
 
 

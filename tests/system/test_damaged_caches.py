@@ -53,7 +53,7 @@ def test_a_cache_of_another_version_is_made_again(tmp_path: Path) -> None:
 
 def test_the_checksum_is_looked_at_before_machine_code_is_run(tmp_path: Path) -> None:
     assert run_kernel(tmp_path).returncode == 0
-    (file,) = tmp_path.rglob("terms.gcd*.1.nbc")
+    (file,) = tmp_path.rglob("core.gcd*.1.nbc")
     held = file.read_bytes()
     assert held[-32:-16] == b"optsum checksum "
     file.write_bytes(held.replace(b"gcd", b"lcm"))

@@ -133,8 +133,8 @@ def _numbered(given: Iterable[Any]) -> Iterator[Any]:
 
 
 def _raising(error: Exception) -> Iterator[Any]:
+    yield from ()
     raise error
-    yield
 
 
 def _named(topic: Topic, name: str) -> Topic:

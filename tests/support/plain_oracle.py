@@ -30,7 +30,7 @@ def tokens_of(sentence: str | list[str], options: dict[str, Any]) -> Tokens:
     elif tokenizer == "rouge":
         found = "".join(letter if letter in LETTERS else " " for letter in _small(sentence)).split()
     elif tokenizer == "unicode":
-        found = "".join(letter if letter.isalnum() else " " for letter in sentence.lower()).split()
+        found = _words(sentence.lower())
     elif tokenizer == "presumm":
         words = sentence.lower().split()
         found = [bare for word in words if (bare := "".join(letter for letter in word if letter in LETTERS))]
@@ -38,6 +38,20 @@ def tokens_of(sentence: str | list[str], options: dict[str, Any]) -> Tokens:
         assert tokenizer == "blank"
         found = sentence.lower().split()
     return [token for token in found if token not in options.get("dropped", ())]
+
+
+def _words(text: str) -> list[str]:
+    """Return the words between the boundaries of UAX 29, of a text of letters and of the few signs that it tells apart.
+
+    An apostrophe or a full stop between two letters parts no word (MidNumLetQ); every other sign here does.
+    """
+    assert all(letter.isalpha() or letter in " '.,-—" for letter in text), text
+    kept = [
+        letter.isalpha()
+        or (letter in "'." and 0 < place < len(text) - 1 and text[place - 1].isalpha() and text[place + 1].isalpha())
+        for place, letter in enumerate(text)
+    ]
+    return "".join(letter if here else " " for letter, here in zip(text, kept, strict=True)).split()
 
 
 def _small(text: str) -> str:

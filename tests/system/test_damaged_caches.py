@@ -33,8 +33,7 @@ def test_where_nothing_may_be_written_kernels_are_compiled(tmp_path: Path) -> No
     nowhere = (
         "from numba.core import caching\n"
         "def none(*_): raise OSError(30, 'Read-only file system')\n"
-        "caching._SourceFileBackedLocatorMixin.from_function = classmethod(lambda *_: None)\n"
-        "caching.IPythonCacheLocator.from_function = classmethod(lambda *_: None)\n"
+        "caching._CacheLocator.ensure_cache_path = none\n"
         f"{KERNEL}"
     )
     done = run_kernel(tmp_path, program=nowhere)

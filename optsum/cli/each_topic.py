@@ -7,7 +7,6 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
 from time import perf_counter
 from typing import Any
 
@@ -84,7 +83,7 @@ class EachTopic:
         self._statuses: Counter[str] = Counter()
         self._objective = 0.0
         self._kept = 0
-        self._unfinished: Path | None = None
+        self._rows: RowWriter | None = None
         self._first_error: str | None = None
         self._warm = self._elapsed = 0.0
         self.interrupted = False
@@ -100,7 +99,7 @@ class EachTopic:
                     self._output, inputs=self._inputs, existing=self._existing, keep=self._finished, form=self._form,
                     csv_safe=self._files.csv_safe,
                 )  # fmt: skip
-                self._unfinished = rows.unfinished
+                self._rows = rows
                 stack.enter_context(rows)
                 for results in by_problem(map(self._result_of, rows.kept())):
                     self._kept += len(results)
@@ -170,7 +169,8 @@ class EachTopic:
         """Return the exit status, and say on the standard error output what was not done, or could not be."""
         failed, all_ = self._statuses["error"], self._statuses.total()
         if self.interrupted:
-            where = f" in {self._unfinished}; --resume goes on" if self._unfinished is not None else ""
+            held = None if self._rows is None else self._rows.held
+            where = f" in {held}" if held is not None else ""
             return tell(f"interrupted; {counted(all_, 'row')} done{where}", INTERRUPTED)
         if not failed:
             return DONE

@@ -193,7 +193,8 @@ def test_ctrl_c_keeps_what_was_done(tmp_path: Path) -> None:
     with pipe.open("w") as topics:
         print(json.dumps(TOPIC), file=topics, flush=True)
         until = time.monotonic() + 60
-        while not out.exists() or out.read_text().count("\n") < 2:
+        part = Path(f"{out}.part")
+        while not part.exists() or part.read_text().count("\n") < 2:
             assert time.monotonic() < until
             time.sleep(0.05)
         process.send_signal(signal.SIGINT)

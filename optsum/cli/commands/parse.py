@@ -67,6 +67,6 @@ def run(
     if output != "-":
         put(f"{counted(made, 'topic')} parsed" + (f" in {output}" if output and not stopping.stopped else ""))
     if stopping.stopped:
-        where = f", in {rows.unfinished}" if rows is not None and rows.unfinished is not None else ""
+        where = f", in {rows.held}" if rows is not None and rows.held is not None else ""
         return tell(f"interrupted; {counted(made, 'topic')} parsed{where}", INTERRUPTED)
     return tell(f"{counted(failed, 'topic')} could not be parsed; the first: {first_error}", FAILED) if failed else DONE

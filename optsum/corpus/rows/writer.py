@@ -138,9 +138,11 @@ class RowWriter(AbstractContextManager["RowWriter"]):
             raise
 
     @property
-    def unfinished(self) -> Path | None:
-        """Where the rows are that were written, while they are not in the output; None for a pipe."""
-        return self._journal
+    def held(self) -> Path | None:
+        """The file that holds the rows: the output, or the one beside it while they are not there; None for a pipe."""
+        if self._journal is None:
+            return None
+        return self._journal if self._journal.exists() else Path(self._name)
 
     def _open(self) -> None:
         """Open the file of rows that is beside the output, and lock it."""
@@ -295,14 +297,23 @@ class RowWriter(AbstractContextManager["RowWriter"]):
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is None:
             self.close()
+        elif issubclass(kind, KeyboardInterrupt) and not self._derived:
+            self.stop()
         elif self._file is not None and self._journal is not None:
             self._give_up()
         elif self._file is not None:
             self._file.close()
 
     def stop(self) -> None:
-        """Leave the rows where they are, because not all are there."""
-        self.__exit__(InterruptedError)
+        """Keep the rows that were done, though not all are there.
+
+        JSON Lines become the output, unless it held other rows; of other forms, and where it did, they stay beside it.
+        """
+        jsonl = self._journal is not None and self._form == RowFormat("jsonl")
+        if jsonl and not self._empty and (self._resumed or not Path(self._name).exists()):
+            self.close()
+        elif self._file is not None and self._journal is not None:
+            self._give_up()
 
     def _unwritable(self, error: Exception) -> OptionError:
         return OptionError(f"the output {self._name} cannot be written: {describe_os_error(error)}")

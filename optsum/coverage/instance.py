@@ -134,7 +134,8 @@ def _extremes(units: Sequence[int]) -> Sequence[int]:
 class Coverage:
     """One instance in the normal form; every array is int64 and must not be changed.
 
-    Numbers that are not whole, or too large for 64-bit integers, are refused; other arrays and lists are converted.
+    Numbers that are not whole, or too large for 64-bit integers, are refused (weights of sums may be larger); other
+    arrays and lists are converted.
 
     Attributes
     ----------
@@ -196,7 +197,9 @@ class Coverage:
         for name, said in _ARRAYS.items():
             array = whole_array(getattr(self, name), said, ndim=2 if name == "mass" else 1)
             object.__setattr__(self, name, array)
-        weights = whole_numbers(self.weights, "The weight of ratio {}")
+        # Sums of ratios are compared in Python's integers where 64 bits are too few; a power of one could not be held.
+        heaviest = LARGEST if self.combination is Combination.PRODUCT else 10**100
+        weights = whole_numbers(self.weights, "The weight of ratio {}", most=heaviest)
         longest = whole(self.max_length, "The maximum length", most=10**400)
         object.__setattr__(self, "weights", weights)
         object.__setattr__(self, "min_length", whole(self.min_length, "The minimum length"))

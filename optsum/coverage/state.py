@@ -136,7 +136,7 @@ def arrays_of(instance: Coverage, *, totals_only: bool = False) -> Arrays | None
         *_features(instance, rows),
         kernel_array(constants),
         kernel_array(instance.mass),
-        kernel_array(instance.weights),
+        kernel_array([min(weight, _INT64_SAFE) for weight in instance.weights]),  # larger ones are of totals only
         kernel_array(parents),
         *limits,
         COVER if covering else _KIND[instance.combination],

@@ -19,6 +19,7 @@ from optsum.coverage.instance import Combination, Coverage, IntArray, Key, Sense
 from optsum.optima.counting import estimate_feasible, reachable
 from optsum.problem.problem import Capability, Evaluation, Problem, Selection
 from optsum.system.clock import clock
+from optsum.whole import LARGEST
 
 if TYPE_CHECKING:
     from optsum.coverage.state import Arrays
@@ -134,7 +135,7 @@ def _halves(coverage: Coverage) -> Halves | None:
     reach += np.bincount(coverage.slot, weights=full, minlength=len(reach))
     # A sum over the two halves may count twice what neither half has enough of.
     totals = reach[:1] if coverage.constant_denominator else reach
-    if 2 * float(totals.max()) >= _SAFE:
+    if 2 * float(totals.max()) >= _SAFE or max(coverage.weights) > LARGEST:
         return None
     if coverage.combination is Combination.PRODUCT:
         powers = np.maximum(1.0, reach).reshape(-1, 2) ** np.array(coverage.weights)[:, None]

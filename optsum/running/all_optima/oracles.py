@@ -199,7 +199,10 @@ def _best(found: Sequence[tuple[int, Oracles]]) -> Oracles:
     key = result.key
     best = [oracles for _, oracles in found if oracles.result.key == key]
     feasible = [oracles.result for _, oracles in found if oracles.result.status is not Status.INFEASIBLE]
-    proven = not feasible if key is None else all(reaches(key, one) for one in feasible)
+    if key is None:
+        proven = not feasible
+    else:  # greedy search may have raised a result above the sets of an enumeration that a limit ended
+        proven = all(reaches(key, one) for one in feasible) and all(oracles.proven for oracles in best)
     complete = proven and all(oracles.complete for oracles in best)
     return _united(best, result, complete=complete, proven=proven)
 

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Final
 
 from optsum.contracts.backend import Backend, RawOutcome
 from optsum.contracts.result import Termination
-from optsum.contracts.run import Run, Stopped
+from optsum.contracts.run import Limits, Run, Stopped
 from optsum.contracts.strategy import Strategy
 from optsum.coverage import climb
 from optsum.errors import BackendError
@@ -69,7 +69,8 @@ class Milp(Strategy):
         self.solver()
 
     def prepare(self, problem: Problem | None = None) -> None:
-        """Compile the kernel of greedy search, which is held until the solver has something better."""
+        """Refuse a solver that is not here, and compile greedy search, which is held until the solver has better."""
+        self.solver().accept(Limits())
         if problem is None or problem.can(Capability.COVERAGE):
             climb.prepare()
             if self.verify:

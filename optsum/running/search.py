@@ -230,8 +230,8 @@ def _start_greedily(run: Run, deadline: Deadline) -> None:
 
 def get_ready(problem: Problem, strategy: Strategy, bound: str = "root") -> None:
     """Compile and load all that a search of such problems takes, the bound of one that proves nothing included."""
+    strategy.prepare(problem)  # first: it may refuse
     problem.prepare()
-    strategy.prepare(problem)
     if strategy.exact:  # which starts from what is quickly found
         STRATEGIES.create(QUICK, {}).prepare(problem)
     if problem.can(Capability.BOUND) and not strategy.exact and bound != "none":

@@ -354,7 +354,13 @@ def _hold(fixed, walk, depth):
                 units[place] = units[place - 1]
                 place -= 1
             units[place] = unit
-        correct(fixed.ceilings, depth, walk.seen[:, 0])
+        # By an array that lies in one piece, as others give it: a column would be compiled for by itself.
+        totals = fixed.ceilings.totals
+        for total in range(len(totals)):
+            totals[total] = walk.seen[total, 0]
+        correct(fixed.ceilings, depth, totals)
+        for total in range(len(totals)):
+            walk.seen[total, 0] = totals[total]
         top, bottom = pair_at(kind, weights, walk.seen, np.int64(0))
     if scalars[HELD] and top * scalars[BOTTOM] - scalars[TOP] * bottom <= 0:
         return

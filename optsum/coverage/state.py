@@ -312,7 +312,7 @@ def true_totals(arrays: Any, state: Any) -> Any:
     """Return the totals of a state; where there are ceilings in an array that the next call changes."""
     if not arrays.bounded:
         return state.totals
-    count = 0
+    count = np.int64(0)  # a literal would be compiled for by itself
     for unit in range(len(state.chosen)):
         if state.chosen[unit]:
             arrays.ceilings.units[count] = unit

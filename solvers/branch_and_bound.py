@@ -242,14 +242,15 @@ class BranchAndBound(Strategy):
             coverage = with_minimum_row(merged(coverage))
         deadline = Deadline(limits.time_s, should_stop)
         if is_linear(coverage):
-            return (solve_knapsack_all if self.bound == "knapsack" else solve_all)(coverage, limits, deadline)
+            optima = (solve_knapsack_all if self.bound == "knapsack" else solve_all)(coverage, limits, deadline)
+            return _in_the_values_of(problem, coverage, optima)
         patient = _patience(problem, limits)
         found = _solve_ratios(tightened(coverage, deadline), patient, deadline, every=True)
         if found.reason is Termination.NODE_LIMIT and patient is not limits:
             return Exhaustive().enumerate(problem, _left(limits, deadline), should_stop)
         statistics = {**found.statistics, "diagram": len(found.optima.nodes)}
         bound = found.key if found.proven else _unproven(problem, found.selection, found.key, limits, deadline)
-        bottom = int(coverage.constants[1]) if coverage.constant_denominator else None
+        bottom = int(coverage.constants[1]) if problem.coverage.constant_denominator else None
         value, most = (key if bottom is None else int(key * bottom) for key in (found.key, bound))
         ending = (found.reason or Termination.COMPLETED).value
         return Optima(found.optima, value, most, found.reason is None, ending, statistics)
@@ -278,10 +279,10 @@ class BranchAndBound(Strategy):
             found = replace(
                 found, value=found.value // tightened_by(coverage), bound=found.bound // tightened_by(coverage)
             )
-        if found.bound < NO_LIMIT:
-            return found
-        bound = _unproven(problem, found.best, Fraction(found.value) / bottom, limits, deadline)
-        return replace(found, bound=bound if bottom == 1 else int(bound * bottom))
+        if found.bound >= NO_LIMIT:
+            bound = _unproven(problem, found.best, Fraction(found.value) / bottom, limits, deadline)
+            found = replace(found, bound=bound if bottom == 1 else int(bound * bottom))
+        return _in_the_values_of(problem, coverage, found)
 
     def by_length(
         self, problem: Problem, lengths: Sequence[int], limits: Limits, deadline: Deadline
@@ -295,6 +296,14 @@ class BranchAndBound(Strategy):
         if self.bound == "knapsack" or not (whole and plain and is_linear(coverage)):
             return None
         return ByLength.of(coverage, lengths, limits, deadline)
+
+
+def _in_the_values_of(problem: Problem, coverage: Coverage, optima: Optima) -> Optima:
+    """Return optima with the value of a sum of ratios, whose instance became one ratio with a constant denominator."""
+    if problem.coverage.constant_denominator or not coverage.constant_denominator:
+        return optima
+    bottom = int(coverage.constants[1])
+    return replace(optima, value=Fraction(optima.value) / bottom, bound=Fraction(optima.bound) / bottom)
 
 
 def _patience(problem: Problem, limits: Limits) -> Limits:

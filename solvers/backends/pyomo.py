@@ -794,7 +794,11 @@ def hushed() -> Iterator[StringIO]:
 
 
 class _OneThread(TextIOBase):
-    """A standard stream that keeps what one thread writes, and lets the others write where they did."""
+    """A standard stream that keeps what one thread writes, and lets the others write where they did.
+
+    While a solver of Pyomo's newer interface searches, Pyomo itself replaces the streams of the whole process: what
+    another thread prints then is lost, or raises `ValueError` there.
+    """
 
     def __init__(self, noise: StringIO, before: Any) -> None:
         super().__init__()

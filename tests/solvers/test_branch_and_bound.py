@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
+from optsum.solvers.objectives.tightened import merged
 
 import optsum
 from optsum.coverage.instance import Coverage, Sense
 from optsum.errors import UnsupportedError
+from optsum.optima.nearness import Nearness
 from optsum.options.options import resolve
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.registry import STRATEGIES
@@ -48,6 +51,20 @@ def test_enumeration_is_brute_force(kind: str, seeds: range, units: int) -> None
             assert bound >= truth.best
             if not problem.coverage.constant_denominator:
                 assert optima.value == truth.best
+
+
+def test_a_sum_that_becomes_one_ratio_keeps_its_values() -> None:
+    instance = random_coverage(np.random.default_rng(1312), kind="sum", units=7)
+    problem = CoverageProblem.of(instance)
+    assert not instance.constant_denominator
+    assert merged(instance).constant_denominator
+    strategy = STRATEGIES.create("branch-and-bound", {})
+    best = brute_force(problem).best
+    for optima in (
+        strategy.enumerate(problem, optsum.Limits()),
+        strategy.near(problem, Nearness(within=Fraction(1, 10)), optsum.Limits()),
+    ):
+        assert optima.value == optima.bound == best
 
 
 def test_only_where_the_bounds_hold() -> None:

@@ -32,7 +32,6 @@ for name in names:
     assert len(rows[name]) == len(topics), name
 
 def one(name):
-    print("a line of", name)
     return optsum.solve(topics[0], max_length=9, backend=name, strategy="milp")
 
 with ThreadPoolExecutor(len(names)) as pool:  # several solvers at once

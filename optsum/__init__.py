@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from optsum.problem.counted import Counted
     from optsum.problem.coverage_problem import CoverageProblem
     from optsum.problem.formulation import Extract, Formulation, Task
+    from optsum.problem.linear_problem import PyomoProblem
     from optsum.problem.problem import Capability, Evaluation, Problem
     from optsum.problem.serves import Rule, Serves
     from optsum.problem.spec import Spec
@@ -96,6 +97,7 @@ _HOME = {
         "optima.optima": "Optima",
         "problem.counted": "Counted",
         "problem.coverage_problem": "CoverageProblem",
+        "problem.linear_problem": "PyomoProblem",
         "problem.formulation": "Extract Formulation Task",
         "problem.problem": "Capability Evaluation Problem",
         "problem.serves": "Rule Serves",
@@ -151,6 +153,7 @@ __all__ = [
     "Problem",
     "PyomoBackend",
     "PyomoDeclaration",
+    "PyomoProblem",
     "RawOutcome",
     "Result",
     "Row",

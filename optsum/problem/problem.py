@@ -13,7 +13,9 @@ from copy import copy
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
+from importlib import import_module
 from itertools import filterfalse
+from os import PathLike
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import numpy as np
@@ -120,6 +122,27 @@ class Problem(ABC):
         if self.reference_units is not None:
             units = whole(self.reference_units, "The number of units of a reference", least=0)
             object.__setattr__(self, "reference_units", units)
+
+    @staticmethod
+    def from_mps(path: str | PathLike[str], *, units: Iterable[str] | None = None, name: str = "") -> Problem:
+        """Read an integer linear program from a file in MPS or LP format (which, its name says), by HiGHS.
+
+        Parameters
+        ----------
+        path : path
+        units : iterable of str, optional
+            Names of the 0/1 columns that are chosen; all 0/1 columns if not given. Other columns are integral, bounded,
+            and take the best values that the chosen units leave them.
+        name : str
+            What the problem is called; the name of the file if not given.
+
+        Raises
+        ------
+        InputError
+            If the file cannot be read, or is no linear program in bounded whole numbers.
+        """
+        found: Problem = import_module("optsum.problem.linear_problem").problem_of_file(path, units, name)
+        return found  # by its name, as that module imports this one
 
     @abstractmethod
     def evaluate(self, selection: Selection) -> Evaluation:

@@ -40,7 +40,9 @@ class LinearRows:
         self.column.append(column)
         self.value.append(value)
 
-    def close(self, rows: int, lower: float | IntArray, upper: float | IntArray) -> None:
+    def close(
+        self, rows: int, lower: float | IntArray | NDArray[np.float64], upper: float | IntArray | NDArray[np.float64]
+    ) -> None:
         """End a block of `rows` rows."""
         self.lower.append(np.broadcast_to(np.asarray(lower, np.float64), (rows,)))
         self.upper.append(np.broadcast_to(np.asarray(upper, np.float64), (rows,)))

@@ -1,0 +1,504 @@
+"""Integer linear programs of one's own as problems: a Pyomo model, or a file in MPS or LP format."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from math import ceil, floor, isinf, isnan, lcm, ulp
+from os import PathLike
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from optsum.coverage.instance import NO_LIMIT, IntArray, Key, Sense
+from optsum.errors import BackendError, InputError
+from optsum.problem.problem import Capability, Evaluation, Problem, Selection
+from optsum.program.dual_bound import model_bound
+from optsum.program.highs import load, new_highs, pass_model
+from optsum.program.model import LinearModel
+from optsum.program.rows import LinearRows
+from optsum.system.deadline import NEVER, Deadline
+from optsum.whole import LARGEST
+
+_OPEN: Final = LARGEST
+"""Side of a row that is open, in integers; no row adds up to as much."""
+
+_SERVED: Final = {
+    "Block",
+    "Constraint",
+    "Expression",
+    "Objective",
+    "Param",
+    "RangeSet",
+    "Set",
+    "SetOf",
+    "Suffix",
+    "Var",
+}
+"""Components of a Pyomo model that are read, or say nothing of the program."""
+
+_KNOWN: Final = 10_000
+"""Selections of which the value is remembered."""
+
+_PLAIN: Final = 10**6
+"""Largest denominator of a fraction that a float is taken for, where it is next to that float."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class LinearProblem(Problem):
+    """An integer linear program whose first columns are the units, solved by every backend and evaluated exactly.
+
+    The values of the other columns follow from the chosen units: HiGHS finds the best, and all rows are then checked
+    in whole numbers.
+
+    Attributes
+    ----------
+    program : LinearModel
+        All of its columns are integral. The length of a unit is 1, unless `lengths` says otherwise.
+    """
+
+    program: LinearModel
+    lengths: tuple[int, ...] = ()
+    sense: Sense = field(default=Sense.MAXIMIZE, init=False)
+
+    def __post_init__(self) -> None:
+        """Refuse columns that may be fractions: what is proven of the program is proven in whole numbers."""
+        program = self.program
+        if not program.integral.all():
+            raise InputError(
+                f"Column {int(np.argmin(program.integral))} of this program may be a fraction: {_FRACTIONS}"
+            )
+        if (program.upper[: program.units] != 1).any():
+            raise InputError(
+                "The first columns of this program are its units, which are 0 or 1: their upper bound is 1."
+            )
+        if self.lengths and len(self.lengths) != program.units:
+            raise InputError(f"There are {len(self.lengths)} lengths for {program.units} units: give one each.")
+        object.__setattr__(self, "lengths", self.lengths or (1,) * program.units)
+        object.__setattr__(self, "sense", program.sense)
+        super().__post_init__()
+
+    @property
+    def capabilities(self) -> frozenset[Capability]:
+        """A program, and the bound of its relaxation."""
+        return frozenset({Capability.LINEAR, Capability.BOUND})
+
+    def prepare(self) -> None:
+        """Load the solver of the relaxation."""
+        load()
+
+    @cached_property
+    def linear_model(self) -> LinearModel:
+        """The program, with a row for the length where that is limited."""
+        if self.max_length >= NO_LIMIT and self.min_length == 0:
+            return self.program
+        given, rows = self.program, LinearRows()
+        entries = np.repeat(np.arange(given.rows), np.diff(given.row_start))
+        rows.add(entries, given.row_column, given.row_value)
+        rows.close(given.rows, given.row_lower, given.row_upper)
+        rows.add(np.zeros(self.size, np.int64), np.arange(self.size), np.array(self.lengths, np.int64))
+        rows.close(1, self.min_length, np.inf if self.max_length >= NO_LIMIT else self.max_length)
+        return LinearModel(
+            sense=given.sense,
+            objective=given.objective,
+            upper=given.upper,
+            integral=given.integral,
+            **rows.arrays()._asdict(),
+            units=given.units,
+            denominator=given.denominator,
+            offset=given.offset,
+        )
+
+    @cached_property
+    def _sides(self) -> tuple[IntArray, IntArray]:
+        low, high = self.program.row_lower, self.program.row_upper
+        lows = np.where(np.isinf(low), -_OPEN, np.where(np.isinf(low), 0, low).astype(np.int64))
+        return lows, np.where(np.isinf(high), _OPEN, np.where(np.isinf(high), 0, high).astype(np.int64))
+
+    @cached_property
+    def _dtype(self) -> type:
+        """Python's integers where sums of rows might not fit into 64 bits."""
+        program = self.program
+        upper, value = program.upper.astype(np.float64), np.abs(program.row_value.astype(np.float64))
+        most = max(
+            float(upper[program.row_column] @ value), float(np.abs(program.objective.astype(np.float64)) @ upper)
+        )
+        return np.int64 if most < _OPEN / 4 else object
+
+    @cached_property
+    def _evaluations(self) -> dict[Selection, Evaluation]:
+        return {}
+
+    @cached_property
+    def _spread(self) -> tuple[Any, Any]:
+        """The least and the most that the other columns add to each row."""
+        program = self.program
+        most = np.where(program.row_column < program.units, 0, program.row_value * program.upper[program.row_column])
+        return self._summed(np.minimum(most, 0)), self._summed(np.maximum(most, 0))
+
+    def _summed(self, terms: Any) -> Any:
+        """Return the sum of each row's terms."""
+        sums = np.concatenate([np.zeros(1, self._dtype), np.cumsum(terms, dtype=self._dtype)])
+        return sums[self.program.row_start[1:]] - sums[self.program.row_start[:-1]]
+
+    def evaluate(self, selection: Selection) -> Evaluation:
+        """Return what a selection is worth with the best values of the other columns.
+
+        Raises
+        ------
+        BackendError
+            If HiGHS gives values of the other columns that are none.
+        """
+        if (known := self._evaluations.get(selection)) is None:
+            if len(self._evaluations) >= _KNOWN:
+                self._evaluations.clear()
+            known = self._evaluations[selection] = self._evaluate(selection)
+        return known
+
+    def _evaluate(self, selection: Selection) -> Evaluation:
+        program = self.program
+        values: Any = np.zeros(program.columns, self._dtype)
+        values[list(selection)] = 1
+        violation = self._broken(values, *self._spread)
+        if program.columns > program.units and not violation:
+            others = self._others(selection)
+            if others is None:
+                violation = 1
+            else:
+                values[program.units :] = others
+                if self._broken(values, 0, 0):
+                    raise BackendError(
+                        f"HiGHS gives the selection {list(selection)} values of the other columns that break a row: "
+                        "its tolerances do not allow for numbers as these; divide rows by common factors."
+                    )
+        total = int(values @ program.objective.astype(self._dtype))
+        key = Fraction(total + program.offset, program.denominator)
+        return Evaluation(key, violation + self.excess(selection), self.value_of(key))
+
+    def _broken(self, values: Any, least: Any, most: Any) -> int:
+        """Return by how much rows are outside their limits, in sum, whatever between two numbers is added to each."""
+        body = self._summed(self.program.row_value.astype(self._dtype) * values[self.program.row_column])
+        low, high = self._sides
+        outside = np.maximum(low - body - most, body + least - high)
+        return sum(outside[outside > 0].tolist())
+
+    def _others(self, selection: Selection) -> IntArray | None:
+        """Return the best values of the columns that are no units; None if there are none that keep the rows."""
+        import highspy
+
+        program, highs = self.program, new_highs()
+        highs.setOptionValue("output_flag", False)
+        highs.setOptionValue("mip_rel_gap", 0.0)
+        pass_model(highs, program)
+        chosen = np.zeros(program.units)
+        chosen[list(selection)] = 1.0
+        highs.changeColsBounds(program.units, np.arange(program.units, dtype=np.int32), chosen, chosen)
+        highs.run()
+        if highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+            return None
+        others: IntArray = np.rint(np.array(highs.getSolution().col_value)[program.units :]).astype(np.int64)
+        return others
+
+    def root_bound(self, deadline: Deadline = NEVER) -> Key | None:
+        """Return the bound of the linear relaxation, proven in integers (`optsum.program.dual_bound.dual_bound`)."""
+        model = self.linear_model
+        return Fraction(model_bound(model, deadline) + model.offset, model.denominator)
+
+
+class PyomoProblem(LinearProblem):
+    """A linear Pyomo model as a problem, for every verb, strategy and backend.
+
+    Parameters
+    ----------
+    model : pyomo.environ.ConcreteModel
+        One active objective; linear constraints; every variable integral and bounded. It is read once and not changed.
+        A float is taken for the fraction with a denominator of up to 10^6 next to it, 0.1 for a tenth; else for the
+        decimal number that Python prints for it.
+    units : Pyomo variable or sequence of them
+        The binary variables that are chosen: an indexed variable, or a list of variables. A selection numbers them.
+    lengths : sequence of int, optional
+        What each unit adds to the length, which `max_length` limits; 1 if not given.
+    min_length, max_length : int, optional
+    name : str, optional
+        What its row is called; the name of the model if not given.
+
+    Raises
+    ------
+    InputError
+        If the model is not linear, or has components, variables or numbers that are not served.
+
+    Examples
+    --------
+    >>> import pyomo.environ as pyo
+    >>> model = pyo.ConcreteModel("knapsack")
+    >>> model.x = pyo.Var(range(3), domain=pyo.Binary)
+    >>> model.worth = pyo.Objective(expr=6 * model.x[0] + 5 * model.x[1] + 4 * model.x[2], sense=pyo.maximize)
+    >>> model.room = pyo.Constraint(expr=3 * model.x[0] + 2 * model.x[1] + 2 * model.x[2] <= 4)
+    >>> problem = PyomoProblem(model, units=model.x)
+    >>> problem.evaluate((1, 2)).key
+    Fraction(9, 1)
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        units: Any,
+        *,
+        lengths: Sequence[int] = (),
+        min_length: int = 0,
+        max_length: int = NO_LIMIT,
+        name: str = "",
+    ) -> None:
+        program, labels = _from_pyomo(model, units)
+        called = name or ("" if model.name == "unknown" else model.name)
+        super().__init__(
+            program=program,
+            lengths=tuple(lengths),
+            min_length=min_length,
+            max_length=max_length,
+            name=called,
+            labels=labels,
+        )
+
+
+_FRACTIONS: Final = "proofs are made in whole numbers, so declare it integral or count it in smaller units."
+
+
+class _Column(NamedTuple):
+    """A variable as its owner has it, with sides of any kind."""
+
+    name: str
+    low: float | None
+    high: float | None
+    integral: bool
+
+    @property
+    def binary(self) -> bool:
+        """Whether it is 0 or 1."""
+        return self.integral and self.low == 0 and self.high == 1
+
+
+class _Row(NamedTuple):
+    """A constraint, or the objective: exact coefficients by column; its sides, None where one is open."""
+
+    name: str
+    terms: Mapping[int, Fraction]
+    low: Fraction | None = None
+    high: Fraction | None = None
+
+
+def _exact(value: Any, what: str) -> Fraction:
+    """Return a number exactly; a float as the plain fraction that it stands for, such as 1/10 or 1/3."""
+    if hasattr(value, "item"):
+        value = value.item()
+    if isinstance(value, bool) or not isinstance(value, int | float | Fraction) or isnan(value) or isinf(value):
+        raise InputError(f"{what} has the coefficient {value!r:.40}: give a finite number.")
+    if not isinstance(value, float):
+        return Fraction(value)
+    plain = Fraction(value).limit_denominator(_PLAIN)
+    return plain if abs(float(plain) - value) <= 4 * ulp(value) else Fraction(repr(value))
+
+
+def _side(value: Any, what: str) -> Fraction | None:
+    return None if value is None or isinf(value) else _exact(value, what)
+
+
+def _program(
+    columns: Sequence[_Column],
+    units: Sequence[int],
+    rows: Sequence[_Row],
+    objective: _Row,
+    constant: Fraction,
+    sense: Sense,
+) -> LinearModel:
+    """Return a program in whole numbers, with the units first and every column beginning at 0."""
+    order = [*units, *sorted(set(range(len(columns))).difference(units))]
+    low, upper = _bounds([columns[column] for column in order])
+    place = {column: number for number, column in enumerate(order)}
+    written = LinearRows()
+    for row in rows:
+        moved = sum((value * low[place[column]] for column, value in row.terms.items()), Fraction(0))
+        sides = [None if side is None else side - moved for side in (row.low, row.high)]
+        scale = lcm(*(number.denominator for number in (*row.terms.values(), *sides) if number is not None))
+        _check_size([*row.terms.values()], scale, row.name)
+        terms = {place[column]: int(value * scale) for column, value in row.terms.items() if value}
+        entry = np.array(list(terms), np.int64)
+        written.add(np.zeros(len(terms), np.int64), entry, np.array(list(terms.values()), np.int64))
+        lower, higher = (None if side is None else int(side * scale) for side in sides)
+        if any(side is not None and abs(side) >= 2**53 for side in (lower, higher)):
+            raise _too_long(row.name)
+        written.close(1, -np.inf if lower is None else float(lower), np.inf if higher is None else float(higher))
+    constant += sum((value * low[place[column]] for column, value in objective.terms.items()), Fraction(0))
+    scale = lcm(constant.denominator, *(value.denominator for value in objective.terms.values()))
+    _check_size([*objective.terms.values(), constant], scale, objective.name)
+    costs = np.zeros(len(columns), np.int64)
+    for column, value in objective.terms.items():
+        costs[place[column]] = int(value * scale)
+    return LinearModel(
+        sense=sense,
+        objective=costs,
+        upper=np.array(upper, np.int64),
+        integral=np.ones(len(columns), np.bool_),
+        **written.arrays()._asdict(),
+        units=len(units),
+        denominator=scale,
+        offset=int(constant * scale),
+    )
+
+
+def _bounds(columns: Sequence[_Column]) -> tuple[list[int], list[int]]:
+    """Return where columns begin, and how far they go from there."""
+    low, upper = [], []
+    for column in columns:
+        if not column.integral:
+            raise InputError(f"The variable {column.name} may be a fraction: {_FRACTIONS}")
+        if column.low is None or column.high is None or isinf(column.low) or isinf(column.high):
+            side = "lower" if column.low is None or isinf(column.low) else "upper"
+            raise InputError(f"The variable {column.name} has no {side} bound: give it one that no optimum passes.")
+        first, last = ceil(column.low), floor(column.high)
+        if first > last:
+            raise InputError(f"The variable {column.name} has no whole number between its bounds.")
+        low.append(first)
+        upper.append(last - first)
+    return low, upper
+
+
+def _check_size(values: Iterable[Fraction], scale: int, name: str) -> None:
+    if any(abs(value * scale) > LARGEST for value in values) or scale > LARGEST:
+        raise _too_long(name)
+
+
+def _too_long(name: str) -> InputError:
+    return InputError(
+        f"The numbers of {name} have too many digits to be whole numbers of 62 bits with one common factor: round them."
+    )
+
+
+def _from_pyomo(model: Any, units: Any) -> tuple[LinearModel, tuple[str, ...]]:
+    import pyomo.environ as pyo
+    from pyomo.repn import generate_standard_repn
+
+    if not isinstance(model, pyo.Block) or not model.is_constructed():
+        raise InputError(
+            "A PyomoProblem is made of a pyomo.environ.ConcreteModel: give one, not an AbstractModel or another object."
+        )
+    for ctype in model.collect_ctypes(active=True, descend_into=True):
+        if ctype.__name__ not in _SERVED:
+            named = next(model.component_data_objects(ctype, active=True, descend_into=True), ctype.__name__)
+            raise InputError(
+                f"{named} of this Pyomo model is a {ctype.__name__}, which is not served: write it as linear "
+                "constraints."
+            )
+    chosen = list(units.values()) if hasattr(units, "is_indexed") and units.is_indexed() else units
+    if hasattr(chosen, "is_binary") or not isinstance(chosen, Iterable):
+        chosen = [chosen]
+    chosen = list(chosen)
+    number: dict[int, int] = {}
+    held: list[Any] = []
+
+    def column(variable: Any) -> int:
+        if id(variable) not in number:
+            number[id(variable)] = len(held)
+            held.append(variable)
+        return number[id(variable)]
+
+    def terms(expression: Any, what: str) -> tuple[dict[int, Fraction], Fraction]:
+        found = generate_standard_repn(expression, compute_values=True)
+        if not found.is_linear():
+            raise InputError(f"{what} of this Pyomo model is not linear: only linear models are served.")
+        summed: dict[int, Fraction] = {}
+        for value, variable in zip(found.linear_coefs, found.linear_vars, strict=True):
+            at = column(variable)
+            summed[at] = summed.get(at, Fraction(0)) + _exact(value, what)
+        return summed, _exact(found.constant, what)
+
+    for unit in chosen:
+        if not (hasattr(unit, "is_binary") and (unit.is_integer() or unit.is_binary()) and unit.bounds == (0, 1)):
+            raise InputError(
+                f"The unit {unit} is no binary variable of Pyomo: give variables of the domain pyo.Binary."
+            )
+        column(unit)
+    if len(held) != len(chosen):
+        raise InputError("A variable is given twice among the units: give each once.")
+    rows = [
+        _Row(f"the fixed value of {unit}", {at: Fraction(1)}, *(_exact(unit.value, str(unit)),) * 2)
+        for at, unit in enumerate(chosen)
+        if unit.fixed
+    ]
+    for constraint in model.component_data_objects(pyo.Constraint, active=True, descend_into=True):
+        what = f"The constraint {constraint.name}"
+        body, moved = terms(constraint.body, what)
+        low, high = (_side(side, what) for side in (constraint.lb, constraint.ub))
+        rows.append(_Row(what, body, None if low is None else low - moved, None if high is None else high - moved))
+    objectives = list(model.component_data_objects(pyo.Objective, active=True, descend_into=True))
+    if len(objectives) != 1:
+        raise InputError(f"This Pyomo model has {len(objectives)} active objectives: a problem has one.")
+    what = f"The objective {objectives[0].name}"
+    worth, constant = terms(objectives[0].expr, what)
+    columns = [_Column(each.name, each.lb, each.ub, each.is_integer() or each.is_binary()) for each in held]
+    sense = Sense.MAXIMIZE if objectives[0].sense == pyo.maximize else Sense.MINIMIZE
+    program = _program(columns, range(len(chosen)), rows, _Row(what, worth), constant, sense)
+    return program, tuple(unit.name for unit in chosen)
+
+
+def problem_of_file(path: str | PathLike[str], units: Iterable[str] | None, name: str) -> LinearProblem:
+    """Return the problem of a file; see `Problem.from_mps`."""
+    program, labels = _read(Path(path), None if units is None else list(units))
+    return LinearProblem(program=program, name=name or Path(path).name.split(".")[0], labels=labels)
+
+
+def _read(path: Path, units: list[str] | None) -> tuple[LinearModel, tuple[str, ...]]:
+    import highspy
+
+    if not path.is_file():
+        raise InputError(f"There is no file '{path}' to read a program from.")
+    highs = new_highs()
+    highs.setOptionValue("output_flag", False)
+    if highs.readModel(str(path)) != highspy.HighsStatus.kOk:
+        raise InputError(
+            f"HiGHS cannot read '{path}' as a program: its name ends in .mps or .lp, and it holds what that says."
+        )
+    given = highs.getModel()
+    held = given.lp_
+    if given.hessian_.dim_:
+        raise InputError(f"The objective of '{path}' is quadratic: only linear programs are served.")
+    kinds = list(held.integrality_) or [highspy.HighsVarType.kContinuous] * held.num_col_
+    whole = (highspy.HighsVarType.kInteger,)
+    if odd := [kind for kind in kinds if kind not in (*whole, highspy.HighsVarType.kContinuous)]:
+        raise InputError(f"'{path}' has semi-continuous variables ({len(odd)}), which are not served.")
+    names = list(held.col_names_) or [f"c{column}" for column in range(held.num_col_)]
+    columns = [
+        _Column(name, low, high, kind in whole)
+        for name, low, high, kind in zip(names, held.col_lower_, held.col_upper_, kinds, strict=True)
+    ]
+    binary = [number for number, column in enumerate(columns) if column.binary]
+    if units is not None:
+        number = {name: at for at, name in enumerate(names)}
+        wrong = [name for name in units if number.get(name) not in set(binary)]
+        if wrong or len(set(units)) < len(units):
+            what = f"{wrong[0]!r} is no 0/1 column" if wrong else "a column is given twice among the units"
+            raise InputError(f"In '{path}' {what}: name each of its 0/1 columns that is a unit once.")
+        binary = [number[name] for name in units]
+    if not binary:
+        raise InputError(f"'{path}' has no 0/1 column, so there is nothing to choose.")
+    matrix: list[dict[int, Fraction]] = [{} for _ in range(held.num_row_)]
+    labels = list(held.row_names_) or [f"r{row}" for row in range(held.num_row_)]
+    entries = held.a_matrix_
+    by_row = entries.format_ != highspy.MatrixFormat.kColwise
+    for major in range(len(entries.start_) - 1):
+        for entry in range(entries.start_[major], entries.start_[major + 1]):
+            row, column = (major, entries.index_[entry]) if by_row else (entries.index_[entry], major)
+            matrix[row][column] = _exact(entries.value_[entry], f"The row {labels[row]}")
+    rows = [
+        _Row(f"The row {label}", terms, _side(low, label), _side(high, label))
+        for label, terms, low, high in zip(labels, matrix, held.row_lower_, held.row_upper_, strict=True)
+    ]
+    costs = {column: _exact(value, "The objective") for column, value in enumerate(held.col_cost_) if value}
+    sense = Sense.MINIMIZE if held.sense_ == highspy.ObjSense.kMinimize else Sense.MAXIMIZE
+    program = _program(
+        columns, binary, rows, _Row("The objective", costs), _exact(held.offset_, "The objective"), sense
+    )
+    return program, tuple(names[column] for column in binary)

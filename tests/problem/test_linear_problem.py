@@ -1,0 +1,198 @@
+"""Programs of one's own: what is read of a model is what it says, and every backend and strategy serves it."""
+
+from __future__ import annotations
+
+import pickle
+import tempfile
+from fractions import Fraction
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyomo.environ as pyo
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import optsum
+from optsum.program.highs import new_highs, pass_model
+from optsum.testing import check_problem
+
+
+def random_model(seed: int, *, others: bool = True) -> pyo.ConcreteModel:
+    """Return a small model with tenths and thirds, rows of all kinds, and integers beside the units."""
+    rng = np.random.default_rng(seed)
+    model = pyo.ConcreteModel(f"model-{seed}")
+    model.x = pyo.Var(range(int(rng.integers(1, 6))), domain=pyo.Binary)
+    model.y = pyo.Var(range(int(rng.integers(0, 3)) if others else 0), domain=pyo.Integers, bounds=(-1, 2))
+    every = [*model.x.values(), *model.y.values()]
+
+    def some(divisor: int) -> Any:
+        return pyo.quicksum(
+            int(value) / divisor * each for value, each in zip(rng.integers(-4, 9, len(every)), every, strict=True)
+        )
+
+    model.rows = pyo.ConstraintList()
+    for _ in range(int(rng.integers(0, 4))):
+        low, high = sorted(int(value) for value in rng.integers(-5, 12, 2))
+        side = rng.integers(4)
+        body = some(int(rng.choice([1, 1, 10])))
+        model.rows.add([(None, body, high), (low, body, None), (low, body, high), body + 1 <= high + model.x[0]][side])
+    model.aim = pyo.Objective(
+        expr=some(int(rng.choice([1, 3, 10]))) + 0.5, sense=[pyo.maximize, pyo.minimize][rng.integers(2)]
+    )
+    return model
+
+
+def best_of(model: pyo.ConcreteModel) -> Fraction | None:
+    """Return the optimum by trying all values."""
+    every, found = [*model.x.values(), *model.y.values()], []
+    for values in product(*(range(each.lb, each.ub + 1) for each in every)):
+        for each, value in zip(every, values, strict=True):
+            each.value = value
+        rows = model.rows.values()
+        if all(
+            (row.lb is None or pyo.value(row.body) >= row.lb - 1e-9)
+            and (row.ub is None or pyo.value(row.body) <= row.ub + 1e-9)
+            for row in rows
+        ):
+            found.append(Fraction(pyo.value(model.aim)).limit_denominator(1000))
+    if not found:
+        return None
+    return max(found) if model.aim.sense == pyo.maximize else min(found)
+
+
+@settings(max_examples=40)
+@given(st.integers(0, 10**6))
+def test_the_optimum_is_that_of_brute_force(seed: int) -> None:
+    model = random_model(seed)
+    best = best_of(model)
+    problem = optsum.PyomoProblem(model, units=model.x)
+    result = optsum.search(problem, "milp")
+    assert (result.key if result.selection is not None else None) == best
+    assert result.status == ("infeasible" if best is None else "optimal")
+    visited = optsum.search(pickle.loads(pickle.dumps(problem)), "exhaustive")  # noqa: S301
+    assert visited.key == result.key
+    assert visited.status == result.status
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_conformance(seed: int) -> None:
+    check_problem(optsum.PyomoProblem(model := random_model(seed, others=seed % 2 == 0), units=model.x))
+
+
+@pytest.mark.parametrize("backend", ["highs", "pyomo:highs", "cbc", "glpk", "scip", "cp-sat", "gurobi"])
+def test_every_backend_has_the_same_optimum(backend: str) -> None:
+    if not optsum.BACKENDS.load(backend)().available():
+        pytest.skip(f"{backend} is not here")
+    for seed in range(8):
+        model = random_model(seed)
+        problem = optsum.PyomoProblem(model, units=model.x)
+        result = optsum.search(problem, "milp", backend=backend)
+        assert (result.key if result.selection is not None else None) == best_of(model)
+
+
+@settings(max_examples=40)
+@given(st.integers(0, 10**6))
+def test_a_file_is_the_model_that_was_written(seed: int) -> None:
+    model = random_model(seed)
+    problem = optsum.PyomoProblem(model, units=model.x)
+    with tempfile.TemporaryDirectory() as folder:
+        for suffix in ("mps", "lp"):
+            path = Path(folder) / f"one.{suffix}"
+            highs = new_highs()
+            highs.setOptionValue("output_flag", False)
+            pass_model(highs, problem.program)
+            highs.writeModel(str(path))
+            units = [f"c{number}" for number in range(problem.size)]
+            read = optsum.Problem.from_mps(path, units=units)
+            found, asked = optsum.search(read, "milp"), optsum.search(problem, "milp")
+            assert found.status == asked.status
+            if asked.selection is not None:
+                assert Fraction(found.key) == Fraction(asked.key) * problem.program.denominator - problem.program.offset
+                assert read.evaluate(asked.selection).feasible
+
+
+def test_every_verb_takes_it(tmp_path: Path) -> None:
+    model = random_model(2)
+    problem = optsum.PyomoProblem(model, units=model.x, name="mine")
+    best = best_of(model)
+    result = optsum.solve(problem)
+    assert (result.id, result.key) == ("mine", best)
+    assert optsum.enumerate_optima(problem).value == best
+    table = optsum.compare([problem], strategies=["greedy", "vns"], exact="milp")
+    assert "milp" in str(table)
+    shorter = optsum.search(problem.within(1), "milp")
+    assert len(shorter.selection) <= 1
+
+
+def test_a_float_is_the_fraction_that_it_stands_for() -> None:
+    model = pyo.ConcreteModel()
+    model.x = pyo.Var(range(3), domain=pyo.Binary)
+    model.aim = pyo.Objective(
+        expr=0.1 * 3 * model.x[0] + (1 / 3) * model.x[1] + 0.123456789 * model.x[2], sense=pyo.maximize
+    )
+    problem = optsum.PyomoProblem(model, units=model.x)
+    assert [problem.evaluate((unit,)).key for unit in range(3)] == [
+        Fraction(3, 10),
+        Fraction(1, 3),
+        Fraction("0.123456789"),
+    ]
+
+
+def _with(part: str) -> pyo.ConcreteModel:
+    model = pyo.ConcreteModel()
+    model.x = pyo.Var(range(2), domain=pyo.Binary)
+    model.z = pyo.Var(domain=pyo.NonNegativeReals if part == "continuous" else pyo.NonNegativeIntegers)
+    extra = {
+        "continuous": model.z,
+        "unbounded": model.z,
+        "product": model.x[0] * model.x[1],
+    }
+    model.aim = pyo.Objective(expr=model.x[0] + model.x[1] + extra.get(part, 0), sense=pyo.maximize)
+    if part == "sos":
+        model.sos = pyo.SOSConstraint(var=model.x, sos=1)
+    if part == "two":
+        model.other = pyo.Objective(expr=model.x[0])
+    if part == "long":
+        model.row = pyo.Constraint(expr=1.2345678901234e-15 * model.x[0] + model.x[1] <= 1)
+    if part == "nan":
+        model.row = pyo.Constraint(expr=float("1e400") * model.x[0] <= 1)
+    return model
+
+
+@pytest.mark.parametrize(
+    ("part", "said"),
+    [
+        ("continuous", "z may be a fraction"),
+        ("unbounded", "z has no upper bound"),
+        ("product", "not linear"),
+        ("sos", "SOSConstraint"),
+        ("two", "2 active objectives"),
+        ("long", "too many digits"),
+        ("nan", "finite number"),
+    ],
+)
+def test_what_is_not_served_is_refused_in_a_sentence(part: str, said: str) -> None:
+    model = _with(part)
+    with pytest.raises(optsum.InputError, match=said):
+        optsum.PyomoProblem(model, units=model.x)
+
+
+def test_units_that_are_none_are_refused() -> None:
+    model = _with("")
+    for units in ([model.z], [model.x[0], model.x[0]], ["x[0]"], model.aim, 3):
+        with pytest.raises(optsum.InputError):
+            optsum.PyomoProblem(model, units=units)
+    with pytest.raises(optsum.InputError, match="ConcreteModel"):
+        optsum.PyomoProblem(None, units=model.x)
+
+
+@pytest.mark.parametrize("content", [None, "", "NAME x\nROWS\n Q\n", "\x00\xff"])
+def test_a_file_that_is_no_program_is_refused(tmp_path: Path, content: str | None) -> None:
+    path = tmp_path / "one.mps"
+    if content is not None:
+        path.write_text(content)
+    with pytest.raises(optsum.InputError, match=r"one\.mps"):
+        optsum.Problem.from_mps(path)

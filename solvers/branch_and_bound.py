@@ -23,12 +23,14 @@ from optsum.system.deadline import Deadline
 from .covers.solve import enumerate_covers, solve_cover
 from .engine.monitor import rehearsal, stop_at
 from .engine.program import program_of, spread
+from .exhaustive.near import evaluated_near
 from .exhaustive.strategy import Exhaustive
 from .exhaustive.walkers import seconds_of
 from .levels import all_by_levels, limits_left, search_by_levels
 from .objectives.guards import servable
 from .objectives.minimum import with_minimum_row
 from .objectives.tightened import merged, tightened, tightened_by
+from .own_bound import search_by_own_bound, visit
 
 if TYPE_CHECKING:
     from .objectives.ratio import Findings
@@ -73,6 +75,10 @@ class BranchAndBound(Strategy):
 
     def accept(self, problem: Problem) -> None:
         """Refuse what the bounds do not hold for."""
+        if _bounds_itself(problem):
+            if self.bound == "knapsack":
+                require(problem, frozenset({Capability.COMBINATORIAL_BOUND}), "The bound knapsack")
+            return
         super().accept(problem)
         instance = problem.coverage
         if is_cover(instance):
@@ -115,6 +121,8 @@ class BranchAndBound(Strategy):
     @staticmethod
     def search_few_units(run: Run) -> bool:
         """Search for a while where selections have few units (`few_units`); return whether the optimum is proven."""
+        if _bounds_itself(run.problem):
+            return False
         return BranchAndBound._searched_few_units(run, merged(run.problem.coverage))
 
     @staticmethod
@@ -159,6 +167,9 @@ class BranchAndBound(Strategy):
         Stopped
             At a limit of the run.
         """
+        if _bounds_itself(run.problem):
+            search_by_own_bound(run)
+            return True
         coverage = run.problem.coverage
         if isinstance(coverage, Facility):
             if self.bound != "knapsack" and is_linear(coverage):
@@ -233,6 +244,8 @@ class BranchAndBound(Strategy):
         from .objectives.recall import solve_all
 
         self.accept(problem)
+        if _bounds_itself(problem):
+            return evaluated_near(problem, Nearness(values=1), limits, should_stop, visit).near(None, None)
         coverage = problem.coverage
         if isinstance(coverage, Facility):
             return all_by_levels(coverage, limits, should_stop, self.enumerate)
@@ -262,6 +275,8 @@ class BranchAndBound(Strategy):
         from .objectives.near import near_optima
 
         self.accept(problem)
+        if _bounds_itself(problem):
+            return evaluated_near(problem, nearness, limits, should_stop, visit)
         coverage = problem.coverage
         if self.bound == "knapsack" and not is_cover(coverage):
             raise UnsupportedError("--bound knapsack enumerates optima, nothing near them: use --bound lagrangian.")
@@ -290,12 +305,19 @@ class BranchAndBound(Strategy):
         """Return what finds optima of recall at falling maximum lengths together."""
         from .objectives.lengths import ByLength
 
+        if _bounds_itself(problem):
+            return None
         coverage = problem.coverage
         whole = limits.gap is None and limits.target is None and limits.evaluations is None
         plain = coverage.goal is Sense.MAXIMIZE and not isinstance(coverage, Facility)
         if self.bound == "knapsack" or not (whole and plain and is_linear(coverage)):
             return None
         return ByLength.of(coverage, lengths, limits, deadline)
+
+
+def _bounds_itself(problem: Problem) -> bool:
+    """Whether a problem is searched by the bound that it brings, for want of arrays."""
+    return problem.can(Capability.COMPLETIONS) and not problem.can(Capability.COVERAGE)
 
 
 def _in_the_values_of(problem: Problem, coverage: Coverage, optima: Optima) -> Optima:

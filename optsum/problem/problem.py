@@ -12,9 +12,12 @@ from collections.abc import Collection, Hashable, Iterable, Iterator
 from copy import copy
 from dataclasses import dataclass, field
 from enum import Enum
+from fractions import Fraction
 from functools import cached_property
 from importlib import import_module
 from itertools import filterfalse
+from math import isfinite
+from numbers import Rational
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
@@ -54,6 +57,8 @@ class Capability(Enum):
     """`optsum.program.surrogate` gives integer programs that no better selection escapes (sums, means of ratios)."""
     BOUND = "bound"
     """`Problem.root_bound` is a proven limit that no selection can pass."""
+    COMPLETIONS = "bound of completions"
+    """`Problem.bound` limits what any completion of a partial selection is worth."""
     COMBINATORIAL_BOUND = "combinatorial bound"
     """Recall with singleton occurrences: the knapsack and Lagrangian bounds of branch and bound hold."""
 
@@ -150,8 +155,10 @@ class Problem(ABC):
 
     @property
     def capabilities(self) -> frozenset[Capability]:
-        """Abilities of this problem beyond the small part."""
-        return frozenset()
+        """Abilities of this problem beyond the small part: here those that follow from what its class defines."""
+        if type(self).bound is Problem.bound:
+            return frozenset()
+        return frozenset({Capability.COMPLETIONS, Capability.BOUND})
 
     def can(self, capability: Capability) -> bool:
         """Whether a capability is one of `capabilities`."""
@@ -276,7 +283,29 @@ class Problem(ABC):
         When the deadline comes, what is proven by then; None if that is nothing.
         """
         del deadline
-        raise self._lacks(Capability.BOUND)
+        if not self.can(Capability.COMPLETIONS):
+            raise self._lacks(Capability.BOUND)
+        bound = self.bound((), tuple(range(self.size)))
+        return None if bound is None or not (isinstance(bound, Rational) or isfinite(bound)) else Fraction(bound)
+
+    def bound(self, chosen: Selection, open: Selection) -> Key | None:  # noqa: A002 - the word for it
+        """Return a limit of what any completion of a partial selection is worth (`Capability.COMPLETIONS`).
+
+        A class that defines it is searched by branch and bound, which then proves and enumerates.
+
+        Parameters
+        ----------
+        chosen, open : tuple of int
+            Units that are chosen, and those that may still be; all others are out.
+
+        Returns
+        -------
+        Key or None
+            No feasible selection of `chosen` and any of `open` is worth more (or less, where that is minimized); it
+            may be infinite. None if none is feasible.
+        """
+        del chosen, open
+        raise self._lacks(Capability.COMPLETIONS)
 
     def value_of(self, key: Key) -> float:
         """Return for people what is compared as `key`: the same, unless the objective is a root of it."""

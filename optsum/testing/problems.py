@@ -66,6 +66,7 @@ def check_problem(problem: Problem, *, name: str = "problem", seed: int = 0) -> 
         Capability.COVERAGE: lambda: problem.coverage,
         Capability.BOUND: problem.root_bound,
         Capability.LINEAR: lambda: problem.linear_model,
+        Capability.COMPLETIONS: lambda: problem.bound((), ()),
     }
     for capability, ask in abilities.items():
         if capability not in problem.capabilities:
@@ -74,12 +75,30 @@ def check_problem(problem: Problem, *, name: str = "problem", seed: int = 0) -> 
         check_states(problem, rng, where)
     if problem.can(Capability.BOUND):
         _check_bound(problem, evaluations, truth, where)
+    if problem.can(Capability.COMPLETIONS):
+        _check_completions(problem, evaluations, rng, where)
     if problem.can(Capability.LINEAR):
         check_linear_model(problem, evaluations, truth, where)
     for selection, evaluation in evaluations.items():
         expect(
             problem.evaluate(selection) == evaluation, where, f"{selection} is worth something else after the checks."
         )
+
+
+def _check_completions(
+    problem: Problem, evaluations: dict[Selection, Evaluation], rng: np.random.Generator, where: str
+) -> None:
+    """Check that no selection passes the bound of what it completes: any part of it chosen, the rest open."""
+    for selection, evaluation in evaluations.items():
+        for _ in range(_SAMPLES if evaluation.feasible else 0):
+            chosen = tuple(unit for unit in selection if rng.random() < 0.5)
+            rest = tuple(
+                sorted(set(np.flatnonzero(rng.random(problem.size) < 0.5).tolist()) | set(selection) - set(chosen))
+            )
+            rest = tuple(unit for unit in rest if unit not in chosen)
+            bound = problem.bound(chosen, rest)
+            passed = bound is None or problem.sense.better(evaluation.key, bound)
+            expect(not passed, where, f"bound({chosen}, {rest}) is {bound}, and {selection} is worth {evaluation.key}.")
 
 
 def _sample(problem: Problem, rng: np.random.Generator) -> list[Selection]:

@@ -1,4 +1,4 @@
-"""Genetic search with DEAP's operators."""
+"""Genetic search with DEAP's operators; individuals are repaired, improved and ranked by a kernel."""
 
 from __future__ import annotations
 
@@ -15,10 +15,61 @@ from optsum.contracts.run import Run, Stopped
 from optsum.contracts.strategy import Strategy
 from optsum.coverage.instance import Sense
 from optsum.problem.problem import Capability, Problem, Selection
+from optsum.system.compiled import njit
+from optsum.system.compiling import compiles
 
 from .greedy import Greedy
+from .moves import EVALUATIONS, become, descend, overwrite, rank, restart, settle, start, tiny
 from .plain import Plain
 from .starting import Slices, at_least, greedy_start, is_certified, on_arrays, raise_cheap_bound, random_start
+
+
+@compiles
+def prepare() -> None:
+    """Compile the kernel, or load it."""
+    arrays, moves, chosen = tiny()
+    polish(arrays, moves, start(arrays, chosen), np.ones((1, 1), np.int64), np.zeros((1, 4), np.int64), 0, 0, 1)
+
+
+@njit(cache=True)
+def polish(arrays: Any, moves: Any, descent: Any, rows: Any, ranks: Any, place: int, effort: int, until: int) -> int:
+    """Make rows closed and feasible, improve them, and rank them.
+
+    Parameters
+    ----------
+    rows : (individuals, units)
+        0/1 decisions; changed in place.
+    ranks : (individuals, 4)
+        `optsum.heuristics.moves.rank` of each.
+    place : int
+        The first row that is still to be done.
+    effort : int
+        Moves evaluated for each row, about; 0 only repairs it and fills it up.
+    until : int
+        Moves evaluated in all after which no further row is begun.
+
+    Returns
+    -------
+    int
+        The first row that was not done.
+    """
+    state, control = descent.state, descent.control
+    while place < len(rows) and control[EVALUATIONS] < until:
+        row = rows[place]
+        for unit in range(len(row) - 1, -1, -1):  # parents have smaller numbers
+            if row[unit] == 1 and arrays.parents[unit] >= 0:
+                row[arrays.parents[unit]] = 1
+        become(arrays, state, row)
+        restart(descent, 0)
+        limit = control[EVALUATIONS] + effort
+        control[EVALUATIONS] += 1 + settle(arrays, moves, descent, np.bool_(True))
+        if effort > 0:
+            descend(arrays, moves, descent, limit)
+        overwrite(row, state.chosen)
+        ranks[place, 0], ranks[place, 1], ranks[place, 2], ranks[place, 3] = rank(arrays, state)
+        place += 1
+    return place
+
 
 _CROSSOVER, _MUTATION = 0.9, 0.5
 _FLIPS = 2.0
@@ -71,10 +122,8 @@ class Genetic(Strategy):
         """Load DEAP, and compile the kernels."""
         import deap.algorithms  # noqa: F401 - loaded, so that the first search finds it
 
-        from . import population
-
         if problem is None or problem.can(Capability.COVERAGE):
-            population.prepare()
+            prepare()
 
     def first(self, run: Run) -> list[Selection]:
         """Return the first individuals."""
@@ -173,8 +222,7 @@ class Genetic(Strategy):
         """Return what improves rows and says what they are worth; None if kernels cannot hold the problem."""
         if (kernels := on_arrays(run)) is None:
             return None
-        from .moves.descent import EVALUATIONS, start
-        from .population import polish
+        from .moves import EVALUATIONS, start
 
         arrays, moves = kernels
         descent = start(arrays, np.zeros(run.problem.size, np.int64))

@@ -43,11 +43,11 @@ class GreedyLocalSearch(Strategy):
 
     def prepare(self, problem: Problem | None = None) -> None:
         """Compile the kernels."""
-        from .moves import descent
+        from .moves import prepare
 
         Greedy().prepare(problem)
         if problem is None or problem.can(Capability.COVERAGE):
-            descent.prepare()
+            prepare()
 
     def search(self, run: Run) -> None:
         """Search once."""
@@ -56,7 +56,7 @@ class GreedyLocalSearch(Strategy):
         if (kernels := on_arrays(run)) is None:
             Plain(run).descend(first)
             return
-        from .moves.descent import EVALUATIONS, descend, start
+        from .moves import EVALUATIONS, descend, start
 
         arrays, moves = kernels
         descent = start(arrays, decisions(run.problem, first))

@@ -71,7 +71,7 @@ def on_arrays(run: Run) -> tuple[Any, Any] | None:
         return None
     from optsum.coverage.state import arrays_of
 
-    from .moves.neighbourhood import neighbourhood_of
+    from .moves import neighbourhood_of
 
     arrays = arrays_of(run.problem.coverage)
     return None if arrays is None else (arrays, neighbourhood_of(run.problem.coverage))

@@ -1,16 +1,40 @@
-"""Variable neighbourhood search."""
+"""Variable neighbourhood search: walk; now and then return to the best, shake it and descend."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
 
 from optsum.contracts.run import Run
 from optsum.contracts.strategy import Strategy
+from optsum.coverage.instance import IntArray
+from optsum.coverage.state import CHOSEN, Arrays
 from optsum.problem.problem import Capability, Problem, Selection
+from optsum.system.compiled import njit
+from optsum.system.compiling import compiles
 
 from .greedy import Greedy
+from .moves import (
+    EVALUATIONS,
+    PAIRS,
+    Descent,
+    add,
+    ahead,
+    become,
+    below,
+    descend,
+    drop,
+    exchange,
+    overwrite,
+    rank,
+    refill,
+    restart,
+    start,
+    tiny,
+)
 from .plain import Plain
 from .starting import (
     Slices,
@@ -22,6 +46,161 @@ from .starting import (
     raise_cheap_bound,
     random_start,
 )
+
+IDLE, ITERATIONS, LOCAL_OPTIMUM, DESCENDING = 0, 1, 2, 3
+_STRENGTH, _STEP, _BETTER, _SEARCHED = 4, 5, 6, 7
+_NOISE = 0.3
+_STEPS, _FEWEST, _MOST = 2, 10, 100
+"""Steps of a walk, which is an iteration: so many for each chosen unit, at least, and at most."""
+_WALKS = 3
+"""Walks without improvement after which the search returns to the best, shakes and descends."""
+_SETTLED = 10
+"""Iterations without improvement after which the best is searched through swaps of two as well."""
+
+
+class VnsState(NamedTuple):
+    """Where the search is.
+
+    Attributes
+    ----------
+    descent : Descent
+    best : (units,)
+        The best selection so far.
+    best_rank : (4,)
+        Its rank (`optsum.heuristics.moves.rank`).
+    resting : (units,)
+        See `optsum.heuristics.moves.exchange`.
+    control : (8,)
+        Iterations since the last improvement, iterations, whether it is known that no neighbourhood holds anything
+        better than the best one, whether the search descends, how many units the next step of a walk drops, steps of
+        this walk, whether the best one is new since the last iteration, whether swaps of two were begun on it.
+    """
+
+    descent: Descent
+    best: IntArray
+    best_rank: IntArray
+    resting: IntArray
+    control: IntArray
+
+
+def begin(arrays: Arrays, chosen: IntArray, seed: int) -> VnsState:
+    """Return a search that stands at a selection, which it has not improved yet."""
+    return VnsState(
+        start(arrays, chosen, seed, pairs=False),
+        chosen.copy(),
+        np.array([2**62, 0, 1, 0], np.int64),
+        np.zeros(len(chosen), np.int64),
+        np.array([0, 0, 0, 0, 1, 0, 0, 0], np.int64),
+    )
+
+
+@compiles
+def prepare() -> None:
+    """Compile the kernel, or load it."""
+    arrays, moves, chosen = tiny()
+    go_on(arrays, moves, begin(arrays, chosen, 0), 1, 1, 1)
+
+
+@njit(cache=True)
+def go_on(arrays: Any, moves: Any, vns: Any, k_max: int, no_improvement: int, until: int) -> bool:
+    """Go on until something better is found, the search ends by itself, or so many moves are evaluated in all.
+
+    Returns
+    -------
+    bool
+        Whether `vns.best` is better than before.
+    """
+    descent, control = vns.descent, vns.control
+    while control[IDLE] < no_improvement:
+        if control[DESCENDING] == 1:
+            if not descend(arrays, moves, descent, until):
+                return False
+            control[DESCENDING] = 0
+            if _keep(arrays, vns):
+                control[IDLE], control[_BETTER] = 0, 0
+                control[LOCAL_OPTIMUM] = control[_SEARCHED] = descent.control[PAIRS]
+                return True
+            if descent.control[PAIRS] == 1 and _same(descent.state.chosen, vns.best):
+                control[LOCAL_OPTIMUM] = 1
+        while control[_STEP] < min(max(_FEWEST, _STEPS * descent.state.scalars[CHOSEN]), _MOST):
+            if descent.control[EVALUATIONS] >= until:
+                return False
+            exchange(arrays, moves, descent, vns.resting, control[_STRENGTH])
+            control[_STRENGTH] = control[_STRENGTH] + 1 if control[_STRENGTH] < k_max else 1
+            control[_STEP] += 1
+            if _keep(arrays, vns):
+                control[_BETTER] = 1
+        control[_STEP] = 0
+        control[ITERATIONS] += 1
+        if control[_BETTER] == 1:
+            control[IDLE], control[_BETTER] = 0, 0
+            control[LOCAL_OPTIMUM] = control[_SEARCHED] = 0
+            return True
+        control[IDLE] += 1
+        if control[IDLE] >= _SETTLED and control[_SEARCHED] == 0:  # there are many: for the best alone
+            control[_SEARCHED] = 1
+            _return_to_best(arrays, vns, np.int64(1))
+        elif control[IDLE] % _WALKS == 0:
+            _return_to_best(arrays, vns, np.int64(0))
+            _shake(arrays, moves, descent, (control[IDLE] // _WALKS - 1) % k_max + 1)
+    return False
+
+
+@njit(cache=True)
+def _return_to_best(arrays: Any, vns: Any, pairs: int) -> None:
+    """Descend from the best one next."""
+    become(arrays, vns.descent.state, vns.best)
+    restart(vns.descent, pairs)
+    vns.control[DESCENDING] = 1
+    for unit in range(len(vns.resting)):
+        vns.resting[unit] = 0
+
+
+@njit(cache=True)
+def _keep(arrays: Any, vns: Any) -> bool:
+    """Keep what is better than the best so far; return whether it is."""
+    found, row = rank(arrays, vns.descent.state), vns.best_rank
+    if ahead(found, (row[0], row[1], row[2], row[3])) <= 0:
+        return False
+    row[0], row[1], row[2], row[3] = found[0], found[1], found[2], found[3]
+    overwrite(vns.best, vns.descent.state.chosen)
+    return True
+
+
+@njit(cache=True)
+def _same(one: Any, other: Any) -> bool:
+    differing = 0
+    for unit in range(len(one)):
+        differing += one[unit] != other[unit]
+    return differing == 0
+
+
+@njit(cache=True)
+def _shake(arrays: Any, moves: Any, descent: Any, strength: int) -> None:
+    """Exchange so many random units: drop them, perhaps add one at random, fill up without them."""
+    state, barred, draws = descent.state, descent.barred, descent.draws
+    n = len(state.chosen)
+    for _ in range(strength):
+        held = state.scalars[CHOSEN]
+        if held > 0:
+            wanted = below(draws, held)
+            for unit in range(n):
+                if state.chosen[unit] == 1:
+                    if wanted == 0:
+                        drop(arrays, moves, state, unit, barred, np.int64(1))
+                        break
+                    wanted -= 1
+        if n > 0 and below(draws, np.int64(2)) == 0:
+            move = below(draws, len(moves.add_start) - 1)
+            allowed = True
+            for entry in range(moves.add_start[move], moves.add_start[move + 1]):
+                allowed = allowed and barred[moves.add_unit[entry]] == 0
+            if allowed:
+                add(arrays, moves, state, move)
+    descent.control[EVALUATIONS] += 1 + refill(arrays, moves, descent, np.bool_(True), _NOISE)
+    for unit in range(n):
+        barred[unit] = 0
+
 
 _WITH_KERNELS, _WITH_JOINTS, _WITHOUT = 400, 100, 20
 _EASY = 2
@@ -67,10 +246,8 @@ class Vns(Strategy):
 
     def prepare(self, problem: Problem | None = None) -> None:
         """Compile the kernels."""
-        from . import vns_kernel
-
         if problem is None or problem.can(Capability.COVERAGE):
-            vns_kernel.prepare()
+            prepare()
 
     def start(self, run: Run) -> Selection:
         """Return where the search starts."""
@@ -88,8 +265,7 @@ class Vns(Strategy):
             self._by_kernels(run, first, *kernels)
 
     def _by_kernels(self, run: Run, first: Selection, arrays: Any, moves: Any) -> None:
-        from .moves.descent import EVALUATIONS
-        from .vns_kernel import IDLE, ITERATIONS, LOCAL_OPTIMUM, begin, go_on
+        from .moves import EVALUATIONS
 
         vns = begin(arrays, decisions(run.problem, first), int(run.rng.integers(2**62)))
         patience = self.no_improvement or (_WITH_JOINTS if run.problem.coverage.joints else _WITH_KERNELS)

@@ -87,7 +87,7 @@ FORMULATIONS: Registry[Formulation] = Registry(
     "formulation",
     {
         "extractive": "optsum.formulations.extractive:Extractive",
-        "compressive": "optsum.formulations.compressive.formulation:Compressive",
+        "compressive": "optsum.formulations.compressive:Compressive",
         "cover": "optsum.formulations.cover:Cover",
     },
     "optsum.formulations",

@@ -4,8 +4,8 @@
 module                 answers
 =====================  =============================================================================================
 `auto`                 which search a topic gets if none is named
-`branch_and_bound`     the strategy of that name; it asks `few_units` first, then `covers`, `levels`, `refining` or
-                       `objectives`, which make programs for the `engine`
+`branch_and_bound`     the strategy of that name; it asks `few_units` first, then `covers`, `levels` or `objectives`,
+                       which make programs for the `engine`
 `exhaustive`           the strategy that looks at every selection
 `milp`                 the strategy that asks a MILP solver of `backends`; ratios and their sums: `milp_ratio`,
                        `milp_sum`

@@ -18,10 +18,7 @@ from optsum.problem.problem import Capability, Problem
 from optsum.registry import CLIMBERS, STRATEGIES
 
 from .branch_and_bound import BranchAndBound
-from .exhaustive.alone import size_of_best
-from .exhaustive.estimate import duration
-from .exhaustive.few import is_few
-from .exhaustive.strategy import Exhaustive
+from .exhaustive.strategy import Exhaustive, duration, is_few, size_of_best
 from .exhaustive.walkers import seconds_of
 from .milp import Milp
 from .objectives.whole_text import is_whole_text

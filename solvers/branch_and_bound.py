@@ -20,11 +20,10 @@ from optsum.problem.problem import Capability, Problem, Selection, require
 from optsum.program.surrogate import reaches
 from optsum.system.deadline import Deadline
 
-from .covers.solve import enumerate_covers, solve_cover
+from .covers import enumerate_covers, solve_cover
 from .engine.monitor import rehearsal, stop_at
 from .engine.program import program_of, spread
-from .exhaustive.near import evaluated_near
-from .exhaustive.strategy import Exhaustive
+from .exhaustive.strategy import Exhaustive, evaluated_near
 from .exhaustive.walkers import seconds_of
 from .levels import all_by_levels, limits_left, search_by_levels
 from .objectives.guards import servable
@@ -173,7 +172,7 @@ class BranchAndBound(Strategy):
         coverage = run.problem.coverage
         if isinstance(coverage, Facility):
             if self.bound != "knapsack" and is_linear(coverage):
-                from .refining import Refining
+                from .levels import Refining
 
                 Refining(run, coverage).search()
             else:

@@ -26,8 +26,7 @@ from optsum.program.surrogate import varies_alike
 from optsum.system.deadline import Deadline
 
 from .branch_and_bound import BranchAndBound, is_linear
-from .exhaustive.few import is_few
-from .exhaustive.strategy import Exhaustive
+from .exhaustive.strategy import Exhaustive, is_few
 from .objectives.guards import servable
 from .objectives.ratio import fits, solve_ratio
 from .objectives.recall import solve_one

@@ -35,7 +35,7 @@ from optsum.coverage.instance import Combination, Coverage, IntArray, Sense
 from optsum.coverage.state import fits, kernel_array
 from optsum.system.compiled import njit
 
-from .exhaustive.two_halves.values import INTEGER, RATIO, SUM, pair_at
+from .exhaustive.two_halves import INTEGER, RATIO, SUM, pair_at
 
 DONE, HELD, NODES, DEPTH, TOP, BOTTOM, WORK, AGE, BEGUN = range(9)
 """Places of `FewUnitsState.scalars`: all is searched; there is an incumbent; nodes; units of the present one; numerator

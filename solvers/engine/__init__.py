@@ -7,11 +7,8 @@ module            idea
 `root`, `core`    the arrays of a program, and of what is left of it once units are decided
 `relaxation`      linear programs, solved by HiGHS, whose multipliers are prices
 `bound`           the integer bound that prices give, and the units that it decides
-`order`           which unit is decided next
-`kernel`          the depth-first search with merging of equal states
-`search`          its tables, its memo and the nodes of its decision diagram
-`guess`           a good set at once
-`driver`          bound, levels, fixing, search, splitting
+`search`          the depth-first search with merging of equal states: kernel, tables, memo, nodes of the diagram
+`driver`          a good set at once; bound, levels, fixing, which unit is decided next, search, splitting
 `monitor`         limits and statistics of a run
 ================  ===================================================================================================
 

@@ -1,12 +1,47 @@
-"""A depth-first search that can be left and taken up again, and the nodes of the diagrams that searches make."""
+"""Depth-first search over the units of one core, with equal states merged into a decision diagram.
 
-# mypy: disable-error-code="no-untyped-def"
-# (numba infers the types of the kernels.)
+A `Search` can be left and taken up again; the nodes of the diagrams that searches make are in a `NodeStore`.
+
+Units are decided in an order in which a unit's descendants follow it: taking the unit at place d leads to place d + 1,
+dropping it to place ``skip[d]``, behind its descendants. So whoever stands at a place has taken all its ancestors, and
+everything before the place is decided. The arrays of the frame at a place are
+
+    room    length that may still be added
+    slack   the bound without the knapsack of what is undecided (`bound`): for each feature, with v copies taken so far
+            and R copies in undecided items (`have` and `left`), scale * base + the most that scale * table(c) - p c is
+            for c in [v, v + R], what the shares exceed the costs by (`bound.cost_term`), what joints and rows are
+            still worth, and the profits taken
+    gain    value of the units taken and of the joints that are active whatever follows
+    keys    128 bits: exclusive or of a random word for the state of each feature and cost that still matters, and of
+            one for each joint that may still become active (which of its units are decided, and how, follows from the
+            place)
+
+and the bound of a frame is ``slack + K[d, room]`` (`bound.knapsack`): below scale * target it is cut.
+
+The state of a feature is what its future gains depend on: nothing once its table is flat or no copy is left; only
+the slope while the table is linear over all copies that are left; otherwise v. Two frames of the same place, gain,
+key and *effective room* (the largest total that the undecided units can fill) have the same completions, so the
+second one takes the diagram node of the first. A cost counts as a feature does. From the moment the gain reaches the
+target whatever may still be lost (`worst`: negative masses and costs of what is undecided; nothing in recall), every
+completion that fits is in: such "open" frames depend on place and room alone. Keys are equal by accident with
+probability 2^-128 a pair.
+
+Diagram nodes are (unit, without, with) as in `optsum.optima.diagram`: node 0 is the empty family, node 1 the family of
+the empty set; a node whose `with` branch is empty is replaced by its `without` branch; equal nodes are shared.
+
+The features of a unit are changed in the loop of `run_search` itself, as helpers unpack their arrays at every call.
+Joints and rows are changed by helpers, where there are some: `und` and `killed` say of each joint how many of its units
+are undecided, and how many are decided so that it is dead; `alive` of each row how many of its members are not dead;
+`on` of each row whether its unit is decided so that a member may be active (1 for rows without a unit). The price of a
+row is worth having only while a member is alive: the slack gives it back when the last one dies.
+
+The kernel stops after a number of frames and can be called again: everything it knows is in its arrays.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +50,576 @@ from optsum.coverage.instance import IntArray
 from optsum.optima.diagram import EMPTY_FAMILY, EMPTY_SET, Diagram
 from optsum.system.compiled import njit
 
-from .bound import evaluated, grain_of, knapsack
+from .bound import cost_term, evaluated, grain_of, knapsack, net
 from .core import NEED, Core, mix
-from .kernel import CostTables, FeatureTables, Items, TieTables, make_node, place_of, run_search
+
+# mypy: disable-error-code="no-untyped-def"
+# (numba infers the types of the kernels.)
+
+
+# mypy: disable-error-code="no-untyped-def"
+# (numba infers the types of the kernels.)
+
+
+# Inlined, as long searches take 5 % less; it costs a second of compilation.
+@njit(cache=True, inline="always")
+def word_of(words, ends, table_start, f, v, left):
+    """Row of the words that feature f adds to the key, of which v copies are taken and so many are left."""
+    first = table_start[f]
+    if left == 0 or v >= table_start[f + 1] - first - 1:
+        return len(words) - 1
+    at = first + v
+    end = ends[at]
+    return 2 * (first + end) + 1 if v + left <= end else 2 * at
+
+
+@njit(cache=True, inline="always")
+def _cost_word(words, g, step, v, left, which):
+    """Contribution of cost g to the key."""
+    if left == 0 or v >= step:
+        return np.uint64(0)
+    if v + left <= step:
+        return words[2 * g + 1, which]
+    return mix(words[2 * g, which] + np.uint64(v))
+
+
+@njit(cache=True, inline="always")
+def place_of(memo_key, memo_node, a, b):
+    """Return where a memo has a key, or will, and the node that it has there; -1 where it has none."""
+    mask = np.uint64(len(memo_node) - 1)
+    at = mix(a ^ b) & mask
+    place = np.int64(at)
+    for probe in range(8):
+        place = np.int64((at + np.uint64(probe)) & mask)
+        if memo_node[place] < 0:
+            break
+        if memo_key[place, 0] == a and memo_key[place, 1] == b:
+            return place, np.int64(memo_node[place])
+    return place, np.int64(-1)
+
+
+@njit(cache=True, inline="always")
+def recalled(memo_key, memo_node, keys, x, d, filled, opened, gain):
+    """Write the memo's key of frame x, which is to decide place d, and return what `place_of` says of it.
+
+    The key is of the place, of what can be filled and, unless the frame is open, of gain and state.
+    """
+    a = np.uint64(d) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(filled)
+    if opened:
+        a = mix(a ^ np.uint64(0x5555555555555555))
+        b = mix(a)
+    else:
+        a = mix(a) + np.uint64(gain)
+        b = mix(a ^ np.uint64(0x1234567812345678)) ^ keys[x, 1]
+        a = mix(a) ^ keys[x, 0]
+    keys[x, 2] = a
+    keys[x, 3] = b
+    return place_of(memo_key, memo_node, a, b)
+
+
+@njit(cache=True)
+def make_node(nodes, node_slots, counters, unit, without, with_):
+    """Node for (unit, without, with), shared if it exists. The caller has seen to it that there is room."""
+    if with_ == 0:
+        return without
+    mask = len(node_slots) - 1
+    h = mix(mix(np.uint64(unit)) ^ (np.uint64(without) << np.uint64(32)) ^ np.uint64(with_))
+    at = np.int64(h & np.uint64(mask))
+    while node_slots[at] >= 0:
+        x = node_slots[at]
+        if nodes[x, 0] == unit and nodes[x, 1] == without and nodes[x, 2] == with_:
+            return np.int64(x)
+        at = (at + 1) & mask
+    x = counters[0]
+    counters[0] += 1
+    nodes[x, 0] = unit
+    nodes[x, 1] = without
+    nodes[x, 2] = with_
+    node_slots[at] = x
+    return x
+
+
+class Items(NamedTuple):
+    """The units in search order and behind them the joints, and what the rest of the units can do.
+
+    Attributes
+    ----------
+    lengths, profit : (n,)
+    mass, alone : (items,)
+        `alone` is the mass and what copies are worth under the prices, without rows.
+    start, feature, copies : (items + 1,), (entries,), (entries,)
+    worst : (n + 1,)
+        The least that what is undecided from a place on can add to a value.
+    K, reach : (n + 1, rooms)
+        Knapsack of the profits; largest totals, without a row if rooms are not merged.
+    """
+
+    ids: IntArray
+    lengths: IntArray
+    mass: IntArray
+    alone: IntArray
+    profit: IntArray
+    start: IntArray
+    feature: IntArray
+    copies: IntArray
+    worst: IntArray
+    K: IntArray
+    reach: NDArray[np.int32]
+
+
+class FeatureTables(NamedTuple):
+    """The features: tables and prices as in a core, what is looked up of them, and the copies of the moment.
+
+    Attributes
+    ----------
+    best : (m,) as `best_counts` returns it
+    words, ends : as `random_words` and `segment_ends` return them
+    have, left : (m,)
+        Copies in units taken and undecided.
+    """
+
+    start: IntArray
+    table: IntArray
+    price: IntArray
+    best: IntArray
+    words: NDArray[np.uint64]
+    ends: IntArray
+    have: IntArray
+    left: IntArray
+
+
+class CostTables(NamedTuple):
+    """The costs as in a core, and those of the moment.
+
+    Attributes
+    ----------
+    have, left, paid, open : (costs,)
+        Copies in units taken and undecided, shares of units taken and undecided.
+    """
+
+    start: IntArray
+    cost: IntArray
+    copies: IntArray
+    share: IntArray
+    weight: IntArray
+    step: IntArray
+    words: NDArray[np.uint64]
+    have: IntArray
+    left: IntArray
+    paid: IntArray
+    open: IntArray
+
+
+class TieTables(NamedTuple):
+    """What ties units: of each place, of each joint, and of each row; all arrays are empty where nothing does.
+
+    Attributes
+    ----------
+    skip : (n,)
+        The first place behind a unit's descendants.
+    surplus, words, und, killed : (joints, ...)
+    member_start, member_row : the rows that each joint is a member of
+    price, sign, alive, on : (rows,)
+    need_start, need, veto_start, veto, row_start, row :
+        The joints that each unit is needed by, those that it vetoes, and its rows.
+    """
+
+    skip: IntArray
+    surplus: IntArray
+    words: NDArray[np.uint64]
+    und: IntArray
+    killed: IntArray
+    member_start: IntArray
+    member_row: IntArray
+    price: IntArray
+    sign: IntArray
+    alive: IntArray
+    on: IntArray
+    need_start: IntArray
+    need: IntArray
+    veto_start: IntArray
+    veto: IntArray
+    row_start: IntArray
+    row: IntArray
+
+
+@njit(cache=True)
+def _change_item(items, tables, costs, scale, moved, key, i, took):
+    """Let the copies of an item be taken, or gone; `moved` is slack and gain, `key` the two words of a frame."""
+    _ids, _lengths, _mass, _alone, _profit, start, feature, count, _worst, _K, _reach = items
+    table_start, table, price, best, words, ends, have, left = tables
+    cost_start, cost, cost_count, share, weight, step, cost_words, cost_have, cost_left, paid, unpaid = costs
+    for k in range(start[i], start[i + 1]):
+        f, v, r = feature[k], have[feature[k]], left[feature[k]]
+        first = table_start[f]
+        top = table_start[f + 1] - first - 1
+        v2, r2 = v + count[k] if took else v, r - count[k]
+        was, now = min(max(best[f], v), v + r), min(max(best[f], v2), v2 + r2)
+        moved[0] += net(table_start, table, price, scale, f, now) - net(table_start, table, price, scale, f, was)
+        moved[1] += table[first + min(v2, top)] - table[first + min(v, top)]
+        before, after = word_of(words, ends, table_start, f, v, r), word_of(words, ends, table_start, f, v2, r2)
+        for which in range(2):
+            key[which] ^= words[before, which] ^ words[after, which]
+        have[f], left[f] = v2, r2
+    for k in range(cost_start[i], cost_start[i + 1]):
+        g, v, r = cost[k], cost_have[cost[k]], cost_left[cost[k]]
+        v2, r2 = v + cost_count[k] if took else v, r - cost_count[k]
+        moved[0] -= cost_term(weight[g], step[g], scale, v, paid[g], unpaid[g])
+        moved[1] -= weight[g] * (min(v2, step[g]) - min(v, step[g]))
+        unpaid[g] -= share[k]
+        if took:
+            paid[g] += share[k]
+        moved[0] += cost_term(weight[g], step[g], scale, v2, paid[g], unpaid[g])
+        for which in range(2):
+            key[which] ^= _cost_word(cost_words, g, step[g], v, r, which) ^ _cost_word(
+                cost_words, g, step[g], v2, r2, which
+            )
+        cost_have[g], cost_left[g] = v2, r2
+
+
+@njit(cache=True)
+def _restore_item(items, tables, costs, i, took):
+    """Undo `_change_item`, but for what a frame holds."""
+    _ids, _lengths, _mass, _alone, _profit, start, feature, count, _worst, _K, _reach = items
+    _table_start, _table, _price, _best, _words, _ends, have, left = tables
+    cost_start, cost, cost_count, share, _weight, _step, _cost_words, cost_have, cost_left, paid, unpaid = costs
+    for k in range(start[i], start[i + 1]):
+        left[feature[k]] += count[k]
+        if took:
+            have[feature[k]] -= count[k]
+    for k in range(cost_start[i], cost_start[i + 1]):
+        g = cost[k]
+        cost_left[g] += cost_count[k]
+        unpaid[g] += share[k]
+        if took:
+            cost_have[g] -= cost_count[k]
+            paid[g] -= share[k]
+
+
+@njit(cache=True)
+def _decide_joint(items, tables, costs, ties, scale, moved, key, o, active):
+    """Let joint o be active whatever follows, or never."""
+    n = len(items.lengths)
+    moved[0] -= max(0, ties.surplus[o])
+    if active:
+        moved[0] += ties.surplus[o]
+        moved[1] += items.mass[n + o]
+    key[0] ^= ties.words[o, 0]
+    key[1] ^= ties.words[o, 1]
+    _change_item(items, tables, costs, scale, moved, key, n + o, active)
+    if not active:
+        for k in range(ties.member_start[o], ties.member_start[o + 1]):
+            r = ties.member_row[k]
+            ties.alive[r] -= 1
+            if ties.alive[r] == 0 and ties.on[r] == 1:
+                moved[0] -= ties.price[r]
+
+
+@njit(cache=True)
+def _restore_joint(items, tables, costs, ties, o, active):
+    """Undo `_decide_joint`."""
+    _restore_item(items, tables, costs, len(items.lengths) + o, active)
+    if not active:
+        for k in range(ties.member_start[o], ties.member_start[o + 1]):
+            ties.alive[ties.member_row[k]] += 1
+
+
+@njit(cache=True)
+def _change_ties(items, tables, costs, ties, scale, moved, key, d, took):
+    """Let the joints and rows of the unit at place d know that it is taken (all above it being taken), or dropped."""
+    for k in range(ties.row_start[d], ties.row_start[d + 1]):
+        r = ties.row[k]
+        if took and ties.sign[r] == 1:
+            moved[0] -= ties.price[r]
+        elif took:
+            ties.on[r] = 1
+            if ties.alive[r] > 0:
+                moved[0] += ties.price[r]
+        elif ties.sign[r] == 1:
+            ties.on[r] = 1
+            if ties.alive[r] == 0:
+                moved[0] -= ties.price[r]
+    for needs in (True, False):
+        start, joints = (ties.need_start, ties.need) if needs else (ties.veto_start, ties.veto)
+        for k in range(start[d], start[d + 1]):
+            o = joints[k]
+            ties.und[o] -= 1
+            if needs != took:
+                ties.killed[o] += 1
+                if ties.killed[o] == 1:
+                    _decide_joint(items, tables, costs, ties, scale, moved, key, o, needs == took)
+            elif ties.und[o] == 0 and ties.killed[o] == 0:
+                _decide_joint(items, tables, costs, ties, scale, moved, key, o, needs == took)
+
+
+@njit(cache=True)
+def _restore_ties(items, tables, costs, ties, d, took):
+    """Undo `_change_ties`."""
+    for needs in (True, False):
+        start, joints = (ties.need_start, ties.need) if needs else (ties.veto_start, ties.veto)
+        for k in range(start[d], start[d + 1]):
+            o = joints[k]
+            if needs != took:
+                ties.killed[o] -= 1
+                if ties.killed[o] == 0:
+                    _restore_joint(items, tables, costs, ties, o, needs == took)
+            elif ties.und[o] == 0 and ties.killed[o] == 0:
+                _restore_joint(items, tables, costs, ties, o, needs == took)
+            ties.und[o] += 1
+    for k in range(ties.row_start[d], ties.row_start[d + 1]):
+        ties.on[ties.row[k]] = 0
+
+
+@njit(cache=True)
+def run_search(items, tables, costs, ties, limits, target, first_only, way, memo, store, counters, budget):
+    """Search on from where the arrays stand.
+
+    Parameters
+    ----------
+    items, tables, costs, ties : Items, FeatureTables, CostTables, TieTables
+    limits : scale, least and largest length, divisor of lengths in ``items.K``
+    way : (n + 1, 7) int64, (n + 1, 4) uint64, (n + 1,) int8
+        Of each frame room, slack, gain, open (0/1), result of the `with` branch, memo slot, place of the frame before;
+        key of the state (two words) and of the memo (two words); 0 entering, 1 back from `with`, 2 back from `without`.
+    memo : (slots, 2) uint64, (slots,) int32
+        Open addressing over eight places, the last of them overwritten; -1 marks an empty slot.
+    store : (capacity, 3) int32, (slots,) int32
+        Nodes, and their index.
+    counters : (6,) int64
+        nodes in use, place, frames entered, value returned, hits, frames that became nodes.
+
+    Returns
+    -------
+    DONE (the root node is ``counters[3]``), PAUSED (budget used), FULL (no room for nodes), FOUND (`first_only` and
+    ``stage`` holds the way to a set).
+    """
+    ids, lengths, mass, alone, profit, start, feature, count, worst, K, reach = items
+    table_start, table, price, best, words, ends, have, left = tables
+    (
+        cost_start,
+        cost,
+        cost_count,
+        cost_share,
+        cost_weight,
+        cost_step,
+        cost_words,
+        cost_have,
+        cost_left,
+        cost_paid,
+        cost_open,
+    ) = costs
+    frame, keys, stage = way
+    memo_key, memo_node = memo
+    nodes, node_slots = store
+    scale, low, high, grain = limits
+    n = len(lengths)
+    goal = target * scale
+    d = counters[1]
+    result = counters[3]
+    spent = 0
+    one, two = np.int64(0), np.int64(1)  # the words of a key; literals would compile what takes them twice
+    skip = ties.skip
+    forest = len(skip) > 0
+    joined = len(ties.surplus) > 0
+    tied = joined or len(ties.row) > 0
+    moved, key = np.empty(2, np.int64), np.empty(2, np.uint64)
+    yes, no = n >= 0, n < 0  # literals would compile the helpers twice
+    capacity = len(nodes) - n - 2
+    while True:
+        at = stage[d]
+        if at == 0:
+            # Enter.
+            if spent >= budget or counters[0] >= capacity:
+                counters[1] = d
+                counters[3] = result
+                return 1 if spent >= budget else 2
+            spent += 1
+            counters[2] += 1
+            room = frame[d, 0]
+            if frame[d, 3] == 0 and frame[d, 2] + worst[d] >= target:
+                frame[d, 3] = 1
+            opened = frame[d, 3]
+            # What joints that are undecided would come to is not in the gain.
+            if first_only and (opened or (frame[d, 2] >= target and not joined)) and (high - room >= low):
+                counters[1] = d
+                return 3
+            result = -1
+            if d == n:
+                result = 1 if (opened and high - room >= low) else 0
+            elif (opened == 0 and frame[d, 1] + K[d, room // grain] < goal) or K[d, room // grain] < -(2**60):
+                result = 0
+            if result < 0:
+                filled = np.int64(reach[d, room]) if (low <= 0 and len(reach) > 0) else room
+                frame[d, 5], result = recalled(memo_key, memo_node, keys, d, d, filled, opened, frame[d, 2])
+                if result >= 0:
+                    counters[4] += 1
+            if result < 0:
+                w = lengths[d]
+                take = room >= w and (opened == 1 or frame[d, 1] + profit[d] + K[d + 1, (room - w) // grain] >= goal)
+                at = stage[d] = 1
+                frame[d, 4] = 0
+                if take:
+                    frame[d + 1, 6] = d
+                    frame[d + 1, 0] = room - w
+                    frame[d + 1, 3] = opened
+                    if opened == 0:
+                        slack = frame[d, 1] + alone[d]
+                        gain = frame[d, 2] + mass[d]
+                        ka, kb = keys[d, 0], keys[d, 1]
+                        for k in range(start[d], start[d + 1]):
+                            f = feature[k]
+                            c = count[k]
+                            v = have[f]
+                            r = left[f]
+                            first = table_start[f]
+                            top = table_start[f + 1] - first - 1
+                            gain += table[first + min(v + c, top)] - table[first + min(v, top)]
+                            if best[f] < v + c:
+                                was = min(max(best[f], v), v + r)
+                                slack += net(table_start, table, price, scale, f, v + c) - net(
+                                    table_start, table, price, scale, f, was
+                                )
+                            before = word_of(words, ends, table_start, f, v, r)
+                            after = word_of(words, ends, table_start, f, v + c, r - c)
+                            ka ^= words[before, 0] ^ words[after, 0]
+                            kb ^= words[before, 1] ^ words[after, 1]
+                            have[f] = v + c
+                            left[f] = r - c
+                        for k in range(cost_start[d], cost_start[d + 1]):
+                            g = cost[k]
+                            c = cost_count[k]
+                            v = cost_have[g]
+                            r = cost_left[g]
+                            weight = cost_weight[g]
+                            step = cost_step[g]
+                            gain -= weight * (min(v + c, step) - min(v, step))
+                            slack -= cost_term(weight, step, scale, v, cost_paid[g], cost_open[g])
+                            cost_paid[g] += cost_share[k]
+                            cost_open[g] -= cost_share[k]
+                            slack += cost_term(weight, step, scale, v + c, cost_paid[g], cost_open[g])
+                            ka ^= _cost_word(cost_words, g, step, v, r, one) ^ _cost_word(
+                                cost_words, g, step, v + c, r - c, one
+                            )
+                            kb ^= _cost_word(cost_words, g, step, v, r, two) ^ _cost_word(
+                                cost_words, g, step, v + c, r - c, two
+                            )
+                            cost_have[g] = v + c
+                            cost_left[g] = r - c
+                        if tied:
+                            moved[0], moved[1], key[0], key[1] = slack, gain, ka, kb
+                            _change_ties(items, tables, costs, ties, scale, moved, key, d, yes)
+                            slack, gain, ka, kb = moved[0], moved[1], key[0], key[1]
+                        frame[d + 1, 1] = slack
+                        frame[d + 1, 2] = gain
+                        keys[d + 1, 0] = ka
+                        keys[d + 1, 1] = kb
+                    d += 1
+                    stage[d] = 0
+                    continue
+                if opened == 0:
+                    for k in range(start[d], start[d + 1]):
+                        left[feature[k]] -= count[k]
+                    for k in range(cost_start[d], cost_start[d + 1]):
+                        cost_left[cost[k]] -= cost_count[k]
+                        cost_open[cost[k]] -= cost_share[k]
+                result = 0
+                # falls through to stage 1 with the `with` branch empty
+        if at == 1:
+            # `have` is as before the unit, `left` without it.
+            frame[d, 4] = result
+            room = frame[d, 0]
+            opened = frame[d, 3]
+            past = skip[d] if forest else d + 1
+            if opened == 1 or frame[d, 1] + K[past, room // grain] >= goal:
+                stage[d] = 2
+                frame[past, 6] = d
+                frame[past, 0] = room
+                frame[past, 3] = opened
+                if opened == 0:
+                    slack = frame[d, 1]
+                    ka, kb = keys[d, 0], keys[d, 1]
+                    for k in range(start[d], start[d + 1]):
+                        f = feature[k]
+                        c = count[k]
+                        v = have[f]
+                        r = left[f]
+                        if best[f] > v + r:
+                            slack += net(table_start, table, price, scale, f, v + r) - net(
+                                table_start, table, price, scale, f, min(best[f], v + r + c)
+                            )
+                        before = word_of(words, ends, table_start, f, v, r + c)
+                        after = word_of(words, ends, table_start, f, v, r)
+                        ka ^= words[before, 0] ^ words[after, 0]
+                        kb ^= words[before, 1] ^ words[after, 1]
+                    for k in range(cost_start[d], cost_start[d + 1]):
+                        g = cost[k]
+                        c = cost_count[k]
+                        v = cost_have[g]
+                        r = cost_left[g]
+                        weight = cost_weight[g]
+                        step = cost_step[g]
+                        slack += cost_term(weight, step, scale, v, cost_paid[g], cost_open[g])
+                        slack -= cost_term(weight, step, scale, v, cost_paid[g], cost_open[g] + cost_share[k])
+                        ka ^= _cost_word(cost_words, g, step, v, r + c, one) ^ _cost_word(
+                            cost_words, g, step, v, r, one
+                        )
+                        kb ^= _cost_word(cost_words, g, step, v, r + c, two) ^ _cost_word(
+                            cost_words, g, step, v, r, two
+                        )
+                    gain = frame[d, 2]
+                    if forest:
+                        moved[0], moved[1], key[0], key[1] = slack, gain, ka, kb
+                        for j in range(d, past):
+                            if j > d:
+                                _change_item(items, tables, costs, scale, moved, key, j, no)
+                            if tied:
+                                _change_ties(items, tables, costs, ties, scale, moved, key, j, no)
+                        slack, gain, ka, kb = moved[0], moved[1], key[0], key[1]
+                    frame[past, 1] = slack
+                    frame[past, 2] = gain
+                    keys[past, 0] = ka
+                    keys[past, 1] = kb
+                d = past
+                stage[d] = 0
+                continue
+            result = 0
+        if at > 0:
+            # Both branches known.
+            if frame[d, 3] == 0:
+                if forest and at == 2:
+                    for j in range(skip[d] - 1, d - 1, -1):
+                        if tied:
+                            _restore_ties(items, tables, costs, ties, j, no)
+                        if j > d:
+                            _restore_item(items, tables, costs, j, no)
+                for k in range(start[d], start[d + 1]):
+                    left[feature[k]] += count[k]
+                for k in range(cost_start[d], cost_start[d + 1]):
+                    cost_left[cost[k]] += cost_count[k]
+                    cost_open[cost[k]] += cost_share[k]
+            if frame[d, 4] != 0:
+                result = make_node(nodes, node_slots, counters, ids[d], result, frame[d, 4])
+            if result != 0:
+                counters[5] += 1
+            place = frame[d, 5]
+            memo_key[place, 0] = keys[d, 2]
+            memo_key[place, 1] = keys[d, 3]
+            memo_node[place] = result
+        # Go back up.
+        if d == 0:
+            counters[1] = 0
+            counters[3] = result
+            return 0
+        d = frame[d, 6]
+        if stage[d] == 1 and frame[d, 3] == 0:
+            if tied:
+                _restore_ties(items, tables, costs, ties, d, yes)
+            for k in range(start[d], start[d + 1]):
+                have[feature[k]] -= count[k]
+            for k in range(cost_start[d], cost_start[d + 1]):
+                cost_have[cost[k]] -= cost_count[k]
+                cost_paid[cost[k]] -= cost_share[k]
+
 
 DONE: Final = 0
 PAUSED: Final = 1

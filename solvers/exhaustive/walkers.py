@@ -24,7 +24,7 @@ from optsum.whole import LARGEST
 if TYPE_CHECKING:
     from optsum.coverage.state import Arrays
 
-    from .two_halves.halves import Halves
+    from .two_halves import Halves
 
 _SAFE: Final = 2**62
 _CANDIDATES: Final = 4096
@@ -126,7 +126,7 @@ def _pairs(coverage: Coverage, rows: int) -> Pairs | None:
 
 def _halves(coverage: Coverage) -> Halves | None:
     """Return what the quick walk goes through, if every total fits into 64 bits, and every value into a float."""
-    from .two_halves.halves import halves_of
+    from .two_halves import halves_of
 
     if coverage.goal is not Sense.MAXIMIZE or not coverage.singletons or coverage.rows or coverage.ceilings:
         return None
@@ -155,9 +155,7 @@ class Pairs(Walker):
     stride = 1 << 18
 
     def __init__(self, coverage: Coverage, halves: Halves, exact: bool, rows: int) -> None:
-        from .two_halves.pairs import start_pairs
-        from .two_halves.shorts import shorts_of
-        from .two_halves.values import HARMONIC, INTEGER, PRODUCT, RATIO, SUM
+        from .two_halves import HARMONIC, INTEGER, PRODUCT, RATIO, SUM, shorts_of, start_pairs
 
         known = {
             Combination.RATIO: RATIO,
@@ -178,7 +176,7 @@ class Pairs(Walker):
 
     def advance(self, visits: int) -> Selection | None:
         """Visit; see `Walker.advance`."""
-        from .two_halves.pairs import BEST_CHANGED, DONE, FEASIBLE, TIES, advance_pairs
+        from .two_halves import BEST_CHANGED, DONE, FEASIBLE, TIES, advance_pairs
 
         scalars = self._walk.scalars
         advance_pairs(self._halves, self._shorts, self._walk, visits, 1 + visits // 64)
@@ -194,7 +192,7 @@ class Pairs(Walker):
 
     def _decide(self) -> Selection | None:
         """Compare the candidates by exact fractions."""
-        from .two_halves.pairs import LISTED
+        from .two_halves import LISTED
 
         found: Selection | None = None
         number = int(self._walk.scalars[LISTED])
@@ -216,7 +214,7 @@ class Pairs(Walker):
 
     def listed(self) -> list[list[int]]:
         """Return ties; see `Walker.listed`."""
-        from .two_halves.pairs import LISTED
+        from .two_halves import LISTED
 
         if not self._exact:
             return self._ties

@@ -32,7 +32,7 @@ from optsum.optima.tally import chosen_sets, power_of, step_of, worth_of_sets
 from optsum.program.surrogate import reaches
 from optsum.system.deadline import Deadline
 
-from ..covers.solve import enumerate_covers
+from ..covers import enumerate_covers
 from ..engine.driver import Driver
 from ..engine.program import Program, program_of
 from .meter import Meter, all_of, least

@@ -8,10 +8,23 @@ from typing import Any
 
 import numpy as np
 import pytest
-from optsum.heuristics.moves.best_moves import best_add, best_drop
-from optsum.heuristics.moves.descent import EVALUATIONS, OPTIMUM, PHASE, descend, start
-from optsum.heuristics.moves.neighbourhood import ahead, become, below, improves, look, neighbourhood_of, rank
-from optsum.heuristics.moves.walk import exchange
+from optsum.heuristics.moves import (
+    EVALUATIONS,
+    OPTIMUM,
+    PHASE,
+    ahead,
+    become,
+    below,
+    best_add,
+    best_drop,
+    descend,
+    exchange,
+    improves,
+    look,
+    neighbourhood_of,
+    rank,
+    start,
+)
 
 from optsum.coverage.gains import ALONE, JOINED
 from optsum.coverage.instance import Coverage, Joint, Sense

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from optsum.formulations.compressive.formulation import Compressive
+from optsum.formulations.compressive import Compressive
 from optsum.formulations.extractive import Extractive
 
 from optsum.errors import OptionError, UnsupportedError

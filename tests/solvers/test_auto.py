@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from optsum.solvers.auto import Auto
-from optsum.solvers.exhaustive.alone import size_of_best
+from optsum.solvers.exhaustive.strategy import size_of_best
 
 import optsum
 from optsum import Status, Termination

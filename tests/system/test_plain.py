@@ -16,7 +16,7 @@ import pytest
 from every_formulation import BUDGETS, strategies_for
 from every_formulation import OBJECTIVES as COMMON
 from optsum.solvers.engine.core import mix
-from optsum.solvers.exhaustive.two_halves.bits import field_bits
+from optsum.solvers.exhaustive.two_halves import field_bits
 
 from optsum.system.clock import clock, standing
 from optsum.system.compiled import njit, patience

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from compressive_instances import draw
-from optsum.formulations.compressive.formulation import Candidate, candidates, members
-from optsum.formulations.compressive.trimming import TrimmableSentence, trimmable
+from optsum.formulations.compressive import Candidate, TrimmableSentence, candidates, members, trimmable
 
 FIGURE_1 = ["fig1-S1", "fig1-S2", "fig1-S3"]
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from optsum.formulations.compressive.compression import bare_text, readable_text
-from optsum.formulations.compressive.trimming import TrimmableSentence
+from optsum.formulations.compressive import TrimmableSentence, bare_text, readable_text
 
 from optsum.chunks.parse import Parse, Token
 from optsum.text.analyzer import Analyzer

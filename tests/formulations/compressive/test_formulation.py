@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from compressive_instances import Draw, draw, text_value
-from optsum.formulations.compressive import formulation as compressive
+from optsum.formulations import compressive
 
 from optsum import enumerate_optima, solve
 from optsum.contracts.result import Status

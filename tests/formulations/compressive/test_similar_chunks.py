@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from compressive_instances import Draw, draw
-from optsum.formulations.compressive import formulation as compressive
+from optsum.formulations import compressive
 
 import optsum
 from optsum.corpus.vectors.arrays import vectors_of

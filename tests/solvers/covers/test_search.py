@@ -10,9 +10,7 @@ from time import process_time
 import numpy as np
 import pytest
 from cover_instances import CoverStrategy, brute_force, cover_of, random_clauses, random_lengths
-from optsum.solvers.covers.bound import Relaxer
-from optsum.solvers.covers.search import minimum_covers
-from optsum.solvers.covers.solve import enumerate_covers, quick_cover, solve_cover
+from optsum.solvers.covers import Relaxer, enumerate_covers, minimum_covers, quick_cover, solve_cover
 
 from optsum.contracts.result import Status, Termination
 from optsum.contracts.run import Limits, Run, Stopped
@@ -188,12 +186,10 @@ def test_all_covers_cut_short_keep_the_proven_minimum() -> None:
 
 
 def test_an_interruption_keeps_a_cover(monkeypatch: pytest.MonkeyPatch) -> None:
-    from optsum.solvers.covers import solve
-
     def interrupt(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(solve, "minimum_covers", interrupt)
+    monkeypatch.setattr("optsum.solvers.covers.minimum_covers", interrupt)
     stopped = enumerate_covers(cover_of([[(0,), (1,)]], [1, 1]))
     assert (stopped.termination, stopped.count, stopped.complete) == ("interrupted", 1, False)
 

@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 from optsum.solvers.engine import root
 from optsum.solvers.engine.bound import upper_bound
-from optsum.solvers.engine.driver import Effort
-from optsum.solvers.engine.guess import good_set
+from optsum.solvers.engine.driver import Effort, good_set
 from optsum.solvers.engine.monitor import Monitor, Statistics
 from optsum.solvers.engine.program import program_of
 from optsum.solvers.engine.relaxation import Session, linear_program, priced

@@ -7,8 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 from optsum.solvers.engine.core import TAKEN, Core, reduced
-from optsum.solvers.engine.driver import Driver, Effort
-from optsum.solvers.engine.guess import good_set, polished
+from optsum.solvers.engine.driver import Driver, Effort, good_set, polished
 from optsum.solvers.engine.program import program_of
 from optsum.solvers.engine.root import core_of
 

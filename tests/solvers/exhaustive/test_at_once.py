@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from optsum.solvers.exhaustive.two_halves.bits import many_ones
-from optsum.solvers.exhaustive.two_halves.pairs import _integers
+from optsum.solvers.exhaustive.two_halves import _integers, many_ones
 
 from optsum.system.plain import plain_of
 

@@ -6,7 +6,7 @@ from fractions import Fraction
 from itertools import combinations
 
 import pytest
-from optsum.solvers.exhaustive import near
+from optsum.solvers.exhaustive import strategy
 from optsum.solvers.exhaustive.strategy import Exhaustive
 
 from optsum.contracts.run import Limits
@@ -56,13 +56,13 @@ def test_who_says_stop_is_heard() -> None:
 
 
 def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(near, "_KEPT", 5)
+    monkeypatch.setattr(strategy, "_KEPT", 5)
     found = Exhaustive().near(problem(max_length=20), Nearness.given(at_least=1), Limits())
     assert (found.complete, found.termination) == (False, "memory_limit")
 
 
 def test_what_falls_out_is_sifted_on_the_way(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(near, "_FEWEST", 3)
+    monkeypatch.setattr(strategy, "_FEWEST", 3)
     found = Exhaustive().near(problem(max_length=20), Nearness.given(best=1), Limits())
     best = max(problem(max_length=20).evaluate(units).key for units in by_hand(20, -9))
     assert set(found) == by_hand(20, int(best))

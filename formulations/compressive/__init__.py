@@ -1,1 +1,0 @@
-"""Compressions: sentences of which parts may be left out."""

@@ -1,0 +1,736 @@
+"""Moves of a local search on the normal form, the descents and walks that are made of them, and their kernels.
+
+A move adds a unit with its missing ancestors (or all that an occurrence of several units needs), or drops a unit with
+its chosen descendants: parents always come before their children. Selections are ranked by violation, then by value,
+then by length: the shorter of two equally good ones leaves more room. All comparisons are of integers.
+
+A move is evaluated without being made. Between two looks a selection changes by few units, and what a feature gains
+changes only where its copies come to a step of its levels that is worth something else: so the gain of each unit is
+kept up to date (`MoveTable`), which is cheaper than to sum up all features again.
+
+The descent tries add, drop, swap, swap by density and swap of two, until none of them helps. A swap drops a unit and
+fills the room again, best move first, so that it covers one for one, one for two, ... The descent can be left after any
+number of steps and taken up again; how often that happens changes nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from optsum.coverage.gains import ALONE, JOINED, RULED, brought, changed_joined, gain_of, quick_ones
+from optsum.coverage.instance import Coverage, IntArray, Sense, pack
+from optsum.coverage.state import (
+    COVER,
+    LENGTH,
+    MISSING,
+    RATIO,
+    Arrays,
+    State,
+    arrays_of,
+    empty_state,
+    flip,
+    kernel_array,
+    value_pair,
+)
+from optsum.system.compiled import njit
+from optsum.system.compiling import compiles
+
+
+class MoveTable(NamedTuple):
+    """Gains of units, and for which copies of the features they hold.
+
+    Attributes
+    ----------
+    gains : (units,)
+        What the features of a unit that is not chosen would add to the numerator; without a table, no entries.
+    copies : (features,)
+        The copies that the gains are for.
+    holder_start, holder, holder_count : packed
+        The units that have each feature, and how many copies.
+    most : (features,)
+        The most copies that one unit has.
+    rising : int
+        1 where there is a table and no copy is worth less than nothing.
+    """
+
+    gains: IntArray
+    copies: IntArray
+    holder_start: IntArray
+    holder: IntArray
+    holder_count: IntArray
+    most: IntArray
+    rising: int
+
+
+def table_of(instance: Coverage, quick: IntArray) -> MoveTable:
+    """Return the table of an instance at the empty selection; without entries where gains are no sums of integers.
+
+    Parameters
+    ----------
+    quick : (moves,)
+        See `optsum.coverage.gains.quick_ones`.
+    """
+    if instance.goal is not Sense.MAXIMIZE or not (quick > 0).any() or (instance.slot != 0).any():
+        none = np.zeros(0, np.int64)
+        return MoveTable(none, none, none, none, none, none, 0)
+    units = np.repeat(np.arange(instance.size), np.diff(instance.unit_start))
+    order = np.argsort(instance.unit_feature, kind="stable")
+    held = np.bincount(instance.unit_feature, minlength=instance.features)
+    most = np.zeros(instance.features, np.int64)
+    np.maximum.at(most, instance.unit_feature, instance.unit_count)
+    full = np.diff(instance.level_start) - 1
+    base = instance.level_start[instance.unit_feature]
+    first = instance.level[base + np.minimum(instance.unit_count, full[instance.unit_feature])] - instance.level[base]
+    within = np.ones(len(instance.level), bool)
+    within[instance.level_start[:-1]] = False
+    falling = (np.diff(instance.level, prepend=0) < 0) & within
+    gains = np.zeros(instance.size, np.int64)
+    np.add.at(gains, units, first)
+    return MoveTable(
+        gains,
+        np.zeros(instance.features, np.int64),
+        kernel_array(np.concatenate([[0], np.cumsum(held)])),
+        kernel_array(units[order]),
+        kernel_array(instance.unit_count[order]),
+        most,
+        int(not falling.any()),
+    )
+
+
+@njit(cache=True)
+def learn(table: Any, copies: Any, level_start: Any, level: Any) -> None:
+    """Bring the gains to what they are with the copies that there are now."""
+    gains, known, holder_start, holder, holder_count, most, _ = table
+    for feature in range(len(known)):
+        was, now = known[feature], copies[feature]
+        if was == now:
+            continue
+        known[feature] = now
+        base = level_start[feature]
+        full = level_start[feature + 1] - 1 - base
+        old, new = min(was, full), min(now, full)
+        same = True
+        for count in range(1, most[feature] + 1):
+            before = level[base + min(old + count, full)] - level[base + old]
+            same = same and before == level[base + min(new + count, full)] - level[base + new]
+        if same:
+            continue
+        for entry in range(holder_start[feature], holder_start[feature + 1]):
+            count = holder_count[entry]
+            before = level[base + min(old + count, full)] - level[base + old]
+            gains[holder[entry]] += level[base + min(new + count, full)] - level[base + new] - before
+
+
+_MOST_PARTNERS = 4
+"""Moves that add all units of an occurrence, for each unit; if there are more, units are added one by one."""
+
+
+class Neighbourhood(NamedTuple):
+    """The moves of an instance.
+
+    Attributes
+    ----------
+    add_start, add_unit : packed
+        What each adding move chooses; the first moves are those of the units, in their order.
+    drop_start, drop_unit : packed
+        Each unit with its descendants.
+    quick : (moves,)
+        See `optsum.coverage.gains.quick_ones`.
+    table : MoveTable
+        What the units' own features gain at the selection that was looked at last.
+    """
+
+    add_start: IntArray
+    add_unit: IntArray
+    drop_start: IntArray
+    drop_unit: IntArray
+    quick: IntArray
+    table: MoveTable
+
+
+def neighbourhood_of(instance: Coverage) -> Neighbourhood:
+    """Return the moves of an instance."""
+    closures = [instance.closure((unit,)) for unit in range(instance.size)]
+    descendants: list[list[int]] = [[] for _ in closures]
+    for unit, closure in enumerate(closures):
+        for ancestor in closure:
+            descendants[ancestor].append(unit)
+    known = set(closures)
+    partners: list[tuple[int, ...]] = []
+    for joint in instance.joints:
+        if len(joint.needs) > 1 and not joint.seam and (move := instance.closure(joint.needs)) not in known:
+            known.add(move)
+            partners.append(move)
+    if len(partners) > _MOST_PARTNERS * instance.size:
+        partners = []
+    moves = [*closures, *partners]
+    quick = quick_ones(instance, moves)
+    return Neighbourhood(*pack(moves), *pack(descendants), quick, table_of(instance, quick))
+
+
+@njit(cache=True)
+def below(draws: Any, stop: int) -> int:
+    """Return a random integer from 0 to stop - 1; `draws` is the state of the generator, one integer.
+
+    A linear congruential generator of 64 bits, of which the upper ones are used: it gives the same numbers on every
+    machine and with every version of numba.
+    """
+    draws[0] = draws[0] * np.int64(6364136223846793005) + np.int64(1442695040888963407)
+    number: int = ((draws[0] >> 33) & np.int64(0x7FFFFFFF)) % stop
+    return number
+
+
+@njit(cache=True)
+def rank(arrays: Any, state: Any) -> Any:
+    """Return violation, numerator, denominator and length of a state."""
+    top, bottom = value_pair(arrays, state)
+    length = state.scalars[LENGTH]
+    return violation_of(arrays, length) + state.scalars[MISSING], top, bottom, length
+
+
+@njit(cache=True)
+def violation_of(arrays: Any, length: int) -> int:
+    """Return how far a length is outside its limits."""
+    violation: int = max(0, length - arrays.max_length, arrays.min_length - length)
+    return violation
+
+
+@njit(cache=True)
+def ahead(one: Any, other: Any) -> int:
+    """Return 1 if a rank is better than another, -1 if worse, 0 if they are the same but perhaps for the length."""
+    if one[0] != other[0]:
+        return 1 if one[0] < other[0] else -1
+    difference = one[1] * other[2] - other[1] * one[2]
+    return 1 if difference > 0 else -1 if difference < 0 else 0
+
+
+@njit(cache=True)
+def improves(one: Any, other: Any) -> bool:
+    """Whether a rank is better than another, or as good and shorter."""
+    order = ahead(one, other)
+    return order > 0 or (order == 0 and bool(one[3] < other[3]))
+
+
+@njit(cache=True)
+def look(arrays: Any, state: Any, unit: int) -> Any:
+    """Return the rank that a state would have with a unit flipped."""
+    joined = arrays.need_start[unit + 1] > arrays.need_start[unit] or len(arrays.seam_second) > 0
+    joined = joined or arrays.veto_start[unit + 1] > arrays.veto_start[unit]
+    if joined or arrays.ruled == 1 or (arrays.kind != RATIO and arrays.kind != COVER):
+        flip(arrays, state, unit)
+        found = rank(arrays, state)
+        flip(arrays, state, unit)
+        return found
+    # Otherwise nothing needs to be written.
+    sign = 1 - 2 * state.chosen[unit]
+    length = state.scalars[LENGTH] + sign * arrays.lengths[unit]
+    missing, top, bottom = state.scalars[MISSING], state.totals[0], state.totals[1]
+    for entry in range(arrays.unit_start[unit], arrays.unit_start[unit + 1]):
+        feature = arrays.unit_feature[entry]
+        start = arrays.level_start[feature]
+        full = arrays.level_start[feature + 1] - 1 - start
+        held = state.copies[feature]
+        new, old = min(held + sign * arrays.unit_count[entry], full), min(held, full)
+        gained = arrays.level[start + new] - arrays.level[start + old]
+        missing -= new - old
+        if arrays.slot[feature] == 0:
+            top += gained
+        else:
+            bottom += gained
+    violation = violation_of(arrays, length)
+    if arrays.kind == COVER:
+        return violation + missing, -length, np.int64(1), length
+    top, bottom = top + sign * arrays.mass[0, unit], bottom + sign * arrays.mass[1, unit]
+    return (violation, top, bottom, length) if bottom > 0 else (violation, np.int64(0), np.int64(1), length)
+
+
+@njit(cache=True)
+def look_at_all(arrays: Any, state: Any, start: Any, units: Any, move: int, last: int, turned: Any) -> Any:
+    """Return the rank after all units of a move are flipped that stand as its last one does."""
+    held, count = state.chosen[last], np.int64(0)
+    for entry in range(start[move], start[move + 1]):
+        unit = units[entry]
+        if unit != last and state.chosen[unit] == held:
+            flip(arrays, state, unit)
+            turned[count] = unit
+            count += 1
+    found = look(arrays, state, last)
+    for place in range(count):
+        flip(arrays, state, turned[place])
+    return found
+
+
+@njit(cache=True)
+def add(arrays: Any, moves: Any, state: Any, move: int) -> None:
+    """Make an adding move."""
+    for entry in range(moves.add_start[move], moves.add_start[move + 1]):
+        if state.chosen[moves.add_unit[entry]] == 0:
+            flip(arrays, state, moves.add_unit[entry])
+
+
+@njit(cache=True)
+def drop(arrays: Any, moves: Any, state: Any, unit: int, barred: Any, mark: int) -> None:
+    """Drop a unit and its descendants, and set `barred` of each to `mark`."""
+    for entry in range(moves.drop_start[unit], moves.drop_start[unit + 1]):
+        member = moves.drop_unit[entry]
+        if state.chosen[member] == 1:
+            flip(arrays, state, member)
+            barred[member] = mark
+
+
+@njit(cache=True)
+def overwrite(target: Any, source: Any) -> None:
+    """Copy an array into another; a slice that is assigned to makes numba compile the sentences of its errors."""
+    for place in range(len(source)):
+        target[place] = source[place]
+
+
+@njit(cache=True)
+def become(arrays: Any, state: Any, chosen: Any) -> None:
+    """Turn a state into that of another selection."""
+    for unit in range(len(chosen)):
+        if state.chosen[unit] != chosen[unit]:
+            flip(arrays, state, unit)
+
+
+_NOISE = 0.1
+_BY_GAIN = 4
+"""One filling in so many is by gain, the others by gain per length."""
+
+
+@njit(cache=True)
+def exchange(arrays: Any, moves: Any, descent: Any, resting: Any, strength: int) -> None:
+    """Drop so many units, least loss per length first, and fill the room without them.
+
+    It is taken whether or not it helps, as in strategic oscillation (Glover 1989). Units that moved in the step before
+    stay as they are, so that it is not taken back.
+
+    Parameters
+    ----------
+    resting : (units,)
+        1 where a unit moved in the step before; afterwards, in this one.
+    strength : int
+        How many are dropped, if there are so many that do not rest.
+    """
+    state, barred, held, draws = descent.state, descent.barred, descent.held, descent.draws
+    n = len(barred)
+    overwrite(held, state.chosen)
+    overwrite(barred, resting)
+    evaluations = np.int64(1)
+    for _ in range(strength):
+        unit, looked = best_drop(arrays, moves, state, np.bool_(True), barred, draws, _NOISE)
+        evaluations += looked
+        if unit < 0:
+            break
+        drop(arrays, moves, state, unit, barred, np.int64(1))
+    for unit in range(n):
+        barred[unit] *= 1 - state.chosen[unit]
+    dense = np.bool_(below(draws, np.int64(_BY_GAIN)) > 0)
+    evaluations += settle(arrays, moves, descent, dense)
+    if rank(arrays, state)[0] > 0:  # what was dropped is needed
+        for unit in range(n):
+            barred[unit] = 0
+        evaluations += settle(arrays, moves, descent, dense)
+    for unit in range(n):
+        barred[unit] = 0
+        resting[unit] = int(state.chosen[unit] != held[unit])
+    descent.control[EVALUATIONS] += evaluations
+
+
+@njit(cache=True)
+def best_add(arrays: Any, moves: Any, state: Any, barred: Any, draws: Any, dense: bool, noise: float) -> Any:
+    """Return the adding move that fits and gains most, or -1, and how many were evaluated.
+
+    Parameters
+    ----------
+    barred : (units,)
+        Units that no move may choose are not 0.
+    draws : (1,)
+        State of the generator, see `below`.
+    dense : bool
+        Compare gains per added length (Hirao et al. 2017, Algorithm 2), not gains.
+    noise : float
+        Each gain is multiplied by a random factor from 1 - noise to 1.
+    """
+    before = rank(arrays, state)
+    value = before[1] / before[2]
+    turned = np.empty(len(state.chosen), np.int64)
+    # Arrays by themselves: taken out of their tuples for each unit anew, they cost more than what is done with them.
+    lengths, unit_start, unit_feature, unit_count = (
+        arrays.lengths,
+        arrays.unit_start,
+        arrays.unit_feature,
+        arrays.unit_count,
+    )
+    level_start, level, slot, mass = arrays.level_start, arrays.level, arrays.slot, arrays.mass
+    chosen, copies, add_start, add_unit, quick = (
+        state.chosen,
+        state.copies,
+        moves.add_start,
+        moves.add_unit,
+        moves.quick,
+    )
+    top_before, bottom_before, held_length, max_length = state.totals[0], state.totals[1], before[3], arrays.max_length
+    seam_start, seam_second, seam_feature, seam_count = (
+        arrays.seam_start,
+        arrays.seam_second,
+        arrays.seam_feature,
+        arrays.seam_count,
+    )
+    gains, tabled = moves.table.gains, len(moves.table.gains) > 0
+    if tabled:
+        learn(moves.table, copies, level_start, level)
+    covering, ruled = arrays.kind == COVER, arrays.ruled == 1
+    best: Any = np.int64(-1)
+    best_gain, evaluations = 0.0, np.int64(0)
+    n = len(chosen)
+    left, right = np.int64(-1), np.int64(0)  # the chosen units before and after one that has seams
+    for move in range(len(add_start) - 1):
+        last: Any = add_unit[add_start[move]]
+        length = held_length + lengths[last]
+        if quick[move] > 0:  # most do not fit: that is asked before anything else
+            if length > max_length or chosen[last] == 1 or barred[last] != 0:
+                continue
+        else:
+            last, length, allowed = np.int64(-1), held_length, True
+            for entry in range(add_start[move], add_start[move + 1]):
+                unit = add_unit[entry]
+                if chosen[unit] == 0:
+                    last = unit
+                    length += lengths[unit]
+                    allowed = allowed and barred[unit] == 0
+            if last < 0 or not allowed or length > max_length:
+                continue
+        evaluations += 1
+        if quick[move] > 0:
+            joined = False
+            if quick[move] == JOINED:
+                while right < n and (right < last or chosen[right] == 0):
+                    if chosen[right] == 1:
+                        left = right
+                    right += 1
+                joined, top, bottom = changed_joined(
+                    copies,
+                    unit_start,
+                    unit_feature,
+                    unit_count,
+                    level_start,
+                    level,
+                    slot,
+                    seam_start,
+                    seam_second,
+                    seam_feature,
+                    seam_count,
+                    left,
+                    last,
+                    right,
+                    np.int64(1),
+                )
+            if tabled and not joined:
+                top, bottom = gains[last], np.int64(0)
+            elif not joined:
+                top, bottom = brought(
+                    copies, unit_start, unit_feature, unit_count, level_start, level, slot, covering, last
+                )
+            top += top_before + mass[0, last]
+            bottom += bottom_before + mass[1, last]
+            gain = float(top - top_before) if covering else gain_of(top, bottom, before[1], before[2], value)
+            if gain <= 0.0 and (covering or before[0] == 0 or length == held_length):
+                continue
+        else:
+            found = look_at_all(arrays, state, add_start, add_unit, move, last, turned)
+            gain = float(before[0] - found[0]) if covering else gain_of(found[1], found[2], before[1], before[2], value)
+            if found[0] > before[0] or (gain <= 0.0 and ahead(found, before) <= 0):
+                continue
+            if ruled and not covering:
+                gain += RULED * (before[0] - found[0])
+        added = length - held_length
+        if dense and added > 0:
+            gain /= added
+        elif dense and gain > 0.0:  # what costs nothing comes first
+            gain *= 1e12
+        if noise > 0.0 and gain > 0.0:
+            gain *= 1.0 - noise * below(draws, np.int64(1024)) / 1024.0
+        if best < 0 or gain > best_gain:
+            best, best_gain = move, gain
+    return best, evaluations
+
+
+@njit(cache=True)
+def best_drop(arrays: Any, moves: Any, state: Any, forced: bool, barred: Any, draws: Any, noise: float) -> Any:
+    """Return the unit that is best dropped, with its descendants, or -1, and how many were evaluated.
+
+    Parameters
+    ----------
+    forced : bool
+        The one that loses least per length (of a cover, that uncovers least), whether or not that is better than to
+        drop none; otherwise the one after which the rank is best, if it is better than now.
+    barred : (units,)
+        Units that stay, if one is forced, are not 0.
+    draws : (1,)
+        State of the generator, see `below`.
+    noise : float
+        Each loss is multiplied by a random factor from 1 to 1 + noise.
+    """
+    before = rank(arrays, state)
+    value = before[1] / before[2]
+    turned = np.empty(len(state.chosen), np.int64)
+    lengths, unit_start, unit_feature, unit_count = (
+        arrays.lengths,
+        arrays.unit_start,
+        arrays.unit_feature,
+        arrays.unit_count,
+    )
+    level_start, level, slot, mass = arrays.level_start, arrays.level, arrays.slot, arrays.mass
+    chosen, copies, drop_start, quick = state.chosen, state.copies, moves.drop_start, moves.quick
+    covering = arrays.kind == COVER
+    best: Any = np.int64(-1)
+    best_rank, best_loss, evaluations = before, 0.0, np.int64(0)
+    seam_start, seam_second, seam_feature, seam_count = (
+        arrays.seam_start,
+        arrays.seam_second,
+        arrays.seam_feature,
+        arrays.seam_count,
+    )
+    rising = moves.table.rising == 1 and not forced and before[0] == 0
+    n = len(chosen)
+    left, here = np.int64(-1), np.int64(-1)
+    for unit in range(n):
+        if chosen[unit] == 0:
+            continue
+        left, here = here, np.int64(unit)
+        if forced and barred[unit] != 0:
+            continue
+        evaluations += 1
+        if quick[unit] == ALONE and drop_start[unit + 1] - drop_start[unit] == 1:
+            length = before[3] - lengths[unit]
+            violation = violation_of(arrays, length)
+            if covering:
+                violation += state.scalars[MISSING]
+                top, bottom = -length, np.int64(1)
+            else:
+                top, bottom = state.totals[0] - mass[0, unit], state.totals[1] - mass[1, unit]
+            for entry in range(unit_start[unit], unit_start[unit + 1]):
+                feature = unit_feature[entry]
+                base = level_start[feature]
+                full = level_start[feature + 1] - 1 - base
+                new = copies[feature] - unit_count[entry]
+                if new < full:
+                    old = min(copies[feature], full)
+                    if covering:
+                        violation += old - new
+                    elif slot[feature] == 0:
+                        top -= level[base + old] - level[base + new]
+                    else:
+                        bottom -= level[base + old] - level[base + new]
+                    if rising and top < before[1] and bottom == before[2]:
+                        break  # it is less already, and what follows makes it no more
+            if bottom <= 0:
+                top, bottom = np.int64(0), np.int64(1)
+            found = violation, top, bottom, length
+        elif quick[unit] == JOINED and drop_start[unit + 1] - drop_start[unit] == 1:
+            right = here + 1
+            while right < n and chosen[right] == 0:
+                right += 1
+            _, top, bottom = changed_joined(
+                copies,
+                unit_start,
+                unit_feature,
+                unit_count,
+                level_start,
+                level,
+                slot,
+                seam_start,
+                seam_second,
+                seam_feature,
+                seam_count,
+                left,
+                here,
+                right,
+                np.int64(-1),
+            )
+            length = before[3] - lengths[unit]
+            top, bottom = top + state.totals[0] - mass[0, unit], bottom + state.totals[1] - mass[1, unit]
+            if bottom <= 0:
+                top, bottom = np.int64(0), np.int64(1)
+            found = violation_of(arrays, length), top, bottom, length
+        else:
+            found = look_at_all(arrays, state, drop_start, moves.drop_unit, unit, unit, turned)
+        if forced:
+            lost = float(found[0] - before[0]) if covering else value - found[1] / found[2]
+            loss = lost / max(1, before[3] - found[3])
+            if noise > 0.0:
+                loss *= 1.0 + noise * below(draws, np.int64(1024)) / 1024.0
+            if best < 0 or loss < best_loss:
+                best, best_loss = unit, loss
+        elif improves(found, best_rank):
+            best, best_rank = unit, found
+    return best, evaluations
+
+
+PHASE, CURSOR, SECOND, IDLE, PAIRS, EVALUATIONS = 0, 1, 2, 3, 4, 5
+_SETTLE, _SWAP, _SWAP_DENSE, _SWAP_TWO, OPTIMUM = 0, 1, 2, 3, 4
+
+
+class Descent(NamedTuple):
+    """Where the descent is.
+
+    Attributes
+    ----------
+    state : State
+        The selection it has reached.
+    held : (units,)
+        Room for the selection before a move.
+    barred : (units,)
+        Not 0 where a unit may not be chosen.
+    control : (6,)
+        Phase, the first and the second unit that are dropped next, units tried since the last improvement, whether
+        swaps of two units are wanted, moves evaluated so far.
+    draws : (1,)
+        State of the random generator (`optsum.heuristics.moves.below`).
+    """
+
+    state: State
+    held: IntArray
+    barred: IntArray
+    control: IntArray
+    draws: IntArray
+
+
+def start(arrays: Arrays, chosen: IntArray, seed: int = 0, *, pairs: bool = True) -> Descent:
+    """Return a descent that stands at a selection.
+
+    Parameters
+    ----------
+    chosen : (units,)
+        0/1 decisions, closed under parents.
+    pairs : bool
+        Whether swaps of two units are tried.
+    """
+    n = len(arrays.lengths)
+    descent = Descent(
+        empty_state(arrays),
+        np.zeros(n, np.int64),
+        np.zeros(n, np.int64),
+        np.array([_SETTLE, 0, 1, 0, int(pairs), 0], np.int64),
+        np.array([seed], np.int64),
+    )
+    become(arrays, descent.state, chosen)
+    return descent
+
+
+def tiny() -> tuple[Arrays, Neighbourhood, IntArray]:
+    """Return an instance of one unit, its moves and its only selection: to compile kernels on."""
+    instance = Coverage.of([1], [{0: 1}], [[1]])
+    arrays = arrays_of(instance)
+    assert arrays is not None  # noqa: S101 - its numbers are small
+    return arrays, neighbourhood_of(instance), np.ones(1, np.int64)
+
+
+@compiles
+def prepare() -> None:
+    """Compile the kernels, or load them."""
+    arrays, moves, chosen = tiny()
+    descend(arrays, moves, start(arrays, chosen), 1)
+
+
+@njit(cache=True)
+def restart(descent: Any, pairs: int) -> None:
+    """Start again from the selection that the state holds."""
+    control = descent.control
+    control[PHASE], control[CURSOR], control[SECOND], control[IDLE], control[PAIRS] = _SETTLE, 0, 1, 0, pairs
+
+
+@njit(cache=True)
+def refill(arrays: Any, moves: Any, descent: Any, dense: bool, noise: float) -> Any:
+    """Add what helps and fits, best move first; return the number of moves evaluated."""
+    evaluations = np.int64(0)
+    while True:
+        move, looked = best_add(arrays, moves, descent.state, descent.barred, descent.draws, dense, noise)
+        evaluations += looked
+        if move < 0:
+            return evaluations
+        add(arrays, moves, descent.state, move)
+
+
+@njit(cache=True)
+def settle(arrays: Any, moves: Any, descent: Any, dense: bool) -> Any:
+    """Drop what is too long, add what helps, drop what does not; return the number of moves evaluated."""
+    state, barred, evaluations = descent.state, descent.barred, np.int64(0)
+    while state.scalars[LENGTH] > arrays.max_length:
+        unit, looked = best_drop(arrays, moves, state, np.bool_(True), barred, descent.draws, 0.0)
+        evaluations += looked
+        if unit < 0:
+            break
+        drop(arrays, moves, state, unit, barred, barred[unit])
+    while True:
+        evaluations += refill(arrays, moves, descent, dense, 0.0)
+        unit, looked = best_drop(arrays, moves, state, np.bool_(False), barred, descent.draws, 0.0)
+        evaluations += looked
+        if unit < 0:
+            return evaluations
+        while unit >= 0:
+            drop(arrays, moves, state, unit, barred, np.int64(0))
+            unit, looked = best_drop(arrays, moves, state, np.bool_(False), barred, descent.draws, 0.0)
+            evaluations += looked
+
+
+@njit(cache=True)
+def _swap(arrays: Any, moves: Any, descent: Any, first: int, second: int, dense: bool) -> Any:
+    """Drop one unit or two and fill up; take it back unless it helps."""
+    state, barred = descent.state, descent.barred
+    overwrite(descent.held, state.chosen)
+    before = rank(arrays, state)
+    drop(arrays, moves, state, first, barred, np.int64(1))
+    if second >= 0:
+        drop(arrays, moves, state, second, barred, np.int64(1))
+    descent.control[EVALUATIONS] += 1 + settle(arrays, moves, descent, dense)
+    better = improves(rank(arrays, state), before)
+    if not better:
+        become(arrays, state, descent.held)
+    for unit in range(len(barred)):
+        barred[unit] = 0
+    return better
+
+
+@njit(cache=True)
+def descend(arrays: Any, moves: Any, descent: Any, until: int) -> bool:
+    """Go on until a local optimum is reached, or so many moves are evaluated in all; return whether it is reached."""
+    state, control = descent.state, descent.control
+    n = len(state.chosen)
+    while control[PHASE] != OPTIMUM:
+        if control[EVALUATIONS] >= until:
+            return False
+        if control[PHASE] == _SETTLE:
+            control[EVALUATIONS] += settle(arrays, moves, descent, np.bool_(False))
+            control[PHASE], control[IDLE] = _SWAP, 0
+        elif control[PHASE] < _SWAP_TWO:
+            unit = control[CURSOR]
+            if control[IDLE] >= n:
+                control[PHASE] += 1
+                control[IDLE] = 0
+                if control[PHASE] == _SWAP_TWO:
+                    control[CURSOR], control[SECOND] = 0, 1
+                    if control[PAIRS] == 0:
+                        control[PHASE] = OPTIMUM
+                continue
+            control[CURSOR] = unit + 1 if unit + 1 < n else 0
+            control[IDLE] += 1
+            if state.chosen[unit] == 1 and _swap(
+                arrays, moves, descent, unit, np.int64(-1), control[PHASE] == _SWAP_DENSE
+            ):
+                control[PHASE] = _SETTLE  # what was dropped may help again
+        else:
+            first, second = control[CURSOR], control[SECOND]
+            if first >= n:
+                control[PHASE] = OPTIMUM
+                continue
+            if second >= n or state.chosen[first] == 0:
+                control[CURSOR], control[SECOND] = first + 1, first + 2
+                continue
+            control[SECOND] = second + 1
+            if state.chosen[second] == 1 and _swap(arrays, moves, descent, first, second, np.bool_(False)):
+                control[PHASE], control[CURSOR] = _SETTLE, 0
+    return True

@@ -1,0 +1,764 @@
+r"""Branch and bound for minimum covers: one proven (`solve_cover`), or all, counted exactly (`enumerate_covers`).
+
+Hirao et al. 2004 (TSC3), section 3.1.1, asks for the smallest set of source sentences from which an abstract can be
+made and calls it a constraint satisfaction problem; how it was solved there is not said. Here it is
+
+1. reduced by rules that lose no minimum cover (`reduced`), and split into independent parts;
+2. bounded by shares of the lengths, the duals of a relaxation, in integers (`Shares`); what the bound alone
+   decides within the length allowed is fixed;
+3. branched on: a unit is chosen, or ruled out.
+
+What can still be reached from a state does not depend on how the state was reached, so each is solved once, and its
+minimum covers become one node of a decision diagram: there may be more of them than could ever be listed.
+
+The length allowed starts at the bound and rises to the least bound of what was cut off until covers are found; those
+are all minimum covers, and nothing longer was ever looked at.
+
+**Rules.** Only rules that lose no minimum cover are here, because ties are counted:
+
+* a unit that all alternatives of a clause share is in every cover;
+* an alternative that contains another of its clause adds nothing;
+* a clause is implied by another if each alternative of that one contains one of its own;
+* clauses without a unit in common are problems of their own.
+
+**Bound.** Let each clause i get a share :math:`s_{iu} \ge 0` of the length of unit u, so that the shares of a unit
+add up to at most its length :math:`c_u`. Every cover X holds an alternative :math:`A_i` of each clause, so
+
+.. math:: \sum_{u \in X} c_u \ge \sum_i \sum_{u \in A_i} s_{iu} \ge \sum_i \min_{A \in i} \sum_{u \in A} s_{iu}.
+
+The best shares are duals of the relaxed program (`optsum.program.cover`): that of clause i's row for unit u. They are
+floats; rounded to multiples of 1/65536 so that no length is shared out twice, they give a bound in integers. The
+tolerances of floating point can make it weaker, never wrong.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial, reduce
+from heapq import heapify, heappop, heappush
+from math import isfinite
+from operator import and_
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from optsum.contracts.result import Termination
+from optsum.contracts.run import CERTIFICATE_S, Limits, Run, Stopped
+from optsum.coverage.clauses import (
+    Bits,
+    Clause,
+    Clauses,
+    canonical,
+    clauses_of,
+    contains_one,
+    interchangeable,
+    members,
+    support,
+    without,
+)
+from optsum.coverage.instance import Coverage
+from optsum.optima.diagram import EMPTY_FAMILY, EMPTY_SET, Diagram
+from optsum.optima.optima import Optima
+from optsum.program.cover import cover_program
+from optsum.program.dual_bound import SCALE
+from optsum.program.highs import new_highs, pass_model, run
+from optsum.system.deadline import NEVER, Deadline
+from optsum.system.recursion import deep_recursion
+
+from .engine.monitor import Monitor, stop_at
+
+_QUADRATIC = 600
+"""Alternatives up to which clauses are compared pair by pair."""
+
+
+def take(clauses: Iterable[Sequence[Bits]], units: Bits) -> list[Clause]:
+    """Return the clauses that remain once `units` are chosen."""
+    left = []
+    for clause in clauses:
+        touched = [alternative & ~units for alternative in clause if alternative & units]
+        if not touched:
+            left.append(tuple(clause))
+        elif 0 not in touched:
+            left.append(_minimal(touched, [alternative for alternative in clause if not alternative & units]))
+    return left
+
+
+def _minimal(touched: list[Bits], others: list[Bits]) -> Clause:
+    """Drop alternatives that contain another one; among `others` none does."""
+    resting = set(others)
+    kept: list[Bits] = []
+    for candidate in sorted(set(touched), key=int.bit_count):
+        if not contains_one(candidate, resting) and not contains_one(candidate, kept):
+            kept.append(candidate)
+    return (*kept, *[other for other in others if not contains_one(other, kept)])
+
+
+def reduced(clauses: Iterable[Sequence[Bits]]) -> tuple[Bits, Clauses]:
+    """Apply the rules until none does anything.
+
+    Parameters
+    ----------
+    clauses : iterable
+        Each with an alternative at least.
+
+    Returns
+    -------
+    forced : Bits
+        Units that are in every cover.
+    clauses : Clauses
+        What remains, without them, in canonical order.
+    """
+    left = [tuple(clause) for clause in clauses]
+    forced = 0
+    while shared := support([(reduce(and_, clause),) for clause in left]):
+        forced |= shared
+        left = take(left, shared)
+    left = list({tuple(sorted(clause)) for clause in left})
+    if sum(map(len, left)) <= _QUADRATIC:
+        left = _not_implied(left)
+    return forced, tuple(sorted(left))
+
+
+def _not_implied(clauses: list[Clause]) -> list[Clause]:
+    units = [support([clause]) for clause in clauses]
+    kept: list[int] = []
+    # Fewest alternatives first: these imply others. Of two that imply each other the first stays.
+    for index in sorted(range(len(clauses)), key=lambda index: (len(clauses[index]), clauses[index])):
+        if not any(units[other] & units[index] and _implies(clauses[other], clauses[index]) for other in kept):
+            kept.append(index)
+    return [
+        clauses[index]
+        for place, index in enumerate(kept)
+        if not any(
+            units[other] & units[index] and _implies(clauses[other], clauses[index]) for other in kept[place + 1 :]
+        )
+    ]
+
+
+def _implies(strong: Clause, weak: Clause) -> bool:
+    return all(any(small & large == small for small in weak) for large in strong)
+
+
+def parts(clauses: Clauses) -> list[Clauses]:
+    """Split into clauses that hang together by common units."""
+    groups: list[tuple[Bits, list[Clause]]] = []
+    for clause in clauses:
+        units, merged = support([clause]), [clause]
+        apart = []
+        for group in groups:
+            if group[0] & units:
+                units |= group[0]
+                merged.extend(group[1])
+            else:
+                apart.append(group)
+        groups = [*apart, (units, merged)]
+    return [tuple(sorted(merged)) for _, merged in groups]
+
+
+class Families:
+    """Nodes (unit, without, with) as in `optsum.optima.diagram.Diagram`; a family is the number of its root."""
+
+    def __init__(self) -> None:
+        self._nodes: list[tuple[int, int, int]] = [(-1, EMPTY_FAMILY, EMPTY_FAMILY), (-1, EMPTY_SET, EMPTY_SET)]
+        self._known: dict[tuple[int, int, int], int] = {}
+
+    def node(self, unit: int, lacking: int, having: int) -> int:
+        """Return the sets of `lacking`, and those of `having` with the unit added."""
+        if having == EMPTY_FAMILY:
+            return lacking
+        key = (unit, lacking, having)
+        number = self._known.get(key)
+        if number is None:
+            number = self._known[key] = len(self._nodes)
+            self._nodes.append(key)
+        return number
+
+    def add_all(self, units: Iterable[int], family: int) -> int:
+        """Add units to every set of a family."""
+        if family == EMPTY_FAMILY:
+            return family
+        for unit in units:
+            family = self.node(unit, EMPTY_FAMILY, family)
+        return family
+
+    def add_any(self, units: Iterable[int], family: int) -> int:
+        """Add every subset of the units to every set of a family."""
+        if family == EMPTY_FAMILY:
+            return family
+        for unit in units:
+            family = self.node(unit, family, family)
+        return family
+
+    def product(self, left: int, right: int) -> int:
+        """Return the unions of a set of each of two families that have no unit in common."""
+        if left == EMPTY_FAMILY or right == EMPTY_FAMILY:
+            return EMPTY_FAMILY
+        if right == EMPTY_SET:
+            return left
+        # Branches have smaller numbers, so they are ready when their node is.
+        moved = {EMPTY_FAMILY: EMPTY_FAMILY, EMPTY_SET: right}
+        for number in self._below(left):
+            unit, lacking, having = self._nodes[number]
+            moved[number] = self.node(unit, moved[lacking], moved[having])
+        return moved[left]
+
+    def spread(self, family: int, classes: Mapping[int, Sequence[int]]) -> int:
+        """Let units stand for others: each set that holds one becomes a set with each of its class."""
+        moved = {EMPTY_FAMILY: EMPTY_FAMILY, EMPTY_SET: EMPTY_SET}
+        for number in self._below(family):
+            unit, lacking, having = self._nodes[number]
+            spread = moved[lacking]
+            for twin in classes.get(unit, (unit,)):
+                spread = self.node(twin, spread, moved[having])
+            moved[number] = spread
+        return moved[family]
+
+    def _below(self, family: int) -> list[int]:
+        """Return the nodes that are reached from a family's, ascending."""
+        reached, stack = {family}, [family]
+        while stack:
+            for branch in self._nodes[stack.pop()][1:]:
+                if branch not in reached:
+                    reached.add(branch)
+                    stack.append(branch)
+        return sorted(reached - {EMPTY_FAMILY, EMPTY_SET})
+
+    def adopt(self, diagram: Diagram) -> int:
+        """Return the family of a diagram."""
+        moved = [EMPTY_FAMILY, EMPTY_SET]
+        for unit, lacking, having in diagram.nodes[2:].tolist():
+            moved.append(self.node(unit, moved[lacking], moved[having]))
+        return moved[diagram.root]
+
+    def diagram(self, family: int) -> Diagram:
+        """Return a family as an object of its own."""
+        return Diagram.of_nodes(np.array(self._nodes, np.int32).reshape(-1, 3), family)
+
+
+_SMALL: Final = 10_000
+"""Entries of a linear program that takes less than a tenth of a second: it is solved here, others apart."""
+
+
+class Fixed(NamedTuple):
+    """What all covers within a length limit have in common.
+
+    Attributes
+    ----------
+    inside, outside : Bits
+        Units that each of them holds, and units that none holds.
+    clauses : Clauses
+        Less the alternatives that none holds.
+    cut : int
+        Lower bound of the covers for which one of these does not hold.
+    """
+
+    inside: Bits
+    outside: Bits
+    clauses: Clauses
+    cut: int
+
+
+@dataclass(frozen=True)
+class Shares:
+    """The lengths of the units, shared out among the clauses of some clauses.
+
+    Attributes
+    ----------
+    clauses : Clauses
+    lengths : sequence of int
+    share : sequence of dict
+        For each clause, unit -> share in multiples of 1 / `SCALE`.
+    chosen : dict
+        Unit -> its value in the relaxation: a hint for branching.
+    """
+
+    clauses: Clauses
+    lengths: Sequence[int]
+    share: Sequence[dict[int, int]]
+    chosen: dict[int, float]
+
+    @cached_property
+    def sums(self) -> list[list[int]]:
+        """Summed shares of each alternative of each clause."""
+        return [
+            [sum([share[unit] for unit in members(alternative)]) for alternative in clause]
+            for clause, share in zip(self.clauses, self.share, strict=True)
+        ]
+
+    @cached_property
+    def total(self) -> int:
+        """Every cover of the clauses has at least this length, in multiples of 1 / `SCALE`."""
+        return sum(map(min, self.sums))
+
+    @property
+    def bound(self) -> int:
+        """Every cover of the clauses has at least this length."""
+        return -(-self.total // SCALE)
+
+    def fixed(self, limit: int) -> Fixed:
+        """Return what every cover within a length limit has in common."""
+        slack = limit * SCALE - self.total
+        # What is added to the bound if a unit is ruled out, and if it is chosen.
+        dearer_without: dict[int, int] = {}
+        dearer_with: dict[int, int] = {}
+        left = []
+        least_cut = sys.maxsize
+        for clause, share, sums in zip(self.clauses, self.share, self.sums, strict=True):
+            least = min(sums)
+            for unit in members(clause[sums.index(least)]):
+                bit = 1 << unit
+                others = [value for alternative, value in zip(clause, sums, strict=True) if not alternative & bit]
+                grows = min(others) - least if others else sys.maxsize
+                dearer_without[unit] = dearer_without.get(unit, 0) + grows
+            relief = dict.fromkeys(share, 0)
+            kept = []
+            for alternative, value in zip(clause, sums, strict=True):
+                for unit in members(alternative):
+                    relief[unit] = max(relief[unit], least - value + share[unit])
+                if value - least <= slack:
+                    kept.append(alternative)
+                else:
+                    least_cut = min(least_cut, value - least)
+            left.append(tuple(kept))
+            for unit, saved in relief.items():
+                dearer_with[unit] = dearer_with.get(unit, SCALE * self.lengths[unit]) - saved
+        inside = {unit: more for unit, more in dearer_without.items() if more > slack}
+        outside = {unit: more for unit, more in dearer_with.items() if more > slack}
+        least_cut = min([least_cut, *inside.values(), *outside.values()])
+        return Fixed(
+            sum([1 << unit for unit in inside]),
+            sum([1 << unit for unit in outside]),
+            tuple(left),
+            -(-(self.total + least_cut) // SCALE),
+        )
+
+
+class Relaxer:
+    """Solves relaxations; one HiGHS object serves them all.
+
+    Parameters
+    ----------
+    lengths : of all units
+    deadline : Deadline
+        Shares that are not there by then are 0.
+    """
+
+    def __init__(self, lengths: Sequence[int], deadline: Deadline = NEVER) -> None:
+        self._lengths = lengths
+        self._deadline = deadline
+        self._highs: Any = None
+        self.solved = 0
+
+    def shares(self, clauses: Clauses) -> Shares:
+        """Return the best shares, as far as floating point finds them."""
+        import highspy
+
+        units = list(members(support(clauses)))
+        program, links = cover_program(clauses, units, self._lengths)
+        if self._highs is None:
+            self._highs = new_highs()
+            self._highs.setOptionValue("presolve", "off")
+        self._highs.clearModel()
+        # An upper limit of 1 holds by itself; as a limit it would take a part of the duals.
+        pass_model(self._highs, replace(program, upper=2 * program.upper), relaxed=True)
+        ended = run(self._highs, self._deadline, apart=len(program.row_column) > _SMALL)
+        self.solved += 1
+        if not ended:  # it must not be asked anything
+            self._highs = None
+        left = {unit: SCALE * self._lengths[unit] for unit in units}
+        if not ended or self._highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+            return Shares(clauses, self._lengths, [dict.fromkeys(linked, 0) for linked in links], {})
+        solution = self._highs.getSolution()
+        duals, values = solution.row_dual, solution.col_value
+        share: list[dict[int, int]] = []
+        for clause, linked in enumerate(links):
+            own: dict[int, int] = {}
+            for unit, row in linked.items():
+                dual = duals[clause] if row < 0 else -duals[row]
+                own[unit] = min(left[unit], int(dual * SCALE)) if isfinite(dual) and dual > 0 else 0
+                left[unit] -= own[unit]
+            share.append(own)
+        return Shares(clauses, self._lengths, share, dict(zip(units, values, strict=False)))
+
+
+_SHARES_KEPT = 1000
+"""Shares are asked for twice, soon after one another."""
+
+
+@dataclass(frozen=True)
+class MinimumCovers:
+    """What a search found.
+
+    Attributes
+    ----------
+    minimum : int or None
+        Summed length of every minimum cover; None if nothing covers.
+    covers : Diagram
+        All minimum covers, or one of them, as sets of units.
+    nodes : int
+        States that were looked at.
+    relaxations : int
+        Linear programs solved.
+    """
+
+    minimum: int | None
+    covers: Diagram
+    nodes: int
+    relaxations: int
+
+
+def minimum_covers(
+    instance: Coverage,
+    *,
+    every: bool = True,
+    on_node: Callable[[], object] | None = None,
+    on_bound: Callable[[int], object] | None = None,
+    deadline: Deadline = NEVER,
+) -> MinimumCovers:
+    """Find all minimum covers, or one.
+
+    Parameters
+    ----------
+    instance : Coverage
+        A cover (`optsum.coverage.clauses.is_cover`).
+    every : bool
+        All of them; otherwise one.
+    on_node : callable, optional
+        Called before each state; what it raises ends the search.
+    on_bound : callable, optional
+        Called with each better lower bound of the minimum.
+
+    Raises
+    ------
+    Stopped
+        When the deadline has passed.
+    UnsupportedError
+        If the instance is no cover.
+
+    Examples
+    --------
+    >>> from optsum.coverage.instance import Sense, Joint
+    >>> joints = (Joint(0, (1, 2)), Joint(1, (0, 2)))
+    >>> tiny = Coverage.of([1, 1, 1], [{0: 1}, {}, {}], [[1], [1]], joints=joints, goal=Sense.MINIMIZE)
+    >>> found = minimum_covers(tiny)
+    >>> found.minimum, list(found.covers)
+    (2, [(0, 2)])
+    """
+    check = partial(stop_at, deadline)
+    clauses = clauses_of(instance, check)
+    lengths = instance.lengths.tolist()
+    search = CoverSearch(lengths, every=every, on_node=on_node, deadline=deadline)
+    if not all(clauses):
+        return MinimumCovers(None, search.families.diagram(EMPTY_FAMILY), 0, 0)
+    kept, classes = interchangeable(canonical(clauses, check), lengths, every=every, check=check)
+    minimum, family = search.run(kept, on_bound)
+    family = search.families.spread(family, classes)
+    return MinimumCovers(minimum, search.families.diagram(family), search.nodes, search.relaxer.solved)
+
+
+class CoverSearch:
+    """One search; see the module's text.
+
+    Parameters
+    ----------
+    lengths : of all units
+    every, on_node : as of `minimum_covers`
+        What is called at a node has to end the search when the deadline has passed.
+    deadline : Deadline
+        Bounds become weaker from then on.
+    """
+
+    def __init__(
+        self,
+        lengths: Sequence[int],
+        *,
+        every: bool = True,
+        on_node: Callable[[], object] | None = None,
+        deadline: Deadline = NEVER,
+    ) -> None:
+        self.families = Families()
+        self.relaxer = Relaxer(lengths, deadline)
+        self.nodes = 0
+        self._lengths = lengths
+        self._every = every
+        self._on_node = on_node
+        self._weightless = sum([1 << unit for unit, length in enumerate(lengths) if length == 0])
+        self._solved: dict[Clauses, tuple[int, int]] = {}  # length and family of its minimum covers
+        self._bounds: dict[Clauses, int] = {}  # proven lower bound of what was not solved
+        self._shares: dict[Clauses, Shares] = {}
+
+    def run(self, state: Clauses, on_bound: Callable[[int], object] | None = None) -> tuple[int, int]:
+        """Return the minimum and the family of covers of clauses that each have an alternative."""
+        everything = (1 << len(self._lengths)) - 1
+        allowed = 0
+        with deep_recursion():  # each choice of a unit nests three calls
+            while True:
+                length, family = self._within(state, allowed, everything)
+                if family != EMPTY_FAMILY:
+                    return length, family
+                allowed = length
+                if on_bound is not None:
+                    on_bound(allowed)
+
+    def _length(self, units: Bits) -> int:
+        return sum([self._lengths[unit] for unit in members(units)])
+
+    def _within(self, state: Sequence[Clause], allowed: int, undecided: Bits) -> tuple[int, int]:
+        """Return the minimum and its covers if it is at most `allowed`; else a bound above `allowed`, and no family.
+
+        Covers are made of `undecided` units. Only those without length matter beyond the clauses: they may be in
+        a minimum cover and add nothing.
+        """
+        if not all(state):
+            return sys.maxsize, EMPTY_FAMILY
+        forced, state = reduced(state)
+        length = self._length(forced)
+        groups = sorted(parts(state), key=lambda group: sum(map(len, group)))
+        least = [self._bound(group) for group in groups]
+        total = length + sum(least)
+        found = []
+        for place, group in enumerate(groups):
+            if total > allowed:
+                return total, EMPTY_FAMILY
+            needed, covers = self._part(group, allowed - total + least[place])
+            total += needed - least[place]
+            found.append(covers)
+        if total > allowed or EMPTY_FAMILY in found:
+            return total, EMPTY_FAMILY
+        family = EMPTY_SET
+        for covers in reversed(found):  # a product copies its left side, so the largest comes first
+            family = self.families.product(covers, family)
+        if self._every and (idle := undecided & self._weightless & ~forced & ~support(state)):
+            family = self.families.add_any(members(idle), family)
+        return total, self.families.add_all(members(forced), family)
+
+    def _bound(self, group: Clauses) -> int:
+        if group in self._solved:
+            return self._solved[group][0]
+        if len(group) == 1:
+            self._bounds[group] = min(map(self._length, group[0]))
+        return self._bounds.get(group) or self._relax(group).bound
+
+    def _relax(self, group: Clauses) -> Shares:
+        shares = self._shares.get(group)
+        if shares is None:
+            if len(self._shares) >= _SHARES_KEPT:
+                self._shares.clear()
+            shares = self._shares[group] = self.relaxer.shares(group)
+            self._bounds[group] = max(self._bounds.get(group, 0), shares.bound)
+        return shares
+
+    def _part(self, group: Clauses, allowed: int) -> tuple[int, int]:
+        """As `_within`, for clauses that hang together and are reduced."""
+        if group in self._solved:
+            length, family = self._solved[group]
+            return length, family if length <= allowed else EMPTY_FAMILY
+        if self._bound(group) > allowed:
+            return self._bounds[group], EMPTY_FAMILY
+        if self._on_node is not None:
+            self._on_node()
+        self.nodes += 1
+        if len(group) == 1 and not support(group) & self._weightless:
+            length, family = self._single(group[0])
+        else:
+            length, family = self._branch(group, allowed)
+        if family == EMPTY_FAMILY:
+            self._bounds[group] = max(self._bounds[group], length)
+        else:
+            self._solved[group] = length, family
+        return length, family if length <= allowed else EMPTY_FAMILY
+
+    def _single(self, clause: Clause) -> tuple[int, int]:
+        """One clause: its shortest alternatives."""
+        lengths = list(map(self._length, clause))
+        least = min(lengths)
+        shortest = [alternative for alternative, length in zip(clause, lengths, strict=True) if length == least]
+        sets = [tuple(members(units)) for units in (shortest if self._every else shortest[:1])]
+        return least, self.families.adopt(Diagram.of_sets(sets))
+
+    def _branch(self, group: Clauses, allowed: int) -> tuple[int, int]:
+        """Fix what the bound decides, or choose a unit and rule it out."""
+        shares = self._relax(group)
+        units = support(group)
+        fixed = shares.fixed(allowed)
+        if fixed.inside or fixed.outside or fixed.clauses != group:
+            if fixed.inside & fixed.outside:
+                return fixed.cut, EMPTY_FAMILY
+            state = take(without(fixed.clauses, fixed.outside), fixed.inside)
+            length = self._length(fixed.inside)
+            more, family = self._within(state, allowed - length, units & ~fixed.inside & ~fixed.outside)
+            if family == EMPTY_FAMILY:
+                return min(length + more, fixed.cut), EMPTY_FAMILY
+            return length + more, self.families.add_all(members(fixed.inside), family)
+        unit = _branching_unit(group, shares)
+        bit = 1 << unit
+        longer, having = self._within(take(group, bit), allowed - self._lengths[unit], units & ~bit)
+        longer += self._lengths[unit]
+        if having != EMPTY_FAMILY:
+            allowed = longer if self._every else longer - 1
+        length, lacking = self._within(without(group, bit), allowed, units & ~bit)
+        if lacking == EMPTY_FAMILY:
+            return (min(longer, length) if having == EMPTY_FAMILY else longer), self.families.node(
+                unit, lacking, having
+            )
+        if length < longer:
+            having = EMPTY_FAMILY
+        return length, self.families.node(unit, lacking, having)
+
+
+def _branching_unit(group: Clauses, shares: Shares) -> int:
+    """Return the unit that most clauses name, among those that the relaxation takes in part if there are any."""
+    count: dict[int, int] = {}
+    for clause in group:
+        for unit in members(support([clause])):
+            count[unit] = count.get(unit, 0) + 1
+    parted = [unit for unit in count if 0.001 < shares.chosen.get(unit, 0.0) < 0.999]
+    return max(parted or count, key=lambda unit: (count[unit], -unit))
+
+
+_OFTEN: Final = 1000
+"""Alternatives between two questions whether to go on."""
+
+
+def solve_cover(run: Run) -> None:
+    """Search a run whose problem is a cover; the run learns covers, bounds, nodes and the proof.
+
+    Raises
+    ------
+    UnsupportedError
+        If the problem's instance is no cover (`optsum.coverage.clauses.is_cover`).
+    Stopped
+        When a limit is reached.
+    """
+    coverage = run.problem.coverage
+
+    def on_node() -> None:
+        run.count(nodes=1)
+        run.check()
+
+    clauses = clauses_of(coverage, run.check)
+    if all(clauses):
+        run.see(members(quick_cover(clauses, coverage.lengths.tolist(), run.check)))
+    found = minimum_covers(coverage, every=False, on_node=on_node, on_bound=run.raise_bound, deadline=run.deadline)
+    for cover in found.covers:
+        run.see(cover)
+    run.statistics["relaxations"] = found.relaxations
+    run.prove()
+
+
+def enumerate_covers(
+    coverage: Coverage,
+    limits: Limits | None = None,
+    *,
+    every: bool = True,
+    should_stop: Callable[[], bool] | None = None,
+) -> Optima:
+    """Find all minimum covers, counted exactly.
+
+    Parameters
+    ----------
+    coverage : Coverage
+        A cover (`optsum.coverage.clauses.is_cover`).
+    limits : Limits, optional
+        Seconds and nodes (states looked at); the others do not apply.
+    every : bool
+        All of them; otherwise the answer is complete with one.
+    should_stop : callable, optional
+        Asked at every node; true ends the search ("interrupted").
+
+    Returns
+    -------
+    Optima
+        `value` is the summed length. Without a limit in the way it is complete; an instance that cannot be covered
+        has no set and the value 0. If a limit is reached, it holds one cover: a minimum cover where that much was
+        proven (`value` equals `bound`), otherwise a good one.
+
+    Raises
+    ------
+    UnsupportedError
+        If the instance is no cover.
+    """
+    limits = limits or Limits()
+    meter = Monitor(limits, Deadline(limits.time_s, should_stop))
+    # Some time for a first cover, however short the limit is.
+    first = partial(stop_at, Deadline(None if limits.time_s is None else max(limits.time_s, CERTIFICATE_S)))
+    known: list[tuple[int, ...]] = []
+    value = bound = 0
+
+    def on_node() -> None:
+        meter.check()
+        meter.statistics.nodes += 1
+
+    def on_bound(proven: int) -> None:
+        nonlocal bound
+        bound = max(bound, proven)
+
+    def statistics() -> dict[str, float]:
+        done = meter.finish()
+        return {"nodes": done.nodes, "seconds": done.seconds["total"]}
+
+    search = partial(minimum_covers, coverage, on_node=on_node, on_bound=on_bound, deadline=meter.deadline)
+    try:
+        clauses = clauses_of(coverage, first)
+        if not all(clauses):
+            return Optima(Diagram.of_sets([]), 0, 0)
+        best = quick_cover(clauses, coverage.lengths.tolist(), first)
+        known, value = [tuple(members(best))], sum(int(coverage.lengths[unit]) for unit in members(best))
+        if meter.deadline.limited or limits.nodes is not None or not every:
+            found = search(every=False)  # something to fall back on if the time does not suffice for all
+            known, value = [next(iter(found.covers))], found.minimum or 0
+            on_bound(value)
+        found = found if not every else search()
+    except (Stopped, KeyboardInterrupt) as stop:
+        termination = stop.termination if isinstance(stop, Stopped) else Termination.INTERRUPTED
+        return Optima.of_sets(
+            known, value, bound, complete=False, termination=termination.value, statistics=statistics()
+        )
+    done = {**statistics(), "relaxations": found.relaxations, "diagram": len(found.covers.nodes)}
+    return Optima(found.covers, found.minimum or 0, found.minimum or 0, statistics=done)
+
+
+def quick_cover(clauses: Clauses, lengths: list[int], check: Callable[[], object]) -> Bits:
+    """Return a good cover at once: always the clause and alternative that add least, then what is not needed goes.
+
+    Parameters
+    ----------
+    clauses : Clauses
+        Each with an alternative at least.
+    lengths : of all units
+    check : callable
+        Called every few milliseconds; what it raises ends the work.
+    """
+    alternatives = [(index, alternative) for index, clause in enumerate(clauses) for alternative in clause]
+    holders: dict[int, list[int]] = {}
+    for entry, (_, alternative) in enumerate(alternatives):
+        if entry % _OFTEN == 0:
+            check()
+        for unit in members(alternative):
+            holders.setdefault(unit, []).append(entry)
+    added = [sum([lengths[unit] for unit in members(alternative)]) for _, alternative in alternatives]
+    queue = [(length, entry) for entry, length in enumerate(added)]
+    heapify(queue)
+    chosen = 0
+    covered = [False] * len(clauses)
+    while queue:
+        length, entry = heappop(queue)
+        index, alternative = alternatives[entry]
+        if covered[index] or length != added[entry]:  # it was counted again since
+            continue
+        covered[index] = True
+        check()
+        for unit in members(alternative & ~chosen):
+            chosen |= 1 << unit
+            for other in holders[unit]:
+                added[other] -= lengths[unit]
+                heappush(queue, (added[other], other))
+    for unit in sorted(members(chosen), key=lambda unit: -lengths[unit]):
+        check()
+        smaller = chosen & ~(1 << unit)
+        touched = {alternatives[entry][0] for entry in holders[unit]}
+        if all(any(alternative & ~smaller == 0 for alternative in clauses[index]) for index in touched):
+            chosen = smaller
+    return chosen

@@ -1,0 +1,882 @@
+r"""The quick kernel of exhaustive search: each set of the long units with each set of the short ones that fits.
+
+The sets of the short half are made once and sorted by length, so that those which complete a set of the long half are
+one stretch of arrays; a loop over it evaluates every one of them. The walk over the long half is depth-first, and can
+be left after any number of selections and taken up again.
+
+The units are encoded so that the value of a union is a few machine words. Every selection is a set A of the long units
+joined with a set B of the short ones. What features that only one half
+holds are worth is a plain sum; a feature f that both hold is worth, with a copies in A and b in B,
+
+.. math:: g_f(a + b) = g_f(a) + g_f(b) - \sum_j \delta_j \max(0, \min(a, j) + \min(b, j) - j),
+
+because a concave table is a sum of tables :math:`\min(c, j)` with the weights
+:math:`\delta_j = w_f[j] - w_f[j + 1] \ge 0`. The last maximum is the number of bits that two words share, if A sets
+the lowest a of j bits and B the highest b: one AND and one population count for all features at once. A weight is
+written in binary, one group of words a digit; bits that no copies there are could share are left out.
+
+Within a half, features are of three kinds. Those that only one of its units holds are that unit's own; those that one
+copy fills are single bits of the words, so that what a unit adds is a population count; only the others are counted
+copy by copy.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numba import types
+from numba.extending import intrinsic
+from numpy.typing import NDArray
+
+from optsum.coverage.instance import Coverage, IntArray
+from optsum.coverage.state import kernel_array
+from optsum.system.compiled import njit
+from optsum.system.plain import stands_for
+
+MOST_SHORT: Final = 62
+"""Units of the short half, whose sets are bits of one integer."""
+_MOST_SETS: Final = 1 << 15
+"""Sets of the short half that are kept in memory, and in the processor's second cache."""
+_LARGEST_TABLE: Final = 2_000_000
+
+
+@njit(cache=True)
+def cut_of(lengths: Any, max_length: int) -> Any:
+    """Return how many of the units, sorted by length, make the short half, and how many sets of them fit at most.
+
+    Sets that fit are counted by dynamic programming for every cut at once; where the lengths are too large for that,
+    every set counts.
+    """
+    n = len(lengths)
+    high: Any = np.int64(0)
+    for length in lengths:
+        high += length
+    high = min(max_length, high)
+    if n * (high + 1) > _LARGEST_TABLE:
+        cut = min(n // 2, 15)
+        return cut, 1 << cut
+    sets = np.zeros((2, n + 1))
+    for side in range(2):
+        table = np.zeros(high + 1)
+        table[0] = 1.0
+        sets[side, 0] = 1.0
+        reach = 0
+        for k in range(n):
+            length = lengths[k] if side == 0 else lengths[n - 1 - k]
+            reach = min(high, reach + length)
+            for c in range(reach, length - 1, -1):
+                table[c] += table[c - length]
+            for c in range(reach + 1):
+                sets[side, k + 1] += table[c]
+    best, found = np.inf, 0
+    for k in range(min(n, MOST_SHORT) + 1):
+        if sets[0, k] > _MOST_SETS:
+            break
+        # A set of the long half costs more: where its loop begins and ends is looked up.
+        work = sets[0, k] + 1.5 * sets[1, n - k]
+        if work < best or k == 0:
+            best, found = work, k
+    return found, int(sets[0, found])
+
+
+_LOWEST, _FIRST, _WIDTH, _BITS = 1, 2, 3, 4
+_ALL = 2**64 - 1
+_ONES_OF_16: Final = np.array([number.bit_count() for number in range(1 << 16)], np.uint8)
+
+
+@intrinsic
+def ones(typing_context: Any, word: Any) -> Any:
+    """Return how many bits are set."""
+    del typing_context, word
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        del context, signature
+        return builder.ctpop(arguments[0])
+
+    return types.int64(types.int64), generate
+
+
+@stands_for(ones)
+def _ones(word: int) -> int:
+    return (int(word) & _ALL).bit_count()
+
+
+def many_ones(words: IntArray) -> IntArray:
+    """Return how many bits are set in each word."""
+    if hasattr(np, "bitwise_count"):  # since numpy 2.0; of signed integers it would count those of their magnitude
+        return np.asarray(np.bitwise_count(words.view(np.uint64)), np.int64)
+    return np.asarray(_ONES_OF_16[words.view(np.uint16)].reshape(-1, 4).sum(axis=1), np.int64)
+
+
+@njit(cache=True)
+def field_bits(field: Any, number: int, held: int, highest: int) -> Any:
+    """Return the bits that so many copies set in a field: see `optsum.solvers.exhaustive.two_halves.Halves`."""
+    width, first = field[number, _WIDTH], field[number, _FIRST]
+    shown = held - (field[number, _BITS] - (first + width - 1)) if highest else held - first + 1
+    shown = min(max(shown, 0), width)
+    bits = ((np.int64(1) << shown) - 1) << field[number, _LOWEST]
+    return bits << (width - shown) if highest else bits
+
+
+_WORD_BITS: Final = 63
+_MOST_WORDS: Final = 40
+"""With more of them the walk that flips unit by unit is as quick."""
+_DIGITS: Final = 63
+_USED: Final = 2
+"""Row of the table of words: bits in use. Rows 0 and 1: total and binary digit."""
+_NUMBER: Final = _MOST_WORDS + 1
+"""Column of that row where the number of words stands; the one before is for words that find no room."""
+
+
+class Half(NamedTuple):
+    """The units of one half; all arrays int64.
+
+    Attributes
+    ----------
+    units : (units,)
+        What the instance calls them.
+    lengths : (units,)
+    mask : (units, words)
+        Bits that a unit sets; each new one is worth its word's weight.
+    mass : (units, totals)
+        What else a unit adds to each total.
+    start, feature, held : (units + 1,), (entries,), (entries,)
+        Features that are counted copy by copy, and how many copies a unit has.
+    highest : int
+        1 if copies set the highest bits of a field, 0 for the lowest.
+    """
+
+    units: IntArray
+    lengths: IntArray
+    mask: IntArray
+    mass: IntArray
+    start: IntArray
+    feature: IntArray
+    held: IntArray
+    highest: int
+
+
+class Halves(NamedTuple):
+    """An instance as two halves.
+
+    Attributes
+    ----------
+    long, short : Half
+    short_sets : int
+        Sets of the short half that fit, at most.
+    word_total, word_shift : (words,)
+        The total that shared bits of a word are taken from, and the binary digit of their weight.
+    shared_words : int
+        Only the first so many hold bits that both halves may set.
+    field_start, field : (features + 1,), (fields, 5)
+        Of each feature that both halves hold: word, lowest bit, first of the bits t = 1..j that it keeps, how many, j.
+    level_start, level, slot : as in `optsum.coverage.instance.Coverage`
+    """
+
+    long: Half
+    short: Half
+    short_sets: int
+    word_total: IntArray
+    word_shift: IntArray
+    shared_words: int
+    field_start: IntArray
+    field: IntArray
+    level_start: IntArray
+    level: IntArray
+    slot: IntArray
+
+
+def halves_of(instance: Coverage) -> Halves | None:
+    """Return the halves of an instance of singletons, or None where its gains need too many words."""
+    units = np.argsort(instance.lengths, kind="stable")
+    lengths = instance.lengths[units]
+    fitting = int(np.searchsorted(lengths, instance.max_length, side="right"))
+    units, lengths = units[:fitting], lengths[:fitting]
+    cut, sets = cut_of(lengths, int(instance.max_length))
+    entries = map(kernel_array, (instance.unit_start, instance.unit_feature, instance.unit_count))
+    gains = tuple(map(kernel_array, (instance.level_start, instance.level, instance.slot)))
+    words, long, short, fields = _encode(units, cut, *entries, *gains, kernel_array(instance.mass))
+    word_total, word_shift, shared_words = words
+    if len(word_total) > _MOST_WORDS:
+        return None
+    field_start, field = fields
+    return Halves(
+        Half._make((units[cut:], lengths[cut:], *long, 0)),
+        Half._make((units[:cut], lengths[:cut], *short, 1)),
+        sets,
+        word_total,
+        word_shift,
+        shared_words,
+        field_start,
+        field,
+        *gains,
+    )
+
+
+@njit(cache=True)
+def _room(words: Any, latest: Any, total: int, digit: int, width: int) -> Any:
+    """Find room for some bits; returns their word and the lowest of them. Words beyond the most are not kept."""
+    word = latest[total, digit]
+    if word < 0 or words[_USED, min(word, _MOST_WORDS)] + width > _WORD_BITS:
+        word = words[_USED, _NUMBER]
+        words[_USED, _NUMBER] += 1
+        latest[total, digit] = word
+        words[0, min(word, _MOST_WORDS)] = total
+        words[1, min(word, _MOST_WORDS)] = digit
+        words[_USED, min(word, _MOST_WORDS)] = 0
+    if word >= _MOST_WORDS:
+        return _MOST_WORDS, 0
+    low = words[_USED, word]
+    words[_USED, word] += width
+    return word, low
+
+
+@njit(cache=True)
+def _shared_fields(level_start: Any, level: Any, slot: Any, copies: Any, words: Any, latest: Any) -> Any:
+    """Give fields of bits to the features that both halves hold; returns where those of each begin, and the fields."""
+    features = len(slot)
+    field_start = np.zeros(features + 1, np.int64)
+    field = np.empty((_MOST_WORDS * _WORD_BITS + 1, 5), np.int64)  # no more are of use
+    fields = 0
+    for feature in range(features):
+        start, full = level_start[feature], level_start[feature + 1] - 1 - level_start[feature]
+        shared = copies[0, feature] > 0 and copies[1, feature] > 0
+        for j in range(1, full + 1 if shared else 0):
+            weight = level[start + j] - level[start + j - 1]
+            weight -= level[start + j + 1] - level[start + j] if j < full else 0
+            # Bits that no copies there are could set in both halves are left out.
+            first, last = max(1, j + 1 - copies[0, feature]), min(j, copies[1, feature])
+            for digit in range(_DIGITS if first <= last and weight > 0 else 0):
+                if (weight >> digit) & 1 == 0:
+                    continue
+                for begin in range(first, last + 1, _WORD_BITS):
+                    width = min(_WORD_BITS, last + 1 - begin)
+                    word, low = _room(words, latest, slot[feature], digit, width)
+                    if fields < len(field):
+                        field[fields, 0], field[fields, 1], field[fields, 2] = word, low, begin
+                        field[fields, 3], field[fields, 4] = width, j
+                        fields += 1
+        field_start[feature + 1] = fields
+    return field_start, field[:fields].copy()
+
+
+@njit(cache=True)
+def _own_bits(level_start: Any, level: Any, slot: Any, copies: Any, holders: Any, words: Any, latest: Any) -> Any:
+    """Give bits to features that one copy fills, of several units of one half alone; returns word and bit of each.
+
+    Their weight must be one binary digit: otherwise copies are counted, as where there are too many words.
+    """
+    own = np.zeros((2, 2, len(slot)), np.int64)
+    for feature in range(len(slot)):
+        start = level_start[feature]
+        weight = level[start + 1] if level_start[feature + 1] - start == 2 else 0
+        if weight <= 0 or weight & (weight - 1) != 0:
+            continue
+        digit = 0
+        while weight >> digit > 1:
+            digit += 1
+        for side in range(2):
+            fits = words[_USED, _NUMBER] < _MOST_WORDS
+            if holders[side, feature] > 1 and copies[1 - side, feature] == 0 and fits:
+                word, low = _room(words, latest, slot[feature], digit, np.int64(1))
+                own[side, 0, feature], own[side, 1, feature] = word, np.int64(1) << low
+    return own
+
+
+@njit(cache=True)
+def _half(
+    side: int,
+    chosen: Any,
+    unit_start: Any,
+    unit_feature: Any,
+    unit_count: Any,
+    level_start: Any,
+    level: Any,
+    slot: Any,
+    mass: Any,
+    holders: Any,
+    own: Any,
+    field_start: Any,
+    field: Any,
+    shift: Any,
+) -> Any:
+    """Return the last arrays of a half: see `Half`."""
+    n, totals = len(chosen), len(mass)
+    mask = np.zeros((n, len(shift)), np.int64)
+    adds = np.zeros((n, totals), np.int64)
+    counted_start = np.zeros(n + 1, np.int64)
+    room = 0
+    for unit in chosen:
+        room += unit_start[unit + 1] - unit_start[unit]
+    counted = np.zeros((2, room), np.int64)
+    entries = 0
+    for place in range(n):
+        unit = chosen[place]
+        for total in range(totals):
+            adds[place, total] = mass[total, unit]
+        for entry in range(unit_start[unit], unit_start[unit + 1]):
+            feature, held = unit_feature[entry], unit_count[entry]
+            start, full = level_start[feature], level_start[feature + 1] - 1 - level_start[feature]
+            shared = field_start[feature + 1] > field_start[feature]
+            if full == 0:
+                continue
+            if holders[side, feature] == 1 or (full == 1 and shared):
+                adds[place, slot[feature]] += level[start + min(held, full)]
+                for each in range(field_start[feature], field_start[feature + 1]):
+                    word = field[each, 0]
+                    bits = field_bits(field, each, held, 1 - side)
+                    mask[place, word] |= bits
+                    # A new bit will count its weight: so it is not counted here.
+                    adds[place, slot[feature]] -= ones(bits) << shift[word]
+            elif own[side, 1, feature] != 0:
+                mask[place, own[side, 0, feature]] |= own[side, 1, feature]
+            else:
+                counted[0, entries], counted[1, entries] = feature, held
+                entries += 1
+        counted_start[place + 1] = entries
+    return mask, adds, counted_start, counted[0, :entries].copy(), counted[1, :entries].copy()
+
+
+@njit(cache=True)
+def _encode(
+    units: Any,
+    cut: int,
+    unit_start: Any,
+    unit_feature: Any,
+    unit_count: Any,
+    level_start: Any,
+    level: Any,
+    slot: Any,
+    mass: Any,
+) -> Any:
+    """Give bits to the features, and encode the units, of which the first `cut` are the short half."""
+    short, long = units[:cut], units[cut:]
+
+    copies = np.zeros((2, len(slot)), np.int64)
+    holders = np.zeros((2, len(slot)), np.int64)
+    for side in range(2):
+        for unit in short if side == 0 else long:
+            for entry in range(unit_start[unit], unit_start[unit + 1]):
+                copies[side, unit_feature[entry]] += unit_count[entry]
+                holders[side, unit_feature[entry]] += 1
+
+    words = np.zeros((3, _MOST_WORDS + 2), np.int64)
+    latest = np.zeros((len(mass), _DIGITS), np.int64) - 1
+    field_start, field = _shared_fields(level_start, level, slot, copies, words, latest)
+    shared_words = words[_USED, _NUMBER]
+    own = np.zeros((2, 2, len(slot)), np.int64)
+    if shared_words <= _MOST_WORDS:
+        own = _own_bits(level_start, level, slot, copies, holders, words, latest)
+    number = words[_USED, _NUMBER]
+    shift = words[1, : min(number, _MOST_WORDS + 1)].copy()
+    made = [
+        _half(
+            side, long if side else short, unit_start, unit_feature, unit_count, level_start, level, slot,
+            mass, holders, own, field_start, field, shift,
+        )
+        for side in range(2)
+    ]  # fmt: skip
+    return (words[0, : len(shift)].copy(), shift, shared_words), made[1], made[0], (field_start, field)
+
+
+INTEGER: Final = 0
+"""The first total alone decides: the denominator is a constant."""
+RATIO: Final = 1
+SUM: Final = 2
+PRODUCT: Final = 3
+HARMONIC: Final = 4
+
+
+@njit(cache=True)
+def value_at(combination: int, weights: Any, totals: Any, place: int) -> Any:
+    """Return the value of the totals in a column, in floating point."""
+    if combination == INTEGER:
+        return float(totals[0, place])
+    if combination == HARMONIC:
+        turned = 0.0
+        for ratio in range(len(weights)):
+            top, bottom = totals[2 * ratio, place], totals[2 * ratio + 1, place]
+            if bottom <= 0 or top <= 0:
+                return 0.0
+            turned += weights[ratio] * bottom / top
+        return 1.0 / turned
+    value = 1.0 if combination == PRODUCT else 0.0
+    for ratio in range(len(weights)):
+        top, bottom = totals[2 * ratio, place], totals[2 * ratio + 1, place]
+        share = top / bottom if bottom > 0 else 0.0
+        if combination == PRODUCT:
+            for _ in range(weights[ratio]):
+                value *= share
+        else:
+            value += weights[ratio] * share
+    return value
+
+
+@njit(cache=True)
+def pair_at(combination: int, weights: Any, totals: Any, place: int) -> Any:
+    """Return the value of the totals in a column as numerator and denominator."""
+    if combination == INTEGER:
+        return totals[0, place], np.int64(1)
+    if combination == HARMONIC:
+        product, turned = np.int64(1), np.int64(0)
+        for ratio in range(len(weights)):
+            top, bottom = totals[2 * ratio, place], totals[2 * ratio + 1, place]
+            if bottom <= 0 or top <= 0:
+                return np.int64(0), np.int64(1)
+            turned = turned * top + weights[ratio] * bottom * product
+            product *= top
+        return product, turned
+    numerator, denominator = np.int64(combination == PRODUCT), np.int64(1)
+    for ratio in range(len(weights)):
+        top, bottom = totals[2 * ratio, place], totals[2 * ratio + 1, place]
+        if combination == PRODUCT:
+            if bottom <= 0:
+                return np.int64(0), np.int64(1)
+            for _ in range(weights[ratio]):
+                numerator *= top
+                denominator *= bottom
+        elif bottom > 0:
+            numerator = numerator * bottom + weights[ratio] * top * denominator
+            denominator *= bottom
+    return numerator, denominator
+
+
+_LONGEST_TABLE: Final = 1 << 16
+
+
+class Shorts(NamedTuple):
+    """All sets of the short half that fit, by length; the empty one first.
+
+    Attributes
+    ----------
+    length, mask : (sets,)
+    totals, words : (totals, sets), (words, sets)
+    begin : (longest + 2,)
+        Where sets of each length begin; empty where there are too many lengths for a table.
+    """
+
+    length: IntArray
+    mask: IntArray
+    totals: IntArray
+    words: IntArray
+    begin: IntArray
+
+
+def shorts_of(halves: Halves, max_length: int) -> Shorts:
+    """Return the sets of the short half."""
+    length, mask, totals, words, begin = _make_shorts(halves, max_length)
+    if not len(begin):  # too many lengths for the kernel's way of sorting
+        order = np.argsort(length, kind="stable")
+        length, mask, totals, words = length[order], mask[order], totals[:, order], words[:, order]
+        totals, words = np.ascontiguousarray(totals), np.ascontiguousarray(words)
+    return Shorts(length, mask, totals, words, begin)
+
+
+@njit(cache=True, inline="always")
+def push(depth: int, unit: int, lengths: Any, mask: Any, mass: Any, start: Any, feature: Any, held: Any,
+          highest: int, copies: Any, totals: Any, words: Any, length: Any, word_total: Any, word_shift: Any,
+          field_start: Any, field: Any, level_start: Any, level: Any, slot: Any) -> None:  # fmt: skip
+    """Put a unit of a half on top of the first `depth` ones."""  # tuples of arrays would cost more than the work
+    above = depth + 1
+    length[above] = length[depth] + lengths[unit]
+    for total in range(totals.shape[1]):
+        totals[above, total] = totals[depth, total] + mass[unit, total]
+    for word in range(words.shape[1]):
+        below, own = words[depth, word], mask[unit, word]
+        words[above, word] = below | own
+        totals[above, word_total[word]] += ones(own & ~below) << word_shift[word]
+    for entry in range(start[unit], start[unit + 1]):
+        one = feature[entry]
+        first = level_start[one]
+        full = level_start[one + 1] - 1 - first
+        before = copies[one]
+        after = before + held[entry]
+        copies[one] = after
+        totals[above, slot[one]] += level[first + min(after, full)] - level[first + min(before, full)]
+        for number in range(field_start[one], field_start[one + 1]):
+            words[above, field[number, 0]] |= field_bits(field, number, after, highest)
+
+
+@njit(cache=True)
+def _make_shorts(halves: Any, max_length: int) -> Any:
+    """Make all sets of the short half that fit, depth-first, and sort them by length if a table can."""
+    _, lengths, unit_mask, mass, start, feature, held, highest = halves.short
+    _, _, room, word_total, word_shift, _, field_start, field, level_start, level, slot = halves
+    n = len(lengths)
+    kinds, parts = mass.shape[1], unit_mask.shape[1]
+    copies = np.zeros(len(slot), np.int64)
+    top_totals = np.zeros((n + 1, kinds), np.int64)
+    top_words = np.zeros((n + 1, parts), np.int64)
+    top_length = np.zeros(n + 1, np.int64)
+    length = np.zeros(room, np.int64)
+    mask = np.zeros(room, np.int64)
+    totals = np.zeros((room, kinds), np.int64)
+    words = np.zeros((room, parts), np.int64)
+    path = np.zeros(n + 1, np.int64)
+    depth, unit, sets, chosen = 0, 0, 1, np.int64(0)
+    while True:
+        if unit < n and top_length[depth] + lengths[unit] <= max_length:
+            push(depth, unit, lengths, unit_mask, mass, start, feature, held, highest,
+                  copies, top_totals, top_words, top_length, word_total, word_shift,
+                  field_start, field, level_start, level, slot)  # fmt: skip
+            path[depth] = unit
+            depth += 1
+            chosen |= np.int64(1) << unit
+            unit += 1
+            length[sets], mask[sets] = top_length[depth], chosen
+            for total in range(kinds):
+                totals[sets, total] = top_totals[depth, total]
+            for word in range(parts):
+                words[sets, word] = top_words[depth, word]
+            sets += 1
+            continue
+        if depth == 0:
+            break
+        depth -= 1
+        unit = path[depth]
+        for entry in range(start[unit], start[unit + 1]):
+            copies[feature[entry]] -= held[entry]
+        chosen ^= np.int64(1) << unit
+        unit += 1
+    longest = np.int64(0)
+    for place in range(sets):
+        longest = max(longest, length[place])
+    begin = np.zeros(longest + 2 if longest <= _LONGEST_TABLE else 0, np.int64)
+    order = np.arange(sets)
+    if len(begin):  # counting sort: stable, so that the empty set stays first
+        for place in range(sets):
+            begin[length[place] + 1] += 1
+        for c in range(1, longest + 2):
+            begin[c] += begin[c - 1]
+        following = begin.copy()
+        for place in range(sets):
+            order[following[length[place]]] = place
+            following[length[place]] += 1
+    sorted_length = np.empty(sets, np.int64)
+    sorted_mask = np.empty(sets, np.int64)
+    sorted_totals = np.empty((kinds, sets), np.int64)
+    sorted_words = np.empty((parts, sets), np.int64)
+    for place in range(sets):
+        from_ = order[place]
+        sorted_length[place], sorted_mask[place] = length[from_], mask[from_]
+        for total in range(kinds):
+            sorted_totals[total, place] = totals[from_, total]
+        for word in range(parts):
+            sorted_words[word, place] = words[from_, word]
+    return sorted_length, sorted_mask, sorted_totals, sorted_words, begin
+
+
+DONE, FEASIBLE, TIES, BEST_CHANGED, LISTED, FULL = 0, 1, 2, 3, 4, 5
+_DEPTH, _UNIT, _AT, _END, _HELD, _TOP, _BOTTOM = 6, 7, 8, 9, 10, 11, 12
+
+_BLOCK: Final = 1024
+_MARGIN: Final = 1e-9
+"""Far above what rounding does to a value, far below what tells most values apart; exact integers decide."""
+
+
+class Stack(NamedTuple):
+    """The set of units on the way through one half, and all sets that it grew from; copies are those of the last.
+
+    Attributes
+    ----------
+    copies : (features,)
+    totals, words, length : (units + 1, totals), (units + 1, words), (units + 1,)
+        Row d is for the first d units of the way.
+    """
+
+    copies: IntArray
+    totals: IntArray
+    words: IntArray
+    length: IntArray
+
+
+class PairWalk(NamedTuple):
+    """What is walked, where the walk is, and the best selection so far.
+
+    `listed` holds rows of ties: the number of long units, the units, the mask of the short ones. `found` holds, for
+    values that 64 bits cannot compare, the totals of each row of `listed`, which are candidates.
+    """
+
+    rules: IntArray
+    constants: IntArray
+    weights: IntArray
+    stack: Stack
+    path: IntArray
+    best: IntArray
+    scalars: IntArray
+    floats: NDArray[np.float64]
+    listed: IntArray
+    found: IntArray
+    block: IntArray
+    values: NDArray[np.float64]
+
+
+_LOW, _HIGH, _COMBINATION, _EXACT = 0, 1, 2, 3
+
+
+def start_pairs(instance: Coverage, halves: Halves, combination: int, *, exact: bool, rows: int) -> PairWalk:
+    """Return a walk that stands before the first selection; the empty one is not counted, but has to be beaten.
+
+    Parameters
+    ----------
+    combination : int
+        As in `optsum.solvers.exhaustive.two_halves`.
+    exact : bool
+        64 bits hold every product that a comparison needs. Otherwise selections that may be best are listed with
+        their totals, and the walk stops (`FULL`) where there is no room for more.
+    rows : int
+        How many ties, or candidates, are to be listed.
+    """
+    totals, n = len(instance.constants), len(halves.long.units)
+    walk = PairWalk(
+        np.array([instance.min_length, instance.max_length, combination, exact], np.int64),
+        kernel_array(instance.constants),
+        kernel_array(instance.weights),
+        Stack(
+            np.zeros(len(halves.slot), np.int64),
+            np.zeros((n + 1, totals), np.int64),
+            np.zeros((n + 1, len(halves.word_total)), np.int64),
+            np.zeros(n + 1, np.int64),
+        ),
+        np.zeros(n + 1, np.int64),
+        np.zeros(n + 2, np.int64),
+        np.zeros(13, np.int64),
+        np.zeros(1),
+        np.zeros((rows, n + 2), np.int64),
+        np.zeros((0 if exact else rows, totals), np.int64),
+        np.zeros((totals if combination else 1, _BLOCK), np.int64),
+        np.zeros(_BLOCK if combination else 0),
+    )
+    walk.stack.totals[0] = instance.constants
+    walk.scalars[_AT] = -1
+    return walk
+
+
+@njit(cache=True)
+def _take(row: Any, path: Any, depth: int, mask: int) -> None:
+    """Write down a selection: number of long units, the units, the mask of the short ones."""
+    row[0] = depth
+    for place in range(depth):
+        row[place + 1] = path[place]
+    row[depth + 1] = mask
+
+
+@njit(cache=True)
+def _note(scalars: Any, listed: Any, found: Any, block: Any, place: int, path: Any, mask: int) -> None:
+    """Note a candidate and its totals, for exact fractions to decide."""
+    row = scalars[LISTED]
+    _take(listed[row], path, scalars[_DEPTH], mask)
+    for total in range(len(block)):
+        found[row, total] = block[total, place]
+    scalars[LISTED] += 1
+
+
+@njit(cache=True)
+def _meet(combination: int, weights: Any, scalars: Any, floats: Any, block: Any, place: int, best: Any, listed: Any,
+          path: Any, mask: int) -> None:  # fmt: skip
+    """Hold a selection that may be best, in column `place` of the block, against the best one."""
+    top, bottom = pair_at(combination, weights, block, place)
+    ahead = top * scalars[_BOTTOM] - scalars[_TOP] * bottom
+    if scalars[_HELD] == 0 or ahead > 0:
+        scalars[_HELD], scalars[_TOP], scalars[_BOTTOM] = 1, top, bottom
+        scalars[TIES], scalars[BEST_CHANGED], scalars[LISTED] = 0, 1, 0
+        floats[0] = value_at(combination, weights, block, place)
+        _take(best, path, scalars[_DEPTH], mask)
+        ahead = 0
+    if ahead == 0:
+        scalars[TIES] += 1
+        if scalars[LISTED] < len(listed):
+            _take(listed[scalars[LISTED]], path, scalars[_DEPTH], mask)
+            scalars[LISTED] += 1
+
+
+@njit(cache=True)
+def _subtract(sums: Any, word: int, others: Any, digit: int) -> None:
+    """Take from each sum what two halves count twice."""
+    for place in range(len(sums)):
+        sums[place] -= ones(word & others[place]) << digit
+
+
+@njit(cache=True)
+def _integers(row: Any, base: int, own: Any, mine: Any, depth: int, others: Any, shift: Any, words: int, first: int,
+              size: int) -> Any:  # fmt: skip
+    """Evaluate selections of which one integer decides; return the largest."""
+    largest = np.int64(-1)
+    if words == 1 and shift[0] == 0:
+        word = mine[depth, 0]
+        for place in range(size):
+            value = base + own[0, first + place] - ones(word & others[0, first + place])
+            row[0, place] = value
+            largest = max(largest, value)
+        return largest
+    sums, there = row[0, :size], own[0, first : first + size]
+    for place in range(size):
+        sums[place] = base + there[place]
+    for number in range(words):
+        _subtract(sums, mine[depth, number], others[number, first : first + size], shift[number])
+    for place in range(size):
+        largest = max(largest, sums[place])
+    return largest
+
+
+@stands_for(_integers)
+def _integers_at_once(row: Any, base: int, own: Any, mine: Any, depth: int, others: Any, shift: Any, words: int,
+                      first: int, size: int) -> Any:  # fmt: skip
+    """Evaluate the same by numpy: millions of selections are soon visited so, before anything is compiled."""
+    here = slice(first, first + size)
+    sums = row[0, :size]
+    np.add(own[0, here], base, out=sums)
+    for number in range(words):
+        sums -= many_ones(others[number, here] & mine[depth, number]) << shift[number]
+    return sums.max()
+
+
+@njit(cache=True)
+def _values(block: Any, values: Any, combination: int, weights: Any, base: Any, own: Any, mine: Any, depth: int,
+            others: Any, total_of: Any, shift: Any, words: int, first: int, size: int) -> Any:  # fmt: skip
+    """Evaluate selections in floating point, their totals exactly; return the largest value."""
+    for total in range(len(block)):
+        below, there = base[depth, total], own[total, first : first + size]
+        for place in range(size):
+            block[total, place] = below + there[place]
+    for number in range(words):
+        sums = block[total_of[number], :size]
+        _subtract(sums, mine[depth, number], others[number, first : first + size], shift[number])
+    largest = -1.0
+    for place in range(size):
+        value = value_at(combination, weights, block, place)
+        values[place] = value
+        largest = max(largest, value)
+    return largest
+
+
+@njit(cache=True)
+def _hold(walk: Any, masks: Any, first: int, size: int) -> Any:
+    """Hold those of the evaluated selections that may be best against the best one.
+
+    Returns
+    -------
+    How many were dealt with: fewer than `size` where there is no room for candidates.
+    """
+    rules, _, weights, _, path, best, scalars, floats, listed, found, block, values = walk
+    combination = rules[_COMBINATION]
+    for place in range(size):
+        mask = masks[first + place]
+        if combination == INTEGER:
+            if scalars[_HELD] == 0 or block[0, place] >= scalars[_TOP]:
+                _meet(combination, weights, scalars, floats, block, place, best, listed, path, mask)
+        elif scalars[_HELD] == 0 or values[place] >= floats[0] * (1 - _MARGIN):
+            if rules[_EXACT] == 1:
+                _meet(combination, weights, scalars, floats, block, place, best, listed, path, mask)
+            elif scalars[LISTED] == len(listed):
+                scalars[FULL] = 1
+                return place
+            else:
+                floats[0] = max(floats[0], values[place]) if scalars[_HELD] else values[place]
+                scalars[_HELD] = 1
+                _note(scalars, listed, found, block, place, path, mask)
+    return size
+
+
+@njit(cache=True)
+def _first_at_least(lengths: Any, least: int) -> Any:
+    """Return the first place of ascending lengths that are at least so long."""
+    low: Any = np.int64(0)
+    high: Any = len(lengths)
+    while low < high:
+        middle = (low + high) // 2
+        if lengths[middle] < least:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@njit(cache=True)
+def _stretch(lengths: Any, begin: Any, low: int, high: int) -> Any:
+    """Return where the sets of the short half begin and end whose length is within `low` and `high`."""
+    longest = lengths[-1]
+    if low > longest:
+        return len(lengths), len(lengths)
+    if len(begin):
+        return begin[max(low, 0)], begin[min(high, longest) + 1]
+    return _first_at_least(lengths, low), _first_at_least(lengths, high + 1)
+
+
+@njit(cache=True)
+def _first_stretch(shorts: Any, walk: Any) -> None:
+    """Begin with the empty set of the long half; the empty selection is not counted, but it has to be beaten."""
+    scalars = walk.scalars
+    scalars[_AT], scalars[_END] = _stretch(shorts.length, shorts.begin, walk.rules[_LOW], walk.rules[_HIGH])
+    if walk.rules[_LOW] > 0:
+        return
+    for total in range(len(walk.block)):
+        walk.block[total, 0] = walk.constants[total]
+    if walk.rules[_EXACT] == 1:
+        scalars[_TOP], scalars[_BOTTOM] = pair_at(walk.rules[_COMBINATION], walk.weights, walk.block, np.int64(0))
+    walk.floats[0] = value_at(walk.rules[_COMBINATION], walk.weights, walk.block, np.int64(0))
+    scalars[_HELD] = 1
+    scalars[_AT] = 1
+
+
+@njit(cache=True)
+def advance_pairs(halves: Any, shorts: Any, walk: Any, visits: int, steps: int) -> None:
+    """Visit up to `visits` more selections, on the way through up to `steps` more sets of the long half."""
+    _, lengths, unit_mask, mass, start, feature, held, highest = halves.long
+    _, _, _, word_total, word_shift, shared, field_start, field, level_start, level, slot = halves
+    copies, totals, words, length = walk.stack
+    short_length, masks, short_totals, short_words, begin = shorts
+    scalars, path, block, values, floats, weights = (
+        walk.scalars, walk.path, walk.block, walk.values, walk.floats, walk.weights
+    )  # fmt: skip
+    low, high, combination = walk.rules[_LOW], walk.rules[_HIGH], walk.rules[_COMBINATION]
+    n = len(lengths)
+    scalars[FULL] = 0
+    if scalars[_AT] < 0:
+        _first_stretch(shorts, walk)
+    rest = np.zeros(n + 1, np.int64)
+    for unit in range(n - 1, -1, -1):
+        rest[unit] = rest[unit + 1] + lengths[unit]
+    least = low - short_length[-1]
+    left, unit, depth, at, end = visits, scalars[_UNIT], scalars[_DEPTH], scalars[_AT], scalars[_END]
+    while left > 0 and steps > 0:
+        if at < end:
+            size = min(left, end - at, _BLOCK)
+            if combination == INTEGER:
+                base = totals[depth, 0]
+                most = _integers(block, base, short_totals, words, depth, short_words, word_shift, shared, at, size)
+                promising = scalars[_HELD] == 0 or most >= scalars[_TOP]
+            else:
+                highest_value = _values(block, values, combination, weights, totals, short_totals, words, depth,
+                                        short_words, word_total, word_shift, shared, at, size)  # fmt: skip
+                promising = scalars[_HELD] == 0 or highest_value >= floats[0] * (1 - _MARGIN)
+            if promising:
+                scalars[_DEPTH] = depth
+                size = _hold(walk, masks, at, size)
+            at += size
+            scalars[FEASIBLE] += size
+            left -= size
+            if scalars[FULL]:
+                break
+            continue
+        # Units are sorted by length: where one does not fit, none after it does.
+        if unit < n and length[depth] + lengths[unit] <= high and length[depth] + rest[unit] >= least:
+            push(depth, unit, lengths, unit_mask, mass, start, feature, held, highest,
+                  copies, totals, words, length, word_total, word_shift,
+                  field_start, field, level_start, level, slot)  # fmt: skip
+            path[depth] = unit
+            depth += 1
+            unit += 1
+            steps -= 1
+            at, end = _stretch(short_length, begin, low - length[depth], high - length[depth])
+            continue
+        if depth == 0:
+            scalars[DONE] = 1
+            break
+        depth -= 1
+        unit = path[depth]
+        for entry in range(start[unit], start[unit + 1]):
+            copies[feature[entry]] -= held[entry]
+        unit += 1
+    scalars[_UNIT], scalars[_DEPTH], scalars[_AT], scalars[_END] = unit, depth, at, end

@@ -1,7 +1,7 @@
 """Covers: the fewest source sentences from which an abstract can be made.
 
 Hirao et al. 2004 (Text Summarization Challenge 3), section 3.1.1. To each sentence i of a human abstract correspond
-alternative sets of source sentences A_i1, A_i2, ...; whoever extracts all of one set has what the abstract says
+alternative sets of source sentences A_i1, A_i2, ...; an extract that holds one whole set says what the abstract says
 there. The smallest set of sentences that holds an alternative for every i is the "correct extract", and its size h is
 the number of sentences that a system is asked for.
 

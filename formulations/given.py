@@ -1,4 +1,4 @@
-"""Problems that are given as they are, with no text behind them."""
+"""Problems given directly, without a text."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class GivenTask(Extract):
 
 
 @dataclass(frozen=True)
-class Given(Formulation):
+class GivenProblem(Formulation):
     """Problems of one's own, and lines of the normal form, as they are; a maximum length replaces theirs."""
 
     name: ClassVar[str] = "problem"
@@ -64,7 +64,7 @@ class Given(Formulation):
 
 
 @dataclass(frozen=True)
-class GivenToMinimize(Given):
+class GivenToMinimize(GivenProblem):
     """The same, to be minimized."""
 
     name: ClassVar[str] = "problem:minimize"
@@ -72,7 +72,7 @@ class GivenToMinimize(Given):
     sense: ClassVar[Sense] = Sense.MINIMIZE
 
 
-def given(rest: str) -> type[Given]:
+def given(rest: str) -> type[GivenProblem]:
     """Return the formulation whose name is "problem" and the rest.
 
     Raises
@@ -80,7 +80,7 @@ def given(rest: str) -> type[Given]:
     UnknownNameError
         If there is none.
     """
-    for made in (Given, GivenToMinimize):
-        if made.name == f"{Given.name}{rest}":
+    for made in (GivenProblem, GivenToMinimize):
+        if made.name == f"{GivenProblem.name}{rest}":
             return made
-    raise unknown_name("formulation", f"{Given.name}{rest}", [Given.name, GivenToMinimize.name])
+    raise unknown_name("formulation", f"{GivenProblem.name}{rest}", [GivenProblem.name, GivenToMinimize.name])

@@ -44,10 +44,10 @@ OF_SIMILARITY: Final = (
         when={"part": ("similarity",)},
     ),
 )
-"""What formulations that serve similarity do not serve of it."""
+"""Combinations with similarity that no formulation serves."""
 
 _WEIGHTS: Final = 10_000
-"""Steps from 0 to the largest weight, where weights are no whole numbers."""
+"""Number of steps to which fractional weights are rounded, from 0 to the largest."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)

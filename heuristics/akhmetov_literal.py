@@ -147,7 +147,7 @@ class VnsPaper(_Sized):
     seconds : float
     iterations : int
     no_improvement : int
-        Stop after so many seconds, iterations, or consecutive iterations without improvement.
+        Stop after that many seconds, iterations, or consecutive iterations without improvement.
     sentences : int, optional
         Sentences of the initial solution, if not as many as the abstract has (the paper does not say).
 

@@ -297,12 +297,12 @@ def become(arrays: Any, state: Any, chosen: Any) -> None:
 
 _NOISE = 0.1
 _BY_GAIN = 4
-"""One filling in so many is by gain, the others by gain per length."""
+"""One filling in four is by gain, the others are by gain per length."""
 
 
 @njit(cache=True)
 def exchange(arrays: Any, moves: Any, descent: Any, resting: Any, strength: int) -> None:
-    """Drop so many units, least loss per length first, and fill the room without them.
+    """Drop `strength` units, least loss per length first, and fill the room without them.
 
     It is taken whether or not it helps, as in strategic oscillation (Glover 1989). Units that moved in the step before
     stay as they are, so that it is not taken back.
@@ -312,7 +312,7 @@ def exchange(arrays: Any, moves: Any, descent: Any, resting: Any, strength: int)
     resting : (units,)
         1 where a unit moved in the step before; afterwards, in this one.
     strength : int
-        How many are dropped, if there are so many that do not rest.
+        Number of units to drop, as far as enough of them do not rest.
     """
     state, barred, held, draws = descent.state, descent.barred, descent.held, descent.draws
     n = len(barred)
@@ -575,7 +575,7 @@ _SETTLE, _SWAP, _SWAP_DENSE, _SWAP_TWO, OPTIMUM = 0, 1, 2, 3, 4
 
 
 class Descent(NamedTuple):
-    """Where the descent is.
+    """The position of a descent.
 
     Attributes
     ----------
@@ -697,7 +697,7 @@ def _swap(arrays: Any, moves: Any, descent: Any, first: int, second: int, dense:
 
 @njit(cache=True)
 def descend(arrays: Any, moves: Any, descent: Any, until: int) -> bool:
-    """Go on until a local optimum is reached, or so many moves are evaluated in all; return whether it is reached."""
+    """Go on until a local optimum is reached, or `until` moves are evaluated in all; return whether it is reached."""
     state, control = descent.state, descent.control
     n = len(state.chosen)
     while control[PHASE] != OPTIMUM:

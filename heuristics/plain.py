@@ -68,7 +68,7 @@ class Plain:
                 yield tuple(sorted(candidate))
 
     def shake(self, selection: Selection, strength: int) -> Selection:
-        """Drop and add at random, so many times each, and repair."""
+        """Drop and add at random, `strength` times each, and repair."""
         problem, rng = self.run.problem, self.run.rng
         chosen = set(selection)
         for _ in range(strength):

@@ -51,7 +51,7 @@ IDLE, ITERATIONS, LOCAL_OPTIMUM, DESCENDING = 0, 1, 2, 3
 _STRENGTH, _STEP, _BETTER, _SEARCHED = 4, 5, 6, 7
 _NOISE = 0.3
 _STEPS, _FEWEST, _MOST = 2, 10, 100
-"""Steps of a walk, which is an iteration: so many for each chosen unit, at least, and at most."""
+"""Steps of a walk, which is an iteration: for each chosen unit, at least, and at most."""
 _WALKS = 3
 """Walks without improvement after which the search returns to the best, shakes and descends."""
 _SETTLED = 10
@@ -59,7 +59,7 @@ _SETTLED = 10
 
 
 class VnsState(NamedTuple):
-    """Where the search is.
+    """The position of the search.
 
     Attributes
     ----------
@@ -103,7 +103,7 @@ def prepare() -> None:
 
 @njit(cache=True)
 def go_on(arrays: Any, moves: Any, vns: Any, k_max: int, no_improvement: int, until: int) -> bool:
-    """Go on until something better is found, the search ends by itself, or so many moves are evaluated in all.
+    """Go on until something better is found, the search ends by itself, or `until` moves are evaluated in all.
 
     Returns
     -------
@@ -177,7 +177,7 @@ def _same(one: Any, other: Any) -> bool:
 
 @njit(cache=True)
 def _shake(arrays: Any, moves: Any, descent: Any, strength: int) -> None:
-    """Exchange so many random units: drop them, perhaps add one at random, fill up without them."""
+    """Exchange `strength` random units: drop them, perhaps add one at random, fill up without them."""
     state, barred, draws = descent.state, descent.barred, descent.draws
     n = len(state.chosen)
     for _ in range(strength):

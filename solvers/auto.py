@@ -24,19 +24,19 @@ from .milp import Milp
 from .objectives.whole_text import is_whole_text
 
 _MANY: Final = 27
-"""Units of a good selection, about, beyond which a ratio that varies is proven sooner by integer programs."""
+"""Approximate size of a good selection above which integer programs prove a varying ratio sooner."""
 _MANY_OF_FEW: Final = 40
-"""The same where the length ends a selection before its value would: then branch and bound has less to look through."""
+"""The same where the length limit binds, so that branch and bound has less to search."""
 _MANY_CAPPED: Final = 10
-"""The same of ROUGE-L, for units of average length that fit."""
+"""The same for ROUGE-L: the number of units of average length that fit."""
 _FREE: Final = 1.25
-"""That it does not is taken for certain where so many times the units fit."""
+"""If 1.25 times as many units fit, the length limit cannot bind."""
 
 _NODES: Final = 25_000_000
-"""Of a search of sums of ratios that vary, half a minute, after which integer programs are the more likely to end."""
+"""Nodes (about half a minute) of a search of sums of varying ratios; integer programs are quicker beyond them."""
 
 _LONGEST_S: Final = 600.0
-"""No visit of all selections is begun that would take longer, unless a limit ends it."""
+"""Longest visit of all selections (s) that is begun without a limit."""
 
 
 @dataclass(frozen=True)
@@ -200,6 +200,6 @@ def _takes_many(problem: Problem) -> bool:
     if instance.ratios > 1 or instance.constant_denominator or instance.combination is not Combination.RATIO:
         return False
     if int((np.cumsum(np.sort(instance.lengths)) <= instance.max_length).sum()) <= _MANY:
-        return False  # not even of the shortest units so many fit
+        return False  # not even that many of the shortest units fit
     size, fitting = size_of_best(instance)
     return size > _MANY if fitting > _FREE * size else min(size, fitting) > _MANY_OF_FEW

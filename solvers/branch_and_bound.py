@@ -35,13 +35,13 @@ if TYPE_CHECKING:
     from .objectives.ratio import Findings
 
 _VISIT_S: Final = 60.0
-"""Seconds of a visit of all selections up to which it takes the place of a search of ratios that does not end."""
+"""Longest visit of all selections (s) that replaces a search of ratios that does not end."""
 _NODES_BEFORE: Final = 1_000
 _NODES_A_SECOND: Final = 20_000
-"""Nodes of that search before: so many, and so many for each second of the visit."""
+"""Nodes of the search before such a visit: a fixed number, and more for each second that the visit takes."""
 
 _LARGE: Final = 2**54
-"""Numerators beyond it are searched as sums of ratios are: by rounded programs, and evaluated exactly."""
+"""Largest numerator of one exact program; larger ones are searched as sums of ratios, by rounded programs."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What a search that proves nothing is held against: a bound that costs less than the search, and is often the optimum.
+"""Bound the optimum for a search that proves nothing: cheaper than that search, and often equal to the optimum.
 
 Where selections are few, all of them are visited. Otherwise each ratio of the value is maximized by itself, by the
 engine with a limited number of nodes: no selection is worth more than these largest values together. They lie near the

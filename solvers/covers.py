@@ -70,7 +70,7 @@ from optsum.system.recursion import deep_recursion
 from .engine.monitor import Monitor, stop_at
 
 _QUADRATIC = 600
-"""Alternatives up to which clauses are compared pair by pair."""
+"""Number of alternatives up to which clauses are compared pair by pair."""
 
 
 def take(clauses: Iterable[Sequence[Bits]], units: Bits) -> list[Clause]:
@@ -238,11 +238,11 @@ class Families:
 
 
 _SMALL: Final = 10_000
-"""Entries of a linear program that takes less than a tenth of a second: it is solved here, others apart."""
+"""Largest number of entries of a linear program that is solved in this thread, in less than a tenth of a second."""
 
 
 class Fixed(NamedTuple):
-    """What all covers within a length limit have in common.
+    """Facts that hold for every cover within a length limit.
 
     Attributes
     ----------
@@ -389,7 +389,7 @@ _SHARES_KEPT = 1000
 
 @dataclass(frozen=True)
 class MinimumCovers:
-    """What a search found.
+    """The minimum covers that a search found, and its effort.
 
     Attributes
     ----------
@@ -551,7 +551,7 @@ class CoverSearch:
         return shares
 
     def _part(self, group: Clauses, allowed: int) -> tuple[int, int]:
-        """As `_within`, for clauses that hang together and are reduced."""
+        """Do the same as `_within` for clauses that are reduced and hang together by common units."""
         if group in self._solved:
             length, family = self._solved[group]
             return length, family if length <= allowed else EMPTY_FAMILY

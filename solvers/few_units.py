@@ -49,7 +49,7 @@ LEAST, MOST, KIND, CONSTANT, BOUNDED_ABOVE = range(5)
 
 
 class FewUnitsInstance(NamedTuple):
-    """What the walk does not change.
+    """The data that the walk reads and does not change.
 
     Attributes
     ----------
@@ -82,7 +82,7 @@ class FewUnitsInstance(NamedTuple):
 
 
 class FewUnitsState(NamedTuple):
-    """Where the search is; row d is of the node with d units.
+    """The position of the search; row d belongs to the node with d units.
 
     Attributes
     ----------
@@ -433,7 +433,7 @@ def _begin(fixed, walk):
 
 @njit(cache=True)
 def advance(fixed: Any, walk: Any, nodes: int, work: int) -> None:
-    """Go on until so many more nodes are made, or so much work is done in all, or everything is searched.
+    """Continue until `nodes` more nodes are made, `work` steps are done in all, or everything is searched.
 
     At first the walk holds, of the node without units, the totals and the units that may join it.
     """

@@ -45,7 +45,7 @@ from .objectives.minimum import with_minimum_row
 from .objectives.recall import recall_program
 
 _PARTS: Final = 16
-"""The first step from the bound downwards is this part of the gap."""
+"""Divisor of the gap that gives the first step from the bound downwards."""
 
 _GROWTH: Final = 3
 """Ratio of each step to the one before."""
@@ -208,13 +208,13 @@ def all_by_levels(
 ) -> Optima:
     """Return all optima of an instance of best similarities, or what is near them, found on truncated ones.
 
-    What is worth so much is worth no less on a truncated instance, so its family holds them all; where each of its sets
+    A set is worth no less on a truncated instance, so the family of that instance holds all optima; if each of its sets
     reaches all floors, it holds no others.
 
     Parameters
     ----------
     limits, should_stop
-        Of everything together.
+        For the whole search.
     enumerate_ : callable
         Returns the family of a problem, as a strategy's `enumerate` does.
     """

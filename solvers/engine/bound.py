@@ -260,7 +260,7 @@ def _decide(core, skip, grain, target, bound_only, state):
             for c in range(room, w - 1, -1):
                 if prefix[0, c - w] > -(2**60):
                     prefix[0, c] = max(prefix[0, c], prefix[0, c - w] + p)
-    if forest:  # whoever is taken is taken with its ancestors
+    if forest:  # a unit is taken with its ancestors
         for i in range(n - 1, -1, -1):
             if state[i] == 1 and parent[i] >= 0:
                 if state[parent[i]] == 0:

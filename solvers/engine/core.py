@@ -100,7 +100,7 @@ class JointRows(NamedTuple):
 
 
 class Ties(NamedTuple):
-    """What ties units together: parents, and joints with their rows. Where nothing does, all arrays are empty.
+    """Ties between units: parents, and joints with their rows; all arrays are empty where there are none.
 
     Attributes
     ----------
@@ -124,7 +124,7 @@ NO_TIES: Final = Ties(_NONE, _NONE, _NONE, _NONE, _NONE, JointRows(_NONE, _NONE,
 class Core(NamedTuple):
     """An instance for the kernels; units, joints and features are numbered from 0 anew.
 
-    A named tuple, as it is made several times a topic: a frozen dataclass of so many fields takes 5-15 us each time.
+    A named tuple, as it is made several times a topic: a frozen dataclass with as many fields takes 5-15 us each time.
 
     Attributes
     ----------

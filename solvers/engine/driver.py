@@ -46,10 +46,10 @@ from .search import DONE, FOUND, PAUSED, NodeStore, Search, tie_tables
 
 
 _WHOLE: Final = 0.02
-"""What a unit that the relaxation has all or nothing of counts for, beside one of which it has half."""
+"""Weight of a unit that is integral in the relaxation, relative to one that is halved."""
 
 _CLOSE: Final = 24
-"""Trees that joints tie together stay together if they have no more units than this."""
+"""Largest number of units of trees that stay together because joints tie them."""
 
 
 @njit(cache=True)
@@ -171,7 +171,7 @@ def branching_order(core: Core) -> tuple[IntArray, int]:
 
 
 def halving_unit(core: Core, values: NDArray[np.float64]) -> int:
-    """Return the unit to branch on where relaxations follow, which have so much of each unit now.
+    """Return the unit to branch on where relaxations follow, from the share that the relaxation has of each unit.
 
     Where both halves are bounded afresh, a unit that is in or out already changes one bound alone: weights count as
     far as a unit is neither. On topics of 700 sentences this needs half the relaxations of the first unit in the order
@@ -518,13 +518,13 @@ def polished(core: Core, most: int = _MOST) -> tuple[tuple[int, ...], int] | Non
 
 
 _SHORT: Final = 7
-"""Splits up to which a search is too short to look for good sets as well."""
+"""Number of splits up to which a search is too short to look for good sets as well."""
 
 _CLEAR: Final = 655
-"""How far below a target, in units of prices, a relaxation need not be solved further: more than rounding them does."""
+"""Distance below a target, in units of prices, at which a relaxation stops: more than rounding prices changes."""
 
 _NODE_BYTES: Final = 400
-"""Memory of a diagram node while everything is done with it that can be done."""
+"""Memory (bytes) of a diagram node, with all that is done with it."""
 
 _SMALL_MEMO: Final = 1 << 15
 _MEMO: Final = 1 << 18
@@ -577,7 +577,7 @@ class Effort:
         return answer
 
     def run_far(self, search: Search, check: Callable[[], None], frames: int) -> int:
-        """Run a search for so many frames, and to its end if it finds much; `check` may raise."""
+        """Run a search for `frames` frames, and to its end if it finds much; `check` may raise."""
         slots = _PATIENT_MEMO
         answer = PAUSED
         while answer == PAUSED and (search.frames < frames or search.fruitful > self.patient_fruitful * search.frames):
@@ -590,12 +590,12 @@ class Effort:
 
 
 DEFAULT: Final = Effort()
-"""What proved quickest on topics of all kinds."""
+"""The quickest setting on topics of all kinds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Subtree:
-    """A subtree that is to be searched.
+    """A subtree to search.
 
     Attributes
     ----------
@@ -809,7 +809,7 @@ class Driver(Monitor):
         return []
 
     def guess(self, exchanges: int = 0) -> tuple[tuple[int, ...], int]:
-        """Return a good set and its value, improved by exchanges where no more than so many are to be looked at."""
+        """Return a good set and its value, improved by exchanges where their number does not exceed a limit."""
         found = polished(self._root, exchanges) if exchanges else None
         return found or good_set(self._root)
 
@@ -920,7 +920,7 @@ class Driver(Monitor):
     def _session(self, core: Core, rank: int, near: NDArray[np.float64] | None = None) -> Session | None:
         """Relaxation number `rank`, with the model of a core; None if the core has no use for prices.
 
-        A model that is loaded begins where there is about so much of each unit, if `near` says so.
+        A model that is loaded begins near the shares of units in `near`, if given.
         """
         sessions = POOL.sessions
         if rank < len(sessions) and sessions[rank].owner is core:

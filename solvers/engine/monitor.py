@@ -1,4 +1,4 @@
-"""What a run has whatever searches: limits that are kept, and statistics."""
+"""Keep the limits of a run and count its work, whichever search it is."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from optsum.system.deadline import Deadline
 
 @dataclass
 class Statistics:
-    """What a run did.
+    """Counts and times of a run.
 
     Attributes
     ----------
@@ -66,12 +66,12 @@ def stop_at(deadline: Deadline) -> None:
 
 
 _REHEARSAL_S: Final = 10.0
-"""Seconds of a search that nobody waits for the answer of; compiling does not count."""
+"""Time limit (s) of a search that only compiles kernels; compiling itself does not count."""
 
 
 @contextmanager
 def rehearsal() -> Iterator[Deadline]:
-    """Give the deadline of a search that is run for its kernels' sake: Ctrl-C, which ends it, is raised again.
+    """Give the deadline of a search that only compiles kernels; Ctrl-C, which ends the search, is raised again.
 
     Raises
     ------

@@ -58,7 +58,7 @@ HUGE: Final = 1e30
 BELOW: Final = 0
 BETWEEN: Final = 1
 ABOVE: Final = 2
-"""Where a column or a row stands: at its lower limit, in the basis, or at its upper limit."""
+"""Position of a column or a row: at its lower limit, in the basis, or at its upper limit."""
 
 _LARGEST: Final = 2.0**61
 _CLOSE: Final = 1e-6
@@ -440,7 +440,7 @@ def linear_program(core: Core) -> LinearProgram | None:
 
 
 def _joined(matrix: Sequence[Any], model: LinearRows, columns: int) -> Matrix:
-    """Return a matrix of so many columns with more rows."""
+    """Return a matrix with `columns` columns and additional rows."""
     start, row, value = matrix
     column = np.concatenate([np.repeat(np.arange(len(start) - 1), np.diff(start)), *model.column])
     order = np.argsort(column, kind="stable")
@@ -507,7 +507,7 @@ def priced(core: Core, multipliers: IntArray) -> Core:
 def columns_and_rows(
     core: Core, program: LinearProgram, values: NDArray[np.float64]
 ) -> tuple[IntArray, IntArray] | None:
-    """Return where the columns and rows of a relaxation stand at a core's prices and with so much of each unit.
+    """Return the positions of a relaxation's columns and rows, from a core's prices and the share of each unit.
 
     None where there are costs, chains or ties.
 

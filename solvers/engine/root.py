@@ -302,7 +302,7 @@ def _refuse(total: str) -> None:
 
 
 def _scale(reach: float) -> int:
-    """Return how far values that add up to so much are scaled, so that prices have fractions."""
+    """Return the scale for values of a given sum, so that prices have fractions."""
     scale = _SCALE
     while scale > 1 and reach * scale > _MAX_SCALED:
         scale //= 2

@@ -64,7 +64,7 @@ from .core import NEED, Core, mix
 # Inlined, as long searches take 5 % less; it costs a second of compilation.
 @njit(cache=True, inline="always")
 def word_of(words, ends, table_start, f, v, left):
-    """Row of the words that feature f adds to the key, of which v copies are taken and so many are left."""
+    """Return the row of the words that feature f adds to the key, with v copies taken and `left` copies left."""
     first = table_start[f]
     if left == 0 or v >= table_start[f + 1] - first - 1:
         return len(words) - 1
@@ -211,7 +211,7 @@ class CostTables(NamedTuple):
 
 
 class TieTables(NamedTuple):
-    """What ties units: of each place, of each joint, and of each row; all arrays are empty where nothing does.
+    """Ties between units: by place, by joint and by row; all arrays are empty where there are none.
 
     Attributes
     ----------

@@ -18,8 +18,8 @@ DONE, VISITED, FEASIBLE, TIES, BEST_CHANGED = 0, 1, 2, 3, 4
 _DEPTH, _UNIT, _TOP, _BOTTOM, _HELD, LISTED = 5, 6, 7, 8, 9, 10
 
 
-class Walk(NamedTuple):
-    """Where the walk is, the best selection so far, and those that tie with it.
+class FlipWalk(NamedTuple):
+    """The position of a walk, the best selection so far, and its ties.
 
     `listed` holds a row for each tie while there are rows left: its number of units, then the units.
     """
@@ -31,7 +31,7 @@ class Walk(NamedTuple):
     listed: IntArray
 
 
-def start(arrays: Arrays, rows: int = 0) -> Walk:
+def start(arrays: Arrays, rows: int = 0) -> FlipWalk:
     """Return a walk that stands at the empty selection, which is not counted but has to be beaten if it is feasible.
 
     Parameters
@@ -40,7 +40,7 @@ def start(arrays: Arrays, rows: int = 0) -> Walk:
         How many ties are to be listed.
     """
     n = len(arrays.lengths)
-    walk = Walk(
+    walk = FlipWalk(
         empty_state(arrays),
         np.zeros(n, np.int64),
         np.zeros(n, np.int64),

@@ -56,7 +56,7 @@ def _gains(instance: Coverage, total: int) -> IntArray:
 _ONE_RATIO_S: Final = 5e-4
 _SEVERAL_S: Final = 0.025
 _ANY_S: Final = 0.01
-"""For so long: where one ratio is the value, where several are, and for problems that are not in the normal form."""
+"""Longest visit (s): where one ratio is the value, where several are, and for problems outside the normal form."""
 
 
 def is_few(problem: Problem) -> bool:
@@ -72,9 +72,9 @@ def is_few(problem: Problem) -> bool:
 Visit: TypeAlias = Callable[[Run, Callable[[Key], bool]], Iterator[tuple[Selection, Evaluation]]]
 
 _KEPT: Final = 2_000_000
-"""Selections that are kept at most."""
+"""Largest number of selections that are kept."""
 _FEWEST: Final = 10_000
-"""Selections between two looks at what need not be kept any more."""
+"""Least number of selections between two removals of those that are no longer near."""
 
 
 def evaluated_near(
@@ -170,8 +170,8 @@ _AGE_OF_THE_EARTH_S: Final = 4.54e9 * _YEAR_S
 _UNITS: Final = ((60.0, 1.0, "s"), (3600.0, 60.0, "min"), (86400.0, 3600.0, "h"), (3e7, 86400.0, "days"))
 
 
-class Estimate:
-    """Seconds for so many selections: first at a usual rate, soon at the rate that is measured.
+class TimeEstimate:
+    """Duration of an exhaustive search: first from a typical rate, soon from the measured one.
 
     Attributes
     ----------
@@ -247,13 +247,13 @@ def worth(problem: Problem, key: Key) -> int | Fraction:
 
 
 _ROWS: Final = 1000
-"""Ties that the first walk of an enumeration lists; more of them need another walk."""
+"""Number of ties that the first walk of an enumeration lists; more ties need another walk."""
 
 _LARGEST_LIST: Final = 50_000_000
-"""Numbers that a list of ties may have."""
+"""Largest number of integers in a list of ties."""
 
 _MOMENTS_S: Final = 0.02
-"""Seconds after which a visit looks for a good selection first: it does not end at once."""
+"""Seconds after which a visit looks for a good selection first, because it will take longer."""
 
 
 @dataclass(frozen=True)
@@ -320,7 +320,7 @@ class Exhaustive(Strategy):
 
     def _walk(self, run: Run, rows: int) -> Walker:
         walker = self._walker(run, rows)
-        estimate = Estimate(walker.expected, walker.rate)
+        estimate = TimeEstimate(walker.expected, walker.rate)
         most = run.limits.evaluations
         if most is not None and most < walker.expected:
             run.begin()

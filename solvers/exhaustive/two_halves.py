@@ -111,7 +111,7 @@ def many_ones(words: IntArray) -> IntArray:
 
 @njit(cache=True)
 def field_bits(field: Any, number: int, held: int, highest: int) -> Any:
-    """Return the bits that so many copies set in a field: see `optsum.solvers.exhaustive.two_halves.Halves`."""
+    """Return the bits that `held` copies set in a field: see `optsum.solvers.exhaustive.two_halves.Halves`."""
     width, first = field[number, _WIDTH], field[number, _FIRST]
     shown = held - (field[number, _BITS] - (first + width - 1)) if highest else held - first + 1
     shown = min(max(shown, 0), width)
@@ -121,7 +121,7 @@ def field_bits(field: Any, number: int, held: int, highest: int) -> Any:
 
 _WORD_BITS: Final = 63
 _MOST_WORDS: Final = 40
-"""With more of them the walk that flips unit by unit is as quick."""
+"""Number of words above which the walk that flips unit by unit is as quick."""
 _DIGITS: Final = 63
 _USED: Final = 2
 """Row of the table of words: bits in use. Rows 0 and 1: total and binary digit."""
@@ -168,7 +168,7 @@ class Halves(NamedTuple):
     word_total, word_shift : (words,)
         The total that shared bits of a word are taken from, and the binary digit of their weight.
     shared_words : int
-        Only the first so many hold bits that both halves may set.
+        Number of words, from the first, with bits that both halves may set.
     field_start, field : (features + 1,), (fields, 5)
         Of each feature that both halves hold: word, lowest bit, first of the bits t = 1..j that it keeps, how many, j.
     level_start, level, slot : as in `optsum.coverage.instance.Coverage`
@@ -592,7 +592,7 @@ class Stack(NamedTuple):
 
 
 class PairWalk(NamedTuple):
-    """What is walked, where the walk is, and the best selection so far.
+    """The data of a walk, its position, and the best selection so far.
 
     `listed` holds rows of ties: the number of long units, the units, the mask of the short ones. `found` holds, for
     values that 64 bits cannot compare, the totals of each row of `listed`, which are candidates.

@@ -1,4 +1,4 @@
-"""Three ways through all selections within the limits, behind one face.
+"""Three ways to visit all selections within the limits, behind one interface.
 
 * `Pairs`: sets of long units times sets of short ones, for extracts; hundreds of millions of selections a second;
 * `Flips`: unit by unit, for everything else in the normal form that fits into 64 bits;
@@ -39,9 +39,9 @@ class Walker(ABC):
     Attributes
     ----------
     expected : float
-        About how many selections will be visited; for instances with parents at most so many.
+        Approximate number of selections to visit; an upper limit for instances with parents.
     rate : float
-        About how many a second, until it is measured.
+        Approximate number of selections per second, until it is measured.
     stride : int
         How many to visit between two looks at the limits; grows and shrinks until that takes some milliseconds.
     visited, feasible, ties : int
@@ -57,7 +57,7 @@ class Walker(ABC):
     done = False
 
     def go_on(self, most: int | None = None) -> Selection | None:
-        """Visit selections for some milliseconds, at most so many; return the best one if it is new."""
+        """Visit at most `most` selections for some milliseconds; return the best one if it is new."""
         began = clock()
         found = self.advance(self.stride if most is None else min(most, self.stride))
         seconds = clock() - began
@@ -69,7 +69,7 @@ class Walker(ABC):
 
     @abstractmethod
     def advance(self, visits: int) -> Selection | None:
-        """Visit up to so many more selections; return the best one if it is new."""
+        """Visit up to `visits` more selections; return the best one if it is new."""
 
     @abstractmethod
     def listed(self) -> list[list[int]]:

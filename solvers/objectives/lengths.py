@@ -154,7 +154,7 @@ class ByLength:
         self._upper[: length + 1] = np.minimum(self._upper[: length + 1], bound)
 
     def _shorten(self, value: int, length: int) -> None:
-        """Find a selection worth so much under the least of the lengths at which one is, halving what is open."""
+        """Find a selection that reaches a value, at the least length that allows it, by bisection."""
         relaxed = False
         while True:
             places = self._lengths[self._lengths <= length]

@@ -23,7 +23,7 @@ def least(program: Program, engine: Driver, value: int) -> int:
 
 
 def all_of(program: Program, engine: Driver, value: int) -> tuple[Diagram, Termination | None]:
-    """Return all sets that a program is worth so much for, or some and the limit that was reached."""
+    """Return all sets for which a program reaches a value, or some of them and the limit that was reached."""
     if not engine.feasible:
         return Diagram.of_sets([]), None
     node, reason = engine.all_of(least(program, engine, value))
@@ -68,11 +68,11 @@ class Meter(Monitor):
         return {"programs": self._programs, **found} if self._programs else found
 
 
-Answer = TypeVar("Answer")
+T = TypeVar("T")
 
 
 class Leash:
-    """Lets an engine search so many nodes and no more: `deadline` passes when they are used up.
+    """Limit of nodes for one search of an engine: `deadline` passes when they are used up.
 
     Attributes
     ----------
@@ -96,7 +96,7 @@ class Leash:
         )
         return self.short
 
-    def hold(self, nodes: int | None, engine: Driver, search: Callable[[], Answer]) -> Answer | None:
+    def hold(self, nodes: int | None, engine: Driver, search: Callable[[], T]) -> T | None:
         """Return what a search on an engine returns; None if it was stopped for its nodes."""
         self._engine, self.short = engine, False
         self._until = None if nodes is None else engine.statistics.nodes + nodes

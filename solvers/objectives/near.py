@@ -92,7 +92,7 @@ def _optima(reach: _Reach, diagram: Diagram, threshold: Fraction | None, reason:
 
 
 def _best_values(reach: _Reach, wanted: int) -> tuple[Diagram, Fraction, Termination | None]:
-    """Return all selections of the best so many values: one enumeration, lower ones as long as values are missing.
+    """Return all selections of the `wanted` best values: one enumeration, lower ones as long as values are missing.
 
     The first is as low as it must be if every step has a selection; after that the distance doubles.
     """
@@ -220,7 +220,7 @@ def _of_cover(instance: Coverage, limits: Limits, deadline: Deadline) -> _Reach:
 
 
 def _enumerated(program: Program, meter: Meter, value: int = 0) -> tuple[Diagram, Termination | None]:
-    """Return all sets that a program is worth so much for."""
+    """Return all sets for which a program reaches a value."""
     try:
         with meter.engine(program) as engine:
             return all_of(program, engine, value)

@@ -41,7 +41,7 @@ _FULL: Final = 2
 
 
 class _Way(NamedTuple):
-    """Where Algorithm 3 stands.
+    """The state of Algorithm 3.
 
     Attributes
     ----------

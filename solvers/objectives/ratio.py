@@ -35,7 +35,7 @@ _LARGEST = 2**54
 
 @dataclass(frozen=True)
 class Findings:
-    """What a search found.
+    """The answer of a search: a selection, what is proven about it, and all optima if asked for.
 
     Attributes
     ----------

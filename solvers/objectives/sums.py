@@ -54,10 +54,10 @@ from .meter import Leash, Meter, all_of, least
 from .ratio import Best, Findings
 
 _LARGEST: Final = 2.0**52
-"""What prices may add to a program's values,"""
+"""Largest amount that prices may add to a program's values."""
 
 _DEAREST: Final = 2.0**40
-"""and what one may be."""
+"""Largest price."""
 
 
 class CellPrices:
@@ -115,33 +115,33 @@ class CellPrices:
 
 
 _TOLERANCE: Final = 3e-4
-"""A cell is split while its programs make more than this, as a share, of typical numerators."""
+"""Relative error of a cell's programs, as a share of typical numerators, above which the cell is split."""
 
 _FEW: Final = 2_000
 
 _NEAR: Final = 1e-9
-"""Values this near to the largest, as a share, are compared exactly."""
+"""Relative distance to the largest value below which values are compared exactly."""
 
 _REACH: Final = 2.0**46
-"""About how large programs become."""
+"""Approximate size to which the numbers of programs are scaled."""
 
 _LISTED: Final = 2_000_000
-"""Sets that one program may hold; more are not evaluated."""
+"""Largest number of sets of one program that are evaluated."""
 
 _SAMPLE: Final = 500
-"""Sets that are looked at where there are too many, or not yet all."""
+"""Number of sets that are evaluated where there are too many, or not all are known yet."""
 
 _EXCHANGES: Final = 200_000
-"""What is looked at of a set that prices give, before it is searched for a better one."""
+"""Exchanges tried on a set that prices give, before a search for a better one."""
 
 _SEARCHED: Final = 3_000
 _TRIED: Final = 30_000
 _NODE_SCHEDULE: Final = ((_TRIED, 0.1), (300_000, 0.02), (3_000_000, 0.004), (None, inf))
-"""Nodes that one search after another of a program may take, and when its cell is split instead of searching on: if its
-excess is more than this share of the gap that is open,"""
+"""Nodes of one search of a program after another, and a share of the open gap: a cell whose excess is larger is split
+instead of searched further."""
 
 _FINEST: Final = 1e-7
-"""and more than this."""
+"""Least excess for which a cell is split."""
 
 _Weights: TypeAlias = tuple[Sequence[int], Sequence[int]]
 """(a, b) of a program ``a T - b D``, one number a ratio each."""
@@ -256,7 +256,7 @@ class SumSearch:
 
     @property
     def _wanted(self) -> Fraction:
-        """What a selection must be worth to be looked at."""
+        """Least value that a selection needs to be of interest."""
         return self.best.key
 
     def _cut(self, ratios: Sequence[int]) -> Weighted:

@@ -69,7 +69,7 @@ def solve_whole_text(instance: Coverage, deadline: Deadline, start: Selection | 
     """
     best = Best(instance)
     best.see_first(start, deadline)
-    table = _Table(instance)
+    table = _LengthTable(instance)
     rounds, proven = 0, False
     while not deadline.passed:
         rounds += 1
@@ -90,7 +90,7 @@ def solve_whole_text(instance: Coverage, deadline: Deadline, start: Selection | 
     return Findings(best.selection, key, sets, proven=proven, reason=reason, statistics={"nodes": 0, "tables": rounds})
 
 
-class _Table:
+class _LengthTable:
     """The table of an instance, made again for each ratio."""
 
     def __init__(self, instance: Coverage) -> None:
@@ -188,7 +188,7 @@ def _add_unit(table: Any, unit: int, length: int, worth: int, cost: int, gains: 
 
 @njit(cache=True)
 def _end_of(table: Any, unit: int, place: int, left: int, length: int, worth: int, value: int, gains: Any) -> int:
-    """Return where the piece of a unit ends that is worth so much, with what comes after it."""
+    """Return the end of the piece of a unit that, with the pieces after it, has a given value."""
     wide = table.shape[1]
     for begin in range(place, wide):
         if table[unit + 1, begin, left - length] == value:

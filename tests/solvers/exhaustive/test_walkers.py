@@ -190,7 +190,7 @@ def test_what_takes_for_ever_is_said_and_stopped(caplog: pytest.LogCaptureFixtur
 
 def test_sentences_on_how_long_it_takes() -> None:
     asked = ((1e10, None), (1e13, None), (1e10, 9.0), (float("inf"), None), (1e8, None))
-    found = [strategy.Estimate(selections, 1e8).update(10**8, 1.0, limit) for selections, limit in asked]
+    found = [strategy.TimeEstimate(selections, 1e8).update(10**8, 1.0, limit) for selections, limit in asked]
     said = [sentence for sentence in found if sentence is not None]
     assert said[0] == "exhaustive: 1e+10 selections, about 1.7 min."
     assert "about 1.2 days; --time-limit stops it early" in said[1]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias
 
 from pydantic import (
     BaseModel,
@@ -24,8 +24,14 @@ if TYPE_CHECKING:
     from optsum.text.analyzer import Analyzer
 
 
+_NOT_TEXT: Final[dict[Any, str]] = {
+    **dict.fromkeys((int, float, int | None, float | None), "a number"),
+    **dict.fromkeys((bool, bool | None), "true or false"),
+}
+
+
 class Model(BaseModel):
-    """Options that cannot be changed, refuse others, and take no true or false for a number."""
+    """Options that cannot be changed, refuse others, and take neither text nor true or false for a number."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
@@ -36,6 +42,10 @@ class Model(BaseModel):
             value = value.item()
         if isinstance(value, bool) and cls.model_fields[str(info.field_name)].annotation not in {bool, bool | None}:
             raise ValueError("input should not be true or false")
+        if isinstance(value, str | bytes) and (
+            needed := _NOT_TEXT.get(cls.model_fields[str(info.field_name)].annotation)
+        ):
+            raise ValueError(f"{needed} is needed, not text")
         return our_value(str(info.field_name), value)
 
 

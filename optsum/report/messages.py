@@ -14,9 +14,11 @@ from time import monotonic
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from optsum.errors import OptionError, VisibleFormatter, tracebacks_are_shown, visible
-from optsum.system.files import PACKED, describe_os_error
+from optsum.system.files import PACKED, describe_os_error, is_stream, open_own, open_stream
 
 if TYPE_CHECKING:
+    from io import TextIOWrapper
+
     from rich.console import Console
 from enum import IntEnum
 
@@ -245,9 +247,16 @@ class _Saying(logging.Handler):
             print(visible(record.getMessage()), file=sys.stderr, flush=True)  # noqa: T201
 
 
+class _LogFile(logging.FileHandler):
+    def _open(self) -> TextIOWrapper:
+        path = Path(self.baseFilename)
+        opened = open_stream(path) if is_stream(path) else open_own(path)
+        return open(opened, "w", encoding=self.encoding, errors=self.errors)  # noqa: PTH123
+
+
 def _to_file(path: str) -> logging.Handler:
     try:
-        handler = logging.FileHandler(Path(path), encoding="utf-8", errors="backslashreplace")
+        handler = _LogFile(path, encoding="utf-8", errors="backslashreplace")
     except OSError as error:
         raise OptionError(f"the log file {path} cannot be written: {describe_os_error(error)}") from error
     handler.setFormatter(VisibleFormatter("%(asctime)s %(levelname)s %(message)s"))

@@ -17,6 +17,8 @@ from io import BufferedReader, RawIOBase
 from lzma import LZMAError
 from pathlib import Path
 from secrets import token_hex
+from shutil import copyfileobj
+from tempfile import TemporaryDirectory
 from typing import Any, Final, TypeAlias, cast
 from zipfile import BadZipFile, ZipFile
 
@@ -287,7 +289,12 @@ def replacing(path: PathLike) -> Iterator[Path]:
     """
     target = Path(path)
     if is_stream(target):  # a pipe or a device has nothing that could be kept
-        yield target
+        with TemporaryDirectory() as folder:
+            whole = Path(folder, target.name)
+            whole.touch()
+            yield whole
+            with open(whole, "rb") as source, open(open_stream(target), "wb") as stream:  # noqa: PTH123
+                copyfileobj(source, stream)
         return
     check_no_link(target)
     new = target.with_name(f".{token_hex(8)}{target.suffix}")
@@ -331,6 +338,23 @@ def is_stream(path: Path) -> bool:
 
 
 _STREAMS: Final = {"/dev", "/dev/fd", "/proc/self/fd"}
+
+
+def open_stream(path: Path) -> int:
+    """Open a device or a pipe for writing, or what this process has open already.
+
+    That one goes on at the same place for all who write to it, so that nothing is written over: /dev/stdout may be a
+    file, and opened by its name it would have a place of its own.
+
+    Raises
+    ------
+    OSError
+        As it comes.
+    """
+    number = {"/dev/stdout": "1", "/dev/stderr": "2"}.get(path.as_posix(), path.name)
+    if path.parent.as_posix() in _STREAMS and number.isdecimal():
+        return os.dup(int(number))
+    return os.open(path, os.O_WRONLY | os.O_APPEND | getattr(os, "O_CLOEXEC", 0))
 
 
 def open_own(path: Path) -> int:

@@ -6,6 +6,7 @@ Started by `optsum.solvers.backends.cpsat`. It must load nothing that loads high
 from __future__ import annotations
 
 import json
+import os
 import signal
 import sys
 from io import BytesIO
@@ -22,15 +23,16 @@ def main(parent: int) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):  # they may reach both processes; the other one decides
         signal.signal(number, signal.SIG_IGN)
     end_with(parent)
-    source = sys.stdin.buffer
+    # What the solver logs, on the standard output, goes to the standard error, so that answers alone are read.
+    source, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
     while head := source.read(8):
         with np.load(BytesIO(source.read(int.from_bytes(head))), allow_pickle=False) as request:
             try:
                 answer = _solve({name: request[name] for name in request.files})
             except Exception as error:  # noqa: BLE001 - whatever it is, the other process says it in a sentence
                 answer = {"failed": f"{type(error).__name__}: {error}"}
-        sys.stdout.write(json.dumps(answer) + "\n")
-        sys.stdout.flush()
+        print(json.dumps(answer), file=answers, flush=True)
 
 
 def _solve(request: dict[str, Any]) -> dict[str, Any]:

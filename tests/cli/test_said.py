@@ -51,6 +51,30 @@ def test_a_file_keeps_what_is_said_whoever_listens(capsys: pytest.CaptureFixture
     assert logging.getLogger("optsum").handlers == []
 
 
+def test_a_log_file_is_nobody_elses(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("target").write_text("precious\n")
+    Path("link.txt").symlink_to("target")
+    Path("nowhere.txt").symlink_to("none")
+    Path("second.txt").hardlink_to("target")
+    for name in ("link.txt", "nowhere.txt", "second.txt"):
+        assert main(["solve", "t.jsonl", *LENGTH, "--log-file", name]) == 2
+        assert f"the log file {name} cannot be written" in capsys.readouterr().err
+    assert Path("target").read_text() == "precious\n"
+    assert not Path("none").exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no such name")
+def test_a_log_may_be_what_is_open_already() -> None:
+    command = [sys.executable, "-m", "optsum", "solve", "t.jsonl", *LENGTH, "--log-file", "/dev/stderr"]
+    with Path("seen").open("wb") as seen:
+        seen.write(b"one line\n")
+        seen.flush()
+        assert subprocess.run(command, stdout=subprocess.DEVNULL, stderr=seen, check=False).returncode == 0
+    lines = Path("seen").read_text().splitlines()
+    assert lines[0] == "one line"
+    assert sum("INFO t.jsonl: documents are article" in line for line in lines) == 1
+
+
 @pytest.mark.parametrize("command", [name for name in _COMMANDS if name not in {"study", "config"}])
 def test_every_command_has_the_flags(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([command, "--help"]) == 0

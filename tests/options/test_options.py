@@ -310,3 +310,19 @@ def test_the_schema_says_of_what_kind_every_option_is() -> None:
 def test_the_command_prints_the_schema(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["config", "schema"]) == 0
     assert json.loads(capsys.readouterr().out) == schema()
+
+
+_KINDS: dict[Any, list[Any]] = {
+    **dict.fromkeys((int, int | None), ["1", "100", " 7", "1e2", "", b"1", True, False, np.True_, 1.5, float("nan")]),
+    **dict.fromkeys((float, float | None), ["1", "0.5", ".5", "nan", "", b"1", True, False, np.False_, float("nan")]),
+    **dict.fromkeys((bool, bool | None), ["true", "yes", "1", "off", "", b"1", 2, 0.5, float("nan")]),
+}
+
+
+@pytest.mark.parametrize(("resolver", "model", "least"), [(resolve, Options, 150), (resolve_score, ScoreOptions, 50)])
+def test_what_is_no_number_is_never_made_one(resolver: Any, model: Any, least: int) -> None:
+    tried = [(name, value) for name, field in model.model_fields.items() for value in _KINDS.get(field.annotation, ())]
+    assert len(tried) > least
+    for name, value in tried:
+        with pytest.raises(OptionError, match=f"The option {name} cannot be .*: .*"):
+            resolver({"max_length": 9, name: value})

@@ -21,7 +21,16 @@ from optsum.corpus.rows.formats import RowFormat, format_of
 from optsum.corpus.rows.json_text import to_ascii, to_bytes
 from optsum.corpus.rows.reading import read_rows
 from optsum.errors import OptionError, visible
-from optsum.system.files import PathLike, check_no_link, describe_os_error, is_stream, lock, open_own, replacing
+from optsum.system.files import (
+    PathLike,
+    check_no_link,
+    describe_os_error,
+    is_stream,
+    lock,
+    open_own,
+    open_stream,
+    replacing,
+)
 
 Row: TypeAlias = dict[str, Any]
 
@@ -120,7 +129,7 @@ class RowWriter(AbstractContextManager["RowWriter"]):
                 raise FileNotFoundError
             if form is None and is_stream(Path(self._name)):
                 self._form = RowFormat("jsonl")
-                self._file = open(self._name, "ab", buffering=0)  # noqa: SIM115, PTH123 (closed by `close`)
+                self._file = FileIO(open_stream(Path(self._name)), "wb")
                 return
             self._form = form or format_of(self._name)
             check_no_link(Path(self._name))

@@ -163,6 +163,33 @@ def test_devices_get_rows_at_once() -> None:
     ]
 
 
+@pytest.mark.parametrize("mode", ["wb", "ab"])
+@pytest.mark.parametrize("name", ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"])
+def test_what_is_open_already_is_not_written_over(name: str, mode: str) -> None:
+    if not Path(name).parent.is_dir():
+        pytest.skip("this system has no such name")
+    Path("seen").write_text("before\n")
+    rows = [sys.executable, "-m", "optsum", *COMMANDS["solve"], "-o", name]
+    page = [sys.executable, "-m", "optsum", "report", "rows.jsonl", "-o", name, "--overwrite"]
+    assert main([*COMMANDS["solve"], "-o", "rows.jsonl"]) == 0
+    for command in (rows, page):
+        with Path("seen").open(mode) as seen:
+            seen.write(b"one line\n")
+            seen.flush()
+            done = subprocess.run(command, stdout=seen, stderr=subprocess.PIPE, text=True, check=False)
+            assert done.returncode == 0, done.stderr
+            seen.write(b"last line\n")
+        lines = Path("seen").read_text().splitlines()
+        assert "one line" in lines[: 2 + 9 * (mode == "ab")]
+        assert lines[-1] == "last line"
+        if command is rows:
+            assert [json.loads(line)["id"] for line in lines if line[:1] == "{"] == [f"t{n}" for n in range(6)]
+            assert any(line.startswith("6 problems") for line in lines)
+        else:
+            assert any("<html" in line for line in lines)
+            assert any("</html>" in line for line in lines)
+
+
 # Cells that a spreadsheet runs.
 
 CELLS = [

@@ -93,6 +93,17 @@ def test_options_of_all_kinds(backend: str) -> None:
             assert came.startswith(("right", "refused", "failed")), (backend, name, value, came)
 
 
+@pytest.mark.parametrize("backend", LISTS)
+def test_what_a_solver_logs_is_no_answer(backend: str) -> None:
+    """Logs share descriptors with what is read of a solver."""
+    usable(backend)
+    logs = [name for name in options_of(backend) if any(word in name.lower() for word in ("log", "output", "verb"))]
+    for number, name in enumerate(logs[:6]):
+        for value in options_of(backend)[name]:
+            came = try_one(backend, {name: value}, number)
+            assert came.startswith(("right", "refused")), (backend, name, value, came)
+
+
 def test_the_program_prints_a_line_for_each_option(capsys: pytest.CaptureFixture[str]) -> None:
     found = matrix("highs", instances=3, each=1, only="mip_rel_gap")
     assert sum(found["mip_rel_gap"].values()) == 2

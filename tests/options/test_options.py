@@ -312,10 +312,10 @@ def test_the_command_prints_the_schema(capsys: pytest.CaptureFixture[str]) -> No
     assert json.loads(capsys.readouterr().out) == schema()
 
 
-_KINDS: dict[Any, list[Any]] = {
-    **dict.fromkeys((int, int | None), ["1", "100", " 7", "1e2", "", b"1", True, False, np.True_, 1.5, float("nan")]),
-    **dict.fromkeys((float, float | None), ["1", "0.5", ".5", "nan", "", b"1", True, False, np.False_, float("nan")]),
-    **dict.fromkeys((bool, bool | None), ["true", "yes", "1", "off", "", b"1", 2, 0.5, float("nan")]),
+_KINDS: dict[Any, tuple[Any, ...]] = {
+    **dict.fromkeys((int, int | None), ("1", "100", " 7", "1e2", "", b"1", True, False, np.True_, 1.5, float("nan"))),
+    **dict.fromkeys((float, float | None), ("1", "0.5", ".5", "nan", "", b"1", True, False, np.False_, float("nan"))),
+    **dict.fromkeys((bool, bool | None), ("true", "yes", "1", "off", "", b"1", 2, 0.5, float("nan"))),
 }
 
 

@@ -14,6 +14,7 @@ from pydantic import (
     WrapValidator,
     field_validator,
 )
+from pydantic_core import PydanticKnownError
 
 from optsum.corpus import topic
 from optsum.options.values.other_names import our_value
@@ -24,9 +25,10 @@ if TYPE_CHECKING:
     from optsum.text.analyzer import Analyzer
 
 
-_NOT_TEXT: Final[dict[Any, str]] = {
-    **dict.fromkeys((int, float, int | None, float | None), "a number"),
-    **dict.fromkeys((bool, bool | None), "true or false"),
+_KINDS: Final[dict[Any, Literal["int_type", "float_type", "bool_type"]]] = {
+    **dict.fromkeys((int, int | None), "int_type"),
+    **dict.fromkeys((float, float | None), "float_type"),
+    **dict.fromkeys((bool, bool | None), "bool_type"),
 }
 
 
@@ -42,10 +44,8 @@ class Model(BaseModel):
             value = value.item()
         if isinstance(value, bool) and cls.model_fields[str(info.field_name)].annotation not in {bool, bool | None}:
             raise ValueError("input should not be true or false")
-        if isinstance(value, str | bytes) and (
-            needed := _NOT_TEXT.get(cls.model_fields[str(info.field_name)].annotation)
-        ):
-            raise ValueError(f"{needed} is needed, not text")
+        if isinstance(value, str | bytes) and (kind := _KINDS.get(cls.model_fields[str(info.field_name)].annotation)):
+            raise PydanticKnownError(kind)
         return our_value(str(info.field_name), value)
 
 

@@ -30,7 +30,8 @@ def quick_ones(instance: Coverage, moves: Sequence[Sequence[int]]) -> IntArray:
         `ALONE`: a sum over the features of its one unit; `JOINED`: and over its seams with the chosen units before and
         after it; 0 for the others.
     """
-    simple = not instance.rows and (instance.goal is Sense.MINIMIZE or instance.combination is Combination.RATIO)
+    plain = not instance.rows and not instance.ceilings
+    simple = plain and (instance.goal is Sense.MINIMIZE or instance.combination is Combination.RATIO)
     joined = np.zeros(instance.size + 1, np.int64)  # summed up, how many seams reach over each unit
     for joint in instance.joints:
         if joint.seam:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from math import lcm
@@ -88,8 +88,6 @@ class CoverageProblem(Problem):
     @property
     def lighter(self) -> CoverageProblem:
         """Return the problem for heuristics: its `coverage` may be smaller than the evaluating `instance`."""
-        if self.instance.ceilings:  # features would lead them to what only seems good
-            return _Evaluated(**{one.name: getattr(self, one.name) for one in fields(self) if one.init})
         light = self.instance.lighter
         if light is self.instance:
             return self
@@ -280,17 +278,3 @@ class CoverageProblem(Problem):
         light = relaxed is self.instance and not relaxed.ceilings
         model = self.linear_model if light else model_of(relaxed, relaxed=True)
         return Fraction(model_bound(model, deadline) + model.offset, model.denominator)
-
-
-class _Evaluated(CoverageProblem):
-    """The same problem for searches that ask for nothing but what selections are worth."""
-
-    @property
-    def capabilities(self) -> frozenset[Capability]:
-        """A bound, and no arrays."""
-        return frozenset({Capability.BOUND})
-
-    @property
-    def lighter(self) -> CoverageProblem:
-        """Itself."""
-        return self

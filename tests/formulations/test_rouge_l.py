@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import optsum
@@ -197,3 +197,82 @@ def test_real_topics(shared_data: Path, metric: str) -> None:
         assert one.key == two.key
         assert one.rouge is not None
         assert one.objective == pytest.approx(one.rouge[metric]["f1"], abs=1e-12)
+
+
+SIDES = st.fixed_dictionaries(
+    {},
+    optional={
+        "require": st.sampled_from([[0], [3], [1, 4]]),
+        "forbid": st.sampled_from([[2], [5], [2, 5]]),
+        "per_document": st.integers(1, 2),
+        "max_sentences": st.integers(2, 3),
+        "max_characters": st.integers(10, 40),
+    },
+)
+
+
+def allowed(topic: dict[str, Any], units: tuple[int, ...], sides: dict[str, Any], pairs: list[list[int]]) -> bool:
+    """Whether a selection keeps all side constraints."""
+    homes = [number for number, document in enumerate(topic["documents"]) for _ in document]
+    sentences = [sentence for document in topic["documents"] for sentence in document]
+    return (
+        set(sides.get("require", ())) <= set(units)
+        and not set(sides.get("forbid", ())) & set(units)
+        and all(sum(unit in pair for unit in units) <= 1 for pair in pairs)
+        and all(sum(homes[unit] == home for unit in units) <= sides.get("per_document", 99) for home in set(homes))
+        and sum(len(sentences[unit]) for unit in units) <= sides.get("max_characters", 9999)
+    )
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.integers(0, 10**9),
+    OPTIONS.filter(lambda each: each["references"] != "best"),
+    SIDES,
+    st.sampled_from([None, [[0, 3]], [[1, 2, 3], [0, 4]]]),
+    st.sampled_from(["auto", "branch-and-bound", "milp", "exhaustive"]),
+)
+def test_side_constraints(
+    seed: int, options: dict[str, Any], sides: dict[str, Any], pairs: list[list[int]] | None, strategy: str
+) -> None:
+    topic = topic_of(seed, 6)
+    given_options = {**options, **sides}
+    topic["meta"] = {"constraints": {"exclusive": pairs or []}}
+    number = sum(map(len, topic["documents"]))
+    assume(
+        all(unit < number for group in [*(pairs or []), *map(sides.get, ("require", "forbid"))] for unit in group or ())
+    )
+    worth = {
+        units: value
+        for units, value in optima_of(topic, given_options).items()
+        if allowed(topic, units, sides, pairs or [])
+    }
+    result = optsum.solve(topic, strategy=strategy, **given_options)
+    if not worth:
+        assert result.status == "infeasible"
+        return
+    assert result.status == "optimal"
+    assert result.selection is not None
+    best = max(worth.values())
+    assert result.key == best == worth[result.selection]
+    if best and strategy in {"branch-and-bound", "exhaustive"}:
+        found = optsum.enumerate_optima(topic, strategy=strategy, keep_unmatched=True, **given_options)
+        assert {tuple(units) for units in found} == {units for units, value in worth.items() if value == best}
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10**9), OPTIONS.filter(lambda each: each["references"] != "best"), st.booleans())
+def test_frontier_is_the_best_at_every_length(seed: int, options: dict[str, Any], each: bool) -> None:
+    topic = topic_of(seed, 5)
+    options = {name: value for name, value in options.items() if name != "min_length"}
+    if each:
+        topic["references"], options["references"] = topic["references"][:1], "each"
+    found = optsum.frontier(topic, **options)
+    worth = optima_of(topic, {**options, "references": "first" if each else options["references"]})
+    lengths = [len(sentence.split()) for document in topic["documents"] for sentence in document]
+    assert found.frontier is not None
+    assert found.frontier.complete
+    for step in found.frontier.steps:
+        for most in range(step.first, step.last + 1):
+            best = max(value for units, value in worth.items() if sum(lengths[unit] for unit in units) <= most)
+            assert Fraction(step.objective_exact) == best

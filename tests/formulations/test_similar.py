@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from similar_topics import best_by_trying, feasible, precision_by_hand, random_topic, recall_by_hand
 
 import optsum
@@ -167,6 +169,27 @@ _GOOD: dict[str, Any] = {
     "references": [["x y"]],
     "vectors": {"sentences": [[1.0, 0.0], [0.0, 1.0]], "references": [[1.0, 1.0]]},
 }
+
+
+@given(
+    rows=st.lists(st.lists(st.floats(-9, 9), min_size=2, max_size=2), min_size=2, max_size=2),
+    at=st.tuples(st.integers(0, 1), st.integers(0, 1)),
+    odd=st.sampled_from([True, False, np.True_, np.False_, "1", b"1", None, 1j, 1 << 70]),
+    name=st.sampled_from(["sentences", "references", "sentence_of", "sentence_weights"]),
+)
+def test_nothing_among_numbers_is_made_one(rows: list[list[Any]], at: tuple[int, int], odd: Any, name: str) -> None:
+    arrays: dict[str, Any] = {
+        "sentences": rows, "references": rows, "sentence_of": [0, 1], "sentence_weights": [1.0, 2.0]
+    }  # fmt: skip
+    held = [list(row) if isinstance(row, list) else row for row in arrays[name]]
+    if isinstance(held[0], list):
+        held[at[0]][at[1]] = odd
+    else:
+        held[at[0]] = odd
+    given_as: tuple[Any, ...] = (held, tuple(map(tuple, held)) if name in {"sentences", "references"} else tuple(held))
+    for value in (*given_as, np.array(held, object)):
+        with pytest.raises(InputError, match="no number"):
+            _solved({**_GOOD, "references": [["x y", "z"]], "vectors": {**arrays, name: value}})
 
 
 @pytest.mark.parametrize(

@@ -146,12 +146,21 @@ def _numbers(value: Any, name: str) -> FloatArray:
         found = np.asarray(value)
     except ValueError:  # rows of different lengths
         found = np.array(None)
-    if found.dtype.kind not in "fiu":
+    if found.dtype.kind not in "fiu" or _has_truths(value):
         raise InputError(f'"{name}" holds something that is no number, or rows of different lengths; give an array')
     found = found.astype(np.float64)
     if not np.isfinite(found).all():
         raise InputError(f'"{name}" holds NaN or infinity; give finite numbers')
     return found
+
+
+def _has_truths(value: Any) -> bool:
+    """Return whether there is a truth value in lists of numbers, among which NumPy makes it 0 or 1."""
+    if isinstance(value, np.ndarray):
+        return value.dtype.kind == "b"
+    if not isinstance(value, list | tuple):
+        return False
+    return not {bool, np.bool_}.isdisjoint(map(type, value)) or any(map(_has_truths, value))
 
 
 def _check_shape(found: FloatArray, name: str, shape: str) -> None:

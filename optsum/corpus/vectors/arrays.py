@@ -157,7 +157,7 @@ def _numbers(value: Any, name: str) -> FloatArray:
 def _has_truths(value: Any) -> bool:
     """Return whether there is a truth value in lists of numbers, among which NumPy makes it 0 or 1."""
     if isinstance(value, np.ndarray):
-        return value.dtype.kind == "b"
+        return bool(value.dtype.kind == "b")
     if not isinstance(value, list | tuple):
         return False
     return not {bool, np.bool_}.isdisjoint(map(type, value)) or any(map(_has_truths, value))

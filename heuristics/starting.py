@@ -67,8 +67,8 @@ def decisions(problem: Problem, selection: Selection) -> IntArray:
 
 def on_arrays(run: Run) -> tuple[Any, Any] | None:
     """Return the arrays of a problem and its moves; None if kernels cannot hold it."""
-    if not run.problem.can(Capability.COVERAGE):
-        return None
+    if not run.problem.can(Capability.COVERAGE) or run.problem.coverage.ceilings:
+        return None  # descents compare totals of features, which ceilings are below
     from optsum.coverage.state import arrays_of
 
     from .moves import neighbourhood_of

@@ -506,7 +506,7 @@ _DEEPEST: Final = 30
 
 
 class Found(NamedTuple):
-    """What a search found.
+    """The result of a search.
 
     Attributes
     ----------

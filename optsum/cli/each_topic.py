@@ -1,4 +1,4 @@
-"""What all commands do that go through a file of topics: rows written, progress shown, Ctrl-C heard."""
+"""The loop of all commands that go through a file of topics: rows written, progress shown, Ctrl-C heard."""
 
 from __future__ import annotations
 

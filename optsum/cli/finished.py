@@ -1,4 +1,4 @@
-"""What an earlier run has done already, so that ``--resume`` does the rest."""
+"""The rows of an earlier run, read so that ``--resume`` does the rest."""
 
 from __future__ import annotations
 

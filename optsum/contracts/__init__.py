@@ -1,1 +1,1 @@
-"""What third parties implement and receive: strategies, backends, runs and results."""
+"""The classes that third parties implement and receive: strategies, backends, runs and results."""

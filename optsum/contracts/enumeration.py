@@ -1,4 +1,4 @@
-"""What an enumeration adds to the row of its first selection."""
+"""Fields that an enumeration adds to the row of its first selection."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["Enumeration", "Near", "listed"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Near:
-    """What a row says of near-optimal selections; fields of the row.
+    """A row's fields on near-optimal selections.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class Near:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Enumeration:
-    """What an enumeration adds to its first optimum; fields of the row.
+    """A row's fields on all optima.
 
     Attributes
     ----------

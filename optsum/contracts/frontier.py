@@ -1,4 +1,4 @@
-"""What a frontier says of every length: `Result.frontier`, and the field of that name in a row."""
+"""A frontier's result for every length: `Result.frontier`, and the field of that name in a row."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["Frontier", "Reached", "Step"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reached:
-    """What is reached at the maximum lengths `first` to `last`, which rows call ``from`` and ``to``; proven or not."""
+    """The best selection at the maximum lengths `first` to `last`, which rows call ``from`` and ``to``."""
 
     first: int
     last: int
@@ -27,7 +27,7 @@ class Reached:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step(Reached):
-    """What holds for the maximum lengths `first` to `last`.
+    """The result that holds for the maximum lengths `first` to `last`.
 
     Attributes
     ----------

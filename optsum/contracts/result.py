@@ -1,4 +1,4 @@
-"""What a search answers: two status axes, the incumbent, the best bound, and JSON both ways.
+"""The result of a search: two status axes, the incumbent, the best bound, and JSON both ways.
 
 `Status` says what is held, `Termination` why the search stopped. A limit is named exactly when the search stopped
 early; `optimal` is said only when proven.
@@ -25,7 +25,7 @@ __all__ = ["Result", "Status", "Termination", "Timing", "TracePoint", "labels_of
 
 
 class Status(StrEnum):
-    """What is held at the end."""
+    """The state of a search at its end."""
 
     OPTIMAL = "optimal"
     """A selection that is proven to be best."""

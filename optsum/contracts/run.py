@@ -137,7 +137,7 @@ class Stopped(Exception):  # noqa: N818 - a signal from `Run` to `search`, never
 
 
 class Run:
-    """What a strategy talks to.
+    """A search under way, as its strategy sees it.
 
     Parameters
     ----------

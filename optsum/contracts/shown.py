@@ -16,7 +16,7 @@ _UNITS = 20
 
 
 class Shown:
-    """What `optsum.contracts.result.Result` is shown by."""
+    """The display of `optsum.contracts.result.Result`."""
 
     if TYPE_CHECKING:  # fields of the result, read here
 

@@ -1,4 +1,4 @@
-"""What callers give for topics or systems: a file, a data frame, or any iterable; anything else is refused."""
+"""The forms of topics and systems in Python: a file, a data frame, or any iterable; anything else is refused."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from optsum.text.tokenizers import Sentence, raw_text
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """What one system made of one topic.
+    """One system's summary of one topic.
 
     Attributes
     ----------
@@ -253,7 +253,7 @@ class Extract:
 
     @property
     def names(self) -> set[int | str]:
-        """What an oracle is compared with: sentences of the source, and for each other one a name that none has."""
+        """The sentences of the source that an oracle is compared with, and a name for each other sentence."""
         return {*self.units, *(f"other {number}" for number in range(self.others))}
 
 

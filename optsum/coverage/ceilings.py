@@ -71,7 +71,7 @@ class Ceiling(ABC):
 
 
 class Bounds(NamedTuple):
-    """What stands for a ceiling: by how much the levels of its features are multiplied, and the mass of its units."""
+    """A ceiling's stand-in: by how much the levels of its features are multiplied, and the mass of its units."""
 
     times: NDArray[np.int64]
     mass: NDArray[np.int64]

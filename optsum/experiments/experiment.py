@@ -1,4 +1,4 @@
-"""What a run is to do: topics or a share of them, and a grid of options (cells) that each of them is searched with."""
+"""The work of a run: topics or a share of them, and a grid of options (cells) that each of them is searched with."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run is made with and from: versions, the machine, and its topics, so that a change is noticed."""
+"""The inputs of a run: versions, the machine, and its topics, so that a change is noticed."""
 
 from __future__ import annotations
 

@@ -139,7 +139,7 @@ class Item(NamedTuple):
 
 
 class Ways(NamedTuple):
-    """What is sent once with all items that are sent together.
+    """The data sent once with all items of a batch.
 
     Attributes
     ----------
@@ -251,7 +251,7 @@ class RunWork(AbstractContextManager["RunWork"]):
 
     @property
     def unit(self) -> str:
-        """What is counted."""
+        """The word for what progress counts."""
         return "topics" if len(self._experiment.cells) == 1 else "searches"
 
     def rounds(self, executor: AnyExecutor | None = None) -> Generator[int, None, None]:

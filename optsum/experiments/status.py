@@ -1,4 +1,4 @@
-"""How far a run is."""
+"""The progress of a run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["RunStatus", "status"]
 
 @dataclass(frozen=True, kw_only=True)
 class RunStatus:
-    """How far a run is.
+    """The progress of a run.
 
     Attributes
     ----------

@@ -49,7 +49,7 @@ NGRAMS, SKIPS, LONGEST = range(3)
 
 
 class Totals(NamedTuple):
-    """What recall and precision are made of: hits, and what there is in the reference and in the summary."""
+    """The parts of recall and precision: hits, and the counts of the reference and of the summary."""
 
     hits: int
     reference: int
@@ -57,7 +57,7 @@ class Totals(NamedTuple):
 
 
 class Metric(ABC):
-    """What is counted. Subclasses are frozen dataclasses; `optsum.metrics.names.parse_metric` makes them from names.
+    """A count of units in texts, made from its name by `optsum.metrics.names.parse_metric`; a frozen dataclass.
 
     Attributes
     ----------
@@ -91,7 +91,7 @@ class Metric(ABC):
 
     @property
     def parts(self) -> tuple[Metric, ...]:
-        """What a sum adds up, or a mean is of; empty otherwise."""
+        """The metrics that a sum adds up, or a mean is taken of; empty otherwise."""
         return ()
 
     @property
@@ -101,7 +101,7 @@ class Metric(ABC):
 
     @property
     def kinds(self) -> frozenset[str]:
-        """What a formulation may know it by when it says which metrics it serves."""
+        """The name by which a formulation says that it serves the metric."""
         return frozenset({self.form})
 
     @property
@@ -125,7 +125,7 @@ class Metric(ABC):
 
     @property
     def coded(self) -> tuple[int, int] | None:
-        """What is counted, as kernels are told: `NGRAMS` and n, `SKIPS` and how many tokens may lie between, `LONGEST`.
+        """The kernels' code of the count: `NGRAMS` and n, `SKIPS` and how many tokens may lie between, `LONGEST`.
 
         None, as here, if `keys` alone knows.
         """

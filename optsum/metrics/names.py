@@ -67,7 +67,7 @@ class MetricSum(_Several):
 
     @property
     def parts(self) -> tuple[Metric, ...]:
-        """What is added up."""
+        """The metrics that are added up."""
         return self.of
 
 
@@ -99,7 +99,7 @@ class GeometricMean(_Several):
 
     @property
     def parts(self) -> tuple[Metric, ...]:
-        """What the mean is of."""
+        """The metrics that the mean is taken of."""
         return tuple(NGrams(size) for size in range(self.first, self.last + 1))
 
 

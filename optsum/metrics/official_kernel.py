@@ -1,4 +1,4 @@
-"""What the official scores are made of, of a summary whose tokens are numbers."""
+"""The counts behind the official scores of a summary whose tokens are numbers."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ __all__ = ["Nearness"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Nearness:
-    """What counts as nearly as good as the best: exactly one of the attributes says it.
+    """The threshold of selections that are nearly as good as the best: exactly one of the attributes says it.
 
     Attributes
     ----------

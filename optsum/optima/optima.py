@@ -52,7 +52,7 @@ class Agreement:
 
 @dataclass(frozen=True)
 class Names:
-    """What the input calls the units of a problem.
+    """The input's names for the units of a problem.
 
     Attributes
     ----------

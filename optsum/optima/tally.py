@@ -1,4 +1,4 @@
-"""What every set of a diagram is worth: totals of millions of sets, one flip after another."""
+"""The value of every set of a diagram: totals of millions of sets, one flip after another."""
 
 # mypy: disable-error-code="no-untyped-def"
 # (numba infers the types of the kernels.)
@@ -81,7 +81,7 @@ def chosen_sets(diagram: Diagram, wanted: NDArray[np.bool_]) -> list[tuple[int, 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Worth:
-    """What the sets of a diagram are worth.
+    """The values of the sets of a diagram.
 
     Attributes
     ----------

@@ -1,1 +1,1 @@
-"""What a user says, in a file or as arguments, and what it means."""
+"""The options that a user gives, in a file or as arguments, and their meaning."""

@@ -1,4 +1,4 @@
-"""What keywords the functions of `optsum` take, for editors and type checkers; made from the options.
+"""Keywords that the functions of `optsum` take, for editors and type checkers; made from the options.
 
 Made by ``python tests/options/test_keywords.py``, and compared with them by the same file as a test.
 """
@@ -15,7 +15,7 @@ __all__ = ["Keywords", "ScoreKeywords", "SolveKeywords"]
 
 
 class TextKeywords(TypedDict, total=False):
-    """Those of searches and scores, which read texts alike."""
+    """Keywords of searches and scores, which read texts alike."""
 
     model_units: Literal["whole", "sentences"] | None
     """A reference is one text, or each of its sentences is clipped by itself [whole]."""
@@ -59,7 +59,7 @@ class TextKeywords(TypedDict, total=False):
 
 
 class SolveKeywords(TextKeywords, total=False):
-    """Those of a search that takes an executor of the caller's own."""
+    """Keywords of a search that takes an executor of the caller's own."""
 
     formulation: str | None
     """What the units are (optsum list formulations) [extractive]."""
@@ -186,14 +186,14 @@ class SolveKeywords(TextKeywords, total=False):
 
 
 class Keywords(SolveKeywords, total=False):
-    """Those of a search."""
+    """Keywords of a search."""
 
     executor: Literal["local", "dask"] | None
     """Whose processes: of this machine, or a cluster's [local]."""
 
 
 class ScoreKeywords(TextKeywords, total=False):
-    """Those of scoring."""
+    """Keywords of scoring."""
 
     metric: str | Metric | type[Metric] | None
     """One metric, or several joined by + [rouge-1+rouge-2+rouge-l]."""

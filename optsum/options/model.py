@@ -1,4 +1,4 @@
-"""What all models of options have in common, and the options of scoring."""
+"""The base of all models of options, and the options of scoring."""
 
 from __future__ import annotations
 

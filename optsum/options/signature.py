@@ -1,4 +1,4 @@
-"""What was optimized or scored, in one line that can be pasted into a paper, as sacrebleu's (Post 2018)."""
+"""A line on what was optimized or scored, that can be pasted into a paper, as sacrebleu's (Post 2018)."""
 
 from __future__ import annotations
 

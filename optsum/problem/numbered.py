@@ -113,7 +113,7 @@ class Subsequences:
 
     @property
     def masses(self) -> IntArray:
-        """What each unit adds to the number of tokens of the summary."""
+        """The number of tokens that each unit adds to the summary."""
         found: IntArray = np.diff(self.tokens.start)[self.units]
         return found
 

@@ -1,1 +1,1 @@
-"""What a run goes through, from a topic to its result: one topic, all topics, workers, all optima."""
+"""The stages from a topic to its result: one topic, all topics, workers, all optima."""

@@ -37,7 +37,7 @@ NO_EXACT: Final = "A time limit of the exact strategy needs one: name it by --ex
 
 @dataclass(frozen=True)
 class Plan:
-    """What is compared.
+    """The strategies, backends and seeds that are compared.
 
     Attributes
     ----------

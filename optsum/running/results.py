@@ -1,4 +1,4 @@
-"""What a result says beside the search: the topic's names for the units, the text, its scores, what was asked for."""
+"""Fields of a result beside the search: the topic's names for the units, the text, its scores, what was asked for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is done once per process before the first timed topic: solvers are loaded, kernels compiled.
+"""The preparation, once per process, before the first timed topic: solvers are loaded, kernels compiled.
 
 A strategy is run on a tiny topic with the options as they are but for their limits. That loads everything the first
 real topic would otherwise be charged for, and refuses at once what cannot work on any topic: a solver that is not

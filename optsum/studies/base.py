@@ -1,4 +1,4 @@
-"""What all studies have in common: topics one by one, rows that the tables are made of, a run that can go on later."""
+"""The base of all studies: topics one by one, rows that the tables are made of, a run that can go on later."""
 
 from __future__ import annotations
 
@@ -280,7 +280,7 @@ class Study(Tabular):
 
 @dataclass(frozen=True, kw_only=True)
 class _Outcome(Result):
-    """What a study found out about a topic, in the form that the loop over topics hands on."""
+    """A study's findings on a topic, in the form that the loop over topics hands on."""
 
     rows: list[Row]
 

@@ -1,1 +1,1 @@
-"""What lies under all: compiled functions, time limits, files, other processes, notebooks."""
+"""The layer below all others: compiled functions, time limits, files, other processes, notebooks."""

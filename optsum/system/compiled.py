@@ -55,7 +55,7 @@ _LONGEST_CALL_S: Final = 0.5
 
 
 class _OfThread(local):
-    """What `Patience` knows of each thread: while one rehearses, others search.
+    """The state that `Patience` keeps of each thread: while one rehearses, others search.
 
     Attributes
     ----------
@@ -218,7 +218,7 @@ class _Sealed(caching.IndexDataCacheFile):  # type: ignore[misc]
 
 
 class _Kept(caching.FunctionCache):  # type: ignore[misc]
-    """What is kept of a kernel, loaded without all that numba can compile: machine code needs none of it.
+    """The cached code of a kernel, loaded without all that numba can compile: machine code needs none of it.
 
     numba itself imports those modules (scipy's among them, where it is installed) before it looks for a file: half a
     second of each process, whether or not something is kept. Whatever is wrong with the files, the kernel is compiled.

@@ -1,4 +1,4 @@
-"""What is left of a time limit: handed down to whatever may take long, so that nothing outlives the limit."""
+"""The time that is left of a limit: handed down to whatever may take long, so that nothing outlives the limit."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ class Deadline:
 
 
 class _Never(Deadline):
-    """What all work without an end shares, so that an interrupt of some of it is none of the others' business."""
+    """The deadline of work without an end; an interrupt of some of that work does not touch the rest."""
 
     __slots__ = ()
 

@@ -152,7 +152,7 @@ def begin_of(path: PathLike, size: int) -> bytes | None:
 
 
 class _Unpacked(RawIOBase):
-    """What a file that is compressed by zstandard holds; damage is an `OSError`."""
+    """The content of a file that is compressed by zstandard; damage is an `OSError`."""
 
     def __init__(self, stream: BufferedReader) -> None:
         try:

@@ -1,4 +1,4 @@
-"""What notebooks show of results: texts with what is chosen marked, facts above, progress beside long work.
+"""The display of results in notebooks: texts with what is chosen marked, facts above, progress beside long work.
 
 Everything that comes from data is escaped, and what a reader would not see in it is made visible.
 """

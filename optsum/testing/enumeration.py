@@ -38,7 +38,7 @@ _MOST_UNITS = 20
 
 @dataclass(frozen=True, slots=True)
 class Enumeration:
-    """What evaluating every selection says.
+    """The result of evaluating every selection.
 
     Attributes
     ----------

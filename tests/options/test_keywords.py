@@ -29,7 +29,7 @@ OTHER = {
     "tokenizer": "str | Callable[[str], Iterable[str]]",
     "stemmer": "str | Callable[[str], str]",
 }
-HEAD = '''"""What keywords the functions of `optsum` take, for editors and type checkers; made from the options.
+HEAD = '''"""Keywords that the functions of `optsum` take, for editors and type checkers; made from the options.
 
 Made by ``python tests/options/test_keywords.py``, and compared with them by the same file as a test.
 """
@@ -78,15 +78,15 @@ def made() -> str:
     )
     both = {name for name in search if search[name] == score.get(name)}
     for name, base, about, fields in (
-        ("TextKeywords", "TypedDict", "Those of searches and scores, which read texts alike.", both),
+        ("TextKeywords", "TypedDict", "Keywords of searches and scores, which read texts alike.", both),
         (
             "SolveKeywords",
             "TextKeywords",
-            "Those of a search that takes an executor of the caller's own.",
+            "Keywords of a search that takes an executor of the caller's own.",
             {*search} - both - {*own},
         ),
-        ("Keywords", "SolveKeywords", "Those of a search.", own),
-        ("ScoreKeywords", "TextKeywords", "Those of scoring.", {*score} - both),
+        ("Keywords", "SolveKeywords", "Keywords of a search.", own),
+        ("ScoreKeywords", "TextKeywords", "Keywords of scoring.", {*score} - both),
     ):
         text += f'\n\nclass {name}({base}, total=False):\n    """{about}"""\n'
         said_of = score if name == "ScoreKeywords" else search

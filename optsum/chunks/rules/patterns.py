@@ -50,7 +50,7 @@ def _among(name: str, names: frozenset[str]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """What a word must be like; whatever is None may be anything.
+    """A word's required features; whatever is None may be anything.
 
     Attributes
     ----------

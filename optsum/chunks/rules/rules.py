@@ -14,7 +14,7 @@ __all__ = ["Action", "Rule", "Rules"]
 
 
 class Action(Enum):
-    """What becomes of a word that is not the root."""
+    """The fate of a word that is not the root."""
 
     MERGE = "MERGE"
     """It belongs to the chunk of its head."""

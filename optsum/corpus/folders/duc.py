@@ -187,7 +187,7 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What somebody wrote.
+    """A summary that a person or a system wrote.
 
     Attributes
     ----------

@@ -146,7 +146,7 @@ def bad_topic(source: str, name: str, error: str) -> Line:
 
 
 class NotJSONError(ValueError):
-    """What Python's decoder would let pass."""
+    """Raised for text that is no JSON, though Python's decoder lets it pass."""
 
 
 def is_blank(raw: bytes) -> bool:

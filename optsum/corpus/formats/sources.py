@@ -1,4 +1,4 @@
-"""What a path leads to: a file, a folder, two files, a name of the hub; recognised by its content, once."""
+"""The source that a path leads to: a file, a folder, two files, a name of the hub; recognised by its content, once."""
 
 from __future__ import annotations
 

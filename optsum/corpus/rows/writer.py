@@ -41,7 +41,7 @@ _JOURNAL = ".part"
 
 
 class Existing(StrEnum):
-    """What becomes of the rows that an output already has."""
+    """The treatment of rows that an output already has."""
 
     REFUSE = "refuse"
     """They stay, and nothing is written."""

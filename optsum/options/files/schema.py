@@ -1,4 +1,4 @@
-"""What a file of options may hold, and what stands in it."""
+"""The schema of files of options, and their contents."""
 
 from __future__ import annotations
 

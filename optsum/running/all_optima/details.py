@@ -1,4 +1,4 @@
-"""What a row says beside its result where people are to look at it: the text, what was asked for, and all optima.
+"""The fields of a row beside its result where people are to look at it: the text, what was asked for, and all optima.
 
 The page (`optsum.report.page`) is made of rows alone, so that they can be moved, kept and sent without the topics they
 are of.

@@ -1,4 +1,4 @@
-"""What is said of all the selections of a near-optimal family: values, shares, what could be left out."""
+"""Statistics of all the selections of a near-optimal family: values, shares, what could be left out."""
 
 from __future__ import annotations
 

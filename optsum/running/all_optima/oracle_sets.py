@@ -99,7 +99,7 @@ class Oracles(Optima):
 
     @property
     def units(self) -> tuple[Any, ...]:
-        """What the input calls the units of the problem."""
+        """The input's names for the units of the problem."""
         return self.names.units
 
     @property

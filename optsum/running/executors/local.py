@@ -28,7 +28,7 @@ _IDLE_S = 60
 
 
 class Local:
-    """So many processes; they stay for the next call.
+    """A number of processes, which stay for the next call.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What runs where the work is done: a batch of items, and Ctrl-C, which may come as a signal or as a message."""
+"""Code that runs where the work is done: a batch of items, and Ctrl-C, which may come as a signal or as a message."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ fill it anew."""
 
 @dataclass(frozen=True, slots=True)
 class Job(Generic[Item, Answer]):
-    """What is done with each item; pickled for other processes.
+    """The work on each item; pickled for other processes.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ LONG_S: Final = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Done(Generic[Answer]):
-    """What became of a batch: the answers, one for each item unless Ctrl-C came or it took long, and the seconds."""
+    """The outcome of a batch: the answers, one for each item unless Ctrl-C came or it took long, and the seconds."""
 
     answers: list[Answer]
     seconds: float

@@ -1,0 +1,156 @@
+"""Checks that keep the house small: they replace limits of lines.
+
+A module that one sibling imports belongs into that sibling, a class name means one thing, two modules that define the
+same names are one, and docstrings begin with a verb or with the name of the thing. Each check stands beside an example
+that it finds.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from itertools import combinations
+
+import pytest
+from sources import FOLDERS, ROOT, all_sources, home_of, imports_of, name_of
+
+pytestmark = pytest.mark.skipif(
+    not all((ROOT / folder).is_dir() for folder in FOLDERS), reason="the source tree is not beside the tests"
+)
+
+LONE = {
+    "optsum.cli.finished",
+    "optsum.corpus.rows.convert",
+    "optsum.exchange.lp_mps",
+    "optsum.exchange.solution_files",
+    "optsum.report.page.chart",
+    "optsum.report.page.gather",
+    "optsum.running.every_length.walk",
+    "optsum.running.executors.copies",
+    "optsum.running.executors.dask",
+    "optsum.running.executors.local",
+    "optsum.solvers.backends.highs",
+    "optsum.solvers.milp",
+    "optsum.solvers.milp_sum",
+    "optsum.solvers.own_bound",
+    "optsum.system.processes.supervisor",
+}
+"""Modules with one user, a sibling, that are still to be merged into it: the list only shrinks."""
+
+TWICE = {
+    "Answer",
+    "Cell",
+    "Curve",
+    "Enumeration",
+    "Extract",
+    "Greedy",
+    "Group",
+    "Names",
+    "Near",
+    "Rule",
+    "Step",
+    "TooLongError",
+    "_Part",
+}
+"""Class names that still mean two things: the list only shrinks."""
+
+OPENINGS = ("What ", "So many", "So much", "That ", "Those ", "How far", "For so", "About so")
+
+
+def lone_modules(sources: dict[str, str]) -> dict[str, str]:
+    """Return module -> the only module that imports it, where both are in one folder; kernels are left out."""
+    modules = set(map(name_of, sources))
+    users = defaultdict(set)
+    for path, source in sources.items():
+        for _, name in imports_of(path, source, modules):
+            if name != name_of(path):
+                users[name].add(name_of(path))
+    found = {}
+    for path, source in sources.items():
+        name = name_of(path)
+        if path.endswith("__init__.py") or "@njit" in source or len(users[name]) != 1:
+            continue
+        (user,) = users[name]
+        if user in modules and user.rpartition(".")[0] == home_of(path):
+            found[name] = user
+    return found
+
+
+def classes_of(sources: dict[str, str]) -> dict[str, list[str]]:
+    """Return class name -> the modules that define it."""
+    found = defaultdict(list)
+    for path, source in sources.items():
+        for node in ast.walk(ast.parse(source)):
+            if isinstance(node, ast.ClassDef):
+                found[node.name].append(name_of(path))
+    return found
+
+
+def twins(sources: dict[str, str]) -> list[tuple[str, str]]:
+    """Return the pairs of modules that share 60 % of the names that each defines (three or more)."""
+    names = {}
+    for path, source in sources.items():
+        body = ast.parse(source).body
+        names[name_of(path)] = {node.name for node in body if isinstance(node, ast.ClassDef | ast.FunctionDef)}
+    return [
+        (one, other)
+        for one, other in combinations(names, 2)
+        if min(len(names[one]), len(names[other])) >= 3
+        and len(names[one] & names[other]) >= 0.6 * max(len(names[one]), len(names[other]))
+    ]
+
+
+def odd_openings(sources: dict[str, str]) -> list[str]:
+    """Return the docstrings that open like an aphorism."""
+    return [
+        f"{path}: {doc.splitlines()[0]}"
+        for path, source in sources.items()
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
+        and (doc := ast.get_docstring(node) or "").startswith(OPENINGS)
+    ]
+
+
+@pytest.fixture(scope="module")
+def sources() -> dict[str, str]:
+    """Path -> text of every module of the project."""
+    return all_sources()
+
+
+def test_no_module_has_one_sibling_as_its_only_user(sources: dict[str, str]) -> None:
+    assert set(lone_modules(sources)) == LONE
+
+
+def test_a_class_name_means_one_thing(sources: dict[str, str]) -> None:
+    assert {name for name, where in classes_of(sources).items() if len(where) > 1} == TWICE
+
+
+def test_no_two_modules_define_the_same_names(sources: dict[str, str]) -> None:
+    assert twins(sources) == []
+
+
+def test_docstrings_open_with_a_verb_or_the_name_of_the_thing(sources: dict[str, str]) -> None:
+    assert odd_openings(sources) == []
+
+
+def test_a_module_with_one_user_is_found() -> None:
+    sources = {"optsum/text/a.py": "X = 1", "optsum/text/b.py": "from optsum.text.a import X"}
+    assert lone_modules(sources) == {"optsum.text.a": "optsum.text.b"}
+    assert lone_modules(sources | {"optsum/text/a.py": "@njit\ndef f(): ..."}) == {}
+    assert lone_modules(sources | {"optsum/report/c.py": "from optsum.text.a import X"}) == {}
+
+
+def test_a_class_of_two_modules_is_found() -> None:
+    sources = {"optsum/a.py": "class A: ...", "optsum/b.py": "def f():\n    class A: ..."}
+    assert classes_of(sources) == {"A": ["optsum.a", "optsum.b"]}
+
+
+def test_twins_are_found() -> None:
+    same = "def a(): ...\ndef b(): ...\ndef c(): ..."
+    assert twins({"optsum/a.py": same, "optsum/b.py": same + "\ndef d(): ..."}) == [("optsum.a", "optsum.b")]
+    assert twins({"optsum/a.py": same, "optsum/b.py": same.replace("a()", "x()").replace("b()", "y()")}) == []
+
+
+def test_an_odd_opening_is_found() -> None:
+    assert odd_openings({"optsum/a.py": '"""What is here."""'}) == ["optsum/a.py: What is here."]
+    assert odd_openings({"optsum/a.py": '"""Read topics."""'}) == []

@@ -222,8 +222,6 @@ class Genetic(Strategy):
         """Return what improves rows and says what they are worth; None if kernels cannot hold the problem."""
         if (kernels := on_arrays(run)) is None:
             return None
-        from .moves import EVALUATIONS, start
-
         arrays, moves = kernels
         descent = start(arrays, np.zeros(run.problem.size, np.int64))
         slices = Slices(run)

@@ -265,8 +265,6 @@ class Vns(Strategy):
             self._by_kernels(run, first, *kernels)
 
     def _by_kernels(self, run: Run, first: Selection, arrays: Any, moves: Any) -> None:
-        from .moves import EVALUATIONS
-
         vns = begin(arrays, decisions(run.problem, first), int(run.rng.integers(2**62)))
         patience = self.no_improvement or (_WITH_JOINTS if run.problem.coverage.joints else _WITH_KERNELS)
         slices = Slices(run)

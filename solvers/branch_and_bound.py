@@ -18,17 +18,28 @@ from optsum.optima.nearness import Nearness
 from optsum.optima.optima import Optima
 from optsum.problem.problem import Capability, Problem, Selection, require
 from optsum.program.surrogate import reaches
+from optsum.system.compiling import compiles
 from optsum.system.deadline import Deadline
 
 from .covers import enumerate_covers, solve_cover
+from .engine.driver import Driver
 from .engine.monitor import rehearsal, stop_at
 from .engine.program import program_of, spread
+from .engine.search import NodeStore
 from .exhaustive.strategy import Exhaustive, evaluated_near
 from .exhaustive.walkers import seconds_of
-from .levels import all_by_levels, limits_left, search_by_levels
+from .few_units import search_few_units
+from .levels import Refining, all_by_levels, limits_left, search_by_levels
 from .objectives.guards import servable
+from .objectives.lengths import ByLength
 from .objectives.minimum import with_minimum_row
+from .objectives.near import near_optima
+from .objectives.paper_knapsack import solve_knapsack_all, solve_knapsack_one
+from .objectives.ratio import fits, solve_ratio
+from .objectives.recall import solve_all, solve_one
+from .objectives.sums import solve_sum
 from .objectives.tightened import merged, tightened, tightened_by
+from .objectives.whole_text import is_whole_text, solve_whole_text
 from .own_bound import search_by_own_bound, visit
 
 if TYPE_CHECKING:
@@ -98,8 +109,6 @@ class BranchAndBound(Strategy):
 
     def prepare(self, problem: Problem | None = None) -> None:
         """Run every kernel that such problems need once, on instances that are not settled at the root."""
-        from optsum.system.compiling import compiles
-
         if problem is not None and (not problem.can(Capability.COVERAGE) or is_cover(problem.coverage)):
             return
         if self.bound == "knapsack":
@@ -126,13 +135,8 @@ class BranchAndBound(Strategy):
 
     @staticmethod
     def _searched_few_units(run: Run, coverage: Coverage) -> bool:
-        from .few_units import search_few_units
-
-        if coverage.ceilings:
-            from .objectives.whole_text import is_whole_text
-
-            if is_whole_text(coverage):
-                return False
+        if coverage.ceilings and is_whole_text(coverage):
+            return False
         found = search_few_units(coverage, run.check, limits_left(run).nodes)
         if found is None:
             return False
@@ -172,8 +176,6 @@ class BranchAndBound(Strategy):
         coverage = run.problem.coverage
         if isinstance(coverage, Facility):
             if self.bound != "knapsack" and is_linear(coverage):
-                from .levels import Refining
-
                 Refining(run, coverage).search()
             else:
                 search_by_levels(run, coverage, self.search)
@@ -188,8 +190,6 @@ class BranchAndBound(Strategy):
             return True
         text = False
         if coverage.ceilings:
-            from .objectives.whole_text import is_whole_text, solve_whole_text
-
             text = is_whole_text(coverage)
         if coverage.ceilings and not text:
             coverage = tightened(coverage, run.deadline)
@@ -220,8 +220,6 @@ class BranchAndBound(Strategy):
         return True
 
     def _search_linear(self, run: Run, coverage: Coverage) -> None:
-        from .objectives.paper_knapsack import solve_knapsack_one
-        from .objectives.recall import solve_one
 
         if self.bound == "knapsack":
             answer = solve_knapsack_one(coverage, run.limits, run.deadline)
@@ -239,9 +237,6 @@ class BranchAndBound(Strategy):
 
     def enumerate(self, problem: Problem, limits: Limits, should_stop: Callable[[], bool] | None = None) -> Optima:
         """Return all optima."""
-        from .objectives.paper_knapsack import solve_knapsack_all
-        from .objectives.recall import solve_all
-
         self.accept(problem)
         if _bounds_itself(problem):
             return evaluated_near(problem, Nearness(values=1), limits, should_stop, visit).near(None, None)
@@ -271,8 +266,6 @@ class BranchAndBound(Strategy):
         self, problem: Problem, nearness: Nearness, limits: Limits, should_stop: Callable[[], bool] | None = None
     ) -> Optima:
         """Return all selections that are near the best."""
-        from .objectives.near import near_optima
-
         self.accept(problem)
         if _bounds_itself(problem):
             return evaluated_near(problem, nearness, limits, should_stop, visit)
@@ -302,8 +295,6 @@ class BranchAndBound(Strategy):
         self, problem: Problem, lengths: Sequence[int], limits: Limits, deadline: Deadline
     ) -> LengthSearch | None:
         """Return what finds optima of recall at falling maximum lengths together."""
-        from .objectives.lengths import ByLength
-
         if _bounds_itself(problem):
             return None
         coverage = problem.coverage
@@ -369,23 +360,16 @@ def _solve_ratios(
     coverage: Coverage, limits: Limits, deadline: Deadline, *, every: bool, start: Selection | None = None
 ) -> Findings:
     """Search one ratio by a sequence of programs, anything else by programs that cover what is good."""
-    from .objectives.ratio import fits, solve_ratio
-    from .objectives.sums import solve_sum
-
     one = coverage.ratios == 1 and coverage.combination is not Combination.PRODUCT and not coverage.ceilings
     return (solve_ratio if one and fits(coverage) else solve_sum)(coverage, limits, deadline, every=every, start=start)
 
 
 def _run_few_units() -> None:
-    from .few_units import search_few_units
-
     with rehearsal() as deadline:
         search_few_units(_two_ratios(), lambda: stop_at(deadline))
 
 
 def _run_recall() -> None:
-    from .engine.search import NodeStore
-    from .objectives.recall import solve_all, solve_one
 
     NodeStore().grow()  # as large searches have it do
     for solve in (solve_one, solve_all):
@@ -395,8 +379,6 @@ def _run_recall() -> None:
 
 def _run_ties() -> None:
     """Search a program with trees, joints and costs that is not settled at the root."""
-    from .engine.driver import Driver
-
     units = range(36)
     instance = Coverage.of(
         [2 + unit * unit % 7 for unit in units],
@@ -416,16 +398,12 @@ def _run_ties() -> None:
 
 
 def _run_knapsack() -> None:
-    from .objectives.paper_knapsack import solve_knapsack_all, solve_knapsack_one
-
     for solve in (solve_knapsack_one, solve_knapsack_all):
         with rehearsal() as deadline:
             solve(_tough(), Limits(nodes=3_000), deadline)
 
 
 def _run_sums() -> None:
-    from .objectives.sums import solve_sum
-
     with rehearsal() as deadline:
         solve_sum(_two_ratios(), Limits(nodes=3_000), deadline, every=True)
 

@@ -143,8 +143,8 @@ def test_only_kernels_that_are_needed_are_compiled(
     given: dict[str, Any], sums: bool, general: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run: list[str] = []
-    monkeypatch.setattr("optsum.system.compiling.compiles", lambda prepare: prepare)
-    monkeypatch.setattr("optsum.solvers.objectives.sums.solve_sum", lambda *_, **__: run.append("sums"))
+    monkeypatch.setattr("optsum.solvers.branch_and_bound.compiles", lambda prepare: prepare)
+    monkeypatch.setattr("optsum.solvers.branch_and_bound.solve_sum", lambda *_, **__: run.append("sums"))
     monkeypatch.setattr("optsum.solvers.branch_and_bound._run_ties", lambda: run.append("general"))
     options = resolve({**given, "strategy": "branch-and-bound"})
     options.searcher().prepare(build(SAMPLE, setup_of(options)).problem)

@@ -24,7 +24,7 @@ from optsum.system.deadline import NEVER, Deadline
 from optsum.whole import LARGEST
 
 _OPEN: Final = LARGEST
-"""Side of a row that is open, in integers; no row adds up to as much."""
+"""Side of a row that is open, where sums fit into 64 bits."""
 
 _SERVED: Final = {
     "Block",
@@ -113,10 +113,16 @@ class LinearProblem(Problem):
         )
 
     @cached_property
-    def _sides(self) -> tuple[IntArray, IntArray]:
-        low, high = self.program.row_lower, self.program.row_upper
-        lows = np.where(np.isinf(low), -_OPEN, np.where(np.isinf(low), 0, low).astype(np.int64))
-        return lows, np.where(np.isinf(high), _OPEN, np.where(np.isinf(high), 0, high).astype(np.int64))
+    def _sides(self) -> tuple[Any, Any]:
+        """The sides of rows, in integers; where one is open, a number that no row adds up to."""
+        program = self.program
+        beyond = _OPEN if self._dtype is np.int64 else _OPEN**2 * (program.columns + 1)
+        low, high = (
+            [side if isinf(side) else int(side) for side in sides.tolist()]
+            for sides in (program.row_lower, program.row_upper)
+        )
+        lows: Any = np.array([-beyond if isinf(side) else side for side in low], self._dtype)
+        return lows, np.array([beyond if isinf(side) else side for side in high], self._dtype)
 
     @cached_property
     def _dtype(self) -> type:
@@ -136,7 +142,9 @@ class LinearProblem(Problem):
     def _spread(self) -> tuple[Any, Any]:
         """The least and the most that the other columns add to each row."""
         program = self.program
-        most = np.where(program.row_column < program.units, 0, program.row_value * program.upper[program.row_column])
+        value: Any = program.row_value.astype(self._dtype)
+        upper: Any = program.upper[program.row_column].astype(self._dtype)
+        most = np.where(program.row_column < program.units, 0, value * upper)
         return self._summed(np.minimum(most, 0)), self._summed(np.maximum(most, 0))
 
     def _summed(self, terms: Any) -> Any:

@@ -156,7 +156,7 @@ class Problem(ABC):
     @property
     def capabilities(self) -> frozenset[Capability]:
         """Abilities of this problem beyond the small part: here those that follow from what its class defines."""
-        if type(self).bound is Problem.bound:
+        if type(self).bound is Problem.bound or not callable(type(self).bound):  # a field may be called so
             return frozenset()
         return frozenset({Capability.COMPLETIONS, Capability.BOUND})
 

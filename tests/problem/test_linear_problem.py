@@ -127,6 +127,24 @@ def test_every_verb_takes_it(tmp_path: Path) -> None:
     assert len(shorter.selection) <= 1
 
 
+def test_sums_beyond_64_bits_are_exact() -> None:
+    model = pyo.ConcreteModel()
+    model.x = pyo.Var(range(2), domain=pyo.Binary)
+    model.y = pyo.Var(domain=pyo.Integers, bounds=(0, 2**40))
+    model.aim = pyo.Objective(expr=2**40 * model.y + model.x[0], sense=pyo.maximize)
+    model.row = pyo.Constraint(expr=2**40 * model.y + model.x[1] >= 1)
+    problem = optsum.PyomoProblem(model, units=model.x)
+    assert problem._dtype is object
+    assert problem._broken(np.zeros(3, object), *problem._spread) == 0  # y alone can keep the row
+    assert problem.evaluate((0,)).key == 2**80 + 1
+    alone = pyo.ConcreteModel()
+    alone.x = pyo.Var(range(5), domain=pyo.Binary)
+    alone.aim = pyo.Objective(expr=sum((2**61 + unit) * alone.x[unit] for unit in range(5)), sense=pyo.maximize)
+    alone.row = pyo.Constraint(expr=sum((2**61 - unit) * alone.x[unit] for unit in range(5)) >= 1)
+    worth = optsum.PyomoProblem(alone, units=alone.x).evaluate((0, 1, 2, 3, 4))
+    assert (worth.key, worth.violation) == (5 * 2**61 + 10, 0)
+
+
 def test_a_float_is_the_fraction_that_it_stands_for() -> None:
     model = pyo.ConcreteModel()
     model.x = pyo.Var(range(3), domain=pyo.Binary)

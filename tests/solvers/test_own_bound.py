@@ -108,6 +108,33 @@ def test_ctrl_c_leaves_a_bound() -> None:
     assert not problem.sense.better(optsum.search(problem, "branch-and-bound").key, result.bound)
 
 
+def test_a_signal_amid_an_evaluation_leaves_a_bound() -> None:
+    calls = []
+
+    class Interrupted(Bounded):
+        def evaluate(self, selection: Any) -> optsum.Evaluation:
+            calls.append(selection)
+            if len(calls) == 60:
+                raise KeyboardInterrupt
+            return super().evaluate(selection)
+
+    problem, whole = (
+        random_pairs(5, Interrupted, units=40),
+        optsum.search(random_pairs(5, units=40), "branch-and-bound"),
+    )
+    result = optsum.search(problem, "branch-and-bound")
+    assert result.termination == "interrupted"
+    assert not problem.sense.better(whole.key, result.bound)
+
+
+def test_a_field_called_bound_is_no_bound() -> None:
+    class Named(Pairs):
+        bound: Any = 3
+
+    problem = Named(lengths=(1,), worth=(3,), bonus=((0,),))
+    assert optsum.Capability.COMPLETIONS not in problem.capabilities
+
+
 @pytest.mark.parametrize(
     ("said", "sentence"), [(-100, "refuted"), (None, "refuted"), (nan, "NaN"), (-inf, "refuted")], ids=str
 )

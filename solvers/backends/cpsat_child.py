@@ -32,7 +32,8 @@ def main(parent: int) -> None:
                 answer = _solve({name: request[name] for name in request.files})
             except Exception as error:  # noqa: BLE001 - whatever it is, the other process says it in a sentence
                 answer = {"failed": f"{type(error).__name__}: {error}"}
-        print(json.dumps(answer), file=answers, flush=True)
+        answers.write(json.dumps(answer) + "\n")
+        answers.flush()
 
 
 def _solve(request: dict[str, Any]) -> dict[str, Any]:

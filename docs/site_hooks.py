@@ -20,8 +20,16 @@ _DISPLAY = re.compile(r'<div class="arithmatex">\s*\\\[(.*?)\\\]\s*</div>', re.D
 
 def on_page_content(html: str, **_: Any) -> str:
     """Typeset what arithmatex has marked: browsers read MathML by themselves."""
-    html = _DISPLAY.sub(lambda found: f'<div class="math">{convert(unescape(found[1]), display="block")}</div>', html)
-    return _INLINE.sub(lambda found: convert(unescape(found[1])), html)
+    html = _DISPLAY.sub(lambda found: f'<div class="math">{mathml(unescape(found[1]), "block")}</div>', html)
+    return _INLINE.sub(lambda found: mathml(unescape(found[1])), html)
+
+
+def mathml(formula: str, display: str = "inline") -> str:
+    """Convert a formula; `aligned` becomes `align*`, the only one of the two that latex2mathml knows."""
+    made = convert(re.sub(r"\\(begin|end)\{aligned\}", r"\\\1{align*}", formula), display=display)
+    if stray := re.search(r"<m[io]>(&|&amp;|\\[A-Za-z]*)</m[io]>", made):
+        raise ValueError(f"latex2mathml does not know {stray[1]} in the formula {formula}")
+    return made
 
 
 def on_post_page(output: str, page: Any, **_: Any) -> str:

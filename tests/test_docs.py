@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import io
+import json
 import pkgutil
 import re
 import shlex
@@ -71,13 +72,19 @@ def run_console(block: str, name: str, folder: Path = ROOT) -> None:
     """Run the commands of a console block (``$ optsum ...``), compare what follows each with what it prints."""
     for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
         command, _, shown = part.partition("\n")
-        program, *arguments = shlex.split(command)
-        done = subprocess.run(
-            [str(Path(sysconfig.get_path("scripts")) / program), *arguments],
-            capture_output=True, text=True, check=False, cwd=folder, stdin=subprocess.DEVNULL,
-        )  # fmt: skip
-        assert done.returncode == 0, f"{name}: {command}: {done.stderr}"
-        assert _timeless(done.stdout) == _timeless(shown), f"{name}: {command} prints something else"
+        printed = run_program(command, name, folder)
+        assert _timeless(printed) == _timeless(shown), f"{name}: {command} prints something else"
+
+
+def run_program(command: str, name: str, folder: Path) -> str:
+    """Run a command of a page in a folder, insist that it succeeds, and return what it prints."""
+    program, *arguments = shlex.split(command)
+    done = subprocess.run(
+        [str(Path(sysconfig.get_path("scripts")) / program), *arguments],
+        capture_output=True, text=True, check=False, cwd=folder, stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+    assert done.returncode == 0, f"{name}: {command}: {done.stderr}"
+    return done.stdout
 
 
 def _timeless(output: str) -> list[str]:
@@ -115,6 +122,43 @@ def test_the_commands_of_a_page_run(page: Path, tmp_path: Path) -> None:
     for block in blocks(page.read_text(encoding="utf-8")):
         if block.kind == "console":
             run_console(block.body, f"{_name(page)}:{block.line}", tmp_path)
+
+
+def test_the_commands_of_the_readme_run_on_a_file_of_ones_own(tmp_path: Path) -> None:
+    """Each as it is written, in a folder that holds what they read: two files in the columns of CNN/DM."""
+    topics = [json.loads(line) for line in (ROOT / "examples/data/news.jsonl").read_text("utf-8").splitlines()]
+    rows = [
+        {
+            "id": topic["id"],
+            "article": " ".join(sentence for document in topic["documents"] for sentence in document),
+            "highlights": "\n".join(topic["references"][0]),
+        }
+        for topic in topics
+    ]
+    for name in ("train.jsonl", "test.jsonl"):
+        (tmp_path / name).write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    page = (ROOT / "README.md").read_text(encoding="utf-8")
+    commands = [
+        line
+        for block in blocks(page)
+        if block.kind == "sh"
+        for line in block.body.splitlines()
+        if line.startswith("optsum ")
+    ]
+    assert [command.split()[1] for command in commands] == ["labels", "solve", "compare"]
+    for command in commands:
+        run_program(command, "README.md", tmp_path)
+    labels = [json.loads(line) for line in (tmp_path / "labels.jsonl").read_text("utf-8").splitlines()]
+    assert [(row["id"], row["status"]) for row in labels] == [(row["id"], "optimal") for row in rows]
+    assert all(sum(row["labels"]) == 3 for row in labels)
+    assert (tmp_path / "oracles.jsonl").read_text("utf-8").count('"optimal"') == len(rows)
+
+
+def test_the_readme_is_one_screen() -> None:
+    page = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert len(page.split()) < 700
+    tables = re.findall(r"(?:^\|.*\n)+", page, re.MULTILINE)
+    assert all(table.count("\n") - 2 <= 8 for table in tables)
 
 
 def test_the_tutorials_are_run() -> None:

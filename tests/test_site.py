@@ -41,6 +41,32 @@ def test_nothing_is_loaded_from_elsewhere(site: Path) -> None:
     assert "<math" in (site / "formulations" / "rouge-l.html").read_text(encoding="utf-8")
 
 
+def test_no_formula_holds_what_latex_would_have_read(site: Path) -> None:
+    """Neither an ampersand that parts columns, nor the name of a command or of an environment."""
+    formulas = {
+        f"{page.relative_to(site)}: {formula}": re.sub(r"<[^>]*>", "", formula)
+        for page in site.rglob("*.html")
+        for formula in re.findall(r"<math.*?</math>", page.read_text(encoding="utf-8"), re.DOTALL)
+    }
+    assert len(formulas) > 50
+    stray = re.compile(r"&(?!#x?\w+;|lt;|gt;)|&amp;|\\|aligned|#x0*26;")
+    assert [where for where, shown in formulas.items() if stray.search(shown)] == []
+    for name in ("extractive", "compressive"):  # the programs: an equation a row
+        page = (site / "formulations" / f"{name}.html").read_text(encoding="utf-8")
+        assert max(table.count("<mtr>") for table in re.findall(r"<mtable.*?</mtable>", page, re.DOTALL)) >= 5
+
+
+def test_a_formula_that_cannot_be_typeset_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("latex2mathml")
+    monkeypatch.syspath_prepend(ROOT / "docs")
+    from site_hooks import mathml
+
+    assert mathml(r"\begin{aligned} a & b && (1)\\ c & d && (2) \end{aligned}").count("<mtr>") == 2
+    for formula in (r"a && b", r"\begin{nosuch} a & b \end{nosuch}", r"\nosuch{a}"):
+        with pytest.raises(ValueError, match="does not know"):
+            mathml(formula)
+
+
 def test_the_reference_is_whole(site: Path) -> None:
     from optsum.cli.app import _COMMANDS
     from optsum.options.options import Options

@@ -20,7 +20,6 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from heapq import heappop, heappush
 from itertools import combinations, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
@@ -132,14 +131,13 @@ def trimmable(number: int, sentence: Sentence, parse: Parse, tree: nx.DiGraph) -
     tree : networkx.DiGraph
         As `optsum.chunks.tree.chunk_tree` returns it: nodes with ``tokens``, edges to children with ``required``.
     """
+    import networkx as nx
+
     group_of: dict[int, int] = {}
     chunks: list[list[int]] = []
     parents: list[int] = []
-    waiting: list[tuple[int, int | None]] = [(chunk, None) for chunk, above in tree.in_degree() if not above]
-    while waiting:  # a heap: of the chunks whose parent is done, the first in the text
-        chunk, parent = heappop(waiting)
-        for child in tree.successors(chunk):
-            heappush(waiting, (child, chunk))
+    for chunk in nx.lexicographical_topological_sort(tree):  # of those whose parent is done, the first in the text
+        parent = next(tree.predecessors(chunk), None)
         if parent is not None and tree.edges[parent, chunk]["required"]:
             group_of[chunk] = group_of[parent]
         else:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from itertools import groupby
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations, groupby
 from typing import TYPE_CHECKING
 
 from optsum.chunks.parse import Parse
 from optsum.chunks.rules.files import rules_for
 from optsum.chunks.rules.rules import Rules
+from optsum.chunks.working import is_punctuation
 
 if TYPE_CHECKING:
     import networkx as nx
 
-__all__ = ["bracketed", "explained", "indented"]
+__all__ = ["WordSequence", "bracketed", "explained", "indented", "word_sequences"]
 
 
 def bracketed(parse: Parse, tree: nx.DiGraph) -> str:
@@ -35,16 +38,16 @@ def bracketed(parse: Parse, tree: nx.DiGraph) -> str:
 
 def indented(parse: Parse, tree: nx.DiGraph) -> str:
     """Return the tree, a chunk a line, children two blanks to the right of their parent; "..." stands in gaps."""
+    import networkx as nx
+
     texts: dict[int, list[str]] = {}
     for chunk, words in _pieces(parse, tree):
         texts.setdefault(chunk, []).append(" ".join(words))
-    lines = []
-    waiting = [(tree.graph["root"], 0)]
-    while waiting:
-        chunk, depth = waiting.pop()
-        lines.append(f"{'  ' * depth}{_numbered(tree, chunk)} {' ... '.join(texts[chunk])}")
-        waiting += [(child, depth + 1) for child in sorted(tree.successors(chunk), reverse=True)]
-    return "\n".join(lines)
+    depth = nx.shortest_path_length(tree, tree.graph["root"])
+    return "\n".join(
+        f"{'  ' * depth[chunk]}{_numbered(tree, chunk)} {' ... '.join(texts[chunk])}"
+        for chunk in nx.dfs_preorder_nodes(tree, tree.graph["root"])  # children in the order of their first words
+    )
 
 
 def explained(parse: Parse, rules: Rules | None = None) -> str:
@@ -60,6 +63,58 @@ def explained(parse: Parse, rules: Rules | None = None) -> str:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
     return "\n".join(line.rstrip() for line in lines)
+
+
+@dataclass(frozen=True, slots=True)
+class WordSequence:
+    """Two words that a compression can make neighbours: w(i, v) of Figure 1 of Hirao et al. 2017 (compressive).
+
+    Attributes
+    ----------
+    gram : str
+        The words in lower case, with a low line between them.
+    stay, go : tuple of int
+        V, the chunks of the words, and U, those of all words between them.
+    feasible : bool
+        Whether nothing that must stay (V, its ancestors, and what is tied to them) must go.
+    """
+
+    gram: str
+    stay: tuple[int, ...]
+    go: tuple[int, ...]
+    feasible: bool
+
+    def __str__(self) -> str:
+        """Return it as a line."""
+        stay, go = (f"{{{', '.join(map(str, chunks))}}}" for chunks in (self.stay, self.go))
+        return f"{self.gram}  V={stay}  U={go}{'' if self.feasible else '  not feasible'}"
+
+
+def word_sequences(parse: Parse, tree: nx.DiGraph) -> Iterator[WordSequence]:
+    """Yield the word sequences of length 2 of a sentence, but for those that tear a chunk apart, in their order.
+
+    Parameters
+    ----------
+    tree : networkx.DiGraph
+        The `chunk_tree` of it.
+    """
+    import networkx as nx
+
+    chunk_of = {token: chunk for chunk, tokens in tree.nodes(data="tokens") for token in tokens}
+    words = [place for place, token in enumerate(parse.tokens) if not is_punctuation(token)]
+    tied = nx.Graph((one, other) for one, other, required in tree.edges(data="required") if required)
+    tied.add_nodes_from(tree)
+    together = {chunk: set(group) for group in nx.connected_components(tied) for chunk in group}
+    needs: dict[int, set[int]] = {}
+    for chunk in nx.topological_sort(tree):
+        needs[chunk] = together[chunk].union(*(needs[above] for above in tree.predecessors(chunk)))
+    for one, other in combinations(range(len(words)), 2):
+        stay = {chunk_of[words[one]], chunk_of[words[other]]}
+        go = {chunk_of[word] for word in words[one + 1 : other]}
+        if stay.isdisjoint(go):
+            gram = "_".join(parse.tokens[words[place]].form.lower() for place in (one, other))
+            needed = set().union(*(needs[chunk] for chunk in stay))
+            yield WordSequence(gram, tuple(sorted(stay)), tuple(sorted(go)), needed.isdisjoint(go))
 
 
 def _pieces(parse: Parse, tree: nx.DiGraph) -> list[tuple[int, list[str]]]:

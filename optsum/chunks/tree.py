@@ -14,7 +14,7 @@ from optsum.chunks.parse import Parse
 from optsum.chunks.rules.files import rules_for
 from optsum.chunks.rules.rules import Action, Rule, Rules
 from optsum.chunks.working import WorkingTree
-from optsum.errors import unknown_name
+from optsum.errors import InputError, unknown_name
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -53,6 +53,8 @@ def chunk_tree(parse: Parse, profile: str = "strict", rules: Rules | None = None
     ------
     UnknownNameError
         If there is no such profile.
+    InputError
+        If rules of one's own make something else than a tree of it.
 
     Examples
     --------
@@ -90,6 +92,8 @@ def chunk_tree(parse: Parse, profile: str = "strict", rules: Rules | None = None
                 relation=tree.relation[head],
                 note=rule.note,
             )
+    if not nx.is_arborescence(graph):
+        raise InputError(f"{parse.source or parse.text[:40]!r}: the rules {rules.name} make no tree of its chunks")
     return graph
 
 

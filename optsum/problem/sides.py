@@ -46,31 +46,24 @@ def similar_pairs(tokens: Sequence[Iterable[str]], least: Fraction, deadline: De
 def cliques_of(pairs: Iterable[tuple[int, int]]) -> list[tuple[int, ...]]:
     """Return cliques that hold every pair together: fewer rows than pairs, and stronger ones.
 
-    Each pair that is in none yet grows into a clique, by what is a neighbour of all its members, the smallest first.
+    Each pair that is in none yet grows into a clique, by what is a neighbour of all its members.
 
     Examples
     --------
     >>> cliques_of([(0, 1), (0, 2), (1, 2), (2, 3)])
     [(0, 1, 2), (2, 3)]
     """
-    pairs = sorted(pairs)
-    beside: dict[int, set[int]] = {}
-    for one, other in pairs:
-        beside.setdefault(one, set()).add(other)
-        beside.setdefault(other, set()).add(one)
-    done: set[tuple[int, int]] = set()
+    import networkx as nx
+
+    graph = nx.Graph(pairs)
+    left = nx.Graph(graph.edges)
     found = []
-    for one, other in pairs:
-        if (one, other) in done:
-            continue
-        clique, common = [one, other], beside[one] & beside[other]
-        while common:
-            member = min(common)
-            clique.append(member)
-            common &= beside[member]
-        clique.sort()
-        done.update(combinations(clique, 2))
-        found.append(tuple(clique))
+    for one, other in sorted(sorted(pair) for pair in graph.edges):
+        if left.has_edge(one, other):
+            beside = graph.subgraph(nx.common_neighbors(graph, one, other)).copy()
+            clique = sorted([one, other, *next(nx.find_cliques(beside), ())])
+            left.remove_edges_from(combinations(clique, 2))
+            found.append(tuple(clique))
     return found
 
 

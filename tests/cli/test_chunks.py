@@ -6,11 +6,15 @@ import gzip
 import io
 import json
 import sys
+from collections.abc import Iterator
+from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from optsum.chunks import chunk_tree, read_conllu
+from optsum.chunks.display import word_sequences
 from optsum.cli import main
 
 DATA = Path(__file__).parents[2] / "examples" / "data"
@@ -41,6 +45,56 @@ def test_profiles(run: Any) -> None:
     status, out, err = run(PARSED, "--profile", "papers")
     assert (status, out) == (2, "")
     assert "did you mean paper" in err
+
+
+def test_candidates_of_the_papers_figure(run: Any) -> None:
+    """T(live in), the sets V and U, and what is not possible, as Figure 1 has them (V and U as the text means them)."""
+    status, out, err = run(DATA / "dolphins.conllu", "--candidates", "--profile", "paper")
+    assert (status, err) == (0, "")
+    lines = out.splitlines()
+    assert lines[0] == "[Most]1 [dolphins]2 [live]3 [in every ocean .]4"
+    for line in (
+        "w1,6: live_in  V={3, 4}  U={}",
+        "w2,5: live_in  V={2, 3}  U={}",
+        "w2,6: live_in  V={2, 4}  U={3}",
+        "w3,9: live_in  V={3, 5}  U={4}  not feasible",
+        "T(live in) = {(1, 6), (2, 5), (2, 6), (3, 9)}",
+        "T(dolphins live) = {(1, 4), (2, 2), (3, 2)}",
+    ):
+        assert line in lines
+    named = {line.partition(":")[0]: line.split()[1] for line in lines if line.startswith("w")}
+    assert " ".join(gram for name, gram in named.items() if name.startswith("w1")) == (
+        "most_dolphins most_live most_in dolphins_live dolphins_in live_in in_every every_ocean"
+    )
+    assert " ".join(gram for name, gram in named.items() if name.startswith("w2")) == (  # printed without in_rivers
+        "some_dolphins dolphins_live dolphins_in dolphins_in live_in live_in in_rivers rivers_in in_some some_regions"
+    )
+
+
+@pytest.mark.parametrize("profile", ["strict", "paper"])
+def test_a_candidate_is_feasible_if_some_compression_has_it(profile: str) -> None:
+    """All compressions of a sentence are made: the words that stand side by side in one of them are all there are."""
+    for parse in read_conllu(PARSED):
+        tree = chunk_tree(parse, profile)
+        chunk_of = {token: chunk for chunk, tokens in tree.nodes(data="tokens") for token in tokens}
+        forms = {
+            place: token.form.lower() for place, token in enumerate(parse.tokens) if token.form.strip(",.()?\"'") != ""
+        }
+        beside = set()
+        for kept in subsets(sorted(tree)):
+            if any(
+                (below in kept and above not in kept) or (required and (above in kept) != (below in kept))
+                for above, below, required in tree.edges(data="required")
+            ):
+                continue
+            left = [place for place in forms if chunk_of[place] in kept]
+            beside |= {f"{forms[one]}_{forms[other]}" for one, other in pairwise(left)}
+        assert {found.gram for found in word_sequences(parse, tree) if found.feasible} == beside
+
+
+def subsets(numbers: list[int]) -> Iterator[set[int]]:
+    for size in range(len(numbers) + 1):
+        yield from map(set, combinations(numbers, size))
 
 
 def test_trees_and_reasons(run: Any) -> None:

@@ -33,9 +33,12 @@ def run(
     ] = None,
     tree: Annotated[bool, typer.Option("--tree", help="print the tree of the chunks, too")] = False,
     why: Annotated[bool, typer.Option("--why", help="print the rule that each word falls under, too")] = False,
+    candidates: Annotated[
+        bool, typer.Option("--candidates", help="print each pair of words that can become neighbours: w, V, U, T, too")
+    ] = False,
 ) -> int:
     """Print the chunks of all sentences of a file."""
-    from optsum.chunks.display import bracketed, explained, indented
+    from optsum.chunks.display import bracketed, explained, indented, word_sequences
     from optsum.chunks.rules.files import load_rules
     from optsum.chunks.tree import PROFILES, chunk_tree
     from optsum.report.tables.table import counted
@@ -44,20 +47,28 @@ def run(
         raise unknown_name("chunk profile", profile, PROFILES)
     rules = load_rules(chunk_rules) if chunk_rules is not None else None
     done, errors = 0, []
+    ways: dict[str, list[tuple[int, int]]] = {}
     for item in _items(file, texts.reading()):
         if isinstance(item, str):
             put(item)
-        elif isinstance(item, InputError):
+            continue
+        done += 1
+        if isinstance(item, InputError):
             errors.append(item)
             put(f"# error: {' '.join(str(item).split())}")
         else:
-            done += 1
             chunks = chunk_tree(item, profile, rules)
             put(bracketed(item, chunks))
             for part in [indented(item, chunks)] * tree + [explained(item, rules)] * why:
                 put(part)
-            if tree or why:
+            for number, found in enumerate(word_sequences(item, chunks) if candidates else (), start=1):
+                put(f"w{done},{number}: {found}")
+                ways.setdefault(found.gram, []).append((done, number))
+            if tree or why or candidates:
                 put()
+    for gram, places in ways.items():
+        if len(places) > 1:
+            put(f"T({gram.replace('_', ' ')}) = {{{', '.join(f'({i}, {v})' for i, v in places)}}}")
     if not errors:
         return DONE
     first = f"the first: {errors[0]}" if len(errors) > 1 else errors[0]

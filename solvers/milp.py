@@ -1,28 +1,724 @@
-"""The MILP strategy: any backend solves the integer program, nothing it says is believed unchecked."""
+"""The MILP strategy: any backend solves the integer program, and nothing that it says is believed unchecked.
+
+Each answer is judged by what is known, and proven again with `--verify`. A claim that anything at hand refutes is an
+error, never a result. What cannot be refuted in this way is a consistent lie, such as a good selection that is called
+optimal; `verify` finds it.
+
+One ratio is maximized by a short sequence of programs (Dinkelbach 1967). For sums of ratios, `optsum.program.surrogate`
+has linear programs that no better selection escapes, one for each corner of a cell of denominators; cells whose
+programs are coarse are split, and a solver maximizes over the selections of those that relaxations leave open.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
+from heapq import heappop, heappush
+from itertools import combinations, count
+from math import ceil, floor, inf
 from typing import Any, ClassVar, Final
+
+import numpy as np
 
 from optsum.contracts.backend import Backend, RawOutcome
 from optsum.contracts.result import Termination
 from optsum.contracts.run import Limits, Run, Stopped
 from optsum.contracts.strategy import Strategy
 from optsum.coverage import climb
-from optsum.errors import BackendError
+from optsum.coverage.cell import Cell
+from optsum.coverage.evaluate import score
+from optsum.coverage.instance import Coverage, Sense
+from optsum.errors import BackendError, UnsupportedError
 from optsum.problem.problem import Capability, Problem, Selection, require
-from optsum.program.model import LinearModel
+from optsum.program.dual_bound import model_bound
+from optsum.program.model import LinearModel, coverage_model
+from optsum.program.surrogate import Weighted, cell_of, excess, programs
 from optsum.registry import BACKENDS
 
-from .audit import RELATIVE, judge, prove, slack_of, stopped_by_options, verify
 from .branch_and_bound import BranchAndBound
 from .levels import facility_of, limits_left, search_by_levels
-from .milp_ratio import maximize_ratio, see_greedy
-from .milp_sum import maximize_sum
+from .ratio_rows import RatioRows, Side, sides_of
+
+_TOLERANCE: Final = 1e-6
+"""Absolute error that is allowed to a solver's integer objective and to its bound."""
+RELATIVE: Final = 1e-9
+"""Relative error that is allowed where it is larger, for objectives over a large common denominator."""
+
+_TRIED: Final = 64
+"""Selections next to an optimum that are tried; each costs as much as one evaluation."""
+
+
+_COUNTS: Final = 1e-4
+"""A solver's gap below 1, and as much as this, may be rounded to 1."""
+
+
+def slack_of(value: float) -> float:
+    """Return how far a number of a solver may be off."""
+    return max(_TOLERANCE, RELATIVE * abs(value))
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Conclusions from a solver's answer.
+
+    Attributes
+    ----------
+    bound : int or None
+        Of the program's objective.
+    proven : bool
+        Whether its selection is optimal, or if it has none, nothing is feasible.
+    within_gap : bool
+        Whether it is called optimal and is so within a gap only.
+    """
+
+    bound: int | None = None
+    proven: bool = False
+    within_gap: bool = False
+
+
+def stopped_by_options(backend: Backend, name: str, outcome: RawOutcome) -> Stopped:
+    """Return how a search ends whose solver was given options of its own, and has proven nothing under them."""
+    return Stopped(
+        Termination.COMPLETED,
+        f"{name} ended with {outcome.native!r} under {backend.given()}, which proves no optimum",
+    )
+
+
+def judge(
+    outcome: RawOutcome,
+    backend: Backend,
+    name: str,
+    model: LinearModel,
+    worth: Fraction | None,
+    known: Fraction | None,
+    *,
+    gap: float | None = None,
+    size: float = 0.0,
+    neighbours: Iterable[Callable[[], Fraction | None]] = (),
+) -> Verdict:
+    """Say what follows from an answer.
+
+    Where the solver was given options of its own, which may stop it anywhere or bend its numbers, an answer is optimal
+    only where the bound that it states, if that can be believed at all (`Backend.keeps_bound`), is attained; and
+    claims that are refuted are left aside, instead of being errors.
+
+    Parameters
+    ----------
+    backend : Backend
+        The solver.
+    name : str
+        Its name, for sentences.
+    model : LinearModel
+        The program that it had.
+    worth, known : Fraction or None
+        The program's objective at the answer's selection, and at the best selection that is known otherwise, both
+        evaluated afresh; None where there is none.
+    gap : float, optional
+        Relative gap within which the solver may call its answer optimal.
+    size : float
+        What the solver adds up to an objective that may be near 0: its numbers are as exact as that is large.
+    neighbours : iterable of callable
+        Each returns the objective at a selection next to the answer's, None if that is not feasible; some are tried
+        if the answer is called optimal.
+
+    Raises
+    ------
+    BackendError
+        For a claim that is refuted.
+    """
+    if backend.options:
+        if outcome.infeasible or not backend.keeps_bound:
+            return Verdict()
+        try:
+            return _judged(outcome, _Court(name, model, size), worth, known, inf, ())
+        except BackendError:
+            return Verdict()
+    return _judged(outcome, _Court(name, model, size), worth, known, gap, neighbours)
+
+
+def _judged(
+    outcome: RawOutcome,
+    court: _Court,
+    worth: Fraction | None,
+    known: Fraction | None,
+    gap: float | None,
+    neighbours: Iterable[Callable[[], Fraction | None]],
+) -> Verdict:
+    name = court.name
+    held = [value for value in (worth, known) if value is not None]
+    best = max(held, key=lambda value: court.sign * value, default=None)
+    if outcome.infeasible:
+        if best is not None:
+            raise BackendError(f"{name} calls the problem infeasible, but a selection that keeps its limits is known.")
+        return Verdict(proven=True)
+    if outcome.objective is not None and worth is not None:
+        court.check_objective(outcome.objective, worth, strict=outcome.optimal and gap is None)
+    bound = None if outcome.bound is None else court.read(outcome.bound, best, outcome.optimal)
+    if not outcome.optimal:
+        return Verdict(bound)
+    if worth is None:
+        raise BackendError(f"{name} ended with {outcome.native!r} without an answer that can be used.")
+    slack = 2 * court.slack(max(abs(float(worth)), abs(outcome.bound or 0.0)))
+    if gap is not None:
+        agrees = bound is not None and abs(bound - worth) <= slack
+        if gap < inf:
+            court.check_known(worth, known, slack + 1 + gap * abs(float(worth)))
+        return Verdict(bound, proven=agrees, within_gap=not agrees)
+    if bound is not None and abs(bound - worth) > slack + (slack >= _COUNTS):
+        raise BackendError(
+            f"{name} calls {court.shown(worth)} optimal, but its own bound is {outcome.bound:.6g} "
+            f"/ {court.model.denominator}."
+        )
+    others = list(neighbours)
+    for other in (known, *(each() for each in others[:: max(1, -(-len(others) // _TRIED))])):  # evenly spaced
+        court.check_known(worth, other, slack)
+    return Verdict(bound, proven=True)
+
+
+@dataclass(frozen=True, slots=True)
+class _Court:
+    """Checks of single claims, with the sentences for those that are refuted."""
+
+    name: str
+    model: LinearModel
+    size: float
+
+    @property
+    def sign(self) -> int:
+        return 1 if self.model.sense is Sense.MAXIMIZE else -1
+
+    def slack(self, value: float) -> float:
+        return slack_of(max(abs(value), self.size))
+
+    def check_known(self, worth: Fraction, known: Fraction | None, slack: float) -> None:
+        if known is not None and self.sign * (known - worth) > slack:
+            raise BackendError(
+                f"{self.name} calls {self.shown(worth)} optimal, but a selection worth {self.shown(known)} is known: "
+                "its answer is no result."
+            )
+
+    def check_objective(self, objective: float, worth: Fraction, *, strict: bool) -> None:
+        surplus = self.sign * (objective - float(worth))
+        slack = max(0.5, 1000 * self.slack(objective))
+        # A heuristic's answer may be worth more than the model's auxiliary columns say, an optimum by less than 1.
+        if surplus > slack or (strict and -surplus >= max(1.0, slack)):
+            raise BackendError(
+                f"{self.name} claims an objective of {self.shown(objective)}, but its selection has "
+                f"{self.shown(worth)}: it is no result."
+            )
+
+    def read(self, stated: float, best: Fraction | None, optimal: bool) -> int:
+        """Return a bound as an integer."""
+        # Solvers bend each row by their tolerance, and it may add up: read so where the answer passes the bound.
+        for slack in (self.slack(stated), 100 * self.slack(stated)):
+            read = floor(stated + slack) if self.sign > 0 else ceil(stated - slack)
+            if best is None or self.sign * (best - read) <= 0:
+                return read
+        claim = "claims optimality with" if optimal else "states"
+        raise BackendError(
+            f"{self.name} {claim} a bound of {self.shown(stated)}, which a selection worth {self.shown(best or 0)} "
+            "passes: its answer is no result."
+        )
+
+    def shown(self, value: float | Fraction) -> str:
+        return f"{(float(value) + self.model.offset) / self.model.denominator:.6g}"
+
+
+_LONGEST_S: Final = 60.0
+"""Seconds that are spent where there is no time limit."""
+
+_UNASKED_S: Final = 10.0
+"""Seconds that are spent at most where nobody has asked for a proof of our own."""
+
+
+def prove(run: Run) -> bool:
+    """Say whether our own means prove what a run holds, or that nothing is feasible; bound it in any case."""
+    seconds = min(_UNASKED_S, run.remaining_s)
+    if not run.problem.can(Capability.COVERAGE):
+        return False
+    if run.evaluation is not None and run.problem.can(Capability.BOUND):
+        run.raise_root_bound(run.deadline.within(seconds))
+        if run.bound == run.evaluation.key:
+            return True
+    try:
+        own = _own(run, min(seconds, run.remaining_s))
+    except UnsupportedError:
+        return False
+    if run.evaluation is None and own.selection is not None:
+        run.see(own.selection)
+    found, held = own.evaluation, run.evaluation
+    if own.proven:
+        if found is not None:
+            run.raise_bound(found.key)
+        return found is None or (held is not None and held.key == found.key)
+    if own.bound is not None:
+        run.raise_bound(own.bound)
+    return held is not None and held.key == run.bound
+
+
+def verify(run: Run, name: str) -> None:
+    """Prove that nothing beats what a run holds, or that nothing is feasible where it holds nothing.
+
+    The root bound is enough where it is attained; otherwise branch-and-bound searches, in what is left of the time
+    limit, and in no more than a minute. The statistic ``verified`` says whether it succeeded, and if it did not, the
+    run's detail says why.
+
+    Raises
+    ------
+    BackendError
+        If the claim is refuted.
+    Stopped
+        After Ctrl-C.
+    """
+    seconds = min(_LONGEST_S, run.remaining_s)
+    run.statistics["verified"] = True
+    if run.evaluation is not None and run.problem.can(Capability.BOUND):
+        if run.problem.root_bound(run.deadline.within(seconds)) == run.evaluation.key:
+            return
+        seconds = min(seconds, run.remaining_s)
+    try:
+        own = _own(run, seconds)
+    except UnsupportedError as error:
+        _leave(run, name, str(error))
+        return
+    found, held = own.evaluation, run.evaluation
+    if found is not None and (held is None or run.problem.sense.better(found.key, held.key)):
+        claimed = "the problem infeasible" if held is None else f"{float(held.value):.6g} optimal"
+        raise BackendError(
+            f"{name} calls {claimed}, but branch-and-bound finds {float(found.value):.6g}: its answer is no result."
+        )
+    if not own.proven and (held is None or own.bound != held.key):
+        _leave(run, name, f"branch-and-bound did not end within {seconds:.3g} s")
+
+
+def _own(run: Run, seconds: float) -> Run:
+    """Return a run of branch and bound on a run's problem; only Ctrl-C, or a refusal, ends this one with it."""
+    strategy = BranchAndBound()
+    strategy.accept(run.problem)
+    own = Run(run.problem, Limits(time_s=seconds), seed=run.seed)
+    try:
+        strategy.search(own)
+    except Stopped as stop:
+        if stop.termination is Termination.INTERRUPTED:
+            raise
+    return own
+
+
+def _leave(run: Run, name: str, why: str) -> None:
+    run.statistics["verified"] = False
+    run.detail = f"not verified, as {name} claims it: {why}"
+
+
+@dataclass(frozen=True, eq=False)
+class _Round:
+    """A linear model, as the problem that a backend solves."""
+
+    linear_model: LinearModel
+
+    capabilities: ClassVar[frozenset[Capability]] = frozenset({Capability.LINEAR})
+
+    @property
+    def sense(self) -> Sense:
+        """Always to maximize."""
+        return self.linear_model.sense
+
+    def can(self, capability: Capability) -> bool:
+        """Return whether it is the one capability."""
+        return capability in self.capabilities
+
+    def explain(self, missing: frozenset[Capability]) -> str:
+        """Say why there is no more than a linear model."""
+        del missing
+        return "a ratio takes integer programs, which this backend does not solve: use --backend highs."
+
+
+def maximize_ratio(run: Run, backend: Backend, name: str) -> None:
+    r"""Solve :math:`\max q T - p D` at the incumbent's ratio p / q until nothing beats it.
+
+    Each round's answer is re-scored; the last one, whose optimum is 0, is the proof. The greedy selection gives the
+    first ratio, so two or three rounds are usual. While there is no incumbent the round maximizes T alone, over all
+    that is feasible.
+    """
+    coverage = run.problem.coverage
+    see_greedy(run)
+    rounds = 0
+    while True:
+        held = run.evaluation
+        ratio = Fraction(0) if held is None else Fraction(held.key)
+        model = coverage_model(coverage, ratio) if held is not None else coverage_model(_only_tops(coverage))
+        rounds += 1
+        outcome = solve_round(run, backend, model, rounds)
+        totals = totals_of(coverage, outcome, backend, name)
+        surplus = None if totals is None else ratio.denominator * totals[0] - ratio.numerator * totals[1]
+        verdict = judge(
+            outcome,
+            backend,
+            name,
+            model,
+            None if surplus is None else Fraction(surplus - model.offset),
+            Fraction(-model.offset) if _is_in_program(coverage, run.selection) else None,
+        )
+        if outcome.selection is not None and totals is not None:
+            run.see(outcome.selection)
+        if surplus is not None and surplus > 0:
+            if held is not None and run.evaluation is held:
+                if backend.options:
+                    raise stopped_by_options(backend, name, outcome)
+                raise BackendError(f"{name} found no better ratio where its program has one: it would search forever.")
+            run.check()
+            continue
+        conclude(verdict, outcome, backend, name, proven=verdict.bound is None or verdict.bound + model.offset <= 0)
+        run.prove()
+        return
+
+
+def solve_round(run: Run, backend: Backend, model: LinearModel, number: int) -> RawOutcome:
+    """Solve one program of several (`number` counts them) in what is left of a run's limits."""
+    outcome = backend.solve(_Round(model), limits_left(run), run.seed)  # type: ignore[arg-type]
+    if outcome.termination is Termination.INTERRUPTED:
+        run.deadline.interrupt()  # no other round begins, whatever this one has found
+    run.count(nodes=outcome.nodes or 0)
+    run.statistics.update({**outcome.statistics, "rounds": number, "native_status": outcome.native})
+    run.detail = outcome.detail or run.detail
+    return outcome
+
+
+def conclude(verdict: Verdict, outcome: RawOutcome, backend: Backend, name: str, *, proven: bool) -> None:
+    """Return where a round is proven, and what is proven is what it should be.
+
+    Raises
+    ------
+    Stopped
+        At a limit, or where the solver's own options are to blame.
+    BackendError
+        For an ending that is neither.
+    """
+    if verdict.proven and proven:
+        return
+    if backend.options and outcome.termination in {Termination.COMPLETED, Termination.FAILED}:
+        raise stopped_by_options(backend, name, outcome)
+    if outcome.termination is Termination.COMPLETED:
+        raise BackendError(f"{name} ended with {outcome.native!r} without an answer that can be used.")
+    if outcome.termination is Termination.FAILED:
+        raise BackendError(f"{name} ended with the status {outcome.native!r}, which proves nothing.")
+    raise Stopped(outcome.termination)
+
+
+def _only_tops(coverage: Coverage) -> Coverage:
+    """Return the instance with 1 for a denominator."""
+    return replace(
+        coverage,
+        constants=np.array([coverage.constants[0], 1]),
+        mass=np.vstack([coverage.mass[0], np.zeros_like(coverage.mass[1])]),
+        level=np.where(np.repeat(coverage.slot == 1, np.diff(coverage.level_start)), 0, coverage.level),
+        slot=np.zeros_like(coverage.slot),
+    )
+
+
+def see_greedy(run: Run) -> None:
+    """Begin with the greedy selection; a run of a part of a search climbs for itself."""
+    run.begin()
+    if not run.selection and run.problem.can(Capability.COVERAGE):
+        climbed = climb.climb(run.problem.coverage, run.deadline)
+        if climbed is not None:
+            run.count(evaluations=climbed.evaluations)
+            run.see(climbed.units)
+    run.check()
+
+
+def _is_in_program(coverage: Coverage, selection: Selection | None) -> bool:
+    """Return whether there is a selection whose denominator is above 0: a round's program has no others."""
+    return selection is not None and score(coverage, selection)[0][1] > 0
+
+
+def totals_of(coverage: Coverage, outcome: RawOutcome, backend: Backend, name: str) -> tuple[int, ...] | None:
+    """Return the totals of an answer, evaluated afresh; None where there is none.
+
+    One that is not feasible is a `BackendError`, unless options of the solver's own may be to blame: then it is none.
+    """
+    if (selection := outcome.selection) is None:
+        return None
+    try:
+        return _feasible_totals(coverage, selection, name)
+    except BackendError:
+        if backend.options:
+            return None
+        raise
+
+
+def _feasible_totals(coverage: Coverage, selection: Selection, name: str) -> tuple[int, ...]:
+    if not set(selection) <= set(range(coverage.size)):
+        raise BackendError(f"The answer of {name} names units that do not exist: it is no result.")
+    totals, _, violation = score(coverage, selection)
+    if violation:
+        raise BackendError(f"The answer of {name} breaks the limits by {violation}: it is no result.")
+    return totals
+
+
+_REACH: Final = 2.0**28
+"""Approximate objective of a program with all units: small enough for a solver to see a difference of 1."""
+
+_STEEPEST: Final = 2.0**18
+"""Approximate limit of a numerator's coefficient, by which a solver's violation of rows is multiplied."""
+
+_GRID: Final = 10**9
+"""Bounds are multiples of its reciprocal."""
+
+_COARSE: Final = 3e-4
+"""Cells are split while their programs overestimate typical numerators by more than this share."""
+
+_SHARE: Final = 0.25
+"""They are split, too, only while that is more than this share of the gap that relaxations leave open."""
+
+_FINEST: Final = 1e-7
+_SURPASSED: Final = 4
+"""After `_SURPASSED` answers that are worth less than their program says, cells are split down to `_FINEST`."""
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A part of the proof that is still open: selections in a cell of the denominators of some ratios."""
+
+    ratios: tuple[int, ...]
+    cell: Cell
+    sides: tuple[Side, ...]
+
+
+def maximize_sum(run: Run, backend: Backend, name: str) -> None:
+    """Find the largest weighted mean of several ratios, and prove it.
+
+    Raises
+    ------
+    Stopped
+        At a limit.
+    BackendError
+        For an answer that cannot be used.
+    """
+    see_greedy(run)
+    _Search(run, backend, name).search()
+    run.prove()
+
+
+class _Search:
+    """One run.
+
+    Attributes
+    ----------
+    seen : totals of selections that were looked at
+    surpassed : those of them that some program took for better than they are
+    """
+
+    def __init__(self, run: Run, backend: Backend, name: str) -> None:
+        self.run, self.backend, self.name = run, backend, name
+        self.coverage: Coverage = run.problem.coverage
+        self.totals = RatioRows(self.coverage)
+        self.seen: list[tuple[int, ...]] = []
+        self.surpassed: list[tuple[int, ...]] = []
+        self._rounds = 0
+        self._queue: list[tuple[float | Fraction, int, _Part]] = []
+        self._number = count()
+
+    def search(self) -> None:
+        """Prove part by part, the one with the largest bound first."""
+        if self.run.selection is not None:
+            self.seen.append(self._score(self.run.selection))
+        elif self._largest((1,) * self.coverage.ratios, (0,) * self.coverage.ratios, ()) is None:
+            return  # nothing is feasible
+        for ratios, sides in self._cases():
+            if (cell := _whole(cell_of(self.coverage, self._wish(ratios)))) is not None:
+                self._put(float("inf"), _Part(ratios, cell, sides))
+        while self._queue:
+            bound = -self._queue[0][0]
+            if bound <= self._value:
+                return
+            if isinstance(bound, Fraction):
+                self.run.raise_bound(bound)
+            self.run.check()
+            self._look_at(bound, heappop(self._queue)[2])
+
+    @property
+    def _value(self) -> Fraction:
+        """Value of the incumbent, as it is compared."""
+        assert self.run.evaluation is not None  # noqa: S101 - a search begins with one
+        return Fraction(self.run.evaluation.key)
+
+    def _put(self, bound: float | Fraction, part: _Part) -> None:
+        heappush(self._queue, (-bound, next(self._number), part))
+
+    def _score(self, selection: Selection) -> tuple[int, ...]:
+        return score(self.coverage, selection)[0]
+
+    def _cases(self) -> Iterator[tuple[tuple[int, ...], tuple[Side, ...]]]:
+        """Yield the ratios that may have a denominator at once: those that always have one, and any of the others.
+
+        Those whose denominators are the same have one, or none, together.
+        """
+        most, constants = self.totals.most, self.totals.constants
+        certain: list[int] = []
+        others: dict[object, list[int]] = {}
+        for h in range(self.coverage.ratios):
+            if constants[2 * h + 1] > 0:
+                certain.append(h)
+            elif most[2 * h + 1] > 0:
+                fed = np.flatnonzero(self.coverage.slot == 2 * h + 1)
+                alike = (constants[2 * h + 1], self.coverage.mass[2 * h + 1].tobytes(), h if len(fed) else -1)
+                others.setdefault(alike, []).append(h)
+        groups = list(others.values())
+        for size in range(len(groups), -1, -1):
+            for chosen in combinations(groups, size):
+                ratios = sorted([*certain, *(h for group in chosen for h in group)])
+                if not ratios:
+                    continue  # all are over nothing: whatever is feasible is worth 0
+                sides = [Side({group[0]: 1}, low=1 - constants[2 * group[0] + 1]) for group in chosen]
+                left = [group[0] for group in groups if group not in chosen]
+                sides += [Side({h: 1}, high=-constants[2 * h + 1]) for h in left]
+                yield tuple(ratios), tuple(sides)
+
+    def _wish(self, ratios: tuple[int, ...]) -> Weighted:
+        """Return what every selection fulfils that is as good as the incumbent."""
+        assert self.run.selection is not None  # noqa: S101 - a search begins with one
+        totals = self._score(self.run.selection)
+        return Weighted(
+            ratios,
+            tuple(Fraction(self.coverage.weights[h]) for h in ratios),
+            self._value * sum(self.coverage.weights),
+            tuple(max(float(totals[2 * h]), 0.5) for h in ratios),
+        )
+
+    def _look_at(self, bound: float | Fraction, part: _Part) -> None:
+        """Bound a part by relaxations; split it, or let the solver close it, if that leaves something open."""
+        wish = self._wish(part.ratios)
+        sides = (*part.sides, *sides_of(part.cell, part.ratios, self.totals.constants))
+        left: list[tuple[tuple[int, ...], tuple[int, ...]]] = []
+        largest: float | Fraction = Fraction(0)
+        for weights in programs(self.coverage, part.cell, wish, largest=_REACH, steepest=_STEEPEST):
+            tops, bottoms = (tuple(2 * weight for weight in each) for each in weights)  # no surplus is less than 2
+            model = self.totals.program(tops, bottoms, sides)
+            assert model is not None  # noqa: S101 - nothing is to be surpassed
+            surplus = model_bound(model, self.run.deadline) + model.offset
+            if surplus < 2:
+                continue
+            left.append((tops, bottoms))
+            below = sum(b * self._least(part, h) for h, b in enumerate(bottoms) if b)
+            share = Fraction(surplus) / below if below > 0 else float("inf")
+            largest = max(largest, share)
+        if not left:
+            return
+        if self._value and largest < float("inf"):
+            bound = min(bound, Fraction(ceil(self._value * (1 + largest) * _GRID), _GRID))
+        coarse = excess(part.cell, wish)
+        split: Sequence[Cell] | None = part.cell.halves() if coarse > max(_COARSE, _SHARE * float(largest)) else None
+        if split is None:
+            split = self._closed(part, left, sides, coarse=coarse > _COARSE)
+        for cell in split:
+            if (whole := _whole(cell)) is not None:
+                self._put(bound, replace(part, cell=whole))
+
+    def _least(self, part: _Part, h: int) -> Fraction:
+        """Return what the denominator of a ratio is at least in a part."""
+        constant = self.totals.constants[2 * h + 1]
+        which = part.cell.part[part.ratios.index(h)]
+        if part.cell.quotient or which < 0:
+            return Fraction(max(1, constant))
+        first = Fraction(part.cell.low[0])
+        low = first * Fraction(part.cell.low[which]) if part.cell.outlines and which else Fraction(part.cell.low[which])
+        return max(Fraction(1), constant + low)
+
+    def _closed(
+        self,
+        part: _Part,
+        left: Sequence[tuple[tuple[int, ...], tuple[int, ...]]],
+        sides: tuple[Side, ...],
+        *,
+        coarse: bool,
+    ) -> Sequence[Cell]:
+        """Let the solver maximize the programs of a part; return the cells that are to be looked at again."""
+        times = 0
+        for tops, bottoms in left:
+            while True:
+                held = self.run.evaluation
+                found = self._largest(tops, bottoms, sides)
+                if found is None:
+                    break
+                if found in self.surpassed:
+                    if self.backend.options:
+                        raise Stopped(Termination.COMPLETED, f"{self.name} keeps no rows under {self.backend.given()}")
+                    raise BackendError(
+                        f"{self.name} found again what its program has no more: it would search forever."
+                    )
+                self.surpassed.append(found)
+                if self.run.evaluation is not held:
+                    return (part.cell,)
+                times += 1
+                halves = part.cell.halves() if coarse or times >= _SURPASSED else None
+                if halves is not None and excess(part.cell, self._wish(part.ratios)) > _FINEST:
+                    return halves
+        return ()
+
+    def _largest(
+        self, tops: tuple[int, ...], bottoms: tuple[int, ...], sides: tuple[Side, ...]
+    ) -> tuple[int, ...] | None:
+        """Return totals that are worth more than 0 in a program, after a look at their selection; None if none are.
+
+        While nothing is held, any selection will do.
+        """
+        any_will_do = self.run.evaluation is None
+        worse = [totals for totals in self.surpassed if self.totals.worth(tops, bottoms, totals) > 0]
+        self.run.check()
+        model = self.totals.program(tops, bottoms, sides, worse)
+        if model is None:
+            return None
+        self._rounds += 1
+        outcome = solve_round(self.run, self.backend, model, self._rounds)
+        selection = outcome.selection
+        totals = totals_of(self.coverage, outcome, self.backend, self.name)
+        worth = None if totals is None else self.totals.worth(tops, bottoms, totals)
+        known = max(
+            (
+                self.totals.worth(tops, bottoms, each)
+                for each in self.seen
+                if all(side.holds(self.totals.masses(each)) for side in sides)
+                and not any(_no_better(each, other) for other in worse)
+            ),
+            default=None,
+        )
+        size = sum(a * most for a, most in zip(tops, self.totals.most[0::2], strict=True))
+        verdict = judge(
+            outcome,
+            self.backend,
+            self.name,
+            model,
+            None if worth is None else Fraction(worth - model.offset),
+            None if known is None else Fraction(known - model.offset),
+            size=float(size),
+        )
+        if selection is not None and totals is not None and worth is not None:
+            self.run.see(selection)
+            self.seen.append(totals)
+            if worth > 0 or any_will_do:
+                self.run.check()
+                return totals
+        surplus = None if verdict.bound is None else verdict.bound + model.offset
+        conclude(verdict, outcome, self.backend, self.name, proven=surplus is None or surplus < 2)
+        return None
+
+
+def _no_better(totals: Sequence[int], other: Sequence[int]) -> bool:
+    """Return whether no numerator is larger than the other's, and no denominator smaller."""
+    tops = all(one <= two for one, two in zip(totals[0::2], other[0::2], strict=True))
+    return tops and all(one >= two for one, two in zip(totals[1::2], other[1::2], strict=True))
+
+
+def _whole(cell: Cell) -> Cell | None:
+    """Return a cell whose ends are integers, as denominators are; None if there is none between them."""
+    if cell.quotient:
+        return cell
+    straight = 1 if cell.outlines else len(cell.low)
+    low = (*map(float, map(ceil, cell.low[:straight])), *cell.low[straight:])
+    high = (*map(float, map(floor, cell.high[:straight])), *cell.high[straight:])
+    return None if any(one > two for one, two in zip(low, high, strict=True)) else replace(cell, low=low, high=high)
 
 
 def backend_of(name: str, *, threads: int = 1, options: Mapping[str, Any] | None = None) -> Backend:

@@ -14,7 +14,7 @@ ABOVE = ("optsum/options", "optsum/report", "optsum/running")
 FIELD = "optsum/corpus"  # "cover" is a field of a topic there, as in the documentation of formats
 ELSEWHERE = {
     "optsum/cli/commands/align.py": "writes topics with that field",
-    "optsum/report/page/gather.py": "shows that field",
+    "optsum/report/page/write.py": "shows that field",
     "optsum/registry.py": "names it",
     "optsum/running/all_optima/details.py": "carries that field",
     "optsum/running/warm.py": "its sample has that field",

@@ -21,9 +21,8 @@ from optsum.contracts.result import Status
 from optsum.coverage.instance import Coverage, Joint, Sense
 from optsum.coverage.normal_form_json import coverage_of_json, json_of_coverage
 from optsum.errors import InputError, OptionError, UnknownNameError
-from optsum.exchange.export import file_stem
-from optsum.exchange.lp_mps import lp_text, mps_text
-from optsum.exchange.solution_files import read_solution
+from optsum.exchange.export import file_stem, lp_text, mps_text
+from optsum.exchange.import_ import read_solution
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.testing import KINDS, brute_force, random_coverage
 

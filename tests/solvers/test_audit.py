@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from optsum.solvers import audit
+from optsum.solvers import milp
 
 from optsum.contracts.backend import Backend, RawOutcome
 from optsum.contracts.declaration import Declaration
@@ -65,7 +65,7 @@ def test_a_longer_cover_is_refuted(answer: Any) -> None:
 
 
 def test_what_takes_too_long_is_left(answer: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(audit, "_LONGEST_S", 0.3)
+    monkeypatch.setattr(milp, "_LONGEST_S", 0.3)
     hard = hard_instance()
     greedy = search(CoverageProblem.of(hard), "greedy").selection
     result = answer(hard, optimal=True, selection=greedy)

@@ -3,31 +3,778 @@
 from __future__ import annotations
 
 import json
+import re
 import zlib
 from base64 import b64encode
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache, cached_property
 from hashlib import sha256
 from importlib.resources import files
-from itertools import islice
+from itertools import islice, pairwise
 from math import ceil, floor, log10
 from pathlib import Path
 from statistics import fmean, median
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
+
+from pydantic import ValidationError
 
 from optsum._version import __version__
+from optsum.contracts.enumeration import listed
 from optsum.contracts.frontier import Reached
 from optsum.contracts.result import Result, Status
-from optsum.errors import InputError, OptionError, visible
-from optsum.registry import QUICK
-from optsum.report.page.chart import STYLES, Axis, Chart, Curve, Point, counts_in_words, drawn, steps, thinned
-from optsum.report.page.gather import Gathered, PageProblem, PageResult, Variant, gather, median_count
-from optsum.report.page.settings import Setting
+from optsum.corpus.topic import Topic, as_topic
+from optsum.coverage.instance import Key, Sense
+from optsum.errors import InputError, OptionError, OptsumError, visible
+from optsum.metrics.metric import Metric
+from optsum.metrics.names import parse_metric
+from optsum.metrics.ngrams import NGrams, SkipBigrams
+from optsum.options.files.toml import sentence_of
+from optsum.options.options import OF_SEARCHES, Options
+from optsum.problem.formulation import Formulation
+from optsum.problem.spec import Spec
+from optsum.registry import FORMULATIONS, QUICK, STRATEGIES
+from optsum.report.ratios import claims, ratio_to_best
+from optsum.report.tables.results import headline
 from optsum.report.tables.table import counted, number, seconds
+from optsum.running.setup import Setup, setup_of
 from optsum.system.files import PathLike, describe_os_error, replacing
+from optsum.text.analyzer import Analyzer
+from optsum.text.lengths import word_count
+from optsum.text.tokenizers import Sentence, raw_text
+
+_NOT_OF_PROBLEMS: Final = {*OF_SEARCHES, "verify", "preset"}
+
+_SAID: Final = (
+    "topics",
+    *(name for name in Options.model_fields if name not in {*_NOT_OF_PROBLEMS, "formulation", "metric"}),
+)
+"""Fields of a row, beside formulation and metric, that say what the problem is."""
+
+_REFERENCES: Final = {
+    "pooled": "all references pooled",
+    "each": "each reference by itself",
+    "mean": "each reference, averaged",
+    "best": "the reference that gives most",
+    "first": "the first reference",
+    "agreed": "the reference that another agrees with best",
+}
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A problem as it was posed to all topics; equal settings are one.
+
+    Attributes
+    ----------
+    formulation : str
+    metric : str or None
+        None for a formulation that has none.
+    options : Options or None
+        Where the rows have them (`optsum.running.all_optima.details`); those of the search are the defaults.
+    said : tuple of (name, value)
+        What else rows say of the problem themselves: options that a grid varies, the file of the topics.
+    """
+
+    formulation: str
+    metric: str | None
+    options: Options | None = None
+    said: tuple[tuple[str, str], ...] = ()
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any], details: Mapping[str, Any] | None) -> Setting:
+        """Return the setting of a row.
+
+        Raises
+        ------
+        InputError
+            If its details have options that cannot be.
+        """
+        given = None if details is None else details.get("options")
+        options = None
+        if given is not None:
+            try:
+                options = Options.model_validate({k: v for k, v in dict(given).items() if k not in _NOT_OF_PROBLEMS})
+            except ValidationError as error:
+                raise InputError(
+                    f"its details are not those that optsum writes: {sentence_of(error.errors()[0])}"
+                ) from None
+            except (TypeError, ValueError):
+                raise InputError("its details are not those that optsum writes: options is no object") from None
+        return cls(*_named(row), options, _said(row, options))
+
+    def goes_on(self, row: Mapping[str, Any]) -> bool:
+        """Whether a row without details can be of the same setting as the one before it."""
+        return (self.formulation, self.metric) == _named(row) and self.said == _said(row, self.options)
+
+    @cached_property
+    def setup(self) -> Setup | None:
+        """How its topics are read; None where rows do not say it, or what it needs is not here."""
+        if self.options is None:
+            return None
+        try:
+            return setup_of(self.options.model_copy(update={"strategy": QUICK}))
+        except OptsumError:
+            return None
+
+    @property
+    def minimizes(self) -> bool:
+        """Whether less is better."""
+        return self._kind is not None and self._kind.sense is Sense.MINIMIZE
+
+    @cached_property
+    def _kind(self) -> type[Formulation] | None:
+        """The formulation; None for somebody's own where rows do not say how its topics are read."""
+        if self.setup is not None:
+            return type(self.setup.formulation)
+        return FORMULATIONS.load(self.formulation) if self.formulation in FORMULATIONS.builtin else None
+
+    @property
+    def label(self) -> str:
+        """The problem in a few words."""
+        if self.options is not None and self.setup is not None:
+            return ", ".join([headline(self.options), *self._more])
+        return ", ".join(filter(None, (self.formulation, self.metric, *self._more)))
+
+    @property
+    def _more(self) -> list[str]:
+        return [f"{name.replace('_', ' ')} {value.rpartition('/')[2]}" for name, value in self.said]
+
+    @property
+    def max_length(self) -> int | None:
+        """The longest summary, as far as rows say it."""
+        if self.options is not None:
+            return self.options.max_length
+        length = dict(self.said).get("max_length", "")
+        return int(length) if length.isdecimal() and len(length) < 16 else None
+
+    @property
+    def sentence(self) -> str:
+        """The problem in one sentence's words."""
+        what = (self._kind and self._kind.summaries) or f"{self.formulation} summaries"
+        options = self.options
+        if options is None or self.setup is None:
+            return "; ".join(filter(None, (what, _capitals(self.metric), *self._more)))
+        if not self.setup.formulation.reads_topics:
+            return self.setup.formulation.about
+        if not self.setup.formulation.has_metric:
+            return f"{what} of as few {options.length_unit if options.weights == 'length' else 'sentences'} as can be"
+        if options.max_length is None:
+            size = f"{what} of any length"
+        elif options.min_length:
+            size = f"{what} of {options.min_length} to {options.max_length} {options.length_unit}"
+        else:
+            size = f"{what} of at most {options.max_length} {options.length_unit}"
+        measure = "F1" if options.measure == "f1" else options.measure
+        words = [f"{size}; {_capitals(options.metric)} {measure} against {_REFERENCES[options.references]}"]
+        if options.stem:
+            words.append("stemmed" if options.stemmer == "rouge155" else f"stemmed as {options.stemmer}")
+        if options.stopwords != "keep":
+            words.append("without stop words")
+        return "; ".join([", ".join(words), *self._more])
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what the page counts with."""
+        options = self.options
+        components = [] if self.metric is None or options is None else list(map(_component, _components(self.metric)))
+        return {
+            "label": visible(self.label),
+            "minimizes": self.minimizes,
+            "unit": None if options is None else options.length_unit,
+            "components": components,
+            "distinct": options is not None and options.counts == "set",
+            "joined": options is not None and options.boundaries == "joined",
+            "apart": options is not None and options.model_units == "sentences",
+            "best": options is not None and options.references == "best",
+        }
+
+
+def _named(row: Mapping[str, Any]) -> tuple[str, str | None]:
+    return str(row.get("formulation") or "extractive"), row.get("metric")
+
+
+def _said(row: Mapping[str, Any], options: Options | None) -> tuple[tuple[str, str], ...]:
+    names = [name for name in _SAID if options is None or name not in Options.model_fields]
+    return tuple((name, visible(str(row[name]))) for name in names if row.get(name) is not None)
+
+
+def _capitals(metric: str | None) -> str:
+    return "" if metric is None else metric.replace("rouge-", "ROUGE-").replace("-su", "-SU").replace("E-l", "E-L")
+
+
+def _components(metric: str) -> tuple[Metric, ...]:
+    try:
+        return parse_metric(metric).components
+    except OptsumError:
+        return ()
+
+
+def _component(metric: Metric) -> dict[str, Any]:
+    """Return how n-grams are made; of what is not made of neighbouring tokens only the name."""
+    if isinstance(metric, NGrams):
+        return {"name": metric.name, "size": metric.size}
+    if isinstance(metric, SkipBigrams):
+        return {"name": metric.name, "skip": metric.skip}
+    return {"name": metric.name}
+
+
+_STRANGE = "its details are not those that optsum writes"
+
+
+def topic_of(row: Mapping[str, Any], details: Mapping[str, Any]) -> Topic:
+    """Return the topic that a row's details are of.
+
+    Raises
+    ------
+    InputError
+        If there is none in them.
+    """
+    names, references = details.get("sentence_ids"), details.get("references")
+    problem = references == [] and "cover" not in details  # which is held against no text
+    topic = as_topic(
+        {
+            "id": row.get("id") or "?",
+            "documents": details.get("documents"),
+            "references": [[]] if problem else references,
+            "cover": details.get("cover"),
+            "lengths": details.get("lengths"),
+            "meta": {} if names is None else {"sentence_ids": names},
+        },
+        flat="sentences",
+    )
+    return replace(topic, references=()) if problem else topic
+
+
+def text_of(topic: Topic, setting: Setting, parts: object) -> dict[str, Any]:
+    """Return the text of a topic for the page.
+
+    A sentence is ``[length, pieces, tokens]``, and ``[..., chunks]`` where parts of it are chosen by themselves. The
+    first piece is what stands before the first token, every other begins with its token. A token is a number, the same
+    for equal tokens, and -1 where no reference has it.
+
+    Raises
+    ------
+    InputError
+        If `parts` are not those of its sentences.
+    """
+    setup = setting.setup
+    analyzer = None if setup is None or not setup.formulation.has_metric else setup.spec_for(topic).analyzer
+    spec = None if setup is None else setup.spec_for(topic)
+    lengths = list(map(word_count, topic.sentences)) if spec is None else spec.lengths_of(topic)
+    numbers: dict[str, int] = {}
+
+    def shown(
+        sentence: Sentence, length: int, *, known: bool, starts: list[tuple[int, int]] | None = None
+    ) -> list[Any]:
+        pieces, places, tokens = _cut(sentence, analyzer)
+        ids = [numbers.get(token, -1) if known else numbers.setdefault(token, len(numbers)) for token in tokens]
+        found = [length, pieces, ids]
+        return found if starts is None else [*found, _owners(places, starts)]
+
+    references = [
+        [shown(sentence, _length(sentence, spec), known=False) for sentence in reference]
+        for reference in topic.references
+    ]
+    begins = _begins(parts, len(topic.sentences))
+    sentences = [
+        shown(sentence, lengths[number], known=True, starts=None if begins is None else begins[number])
+        for number, sentence in enumerate(topic.sentences)
+    ]
+    found: dict[str, Any] = {
+        "documents": list(map(len, topic.documents)),
+        "sentences": sentences,
+        "references": references,
+    }
+    if topic.cover is not None:
+        found["cover"] = [[list(chosen) for chosen in alternatives] for alternatives in topic.cover]
+        found["names"] = list(topic.meta.get("sentence_ids", range(len(topic.sentences))))
+    return found
+
+
+def _length(sentence: Sentence, spec: Spec | None) -> int:
+    """Return the length of a sentence of a reference, which nobody gives."""
+    return word_count(sentence) if spec is None or spec.length_unit == "given" else spec.length_of(sentence)
+
+
+def _cut(sentence: Sentence, analyzer: Analyzer | None) -> tuple[list[str], list[int], list[str]]:
+    """Return the pieces of a sentence, where each begins, and the tokens that all but the first begin with."""
+    text = raw_text(sentence)
+    spans = [] if analyzer is None else analyzer.spans(sentence)
+    starts = [0, *(start for _, start in spans)]
+    pieces = [text[start:end] for start, end in pairwise([*starts, len(text)])]
+    return pieces, starts, [token for token, _ in spans]
+
+
+def _begins(parts: object, sentences: int) -> list[list[tuple[int, int]]] | None:
+    if parts is None:
+        return None
+    fits = isinstance(parts, list) and len(parts) == sentences
+    if not fits or not all(isinstance(each, list) and all(map(_is_begin, each)) for each in parts):  # type: ignore[attr-defined]
+        raise InputError(f"{_STRANGE}: parts is no list of [place, part] for each sentence")
+    return [[(place, part) for place, part in each] for each in parts]  # type: ignore[attr-defined]
+
+
+def _is_begin(value: object) -> bool:
+    return isinstance(value, list | tuple) and len(value) == 2 and all(type(each) is int for each in value)
+
+
+def _owners(places: list[int], begins: list[tuple[int, int]]) -> list[int]:
+    """Return the part of each piece: that of its first character."""
+    starts = [start for start, _ in begins]
+    return [begins[max(0, bisect_right(starts, place) - 1)][1] if begins else 0 for place in places]
+
+
+Variant: TypeAlias = tuple[str, str | None, int | None, int]
+"""Strategy, backend and seed of a row, and which one it is of those that differ in other options of the search."""
+
+
+@dataclass
+class PageResult:
+    """Result of one strategy for one problem, compared with the optimum.
+
+    Attributes
+    ----------
+    result : Result
+    ratio : float or None
+        Of its value to the optimum, or to the best bound where that is not known.
+    guaranteed : bool
+        Whether it is to the bound: then the true ratio is at least that.
+    reached : bool
+        Whether its value is the optimum's, compared exactly.
+    """
+
+    result: Result
+    ratio: float | None = None
+    guaranteed: bool = False
+    reached: bool = False
+
+
+@dataclass
+class PageProblem:
+    """A topic in a setting.
+
+    Attributes
+    ----------
+    id : str or None
+    setting : Setting
+    found : dict of Variant to PageResult
+    optimum : Key or None
+        Where it is known.
+    bound : float or None
+        The best that is proven, where the optimum is not known.
+    text, optima : dict or None
+        What the page shows of them (`optsum.report.page.write`, `optsum.running.all_optima.details`).
+    sentences, words : int or None
+        Of the documents.
+    """
+
+    id: str | None
+    setting: Setting
+    found: dict[Variant, PageResult] = field(default_factory=dict)
+    optimum: Key | None = None
+    bound: float | None = None
+    text: dict[str, Any] | None = None
+    optima: dict[str, Any] | None = None
+    sentences: int | None = None
+    words: int | None = None
+
+    @property
+    def error(self) -> str | None:
+        """Why nothing could be searched."""
+        errors = [each.result.error for each in self.found.values()]
+        return errors[0] if errors and None not in errors else None
+
+    @property
+    def value(self) -> float | None:
+        """The optimum, for people; the best that was found where it is not known."""
+        held = [each.result for each in self.found.values() if each.result.objective is not None]
+        best = [each.result for each in self.found.values() if each.reached and each.result.objective is not None]
+        if best:
+            return best[0].objective
+        chosen = (min if self.setting.minimizes else max)(held, key=lambda r: r.objective or 0.0, default=None)
+        return None if chosen is None else chosen.objective
+
+    def judge(self) -> None:
+        """Hold what was found against the optimum, or against the best bound."""
+        results = [each.result for each in self.found.values()]
+        self.optimum, bounds, _ = claims(results)
+        if self.optimum is None and bounds:
+            self.bound = float((max if self.setting.minimizes else min)(bounds))
+        for each in self.found.values():
+            if (key := each.result.key) is not None:
+                each.ratio, each.guaranteed = ratio_to_best(key, self.optimum, bounds)
+                each.reached = key == self.optimum
+
+
+@dataclass
+class Gathered:
+    """All rows of a page."""
+
+    settings: list[Setting] = field(default_factory=list)
+    problems: list[PageProblem] = field(default_factory=list)
+    variants: list[Variant] = field(default_factory=list)
+
+    def names(self) -> list[str]:
+        """Return what each variant is called: the strategy, and what tells it from others of the same strategy."""
+        found = []
+        for variant in self.variants:
+            same = [other for other in self.variants if other[0] == variant[0]]
+            name = variant[0]
+            if len({other[1] for other in same}) > 1:
+                name += f" on {variant[1]}"
+            if len({other[2] for other in same if other[1] == variant[1]}) > 1:
+                name += f", seed {variant[2]}"
+            found.append(visible(name))
+        counts = Counter(found)
+        seen: Counter[str] = Counter()
+        for place, name in enumerate(found):
+            if counts[name] > 1:
+                seen[name] += 1
+                found[place] = f"{name} ({seen[name]})"
+        return found
+
+    def of(self, variant: Variant) -> list[PageResult]:
+        """Return what a variant found, problem by problem."""
+        return [problem.found[variant] for problem in self.problems if variant in problem.found]
+
+    def exact(self) -> list[bool]:
+        """Return of each variant whether it is one that proves."""
+        return [_is_exact(strategy) for strategy, *_ in self.variants]
+
+
+def _is_exact(strategy: str) -> bool:
+    try:
+        return bool(STRATEGIES.load(strategy).exact)
+    except OptsumError:  # somebody else's, which is not installed here
+        return False
+
+
+def gather(rows: Iterable[Mapping[str, Any]]) -> Gathered:
+    """Bring rows together.
+
+    Parameters
+    ----------
+    rows : iterable of mapping
+        As `optsum.contracts.result.Result.to_row` makes them. Those of a problem stand together, or have the same id.
+
+    Raises
+    ------
+    InputError
+        If a row is none of optsum, or there are two of the same search.
+    """
+    gathered = Gathered()
+    known: dict[tuple[Setting, str], PageProblem] = {}
+    block: PageProblem | None = None
+    for place, row in enumerate(rows, start=1):
+        try:
+            result, details = _read(row)
+            if (
+                block is None
+                or details is not None
+                or result.id != block.id
+                or not block.setting.goes_on(row)
+                or (result.id is None and _variant(result, 0) in block.found)
+            ):
+                block = _problem(gathered, known, row, details)
+            variant = _free(block, result)
+        except InputError as error:
+            raise InputError(f"rows: row {place}: {error}") from None
+        kept = {key: value for key, value in result.extra.items() if key != "details"}
+        block.found[variant] = PageResult(result.changed(extra=kept))
+        if variant not in gathered.variants:
+            gathered.variants.append(variant)
+        if block.optima is None and result.enumeration is not None:
+            block.optima = _of_enumeration(result)
+    for problem in gathered.problems:
+        problem.judge()
+    gathered.variants.sort(key=lambda variant: not _is_exact(variant[0]))  # the first is what others are held against
+    return gathered
+
+
+def _variant(result: Result, number: int) -> Variant:
+    return result.strategy, result.backend, result.seed, number
+
+
+def _free(problem: PageProblem, result: Result) -> Variant:
+    """Return the variant of a result that its problem does not have yet."""
+    number = 0
+    while (other := problem.found.get(_variant(result, number))) is not None:
+        if other.result.config_hash == result.config_hash:
+            raise InputError(f"there are two rows of {result.id!r} by {result.strategy}: give each file once")
+        number += 1
+    return _variant(result, number)
+
+
+def _read(row: Mapping[str, Any]) -> tuple[Result, Mapping[str, Any] | None]:
+    """Return the result that a row has, and its details, if there are any."""
+    if "labels" in row and "selection" not in row:
+        raise InputError(
+            "this is a row of training labels, which does not tell one search from another: give rows of solve, "
+            "compare, enumerate or run"
+        )
+    result, details = Result.from_row(row), row.get("details")
+    if details is not None and not isinstance(details, Mapping):
+        raise InputError("its details are not those that optsum writes: no object")
+    return result, details
+
+
+def _problem(
+    gathered: Gathered, known: dict[tuple[Setting, str], PageProblem], row: Mapping[str, Any], details: Any
+) -> PageProblem:
+    """Return the problem that a row is of: one that is known, or a new one."""
+    setting = Setting.of(row, details)
+    name = row.get("id")
+    problem = known.get((setting, name)) if name is not None else None
+    if problem is None:
+        problem = PageProblem(name, setting)
+        gathered.problems.append(problem)
+        if setting not in gathered.settings:
+            gathered.settings.append(setting)
+        if name is not None:
+            known[setting, name] = problem
+    count = row.get("sentence_count")
+    problem.sentences = problem.sentences if count is None else count
+    if details is not None and problem.text is None:
+        topic = topic_of(row, details)
+        problem.text = text_of(topic, setting, details.get("parts"))
+        problem.sentences, problem.words = len(topic.sentences), sum(map(word_count, topic.sentences))
+        problem.optima = _checked(details.get("optima"))
+    return problem
+
+
+def _checked(optima: object) -> dict[str, Any] | None:
+    """Return optima as details have them, if they have them."""
+    if optima is None:
+        return None
+    held = optima if isinstance(optima, Mapping) else {}
+    count, sets, shares = held.get("count"), held.get("listed"), held.get("shares")
+    fits = (
+        isinstance(count, int | str)
+        and re.fullmatch("0|[1-9][0-9]*", str(count)) is not None
+        and isinstance(sets, list)
+        and isinstance(shares, list | None)
+        and all(isinstance(each, list) for each in [*sets, *(shares or [])])
+        and all(len(each) == 2 and isinstance(each[1], int | float) for each in shares or [])
+    )
+    if not fits:
+        raise InputError("its details are not those that optsum writes: optima")
+    return {"count": str(count), "complete": held.get("complete") is True, "listed": sets, "shares": shares}
+
+
+def _of_enumeration(result: Result) -> dict[str, Any] | None:
+    """Return the optima of a row of `optsum enumerate`, or what is near them; shares where they are known."""
+    found = result.enumeration
+    if found is None or not found.optima:
+        return None
+    sets = [list(map(listed, optimum)) for optimum in found.optima]
+    held = {"count": str(found.count), "complete": found.complete, "listed": sets, "shares": None}
+    if found.near is not None:
+        shares = found.near.unit_shares
+        own = None if shares is None else [[listed(unit), share] for unit, share in shares]
+        return held | {"near": visible(found.near.near), "shares": own}
+    if found.complete and len(sets) == found.count:
+        counts = Counter(unit for optimum in found.optima for unit in optimum)
+        held["shares"] = [[listed(unit), count / len(sets)] for unit, count in counts.items()]
+    return held
+
+
+def median_count(problems: Iterable[PageProblem]) -> tuple[str, str, str] | None:
+    """Return median and largest number of tied optima, and of which topic that is; None where none are counted.
+
+    Numbers are digits: they can be of any size.
+    """
+    counts = sorted(
+        ((each.optima["count"], each.id or "?") for each in problems if each.optima and "near" not in each.optima),
+        key=lambda pair: (len(pair[0]), pair[0]),
+    )
+    if not counts:
+        return None
+    low, high = counts[(len(counts) - 1) // 2][0], counts[len(counts) // 2][0]
+    middle = f"{(int(low) + int(high)) / 2:g}" if len(high) <= 6 else low
+    return middle, *counts[-1]
+
+
+_POINTS: Final = 160
+"""Corners of a line: more than a small chart can show."""
+
+Point = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Axis:
+    """An axis.
+
+    Attributes
+    ----------
+    title : str
+    low, high : float
+    log : bool
+        Whether equal factors have equal lengths.
+    unit : str
+        "seconds", "share", or empty for plain numbers.
+    """
+
+    title: str
+    low: float
+    high: float
+    log: bool = False
+    unit: str = ""
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Points of one strategy in a chart; `strategy` is its index among all."""
+
+    strategy: int
+    points: list[Point]
+
+
+@dataclass(frozen=True)
+class Chart:
+    """One small chart.
+
+    Attributes
+    ----------
+    title, about : str
+        What it is, and what it shows in a sentence: what is counted, and what was left out.
+    x, y : Axis
+    series : list of Curve
+    kind : str
+        "steps", "line" or "dots".
+    heading, table : lists
+        The same as a table.
+    """
+
+    title: str
+    about: str
+    x: Axis
+    y: Axis
+    series: list[Curve]
+    kind: str = "steps"
+    heading: list[str] = field(default_factory=list)
+    table: list[list[str]] = field(default_factory=list)
+
+
+def steps(values: Sequence[float], count: int) -> list[Point]:
+    """Return where the share of so many values that are at most x rises; the values ascend."""
+    return [(value, bisect_right(values, value) / count) for value in dict.fromkeys(values)]
+
+
+def counts_in_words(counts: Iterable[int]) -> str:
+    """Return "n = 50", or the range where strategies differ."""
+    least, most = min(counts := list(counts)), max(counts)
+    return f"n = {most}" if least == most else f"n = {least} to {most}"
+
+
+def thinned(points: list[Point], end: float) -> list[Point]:
+    """Return no more corners than a small chart can show, the first and the last among them, and go on to `end`."""
+    if len(points) > _POINTS:
+        every = (len(points) - 1) / (_POINTS - 1)
+        points = [points[round(place * every)] for place in range(_POINTS)]
+    return [*points, (end, points[-1][1])]
+
+
+WIDTH: Final = 320
+HEIGHT: Final = 200
+_LEFT, _RIGHT, _TOP, _BOTTOM = 46, 10, 8, 36
+STYLES: Final = 8
+"""Strategies that look different; the ninth looks like the first."""
+
+
+@dataclass(frozen=True)
+class Tick:
+    """A mark of an axis, with its number, and how that stands to it."""
+
+    place: float
+    text: str
+    anchor: str = "middle"
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A chart, ready to be written: `lines` are (style, path), `dots` (style, places)."""
+
+    chart: Chart
+    x_ticks: list[Tick]
+    y_ticks: list[Tick]
+    lines: list[tuple[int, str]]
+    dots: list[tuple[int, list[tuple[float, float]]]]
+    width: int = WIDTH
+    height: int = HEIGHT
+    left: int = _LEFT
+    right: int = WIDTH - _RIGHT
+    top: int = _TOP
+    bottom: int = HEIGHT - _BOTTOM
+
+
+def drawn(chart: Chart) -> Drawing:
+    """Return a chart with places instead of numbers."""
+    x = _scale(chart.x, _LEFT, WIDTH - _RIGHT)
+    y = _scale(chart.y, HEIGHT - _BOTTOM, _TOP)
+    lines, dots = [], []
+    for series in chart.series:
+        points = [(round(x(one), 1), round(y(other), 1)) for one, other in series.points]
+        style = series.strategy % STYLES
+        if chart.kind == "dots":
+            dots.append((style, points))
+        else:
+            lines.append((style, _path(points, steps=chart.kind == "steps")))
+    return Drawing(
+        chart,
+        [
+            Tick(place := round(x(value), 1), _shown(value, chart.x), "end" if place > WIDTH - 2 * _RIGHT else "middle")
+            for value in _ticks(chart.x, 4)
+        ],
+        [Tick(round(y(value), 1), _shown(value, chart.y)) for value in _ticks(chart.y, 4)],
+        lines,
+        dots,
+    )
+
+
+def _scale(axis: Axis, start: float, end: float) -> Callable[[float], float]:
+    low, high = (log10(axis.low), log10(axis.high)) if axis.log else (axis.low, axis.high)
+    span = high - low or 1.0
+
+    def place(value: float) -> float:
+        at = log10(max(value, axis.low)) if axis.log else value
+        return start + (end - start) * min(1.0, max(0.0, (at - low) / span))
+
+    return place
+
+
+def _path(points: list[tuple[float, float]], *, steps: bool) -> str:
+    (x, y), *rest = points
+    parts = [f"M{x:g} {y:g}"]
+    parts += [f"H{x:g}V{y:g}" if steps else f"L{x:g} {y:g}" for x, y in rest]
+    return "".join(parts)
+
+
+def _ticks(axis: Axis, wanted: int) -> list[float]:
+    if axis.log:
+        low, high = log10(axis.low), log10(axis.high)
+        if high - low < 1:  # not a power of ten inside
+            return [axis.low, (axis.low * axis.high) ** 0.5, axis.high]
+        every = max(1, ceil((high - low) / (wanted + 1)))
+        return [10.0**power for power in range(ceil(low - 1e-9), floor(high + 1e-9) + 1, every)]
+    span = axis.high - axis.low
+    if span <= 0:
+        return [axis.low]
+    rough = span / wanted
+    base = 10 ** floor(log10(rough))
+    step = next(base * factor for factor in (1, 2, 2.5, 5, 10) if base * factor >= rough * 0.999)
+    first = ceil(axis.low / step - 1e-9)
+    return [round(step * place, 12) for place in range(first, floor(axis.high / step + 1e-9) + 1)]
+
+
+def _shown(value: float, axis: Axis) -> str:
+    if axis.unit == "share":
+        return f"{value:.0%}".replace("%", " %")
+    if axis.unit == "seconds":
+        return seconds(value).replace(".0 ", " ") if value >= 1e-3 else f"{value * 1e6:.0f} µs"
+    return f"{value:.4g}"
+
 
 _DOTS: Final = 400
 """Dots of one strategy."""

@@ -7,27 +7,36 @@ of length l found for the maximum L is an optimum for every maximum from l to L,
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
-from optsum.contracts.frontier import Frontier, Step
-from optsum.contracts.result import Result, Termination
+from optsum.contracts.frontier import Frontier, Reached, Step
+from optsum.contracts.result import Result, Status, Termination
+from optsum.contracts.run import Run, Stopped
+from optsum.contracts.strategy import Strategy
 from optsum.corpus.given import AnyTopics
 from optsum.corpus.topic import Topic
-from optsum.coverage.instance import NO_LIMIT, Sense
-from optsum.errors import UnsupportedError
+from optsum.coverage.climb import climbs
+from optsum.coverage.climb import prepare as climb_prepare
+from optsum.coverage.instance import NO_LIMIT, Key, Sense
+from optsum.coverage.state import arrays_of
+from optsum.errors import BackendError, UnsupportedError
 from optsum.options.options import Options, resolve
-from optsum.problem.problem import Problem
-from optsum.registry import STRATEGIES
+from optsum.problem.formulation import Task
+from optsum.problem.problem import Capability, Problem, Selection
+from optsum.program.dual_bound import dual_bound
+from optsum.program.highs import relax
+from optsum.registry import QUICK, STRATEGIES
 from optsum.running.each_topic import attempt, charged, each_topic, single_problem
 from optsum.running.every_length.lengths import Lengths
-from optsum.running.every_length.walk import Walk
 from optsum.running.one_problem import build
 from optsum.running.posed import posed, prover_of
 from optsum.running.results import count_sentences, finished, unsolved
+from optsum.running.search import exact, search
 from optsum.running.setup import Setup, setup_of
 from optsum.running.warm import warm_up
 from optsum.system.clock import clock
@@ -35,6 +44,299 @@ from optsum.system.deadline import Deadline, TimeOver
 from optsum.system.processes.signal_guard import postponing
 
 __all__ = ["frontier", "frontier_topics", "resolve_frontier"]
+
+_BAND: Final = 16
+"""Lengths whose bound is computed where a limit came first; those between have the bound of the next larger one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Lengths ``first`` to ``last`` (numbers of them in the list), with what is known of each of them alike."""
+
+    first: int
+    last: int
+    key: Key | None
+    bound: Key | None
+    selection: Selection | None
+
+
+class Walk:
+    """One problem at one maximum length after another.
+
+    Attributes
+    ----------
+    solves : int
+        At how many lengths an exact search was run.
+    stopped : Termination or None
+        The limit that came first; the pieces below are bands then.
+    """
+
+    def __init__(self, problem: Problem, setup: Setup, lengths: Sequence[int], deadline: Deadline) -> None:
+        self._problem, self._setup, self._lengths, self._deadline = problem, setup, lengths, deadline
+        self._known: list[tuple[int, Key, Selection]] = []
+        self._pieces: list[Piece] = []  # descending
+        self.solves = 0
+        self.stopped: Termination | None = None
+        problem.prepare()
+        climb_prepare()
+        setup.strategy.prepare(problem)
+
+    def greedy(self) -> list[Piece] | None:
+        """Return what greedy search reaches at each length, ascending; None if the time limit comes first."""
+        reached = list(self._searched() if self._problem.min_length else self._climbed())
+        if len(reached) < len(self._lengths):
+            return None
+        found: list[Piece] = []
+        for number, key in enumerate(reached[::-1]):
+            if found and found[-1].key == key:
+                found[-1] = replace(found[-1], last=number)
+            else:
+                found.append(Piece(number, number, key, None, None))
+        return found
+
+    def _climbed(self) -> Iterator[Key | None]:
+        """Yield what greedy search reaches, descending, by as few climbs as are needed."""
+        problem = self._problem
+        coverage = problem.lighter.coverage if problem.can(Capability.COVERAGE) else None
+        if coverage is None or coverage.rows or arrays_of(coverage) is None:
+            yield from self._searched()
+            return
+        worth: dict[Selection, Key] = {}
+        for found in climbs(coverage, self._lengths[::-1], self._deadline):
+            for units in found:
+                if units not in worth:
+                    worth[units] = problem.evaluate(units).key
+                    self._known.append((problem.length(units), worth[units], units))
+            yield max(worth[units] for units in found)
+
+    def _searched(self) -> Iterator[Key | None]:
+        """Yield what greedy search reaches, descending."""
+        strategy: Strategy = STRATEGIES.create(QUICK, {})
+        strategy.prepare(self._problem)
+        for length in reversed(self._lengths):
+            if self._deadline.passed:
+                return
+            if length < self._problem.min_length:
+                yield None
+                continue
+            run = Run(self._problem.within(length).lighter, self._setup.limits)
+            try:
+                strategy.search(run)
+            except Stopped:
+                return
+            key = None if run.evaluation is None else run.evaluation.key
+            if run.selection is not None and key is not None:
+                self._known.append((self._problem.length(run.selection), key, run.selection))
+            yield key
+
+    def run(self) -> Result:
+        """Solve what must be solved, and return the result of the largest length."""
+        number, upper, first = len(self._lengths) - 1, None, None
+        while number >= 0 and not self._too_short(number):
+            result = self._solved(self._lengths[number], upper)
+            first = first or result
+            if result.termination is Termination.INTERRUPTED:
+                return result
+            low = number
+            if result.status is Status.OPTIMAL and result.selection is not None and result.key is not None:
+                upper = result.key
+                low = self._proven(number, upper, result.selection)
+                if result is first and low:
+                    try:
+                        low, upper = self._descend(low, upper)
+                    except (KeyboardInterrupt, Stopped):
+                        return result.changed(termination=Termination.INTERRUPTED)
+            elif result.status is Status.INFEASIBLE:
+                self._add(Piece(0, number, None, None, None))
+                break
+            else:
+                self.stopped = result.termination
+                if result.selection is not None and result.key is not None:
+                    self._known.append((self._problem.length(result.selection), result.key, result.selection))
+                self._add_bands(number, upper, result)
+                break
+            number = low - 1
+        assert first is not None  # noqa: S101 - there is a length
+        return first
+
+    def _descend(self, number: int, upper: Key) -> tuple[int, Key]:
+        """Prove what is below a length together, where the strategy can; return how far that went, and the best there.
+
+        Ctrl-C raises `Stopped`; of a limit that comes the search of that length by itself says so.
+        """
+        if self._too_short(number - 1):
+            return number, upper
+        strategy, largest = self._setup.strategy, self._lengths[number - 1]
+        together = strategy.by_length(
+            self._problem.within(largest), self._lengths[:number], self._setup.limits, self._deadline
+        )
+        if together is None:
+            return number, upper
+        for _, _, units in self._known:
+            together.learn(units)
+        while number > 0 and not self._too_short(number - 1):
+            try:
+                found = together.at(self._lengths[number - 1], upper)
+            except Stopped as stop:
+                if stop.termination is Termination.INTERRUPTED:
+                    raise
+                break
+            if found is None:  # nothing is feasible, which the search of that length by itself says
+                break
+            upper = found[0]
+            number = self._proven(number - 1, *found)
+        self.solves += together.searched
+        for piece in self._pieces:
+            self._verify(piece)
+        return number, upper
+
+    def _verify(self, piece: Piece) -> None:
+        """Hold what several lengths together claim of one against the independent scorer."""
+        if piece.selection is None:
+            return
+        seen, length = self._problem.evaluate(piece.selection), self._problem.length(piece.selection)
+        if not seen.feasible or seen.key != piece.key or length > self._lengths[piece.first]:
+            raise BackendError(
+                f"{self._setup.strategy.name} claims {piece.key} at the length {self._lengths[piece.first]} for a "
+                f"selection worth {seen.key} of length {length}: it is no result."
+            )
+
+    def _proven(self, number: int, key: Key, selection: Selection) -> int:
+        """Take in an optimum of a length; return the number of the least length that it is an optimum of."""
+        low, length = number, self._problem.length(selection)
+        self._known.append((length, key, selection))
+        while low > 0 and self._lengths[low - 1] >= length:
+            low -= 1
+        self._add(Piece(low, number, key, key, selection))
+        return low
+
+    def _too_short(self, number: int) -> bool:
+        """Whether a length is below the minimum; then it and all below it have no selection."""
+        if short := self._lengths[number] < self._problem.min_length:
+            self._add(Piece(0, number, None, None, None))
+        return short
+
+    def _solved(self, length: int, upper: Key | None) -> Result:
+        limits = self._setup.limits
+        left = replace(limits, time_s=None if limits.time_s is None else max(0.0, self._deadline.left_s))
+        self.solves += 1
+        return search(
+            self._problem.within(length), self._setup.strategy, left, self._setup.options.seed, root_bound=upper
+        )
+
+    def _add(self, piece: Piece) -> None:
+        """Add a piece below all others; of equal values one step is made, with the shortest selection."""
+        above = self._pieces[-1] if self._pieces else None
+        if above is not None and above.key == piece.key and above.bound == piece.bound:
+            self._pieces[-1] = replace(piece, last=above.last)
+        else:
+            self._pieces.append(piece)
+
+    def _add_bands(self, number: int, upper: Key | None, result: Result) -> None:
+        """Add what is proven of the lengths that a limit left unsolved: a bound, and the best selection known."""
+        bounds = [bound for bound in (upper, result.bound_key) if bound is not None]
+        bound: Key | None = min(bounds) if bounds else None
+        asked = sorted({self._lengths[round(place * number / _BAND)] for place in range(_BAND + 1)})
+        asked = [length for length in asked if length >= self._problem.min_length]
+        proven = bounds_of(self._problem, asked, self._setup.limits.late(Deadline(0.0)))
+        for at in range(number, -1, -1):
+            length = self._lengths[at]
+            if self._too_short(at):
+                break
+            if length in proven:
+                bound = proven[length] if bound is None else min(bound, proven[length])
+            best = max(
+                (each for each in self._known if self._problem.min_length <= each[0] <= length),
+                key=lambda each: (each[1], -each[0]),
+                default=None,
+            )
+            self._add(Piece(at, at, best and best[1], bound, best and best[2]))
+
+    def pieces(self) -> list[Piece]:
+        """Return what is known, ascending."""
+        return self._pieces[::-1]
+
+    def _value(self, key: Key | None) -> float | None:
+        return None if key is None else self._problem.value_of(key)
+
+    def reached(self, piece: Piece) -> Reached:
+        """Return lengths and value of a piece for people."""
+        return Reached(
+            first=self._lengths[piece.first], last=self._lengths[piece.last], objective=self._value(piece.key)
+        )
+
+    def step(self, piece: Piece, task: Task) -> Step:
+        """Return all that is known of a piece, for people."""
+        held = piece.selection
+        return Step(
+            first=self._lengths[piece.first],
+            last=self._lengths[piece.last],
+            objective=self._value(piece.key),
+            bound=self._value(piece.bound),
+            objective_exact=None if piece.key is None else exact(piece.key),
+            bound_exact=None if piece.bound is None else exact(piece.bound),
+            selection=None if held is None else tuple(task.name_units(held)),
+            length=None if held is None else self._problem.length(held),
+        )
+
+    def optima_of(self, piece: Piece) -> dict[str, Any]:
+        """Count the optima at the least length of a step."""
+        if piece.key is None or piece.key != piece.bound or self._deadline.passed:
+            return {"count": None, "complete": False}
+        strategy, limits = self._setup.strategy, self._setup.limits
+        left = replace(limits, time_s=None if limits.time_s is None else max(0.0, self._deadline.left_s))
+        found = strategy.enumerate(self._problem.within(self._lengths[piece.first]), left)
+        return {"count": found.count if found.proven else 0, "complete": found.complete}
+
+
+def bounds_of(problem: Problem, lengths: Sequence[int], deadline: Deadline) -> dict[int, Key]:
+    """Return proven bounds of the objective at some of the maximum lengths; a bound at one holds for all below it.
+
+    Parameters
+    ----------
+    problem : Problem
+        Maximized.
+    lengths : ascending
+    deadline : Deadline
+        What is known by then is returned.
+    """
+    found: dict[int, Key] = {}
+    if not problem.can(Capability.BOUND):
+        return found
+    linear = problem.can(Capability.LINEAR)
+    for length in spread(lengths):
+        if deadline.passed:
+            return found
+        if linear:
+            _by_multipliers(problem, length, lengths, deadline, found)
+        elif (bound := problem.within(length).root_bound(deadline)) is not None:
+            found[length] = bound
+    return found
+
+
+def _by_multipliers(
+    problem: Problem, at: int, lengths: Sequence[int], deadline: Deadline, found: dict[int, Key]
+) -> None:
+    """Lower what is known of every length by the multipliers of the relaxation at one."""
+    relaxation = relax(problem.within(at).linear_model, deadline)
+    if relaxation is None:
+        return
+    for length in reversed(lengths):
+        model = problem.within(length).linear_model
+        bound = Fraction(dual_bound(model, relaxation.duals) + model.offset, model.denominator)
+        found[length] = min(bound, found.get(length, bound))
+
+
+def spread(lengths: Sequence[int]) -> list[int]:
+    """Return lengths in an order in which any first few of them are far apart: the largest, the middle, ..."""
+    order, parts = [len(lengths) - 1] if lengths else [], [(0, len(lengths) - 1)]
+    while parts:
+        first, end = parts.pop(0)
+        if first < end:
+            middle = (first + end) // 2
+            order.append(middle)
+            parts += [(first, middle), (middle + 1, end)]
+    return [lengths[place] for place in order]
 
 
 def resolve_frontier(

@@ -1,20 +1,449 @@
-"""Who works: the one interface of all executors, the one that the caller has, and which one the options ask for."""
+"""Executors: their one interface, processes of this machine or of a cluster, and the choice between them.
+
+All processes of loky send their results through one pipe, and the one that sends holds its lock. A process that is
+killed while it sends leaves half a message, and a reader would wait for ever for the rest, because the others have the
+pipe open, too. So the pipes are replaced by wide ones, on which a message that nobody will complete is noticed.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import logging
+import os
+import signal
+import sys
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import BrokenExecutor, Executor, Future
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from contextlib import ExitStack, contextmanager, suppress
+from multiprocessing import resource_tracker
+from multiprocessing.connection import Connection, wait
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 
-from optsum.errors import ExecutorError, OptionError
-from optsum.running.executors.dask import Dask
-from optsum.running.executors.local import Local, interrupt_processes
-from optsum.running.executors.work import interrupt_here
+from optsum._version import __version__
+from optsum.errors import ExecutorError, OptionError, show_tracebacks, tracebacks_are_shown
+from optsum.running.executors.work import KEEPS_MEMORY, STOP, interrupt_here, start_process
+from optsum.system.processes.children import SAFE_PATH, environment, has_one_thread
 
 if TYPE_CHECKING:
     from optsum.options.options import Options
 
 __all__ = ["AnyExecutor", "crew_of"]
+
+_LOG = logging.getLogger("optsum")
+
+_CONNECT_S: Final = 15.0
+"""How long a scheduler may take to answer."""
+
+_FIRST_S: Final = 20.0
+"""How long nothing is said of a cluster that has no workers yet."""
+
+_LOOKS_S: Final = 2.0
+"""Between two looks at how many workers there are."""
+
+_QUIET: Final = {
+    # A topic that kills its worker is tried again by us, alone, and by nobody else.
+    "distributed.scheduler.allowed-failures": 0,
+    # Nobody looks at what these would show; together they take as much as short topics do.
+    "distributed.worker.profile.enabled": False,
+    "distributed.admin.tick.interval": "1s",
+    "distributed.admin.system-monitor.interval": "10s",
+    "distributed.scheduler.active-memory-manager.start": False,
+    # Pages that anybody on this machine could read.
+    "distributed.scheduler.http.routes": [],
+    "distributed.worker.http.routes": [],
+    **{f"distributed.nanny.pre-spawn-environ.{name}": value for name, value in KEEPS_MEMORY.items()},
+}
+"""How a cluster of ours is configured; nannies would else have workers hand back each 64 kB that are free."""
+
+
+def _loggers() -> list[str]:
+    """Return who says what happens: those below ``distributed`` too, some of which have levels of their own."""
+    return ["distributed", "tornado.application"] + [
+        name for name in logging.root.manager.loggerDict if name.startswith("distributed.")
+    ]
+
+
+class DiedError(BrokenExecutor):
+    """A worker died of what it was given."""
+
+
+class Dask:
+    """The workers of a cluster.
+
+    Parameters
+    ----------
+    scheduler : str or None
+        Its address; None starts a cluster on this machine, which ends with the call.
+    width, memory : int
+        How many workers that has, and the bytes that each may take.
+
+    Raises
+    ------
+    OptionError
+        If the package is missing, or cryptography for a cluster of this machine.
+    ExecutorError
+        If the scheduler does not answer, or its workers have another version of optsum.
+    """
+
+    falls_together = False
+    batch_s = 0.5
+
+    def __init__(self, scheduler: str | None, width: int, memory: int | None = None) -> None:
+        try:
+            import distributed
+        except ImportError as error:
+            raise OptionError(
+                "The executor dask needs the package distributed: pip install 'optsum[cluster]'."
+            ) from error
+        self._stack = ExitStack()
+        self._looked, self._width = -_LOOKS_S, 1
+        self._where = scheduler or "of this machine"
+        try:
+            self._client = self._connect(distributed, scheduler, width, memory)
+            self._wait_for_workers()
+            self._check_versions()
+        except BaseException:
+            self.end()
+            raise
+
+    def _connect(self, distributed: Any, scheduler: str | None, width: int, memory: int | None) -> Any:
+        import dask
+
+        for name in _loggers():
+            logger = logging.getLogger(name)  # what matters of their news is said in a sentence of ours
+            self._stack.callback(logger.setLevel, logger.level)
+            logger.setLevel(logging.CRITICAL)
+        try:
+            if scheduler is None:
+                security = _key_of_run(distributed)
+                with dask.config.set(_QUIET), environment(SAFE_PATH):
+                    cluster = distributed.LocalCluster(
+                        n_workers=width,
+                        threads_per_worker=1,
+                        processes=True,
+                        host="127.0.0.1",
+                        protocol="tls://",
+                        security=security,
+                        dashboard_address="127.0.0.1:0",  # without an address it would be a fixed port
+                        scheduler_kwargs={"dashboard": False},
+                        memory_limit=memory or 0,
+                        silence_logs=logging.CRITICAL,
+                    )
+                self._stack.callback(cluster.close, timeout=5)
+                return self._entered(distributed.Client(cluster, security=security, set_as_default=False))
+            return self._entered(distributed.Client(scheduler, timeout=_CONNECT_S, set_as_default=False))
+        except (OSError, ValueError, TimeoutError) as error:
+            raise ExecutorError(
+                f"The scheduler {self._where} does not answer ({error}): look at its address, tcp://HOST:PORT, and "
+                "whether it runs."
+            ) from error
+
+    def _entered(self, client: Any) -> Any:
+        self._stack.callback(self._close, client)
+        return client
+
+    @staticmethod
+    def _close(client: Any) -> None:
+        with suppress(Exception):  # a scheduler that is gone has nothing to be told
+            client.close(timeout=2)
+
+    def _wait_for_workers(self) -> None:
+        """Wait for a first worker, as long as it takes; a queue may have to be passed first."""
+        from distributed import TimeoutError as LateError
+
+        limit = _FIRST_S
+        while True:
+            try:
+                self._client.wait_for_workers(1, timeout=limit)
+            except LateError:
+                if not self._client.scheduler_info(n_workers=-1)["workers"]:
+                    if limit == _FIRST_S:
+                        _LOG.warning("the scheduler %s has no workers yet; waiting for the first", self._where)
+                    limit = 3600.0
+                    continue
+            return
+
+    def _check_versions(self) -> None:
+        try:
+            found = self._client.run(_version, on_error="return")
+        except (OSError, ValueError) as error:
+            raise ExecutorError(f"The workers of the scheduler {self._where} do not answer: {error}.") from error
+        for worker, version in found.items():
+            if version != __version__:
+                held = f"has optsum {version}" if isinstance(version, str) else "has no optsum that can be imported"
+                raise ExecutorError(
+                    f"The worker {worker} {held}, and this is {__version__}: install the same in its environment."
+                )
+
+    @property
+    def width(self) -> int:
+        """As many threads as all workers have: one each, if they were started as the documentation says."""
+        if monotonic() - self._looked > _LOOKS_S:
+            self._looked = monotonic()
+            with suppress(Exception):  # whoever waits for the work will see what is wrong
+                self._width = max(1, sum(self._client.nthreads().values()))
+        return self._width
+
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
+        """Have something done, as `Crew.submit`."""
+        ours: Future[Any] = Future()
+        try:
+            theirs = self._client.submit(
+                _with_tracebacks, tracebacks_are_shown(), function, *arguments, pure=False, retries=0
+            )
+        except (OSError, RuntimeError) as error:
+            raise self._gone() from error
+        ours.set_running_or_notify_cancel()
+        theirs.add_done_callback(lambda done: self._pass_on(done, ours))
+        return ours
+
+    def _pass_on(self, theirs: Any, ours: Future[Any]) -> None:
+        """Hand over what became of a task; whatever happens, whoever waits for it gets an answer."""
+        from distributed.scheduler import KilledWorker
+
+        try:
+            error = theirs.exception(timeout=_CONNECT_S) if theirs.status == "error" else None
+            if isinstance(error, KilledWorker):
+                ours.set_exception(DiedError(str(error)))
+            elif error is not None:
+                ours.set_exception(error)
+            elif theirs.status == "finished":
+                ours.set_result(theirs.result(timeout=_CONNECT_S))
+            else:
+                ours.set_exception(self._gone())
+        except BaseException as reason:  # noqa: BLE001 - of a result that cannot be fetched any more, many kinds
+            if not ours.done():
+                gone = self._gone()
+                gone.__cause__ = reason
+                ours.set_exception(gone)
+
+    def check(self) -> None:
+        """Look whether the scheduler is still there."""
+        if self._client.status not in {"running", "connecting"}:
+            raise self._gone()
+
+    def _gone(self) -> ExecutorError:
+        return ExecutorError(
+            f"The scheduler {self._where} is gone, or has thrown away what it was to do: start it again; what is done "
+            "by now is kept."
+        )
+
+    def interrupt(self, name: str, futures: Iterable[Future[Any]]) -> None:
+        """Have the searches of a run end."""
+        del futures  # workers answer at once to whatever comes
+        with suppress(Exception):  # a scheduler that is gone has nothing to be told
+            self._client.run(interrupt_here, name, wait=False)
+
+    def end(self, futures: Iterable[Future[Any]] = ()) -> None:
+        """Give up what is under way."""
+        del futures  # a client that leaves takes its own with it
+        self._stack.close()
+
+    def close(self) -> None:
+        """Let go."""
+        self.end()
+
+
+def _key_of_run(distributed: Any) -> Any:
+    """Return a key and its certificate, which nobody else has: whoever reaches a scheduler has code run by it."""
+    try:
+        return distributed.Security.temporary()
+    except ImportError as error:
+        raise OptionError(
+            "A cluster of this machine is encrypted, which needs the package cryptography: "
+            "pip install 'optsum[cluster]'."
+        ) from error
+
+
+# At a worker.
+
+
+def _version() -> str:
+    return __version__
+
+
+def _with_tracebacks(shown: bool, function: Callable[..., Any], *arguments: Any) -> Any:
+    if shown:
+        show_tracebacks()
+    return function(*arguments)
+
+
+_IDLE_S = 60
+"""How long processes wait for more work, so that a next call need not start new ones."""
+
+
+class Local:
+    """A number of processes, which stay for the next call.
+
+    Parameters
+    ----------
+    memory : int, optional
+        Bytes that each may take.
+    copied : bool
+        Whether they may begin as copies of this process (`optsum.running.executors.copies`).
+    """
+
+    falls_together = True
+    batch_s = 0.2
+
+    def __init__(self, width: int, memory: int | None = None, *, copied: bool = False) -> None:
+        self.width, self._memory = width, memory
+        self._copied = copied and memory is None and sys.platform == "linux"  # a copy has taken memory already
+        self._executor: Any = None
+        if self._copied and has_one_thread():
+            self.submit(int)  # before anybody starts a thread: then there are no more copies
+
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
+        """Have something done, as `Crew.submit`."""
+        try:
+            return self._submit(function, *arguments)
+        except BrokenExecutor:  # a process died since it was looked whether they are well; others are started now
+            return self._submit(function, *arguments)
+
+    def _submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
+        from loky import get_reusable_executor
+
+        if os.name == "posix" and self._executor is None:
+            # Python 3.11 lets signals through again once it has started this one, which loky needs; so start it before.
+            with environment({**SAFE_PATH, **_silent_trackers()}):
+                from loky.backend import resource_tracker as lokys
+
+                resource_tracker.ensure_running()
+                lokys.ensure_running()
+        with _signals_held(), environment(SAFE_PATH):
+            self._executor = get_reusable_executor(
+                self.width,
+                context=_copying() if self._copied else None,
+                timeout=_IDLE_S,
+                initializer=start_process,
+                initargs=(os.getpid(), tracebacks_are_shown(), self._memory, _folder()),  # others: new processes
+                env={**SAFE_PATH, **KEEPS_MEMORY},
+            )
+            mend_pipes(self._executor)
+            future: Future[Any] = self._executor.submit(function, *arguments)
+        return future
+
+    def check(self) -> None:
+        """Do nothing: futures break when their processes do."""
+
+    def interrupt(self, name: str, futures: Iterable[Future[Any]]) -> None:
+        """Have the searches of a run end."""
+        # They do nothing else, and answer at once to whatever comes; loky 3.7 stumbles when it kills what is cancelled.
+        del name, futures
+        interrupt_processes(self._executor)
+
+    def end(self, futures: Iterable[Future[Any]]) -> None:
+        """Give up what is under way."""
+        del futures
+        if self._executor is not None:
+            with warnings.catch_warnings():  # that there is no pgrep to find a process's own processes with
+                warnings.simplefilter("ignore")
+                self._executor.shutdown(wait=True, kill_workers=True)
+
+    def close(self) -> None:
+        """Keep the processes for a while."""
+
+
+def _copying() -> Any:
+    from optsum.running.executors.copies import CONTEXT
+
+    return CONTEXT
+
+
+def _folder() -> str | None:
+    try:
+        return str(Path.cwd())
+    except FileNotFoundError:  # somebody has removed it
+        return None
+
+
+def interrupt_processes(executor: Any) -> None:
+    """Send Ctrl-C to the processes of an executor: they got none if it was sent to this process alone."""
+    for process in list(getattr(executor, "_processes", None) or {}):
+        if os.name == "posix":
+            with suppress(ProcessLookupError):
+                os.kill(process, signal.SIGINT)
+
+
+def _silent_trackers() -> dict[str, str]:
+    """Have what is started here not warn of semaphores that it removes where this process could not: it was killed."""
+    name = "PYTHONWARNINGS"
+    return {name: ",".join(filter(None, [os.environ.get(name), "ignore:resource_tracker"]))}
+
+
+@contextmanager
+def _signals_held() -> Iterator[None]:
+    """Keep Ctrl-C and SIGTERM from a process that is being started, until it is ready for them."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, STOP)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+_WIDTH: Final = 1 << 20
+"""Bytes that a pipe holds, as many as Linux lets everybody have. With 64 kB whoever sends a batch waits for the reader,
+which in turn waits for Python's lock, again and again."""
+
+
+class Results(Connection):
+    """The end at which results are read.
+
+    Parameters
+    ----------
+    handle : int
+        A file descriptor, which will be closed with this.
+    processes : mapping
+        Those that may send, while they live.
+    """
+
+    def __init__(self, handle: int, processes: Mapping[int, Any]) -> None:
+        super().__init__(handle, writable=False)
+        self._processes = processes
+
+    def _recv(self, size: int, read: Any = None) -> Any:
+        del read
+        return super()._recv(size, self._next)  # type: ignore[misc]
+
+    def _next(self, handle: int, size: int) -> bytes:
+        """Return what there is of a message; once a process has died and nothing more comes, nobody completes it."""
+        senders = {process.sentinel: process for process in list(self._processes.values())}
+        while handle not in (ready := wait([handle, *senders])):
+            idle = [sentinel for sentinel in ready if senders[sentinel].exitcode == 0]
+            if not idle:
+                raise EOFError("a process died while results were sent")
+            for sentinel in idle:  # it ended by itself, having nothing to do, and had sent all it had
+                del senders[sentinel]
+        return os.read(handle, size)
+
+
+def mend_pipes(executor: Any) -> None:
+    """Widen the pipes of an executor of loky, and have it notice that half a message is all that will come.
+
+    Parameters
+    ----------
+    executor : loky.ProcessPoolExecutor
+        One that has been given nothing yet; others stay as they are.
+    """
+    results = executor._result_queue  # noqa: SLF001 - loky has no other way to its pipes
+    if os.name != "posix" or isinstance(results._reader, Results):  # noqa: SLF001
+        return
+    for pipe in (results, executor._call_queue):  # noqa: SLF001
+        _widen(pipe._writer.fileno())  # noqa: SLF001
+    results._reader = Results(os.dup(results._reader.fileno()), executor._processes)  # noqa: SLF001
+
+
+def _widen(pipe: int) -> None:
+    if sys.platform == "linux":
+        from fcntl import F_SETPIPE_SZ, fcntl
+
+        with suppress(OSError):  # the user has as many pages in pipes as are allowed
+            fcntl(pipe, F_SETPIPE_SZ, _WIDTH)
 
 
 class Given:

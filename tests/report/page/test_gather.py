@@ -10,8 +10,7 @@ from page_rows import TOPICS, rows_of
 from optsum.contracts.result import Result
 from optsum.errors import InputError
 from optsum.report.comparison import compare
-from optsum.report.page.gather import gather
-from optsum.report.page.write import charts_of, matrix_of, sentences_of, table_of, tiles_of
+from optsum.report.page.write import charts_of, gather, matrix_of, sentences_of, table_of, tiles_of
 
 ROWS = rows_of()
 

@@ -12,8 +12,7 @@ from page_rows import TOPICS, rows_of
 
 from optsum.corpus.topics import read_topics
 from optsum.optima.nearness import Nearness
-from optsum.report.page.gather import gather
-from optsum.report.page.write import charts_of, tiles_of, write_page
+from optsum.report.page.write import charts_of, gather, tiles_of, write_page
 from optsum.running.all_optima.oracles import enumerate_topics, resolve_enumeration
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples/data"

@@ -8,7 +8,7 @@ import pytest
 
 from optsum.options.options import Options
 from optsum.registry import FORMULATIONS
-from optsum.report.page.settings import Setting
+from optsum.report.page.write import Setting
 
 REFERENCES = get_args(Options.model_fields["references"].annotation)
 

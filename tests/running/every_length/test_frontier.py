@@ -15,7 +15,7 @@ from optsum.cli import main
 from optsum.contracts.frontier import Frontier, Reached
 from optsum.contracts.result import Result
 from optsum.problem.coverage_problem import CoverageProblem
-from optsum.running.every_length.walk import bounds_of
+from optsum.running.every_length.frontier import bounds_of
 from optsum.system.deadline import NEVER
 from optsum.testing import brute_force, random_coverage, random_topic
 

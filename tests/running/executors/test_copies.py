@@ -24,7 +24,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are c
 START = (
     "import os, sys, threading\n"
     "from concurrent.futures import BrokenExecutor\n"
-    "from optsum.running.executors.local import Local\n"
+    "from optsum.running.executors.choice import Local\n"
     "from optsum.system.files import lock\n"
     "sys.loaded_here = True\n"
     'COPIED = \'hasattr(__import__("sys"), "loaded_here")\'\n'

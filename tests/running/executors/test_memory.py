@@ -6,8 +6,7 @@ import os
 
 import pytest
 
-from optsum.running.executors.dask import Dask
-from optsum.running.executors.local import Local
+from optsum.running.executors.choice import Dask, Local
 
 NAMES = ["MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_"]
 

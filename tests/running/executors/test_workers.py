@@ -20,8 +20,7 @@ import pytest
 from worker_jobs import dies_of, dies_sending, lost, row, text_of, waits
 
 import optsum
-from optsum.running.executors.choice import Given
-from optsum.running.executors.local import Local, Results
+from optsum.running.executors.choice import Given, Local, Results
 from optsum.running.executors.workers import as_done, in_order
 
 
@@ -206,7 +205,7 @@ def test_an_input_that_fails_is_no_result() -> None:
 def test_a_process_that_is_being_started_hears_no_ctrl_c() -> None:
     code = (
         "import signal, loky\n"
-        "from optsum.running.executors.local import Local\n"
+        "from optsum.running.executors.choice import Local\n"
         "make, held = loky.get_reusable_executor, []\n"
         "def watched(*arguments, **named):\n"
         "    made = make(*arguments, **named)\n"

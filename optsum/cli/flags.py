@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass
+from functools import partial
 from types import NoneType
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias, get_args, get_origin, get_type_hints
 
@@ -149,8 +150,14 @@ def _annotation(name: str, field: FieldInfo) -> Any:
         return Annotated[list[str] | None, typer.Option(flag, help=field.description or "", metavar="NAME=VALUE")]
     choices = get_origin(field.annotation) is Literal
     inner = () if choices else get_args(field.annotation)
-    kind: Any = next((each for each in inner if each is not NoneType), field.annotation)
-    if get_origin(kind) is Literal:
+    kinds: list[Any] = [each for each in inner if each is not NoneType] or [field.annotation]
+    kind, words = kinds[0], [word for each in kinds[1:] for word in get_args(each)]
+    kind = get_args(kind)[0] if get_origin(kind) is Annotated else kind
+    more: dict[str, Any] = {}
+    if words:  # a number, or one of some words
+        metavar = "|".join(["N", *words])
+        more = {"parser": partial(_number_or, words)}
+    elif get_origin(kind) is Literal:
         kind, metavar = str, "|".join(get_args(kind))
     else:
         metavar = {int: "N", float: "X"}.get(kind, name.rpartition("_")[2].upper())
@@ -160,7 +167,14 @@ def _annotation(name: str, field: FieldInfo) -> Any:
         flag, metavar = f"{flag}/--no-{flag[2:]}", ""
     elif field.default is not None:
         about += f" [{field.default}]"
-    return Annotated[kind | None, typer.Option(flag, *short, help=about, metavar=metavar or None)]
+    return Annotated[kind | None, typer.Option(flag, *short, help=about, metavar=metavar or None, **more)]
+
+
+def _number_or(words: Sequence[str], given: str) -> int | str:
+    try:
+        return given if given in words else int(given)
+    except ValueError:
+        raise typer.BadParameter(f"{given!r} is neither a whole number nor {' nor '.join(words)}.") from None
 
 
 def command(run: Callable[..., int], flags: Flags | None) -> Callable[..., int]:

@@ -107,8 +107,8 @@ class SolveKeywords(TextKeywords, total=False):
     which another agrees best [pooled].
     """
 
-    max_length: int | None
-    """Longest summary, in the length unit."""
+    max_length: int | Literal["reference"] | None
+    """Longest summary, in the length unit; reference: as long as each topic's, or as several are on average."""
 
     min_length: int | None
     """Shortest summary, in the length unit [0]."""
@@ -212,8 +212,8 @@ class ScoreKeywords(TextKeywords, total=False):
     oracles: bool | None
     """Also precision, recall and F of extracts against all oracles, of --max-length [False]."""
 
-    max_length: int | None
-    """Longest oracle, in words or what the preset counts."""
+    max_length: int | Literal["reference"] | None
+    """Longest oracle, in words or what the preset counts; reference: as long as the topic's."""
 
     time_limit: float | None
     """Seconds to find all oracles of a topic and metric."""

@@ -14,7 +14,7 @@ from pydantic import (
     WrapValidator,
     field_validator,
 )
-from pydantic_core import PydanticKnownError
+from pydantic_core import PydanticCustomError, PydanticKnownError
 
 from optsum.corpus import topic
 from optsum.options.values.other_names import our_value
@@ -53,6 +53,20 @@ def function_or_name(value: Any, otherwise: ValidatorFunctionWrapHandler) -> Any
     """Let a function be given for its name."""
     return named_function(value) if callable(value) else otherwise(value)
 
+
+def _number_or_reference(value: Any, otherwise: ValidatorFunctionWrapHandler) -> Any:
+    """Refuse texts but for the word: pydantic takes digits for a number, and says more than one thing of a union."""
+    if isinstance(value, str) and value != "reference":
+        raise PydanticCustomError("int_type", "input should be a valid integer, or reference")
+    return otherwise(value)
+
+
+LONGEST: Final = 10**12
+"""Lengths beyond it would leave the range of the kernels' integers."""
+
+MaxLength: TypeAlias = Annotated[
+    Annotated[int, Field(ge=0, le=LONGEST)] | Literal["reference"] | None, WrapValidator(_number_or_reference)
+]
 
 # Searches and scores read texts alike, so what they say of it is one text.
 Tokenizer: TypeAlias = Annotated[
@@ -149,7 +163,9 @@ class ScoreOptions(Model):
     oracles: bool = Field(
         default=False, description="also precision, recall and F of extracts against all oracles, of --max-length"
     )
-    max_length: int | None = Field(None, ge=0, description="longest oracle, in words or what the preset counts")
+    max_length: MaxLength = Field(
+        None, description="longest oracle, in words or what the preset counts; reference: as long as the topic's"
+    )
     time_limit: float | None = Field(None, ge=0, description="seconds to find all oracles of a topic and metric")
     language: Language = "en"
     splitter: SplitterName = "sentencex"

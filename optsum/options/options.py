@@ -23,11 +23,13 @@ from optsum.errors import OptionError, OptsumError, unknown_name
 from optsum.metrics.names import parse_metric
 from optsum.options.files.toml import check_kinds, read_table, sentence_of
 from optsum.options.model import (
+    LONGEST,
     Counts,
     FlatLists,
     Language,
     LengthTokenizer,
     Lines,
+    MaxLength,
     Model,
     ModelUnits,
     ScoreOptions,
@@ -84,9 +86,6 @@ _NOT_IN_HASH = {"preset", *OF_WORKERS}
 _ADDED_LATER: Final = ("language", "splitter", "lines", "source_words", "length_tokenizer")
 """Options that count in the hash only where they say something else than their default."""
 
-_LONGEST: Final = 10**12
-"""Lengths beyond it would leave the range of the kernels' integers."""
-
 
 class Options(Model):
     """Every option of a search; names as on the command line (``--max-length`` is ``max_length``)."""
@@ -124,17 +123,21 @@ class Options(Model):
         "the one with which another agrees best",
     )
     model_units: ModelUnits = "whole"
-    max_length: int | None = Field(None, ge=0, le=_LONGEST, description="longest summary, in the length unit")
-    min_length: int = Field(0, ge=0, le=_LONGEST, description="shortest summary, in the length unit")
+    max_length: MaxLength = Field(
+        None,
+        description="longest summary, in the length unit; reference: as long as each topic's, or as several are on "
+        "average",
+    )
+    min_length: int = Field(0, ge=0, le=LONGEST, description="shortest summary, in the length unit")
     length_unit: Literal["words", "sentences", "characters", "tokens", "given"] = Field(
         "words", description="what lengths count; words are blank-separated, given are each topic's own lengths"
     )
     length_tokenizer: LengthTokenizer = None
-    max_sentences: int | None = Field(None, ge=0, le=_LONGEST, description="most sentences, beside the longest summary")
+    max_sentences: int | None = Field(None, ge=0, le=LONGEST, description="most sentences, beside the longest summary")
     max_characters: int | None = Field(
-        None, ge=0, le=_LONGEST, description="most characters, beside the longest summary"
+        None, ge=0, le=LONGEST, description="most characters, beside the longest summary"
     )
-    per_document: int | None = Field(None, ge=0, le=_LONGEST, description="most sentences of one document")
+    per_document: int | None = Field(None, ge=0, le=LONGEST, description="most sentences of one document")
     require: str | None = Field(None, description="sentences that must be chosen, by number from 0: 0,3")
     forbid: str | None = Field(None, description="sentences that must not be chosen, by number from 0: 0,3")
     exclusive: str | None = Field(
@@ -255,7 +258,8 @@ def _spec(options: Options) -> Spec:
     same = {field.name for field in fields(Spec)} & Options.model_fields.keys()
     values = {name: getattr(options, name) for name in same}
     values["references"] = "mean" if options.references == "mean" else "pooled"
-    values["max_length"] = NO_LIMIT if options.max_length is None else options.max_length
+    # One that is the reference's is known of a topic alone (`optsum.running.setup.Setup.spec_for`).
+    values["max_length"] = options.max_length if isinstance(options.max_length, int) else NO_LIMIT
     return Spec(analyzer=options.analyzer(), sides=sides_of(vars(options)), **values)
 
 
@@ -334,7 +338,7 @@ def resolve(
     if not among_others:
         check_solver_is_used(given, options.strategy)
     _check_sense(options)
-    if options.max_length is not None and options.min_length > options.max_length:
+    if isinstance(options.max_length, int) and options.min_length > options.max_length:
         raise OptionError(f"The minimum length {options.min_length} is above the maximum length {options.max_length}.")
     # These refuse unknown names, a stop word file that cannot be read, and limits that nothing could keep.
     metric = parse_metric(options.metric)
@@ -388,6 +392,9 @@ def _check_sense(options: Options) -> None:
         )
     if not formulation.has_metric and options.references in {"each", "best", "agreed"}:
         raise OptionError(f"A {formulation.name} is not measured against references one by one: leave --references.")
+    if options.max_length == "reference" and not (formulation.reads_topics and options.length_unit != "given"):
+        what = "lengths are given of sentences" if formulation.reads_topics else "a problem has no reference"
+        raise OptionError(f"No summary can be as long as the reference where {what}: give --max-length N.")
     limits = (options.max_length, options.max_sentences, options.max_characters, options.per_document)
     if formulation.has_metric and not shortest and options.measure == "recall" and limits == (None,) * len(limits):
         raise OptionError("Recall only grows with the length, so it needs a limit: give --max-length N, or a --preset.")

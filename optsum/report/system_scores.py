@@ -24,6 +24,7 @@ from optsum.options.options import ScoreOptions, resolve, resolve_score
 from optsum.options.signature import score_signature
 from optsum.registry import PROVER
 from optsum.report.statistics import pearson, spearman
+from optsum.report.tables.results import longest_said
 from optsum.report.tables.table import Table, Tabular, counted, number
 from optsum.running.each_topic import Warned, single_problem
 from optsum.running.setup import Setup, setup_of
@@ -80,7 +81,7 @@ class OracleScores:
     def limits(self) -> str:
         """Describe the limits of an oracle in words."""
         for setup in self._setups.values():
-            return f"{setup.options.max_length} {setup.options.length_unit} at most"
+            return f"{longest_said(setup.options.max_length, setup.options.length_unit)} at most"
         return "no metric"
 
     def of(self, topic: Topic) -> dict[str, Optima | None]:

@@ -91,9 +91,21 @@ class Setup:
         return setup_of, (self.options,)
 
     def spec_for(self, topic: Topic) -> Spec:
-        """Return what is optimized on a topic."""
+        """Return what is optimized on a topic.
+
+        Raises
+        ------
+        InputError
+            If the summary is to be as long as the reference, and there is none, or it is shorter than the least.
+        """
         tokens = bool(topic.sentences) and all(isinstance(sentence, tuple) for sentence in topic.sentences)
-        return self.spec_of_tokens if tokens else self.spec
+        spec = self.spec_of_tokens if tokens else self.spec
+        return replace(spec, max_length=_length_of_references(topic, spec)) if self.as_reference else spec
+
+    @property
+    def as_reference(self) -> bool:
+        """Whether a summary may be as long as its topic's reference."""
+        return self.options.max_length == "reference"
 
     def warning_of(self, topic: Topic) -> str | None:
         """Return what is to be said of a topic whose text the tokenizer or the stemmer spoils."""
@@ -122,6 +134,20 @@ class Setup:
         texts = (topic.sentences, [sentence for reference in topic.references for sentence in reference])
         if (reason := nothing_left(texts, self.spec_for(topic).analyzer.tokenizer)) is not None:
             raise InputError(f"topic {topic.id!r}: {reason}")
+
+
+def _length_of_references(topic: Topic, spec: Spec) -> int:
+    """Return how long the reference is, or several are on average, rounded."""
+    if not topic.references:
+        raise InputError(f"topic {topic.id!r} has no reference that a summary could be as long as; give --max-length N")
+    words = sum(spec.length_of(sentence) for reference in topic.references for sentence in reference)
+    length = round(words / len(topic.references))
+    if length < spec.min_length:
+        raise InputError(
+            f"the reference of topic {topic.id!r} has {length} {spec.length_unit}, and --min-length asks for "
+            f"{spec.min_length}; give another limit"
+        )
+    return length
 
 
 def is_ours(part: object) -> bool:

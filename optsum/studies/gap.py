@@ -219,7 +219,7 @@ def _rows(topic: Submitted, setups: Mapping[tuple[str, str], Sequence[Setup]], v
     for system, text in summaries_of(topic, rows, summary_of):
         for (line, metric), (setup, *_) in setups.items():
             if line == EXTRACTIVE:
-                cut = cut_sentences(text, setup.options.max_length or 0)
+                cut = cut_sentences(text, setup.spec.max_length)
                 rows.append(_row(system.system, metric, score_of(cut, topic.references, setup, metric).recall))
     return rows
 

@@ -9,7 +9,7 @@ import sys
 import textwrap
 from pathlib import Path
 from types import NoneType
-from typing import Any, Literal, get_args, get_origin
+from typing import Annotated, Any, Literal, get_args, get_origin
 
 import pytest
 
@@ -56,6 +56,8 @@ def hint(name: str, annotation: Any) -> str:
     for part in parts:
         if get_origin(part) is Literal:
             words.append(f"Literal[{', '.join(json.dumps(each) for each in get_args(part))}]")
+        elif get_origin(part) is Annotated:
+            words.append(get_args(part)[0].__name__)
         elif part is not NoneType:
             words.append(part.__name__)
     return " | ".join([*words, "None"])

@@ -37,7 +37,7 @@ from optsum.problem.formulation import Formulation
 from optsum.problem.spec import Spec
 from optsum.registry import FORMULATIONS, QUICK, STRATEGIES
 from optsum.report.ratios import claims, ratio_to_best
-from optsum.report.tables.results import headline
+from optsum.report.tables.results import headline, longest_said
 from optsum.report.tables.table import counted, number, seconds
 from optsum.running.setup import Setup, setup_of
 from optsum.system.files import PathLike, describe_os_error, replacing
@@ -146,7 +146,7 @@ class Setting:
     def max_length(self) -> int | None:
         """The longest summary, as far as rows say it."""
         if self.options is not None:
-            return self.options.max_length
+            return self.options.max_length if isinstance(self.options.max_length, int) else None
         length = dict(self.said).get("max_length", "")
         return int(length) if length.isdecimal() and len(length) < 16 else None
 
@@ -164,9 +164,9 @@ class Setting:
         if options.max_length is None:
             size = f"{what} of any length"
         elif options.min_length:
-            size = f"{what} of {options.min_length} to {options.max_length} {options.length_unit}"
+            size = f"{what} of {options.min_length} to {longest_said(options.max_length, options.length_unit)}"
         else:
-            size = f"{what} of at most {options.max_length} {options.length_unit}"
+            size = f"{what} of at most {longest_said(options.max_length, options.length_unit)}"
         measure = "F1" if options.measure == "f1" else options.measure
         words = [f"{size}; {_capitals(options.metric)} {measure} against {_REFERENCES[options.references]}"]
         if options.stem:

@@ -133,7 +133,7 @@ def headline(options: Options) -> str:
     if options.model_units == "sentences":
         words.append("each sentence of a reference by itself")
     if options.max_length is not None:
-        words.append(f"at most {options.max_length} {options.length_unit}")
+        words.append(f"at most {longest_said(options.max_length, options.length_unit)}")
     if options.min_length:
         words.append(f"at least {options.min_length} {options.length_unit}")
     if options.stem:
@@ -141,6 +141,11 @@ def headline(options: Options) -> str:
     if options.stopwords != "keep":
         words.append("without stop words")
     return ", ".join(words)
+
+
+def longest_said(length: int | str | None, unit: str) -> str:
+    """Return a maximum length in words: a number of units, or those of the reference."""
+    return f"as many {unit} as the reference" if length == "reference" else f"{length} {unit}"
 
 
 Held = TypeVar("Held", bound=Reached)

@@ -24,7 +24,7 @@ from optsum.coverage.climb import climbs
 from optsum.coverage.climb import prepare as climb_prepare
 from optsum.coverage.instance import NO_LIMIT, Key, Sense
 from optsum.coverage.state import arrays_of
-from optsum.errors import BackendError, UnsupportedError
+from optsum.errors import BackendError, OptionError, UnsupportedError
 from optsum.options.options import Options, resolve
 from optsum.problem.formulation import Task
 from optsum.problem.problem import Capability, Problem, Selection
@@ -361,6 +361,8 @@ def resolve_frontier(
     if not options.searcher().exact:
         able = ", ".join(name for name in STRATEGIES if STRATEGIES.load(name).exact)
         raise UnsupportedError(f"The strategy {options.strategy} proves nothing: use one of {able}.")
+    if options.max_length == "reference":
+        raise OptionError("A frontier has the same lengths for all topics: give --lengths 25:300:25 or --max-length N.")
     return options, Lengths.given(lengths, options.max_length)
 
 

@@ -200,7 +200,7 @@ def test_a_changed_signature_is_seen() -> None:
     assert api.signature(One.do) != api.signature(Other.do)
     assert any(line.startswith("optsum.solve(topic: ") for line in api.lines())
     assert "class optsum.Status(StrEnum)" in api.lines()
-    assert "Keywords.max_length: int | None" in api.lines()
+    assert "Keywords.min_length: int | None" in api.lines()
 
 
 def test_workflows_and_hooks_call_what_there_is() -> None:

@@ -45,6 +45,7 @@ OBJECTIVES: list[dict[str, Any]] = [
 ]
 REFERENCES = ("pooled", "mean", "best", "first", "agreed")
 ENDINGS = ("time", "nodes", "evaluations", "SIGINT", "SIGTERM")
+_SIGNALS = {signal.SIGINT, signal.SIGTERM}
 _GIVEN_UP_S = 120.0  # kernels may have to be compiled
 
 
@@ -87,10 +88,12 @@ def wrong(row: dict[str, Any], known: tuple[Fraction | None, int]) -> str | None
 
 def _work(verb: str, given: dict[str, Any], options: dict[str, Any], far: Any, out: Path) -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
     far.send("ready")
     began, used = perf_counter(), process_time()
     rows: list[dict[str, Any]] = []
     try:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
         if verb == "command":
             source = out.with_suffix(".topics.jsonl")
             source.write_text("".join(json.dumps({**given, "id": f"{given['id']}.{n}"}) + "\n" for n in range(40)))
@@ -109,21 +112,25 @@ def _work(verb: str, given: dict[str, Any], options: dict[str, Any], far: Any, o
 def ended(
     verb: str, given: dict[str, Any], options: dict[str, Any], number: signal.Signals | None, after: float, folder: Path
 ) -> tuple[float, float, list[dict[str, Any]]] | None:
-    """Return how long it took after its end was due, by the clock and the processor, and its rows; None if killed."""
+    """Return how long it took after its end was due, by the clock and the processor, and its rows; None if it hung."""
     near, far = multiprocessing.Pipe(duplex=False)
     out = folder / "out.jsonl"
     for file in folder.iterdir():
         file.unlink()
     process = multiprocessing.get_context("fork").Process(target=_work, args=(verb, given, options, far, out))
     process.start()
+    far.close()  # the end of the process is the end of what it says
     near.recv()
     if number is not None and not near.poll(after) and process.pid is not None:
         os.kill(process.pid, number)
-    came = near.poll(_GIVEN_UP_S)
-    answer = near.recv() if came else None
+    try:
+        answer = near.recv() if near.poll(_GIVEN_UP_S) else None
+    except EOFError:  # by a signal that came before the command listened
+        answer = (after, after, [])
     process.kill()
     process.join()
-    if answer is None:
+    near.close()
+    if answer is None or process.exitcode not in {0, -signal.SIGKILL, -(number or 0)}:
         return None
     seconds, used, rows = answer
     if out.exists():

@@ -61,7 +61,7 @@ class Limits:
     memory : int
         Bytes that a search may take for the selections it keeps (`Termination.MEMORY_LIMIT`); always limited.
     grace_s : float
-        Seconds that a first selection and a bound may take where a search has used up its time.
+        Seconds that the problem, a first selection and a bound may take, each, where the time is less or used up.
     """
 
     time_s: float | None = None
@@ -120,6 +120,10 @@ class Limits:
     def after(self, seconds: float) -> Limits:
         """Return what is left of the limits when so many seconds have gone already."""
         return self if self.time_s is None else replace(self, time_s=max(0.0, self.time_s - seconds))
+
+    def building(self) -> Deadline:
+        """Return when a problem must be there: with the limit, or a moment later where that is very short."""
+        return Deadline(None if self.time_s is None else max(self.time_s, self.grace_s))
 
     def late(self, deadline: Deadline, *, interrupted: bool = False) -> Deadline:
         """Return when what follows a search must be there: by its deadline, or soon where that has passed."""

@@ -73,8 +73,7 @@ def answer(topic: Topic, setup: Setup, *, began: float) -> Result:
 
 def _built_and_run(topic: Topic, setup: Setup, began: float) -> Result:
     try:
-        limit = setup.limits.time_s
-        task = _built(topic, setup, NEVER if limit is None else Deadline(limit))
+        task = _built(topic, setup, setup.limits.building())
     except TimeOver:
         late = unsolved(topic.id, setup, Termination.TIME_LIMIT, seconds=clock() - began)
         return late.changed(sentence_count=count_sentences(topic))

@@ -27,7 +27,7 @@ from optsum.running.results import unsolved
 from optsum.running.setup import Setup, setup_of
 from optsum.running.warm import refused
 from optsum.system.clock import clock
-from optsum.system.deadline import Deadline, TimeOver
+from optsum.system.deadline import TimeOver
 
 __all__ = ["NO_EXACT", "Plan", "by_problem", "check_exact", "compare_topics", "each_seed", "seeds_of"]
 
@@ -262,7 +262,7 @@ class _Shared:
         if units not in self._tasks:
             began = clock()
             try:
-                task = build(self._topic, setup, Deadline(setup.limits.time_s))
+                task = build(self._topic, setup, setup.limits.building())
             except TimeOver:
                 return unsolved(self._topic.id, setup, Termination.TIME_LIMIT, seconds=clock() - began)
             self._tasks[units] = task, clock() - began

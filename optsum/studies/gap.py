@@ -30,7 +30,7 @@ from optsum.program.dual_bound import model_bound
 from optsum.registry import STRATEGIES
 from optsum.report.figures.figure import Figure
 from optsum.report.statistics import OVER_SEEDS, mean_of, seeds_deviation
-from optsum.report.tables.table import Table, number
+from optsum.report.tables.table import Table, counted, number
 from optsum.report.tables.table import share as share_of
 from optsum.running.plan import each_seed, seeds_of
 from optsum.running.setup import Setup
@@ -134,9 +134,12 @@ class GapStudy(Study):
         )
 
     def lacking(self) -> list[str]:
-        """Return how many oracles are not proven."""
+        """Return how many oracles are not proven, and how many searches found nothing in time."""
         oracles = [row for row in self.of("recall") if row["text"] in {EXTRACTIVE, COMPRESSIVE}]
-        return unproven([row["bound"] is None or row["bound"] > row["recall"] + 1e-12 for row in oracles])
+        nothing = sum(row["recall"] is None for row in self.of("recall"))
+        left = [f"{counted(nothing, 'selection')} that no search found in time"] if nothing else []
+        held = [None not in (row["bound"], row["recall"]) and row["bound"] <= row["recall"] + 1e-12 for row in oracles]
+        return [*unproven([not proven for proven in held]), *left]
 
     @property
     def lines(self) -> list[str]:
@@ -154,7 +157,11 @@ class GapStudy(Study):
         return seeds_deviation(self._by("seed", line, metric).values())
 
     def _by(self, name: str, line: str, metric: str) -> dict[Any, list[float]]:
-        return grouped((row[name], row["recall"]) for row in self.of("recall", text=line, metric=metric))
+        return grouped(
+            (row[name], row["recall"])
+            for row in self.of("recall", text=line, metric=metric)
+            if row["recall"] is not None
+        )
 
     def mean(self, line: str, metric: str) -> float | None:
         """Return the mean recall of a line over the topics that have it; None without one."""
@@ -196,8 +203,11 @@ class GapStudy(Study):
         return [Figure.of_table("gap", self.tables()[0], self.wanted, "recall")]
 
 
-def _row(line: str, metric: str, value: float, bound: float | None = None, seed: int | None = None) -> Row:
-    """Return a row; the bound is what the line is proven not to pass, None for what is merely found."""
+def _row(line: str, metric: str, value: float | None, bound: float | None = None, seed: int | None = None) -> Row:
+    """Return a row; the bound is what the line is proven not to pass, None for what is merely found.
+
+    The value is None where time was over before anything was found.
+    """
     return {"kind": "recall", "text": line, "metric": metric, "recall": value, "bound": bound, "seed": seed}
 
 
@@ -224,12 +234,10 @@ def _rows(topic: Submitted, setups: Mapping[tuple[str, str], Sequence[Setup]], v
     return rows
 
 
-def _searched(topic: Topic, setup: Setup, *, exact: bool) -> tuple[float, float | None]:
+def _searched(topic: Topic, setup: Setup, *, exact: bool) -> tuple[float | None, float | None]:
     result: Result = searched(topic, setup)
     bound = result.bound if exact else None
-    if result.status in {Status.INFEASIBLE, Status.NO_SOLUTION} or result.objective is None:
-        return 0.0, bound
-    return result.objective, bound
+    return 0.0 if result.status is Status.INFEASIBLE else result.objective, bound
 
 
 @dataclass(frozen=True, slots=True)

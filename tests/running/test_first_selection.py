@@ -106,8 +106,19 @@ def test_problems_that_only_evaluate(strategy: str, limits: dict[str, Any]) -> N
 def test_an_enumeration_that_a_limit_ends(strategy: str) -> None:
     greedy = optsum.solve(large(0), strategy="greedy", max_length=40)
     found = optsum.enumerate_optima(large(0), strategy=strategy, max_length=40, time_limit=0.0)
-    if not found.proven:
-        assert found.result.key is None or found.result.key >= (greedy.key or 0)
+    assert found.result.key is not None
+    assert found.result.key >= (greedy.key or 0)
+
+
+@pytest.mark.parametrize("references", ["pooled", "best"])
+def test_a_limit_that_is_over_at_once(references: str) -> None:
+    options: dict[str, Any] = {"max_length": 40, "references": references}
+    greedy = optsum.solve(large(0), strategy="greedy", **options)
+    assert greedy.key is not None
+    for strategy in ("branch-and-bound", "auto", "exhaustive"):
+        found = optsum.solve(large(0), strategy=strategy, time_limit=0.0, **options)
+        assert found.key is not None
+        assert found.key >= greedy.key
 
 
 def test_a_search_that_ends_at_once_has_no_need_of_a_first_selection(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -35,7 +35,7 @@ from optsum.running.search import result_of_sets
 from optsum.running.setup import Setup, setup_of
 from optsum.running.warm import warm_up
 from optsum.system.clock import clock
-from optsum.system.deadline import Deadline, TimeOver
+from optsum.system.deadline import TimeOver
 from optsum.system.notebook import Words
 from optsum.system.processes.signal_guard import postponing
 
@@ -313,7 +313,7 @@ class _NearBest:
 
     def _task(self, part: Topic, setup: Setup) -> Task:
         """Return the problem of one reference, in which no other units can be chosen."""
-        task = build(part, setup, Deadline(setup.limits.time_s), keep_unmatched=True)
+        task = build(part, setup, setup.limits.building(), keep_unmatched=True)
         kept = set(self._units)
         others = [unit for unit, name in enumerate(task.units) if name not in kept]
         return replace(task, problem=task.problem.without(others)) if others else task
@@ -363,7 +363,7 @@ def _nothing(topic: Topic, setup: Setup, termination: Termination, seconds: floa
 @postponing()
 def _enumerate(topic: Topic, setup: Setup, nearness: Nearness | None, began: float) -> Oracles:
     try:
-        task = build(topic, setup, Deadline(setup.limits.time_s))
+        task = build(topic, setup, setup.limits.building())
     except TimeOver:
         return _nothing(topic, setup, Termination.TIME_LIMIT, clock() - began)
     return _enumerated(task, setup, nearness, began)

@@ -438,7 +438,7 @@ def _part(part: Topic, setup: Setup, lengths: Lengths, *, optima: bool, greedy: 
 def _frontier(topic: Topic, setup: Setup, lengths: Lengths, began: float, *, optima: bool, greedy: bool) -> Result:
     deadline = Deadline(setup.limits.time_s)
     try:
-        task = build(topic, setup, deadline)
+        task = build(topic, setup, setup.limits.building())
     except TimeOver:
         return unsolved(topic.id, setup, Termination.TIME_LIMIT, seconds=clock() - began)
     built = clock()

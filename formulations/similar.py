@@ -21,7 +21,7 @@ from optsum.coverage.instance import Coverage, IntArray
 from optsum.errors import InputError, UnsupportedError
 from optsum.metrics.metric import Metric
 from optsum.metrics.rouge import Score
-from optsum.metrics.similarity import FloatArray, Greedy, Similarity, greedy_matching, rescaled
+from optsum.metrics.similarity import FloatArray, GreedyMatching, Similarity, greedy_matching, rescaled
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.formulation import Extract, Task
 from optsum.problem.problem import Selection
@@ -59,7 +59,7 @@ class SimilarTask(Task):
     similarity: Similarity
     mean: bool = False
 
-    def scores(self, selection: Selection, metrics: Sequence[Metric]) -> Mapping[str, Score | Greedy] | None:
+    def scores(self, selection: Selection, metrics: Sequence[Metric]) -> Mapping[str, Score | GreedyMatching] | None:
         """Return the official scores of the text, and that of the vectors."""
         found = super().scores(selection, [metric for metric in metrics if metric != self.similarity])
         if found is None or self.similarity not in metrics:
@@ -74,7 +74,7 @@ class SimilarExtract(SimilarTask, Extract):
     """An extract that is also scored by its vectors."""
 
 
-def _matched(vectors: Vectors, chosen: Any, references: int, metric: Similarity, *, mean: bool) -> Greedy:
+def _matched(vectors: Vectors, chosen: Any, references: int, metric: Similarity, *, mean: bool) -> GreedyMatching:
     """Match greedily the tokens that are chosen, a mask, with all references together, or each by itself."""
     groups = [vectors.reference_of == number for number in range(references)]
     alone = [
@@ -86,13 +86,13 @@ def _matched(vectors: Vectors, chosen: Any, references: int, metric: Similarity,
         for group in groups
     ]
     if mean or len(alone) == 1:
-        return Greedy(*(sum(each) / len(alone) for each in zip(*alone, strict=True)))
+        return GreedyMatching(*(sum(each) / len(alone) for each in zip(*alone, strict=True)))
     weights = vectors.reference_weights / (vectors.reference_weights.max(initial=0) or 1)
     totals = [float(weights[group].sum()) for group in groups]
     recall = sum(each.recall * total for each, total in zip(alone, totals, strict=True)) / (sum(totals) or 1)
     precision = sum(each.precision for each in alone) / len(alone)
     total = recall + precision
-    return Greedy(recall, precision, 2 * recall * precision / total if total > 0 else 0.0)
+    return GreedyMatching(recall, precision, 2 * recall * precision / total if total > 0 else 0.0)
 
 
 def _compared(vectors: Vectors, chosen: Any, group: Any) -> FloatArray:

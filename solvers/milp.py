@@ -27,7 +27,7 @@ from optsum.contracts.result import Termination
 from optsum.contracts.run import Limits, Run, Stopped
 from optsum.contracts.strategy import Strategy
 from optsum.coverage import climb
-from optsum.coverage.cell import Cell
+from optsum.coverage.cell import DenominatorBox
 from optsum.coverage.evaluate import score
 from optsum.coverage.instance import Coverage, Sense
 from optsum.errors import BackendError, UnsupportedError
@@ -482,7 +482,7 @@ class _Part:
     """A part of the proof that is still open: selections in a cell of the denominators of some ratios."""
 
     ratios: tuple[int, ...]
-    cell: Cell
+    cell: DenominatorBox
     sides: tuple[Side, ...]
 
 
@@ -609,7 +609,9 @@ class _Search:
         if self._value and largest < float("inf"):
             bound = min(bound, Fraction(ceil(self._value * (1 + largest) * _GRID), _GRID))
         coarse = excess(part.cell, wish)
-        split: Sequence[Cell] | None = part.cell.halves() if coarse > max(_COARSE, _SHARE * float(largest)) else None
+        split: Sequence[DenominatorBox] | None = (
+            part.cell.halves() if coarse > max(_COARSE, _SHARE * float(largest)) else None
+        )
         if split is None:
             split = self._closed(part, left, sides, coarse=coarse > _COARSE)
         for cell in split:
@@ -633,7 +635,7 @@ class _Search:
         sides: tuple[Side, ...],
         *,
         coarse: bool,
-    ) -> Sequence[Cell]:
+    ) -> Sequence[DenominatorBox]:
         """Let the solver maximize the programs of a part; return the cells that are to be looked at again."""
         times = 0
         for tops, bottoms in left:
@@ -711,7 +713,7 @@ def _no_better(totals: Sequence[int], other: Sequence[int]) -> bool:
     return tops and all(one >= two for one, two in zip(totals[1::2], other[1::2], strict=True))
 
 
-def _whole(cell: Cell) -> Cell | None:
+def _whole(cell: DenominatorBox) -> DenominatorBox | None:
     """Return a cell whose ends are integers, as denominators are; None if there is none between them."""
     if cell.quotient:
         return cell

@@ -16,7 +16,7 @@ from typing import Final
 
 import numpy as np
 
-from optsum.coverage.cell import Cell
+from optsum.coverage.cell import DenominatorBox
 from optsum.coverage.instance import Combination, Coverage, IntArray, pack
 from optsum.program.ceiling_columns import CeilingColumns
 from optsum.program.model import LinearModel, coverage_model
@@ -42,7 +42,7 @@ class Side:
         return (self.low is None or held >= self.low) and (self.high is None or held <= self.high)
 
 
-def sides_of(cell: Cell, ratios: Sequence[int], constants: Sequence[int]) -> Iterator[Side]:
+def sides_of(cell: DenominatorBox, ratios: Sequence[int], constants: Sequence[int]) -> Iterator[Side]:
     """Yield rows that every selection of a cell of some ratios keeps, and few others; `constants` of all totals."""
     if cell.quotient:
         first, second = ratios

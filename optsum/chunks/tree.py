@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from optsum.chunks.parse import Parse
 from optsum.chunks.rules.files import rules_for
-from optsum.chunks.rules.rules import Action, Rule, Rules
+from optsum.chunks.rules.rules import Action, ChunkRule, Rules
 from optsum.chunks.working import WorkingTree
 from optsum.errors import InputError, unknown_name
 
@@ -97,7 +97,7 @@ def chunk_tree(parse: Parse, profile: str = "strict", rules: Rules | None = None
     return graph
 
 
-def _tops(tree: WorkingTree, decided: Mapping[int, Rule]) -> dict[int, int]:
+def _tops(tree: WorkingTree, decided: Mapping[int, ChunkRule]) -> dict[int, int]:
     """Return for each word the one that its chunk hangs by."""
     top: dict[int, int] = {}
     for word in tree.words:

@@ -149,11 +149,11 @@ def _single(name: str, function: Any, help_: str) -> Any:
 def _subgroup(name: str, module: Any, help_: str) -> Any:
     """Return a command with commands of its own: `SUBCOMMANDS`, and `subcommand` gives the function of each."""
 
-    class Group(_Group):
+    class Subcommands(_Group):
         def load(self, name: str) -> Any:
             return _single(name, *module.subcommand(name))
 
-    app = _typer(cls=Group, help=help_, name=name, invoke_without_command=True)
+    app = _typer(cls=Subcommands, help=help_, name=name, invoke_without_command=True)
     app.callback()(_show_help)
     for each, about in module.SUBCOMMANDS.items():
         app.command(each, help=about)(_stub)

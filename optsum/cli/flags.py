@@ -218,7 +218,7 @@ def command(run: Callable[..., int], flags: Flags | None) -> Callable[..., int]:
 
 
 @dataclass(frozen=True)
-class Near:
+class NearFlags:
     """Selections that are nearly as good as the best; each field is a flag, and one at most is given."""
 
     within: Annotated[

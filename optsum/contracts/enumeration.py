@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Enumeration", "Near", "listed"]
+__all__ = ["Near", "OptimaFields", "listed"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +54,7 @@ class Near:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Enumeration:
+class OptimaFields:
     """A row's fields on all optima.
 
     Attributes
@@ -105,7 +105,7 @@ class Enumeration:
         return {**row, "always": _row_of(self.always), "never": _row_of(self.never)}
 
     @classmethod
-    def pop_from(cls, row: dict[str, Any]) -> Enumeration | None:
+    def pop_from(cls, row: dict[str, Any]) -> OptimaFields | None:
         """Take the fields of an enumeration out of a row, if it is one."""
         if row.get("count") is None or row.get("complete") is None:
             return None
@@ -124,4 +124,4 @@ def listed(unit: Any) -> Any:
 
 
 _OF_NEAR = [item.name for item in dataclasses.fields(Near)]
-_OF_ALL = [item.name for item in dataclasses.fields(Enumeration)]
+_OF_ALL = [item.name for item in dataclasses.fields(OptimaFields)]

@@ -15,7 +15,7 @@ from math import fsum
 from sys import float_info
 from typing import Any, Self
 
-from optsum.contracts.enumeration import Enumeration, listed
+from optsum.contracts.enumeration import OptimaFields, listed
 from optsum.contracts.frontier import Frontier
 from optsum.contracts.row_values import check_row
 from optsum.contracts.shown import Shown
@@ -179,7 +179,7 @@ class Result(Shown):
     signature : str or None
         What two results must have in common to be compared, for a paper; None where no problem was built.
     error : str or None
-    enumeration : Enumeration or None
+    enumeration : OptimaFields or None
         Where all optima were asked for, of which this is the first.
     extra : mapping
         Further fields of the row, for whoever adds some.
@@ -217,7 +217,7 @@ class Result(Shown):
     config_hash: str | None = None
     signature: str | None = None
     error: str | None = None
-    enumeration: Enumeration | None = None
+    enumeration: OptimaFields | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
     source: Sequence[Sequence[str | Sequence[str]]] | None = field(default=None, compare=False)
 
@@ -347,7 +347,7 @@ class Result(Shown):
             values["summary"] = tuple(row["summary"])
         values["trace"] = tuple(TracePoint(*point) for point in values.get("trace", ()))
         others = {name: value for name, value in row.items() if name not in {*_FIELDS, "gap"}}
-        values["enumeration"] = Enumeration.pop_from(others)
+        values["enumeration"] = OptimaFields.pop_from(others)
         statistics = dict(values.get("statistics", {}))
         values["timing"] = Timing(**{name: statistics.pop(name) for name in _TIMES if name in statistics})
         values["statistics"], values["extra"] = statistics, others

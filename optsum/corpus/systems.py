@@ -237,7 +237,7 @@ def _again(read: System | BadSystem) -> System | BadSystem:
 
 
 @dataclass(frozen=True)
-class Extract:
+class SystemExtract:
     """The sentences of a summary, as far as the source has them.
 
     Attributes
@@ -257,7 +257,7 @@ class Extract:
         return {*self.units, *(f"other {number}" for number in range(self.others))}
 
 
-def extract_of(topic: Topic, system: System) -> Extract | None:
+def extract_of(topic: Topic, system: System) -> SystemExtract | None:
     """Return which sentences of the source a summary consists of; None if its text is not known.
 
     A sentence is one of the source if their letters and digits are the same, whatever their case and what stands
@@ -266,7 +266,7 @@ def extract_of(topic: Topic, system: System) -> Extract | None:
     if system.selection is not None:
         units = {unit for unit in system.selection if isinstance(unit, int)}
         if len(units) == len(system.selection):
-            return Extract(tuple(sorted(units)), 0)
+            return SystemExtract(tuple(sorted(units)), 0)
     if system.summary is None:
         return None
     places: defaultdict[str, deque[int]] = defaultdict(deque)
@@ -279,7 +279,7 @@ def extract_of(topic: Topic, system: System) -> Extract | None:
             found.append(places[letters].popleft())
         else:
             others += 1
-    return Extract(tuple(sorted(found)), others)
+    return SystemExtract(tuple(sorted(found)), others)
 
 
 def _letters(sentence: Sentence) -> str:

@@ -17,7 +17,7 @@ from optsum.corpus.formats.hf_datasets import PREFIX
 from optsum.corpus.formats.lines import Line, RawLine, decode, decoded
 from optsum.corpus.formats.sources import open_source
 from optsum.corpus.topic import AS_IS, BadTopic, Flat, Notes, Reading, Topic, as_id, reading_of, topics_of_record
-from optsum.corpus.unique import Names, unique_topics
+from optsum.corpus.unique import SeenNames, unique_topics
 from optsum.errors import InputError
 from optsum.plugins import is_place, load_place
 from optsum.system.files import PathLike, name_of, stamp
@@ -249,7 +249,7 @@ def _unread(
     lines: Iterator[Line | RawLine], reading: Reading, anew: Callable[[], Iterator[Topic | BadTopic]]
 ) -> Iterator[Unread | Topic | BadTopic]:
     """Pass lines on while no id comes again, and then topics of `anew`, which reads all from the beginning."""
-    seen, usable = Names(), False
+    seen, usable = SeenNames(), False
     for number, line in enumerate(lines):
         if not isinstance(line, RawLine):
             yield from topics_of_line(line, number, reading)

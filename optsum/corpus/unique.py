@@ -15,7 +15,7 @@ T = TypeVar("T")
 _HALVES: Final = Struct("=QQ")
 
 
-class Names:
+class SeenNames:
     """Names that were there: 128 bits of each (BLAKE2b), in a hash table with open addressing.
 
     A set of a million strings takes 130 MB; this takes 32. Two names of the same digest would have to be made on
@@ -23,7 +23,7 @@ class Names:
 
     Examples
     --------
-    >>> names = Names()
+    >>> names = SeenNames()
     >>> names.add("a"), names.add("b"), names.add("a"), len(names)
     (True, True, False, 2)
     """
@@ -75,7 +75,7 @@ def unique(items: Iterable[T], name: Callable[[T], str | None], again: Callable[
     again : callable
         Returns what takes the place of an item whose name was there before.
     """
-    seen = Names()
+    seen = SeenNames()
     for item in items:
         known = name(item)
         yield item if known is None or seen.add(known) else again(item)

@@ -17,7 +17,7 @@ Corner: TypeAlias = tuple[Fraction, ...]
 
 
 @dataclass(frozen=True, eq=False)
-class Curve:
+class Outline:
     """Points that are joined by straight lines, from the origin on; no two have the same x.
 
     Attributes
@@ -35,7 +35,7 @@ class Curve:
 
 
 @dataclass(frozen=True)
-class Cell:
+class DenominatorBox:
     """Denominators ``constants[h] + (the coordinate of part[h], or nothing)``, or with a given quotient.
 
     Attributes
@@ -56,7 +56,7 @@ class Cell:
     low: tuple[float, ...]
     high: tuple[float, ...]
     quotient: bool = False
-    outlines: tuple[tuple[Curve, Curve], ...] = ()
+    outlines: tuple[tuple[Outline, Outline], ...] = ()
 
     def _at(self, point: Sequence[float]) -> Corner:
         if self.quotient:
@@ -69,7 +69,7 @@ class Cell:
             for constant, part in zip(self.constants, self.part, strict=True)
         )
 
-    def sloped(self) -> Cell:
+    def sloped(self) -> DenominatorBox:
         """Return the cell with no more slopes than selections have from its lowest first coordinate on."""
         low, high = list(self.low), list(self.high)
         for number, (under, over) in enumerate(self.outlines, 1):
@@ -103,7 +103,7 @@ class Cell:
         """Return a direction inside."""
         return self._at([self._between(coordinate) for coordinate in range(len(self.low))])
 
-    def halves(self) -> tuple[Cell, Cell] | None:
+    def halves(self) -> tuple[DenominatorBox, DenominatorBox] | None:
         """Split the widest coordinate; None if none can be split."""
         best, widest = -1, 1e-9
         for coordinate, (low, high) in enumerate(zip(self.low, self.high, strict=True)):

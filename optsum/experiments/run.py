@@ -15,7 +15,7 @@ from optsum._version import __version__
 from optsum.contracts.result import Result
 from optsum.corpus.formats.columns import parse_columns
 from optsum.corpus.rows.json_text import to_bytes
-from optsum.corpus.rows.store import Answer, RowStore
+from optsum.corpus.rows.store import CellRows, RowStore
 from optsum.corpus.topic import BadTopic, Notes, Reading, Topic
 from optsum.corpus.topics import Unread, topics_read, unread_topics
 from optsum.corpus.vectors.npz import digest_of_vectors
@@ -344,11 +344,11 @@ def _lost(item: Item, ways: Ways) -> list[Result]:
     return lost_topic(item.given, [ways.setups[item.cell]])
 
 
-def _answer(item: Item, results: list[Result], ways: Ways) -> Answer | None:
+def _answer(item: Item, results: list[Result], ways: Ways) -> CellRows | None:
     """Return the rows of a topic as they are kept; None of one that Ctrl-C ended, which is done again."""
     if is_interrupted(results):
         return None
     own = {"topics": ways.files[item.file]} if ways.files else {}
     own.update(ways.said[item.cell])
     said = [result.changed(extra={**result.extra, **own}).to_row() for result in results]
-    return Answer(item.topic, item.cell, tuple((row["status"], to_bytes(row).decode()) for row in said))
+    return CellRows(item.topic, item.cell, tuple((row["status"], to_bytes(row).decode()) for row in said))

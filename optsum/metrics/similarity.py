@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from optsum.errors import UnsupportedError
 from optsum.metrics.metric import Gram, Metric, Tally, Texts, Totals
 
-__all__ = ["FloatArray", "Greedy", "Similarity", "cosines", "greedy_matching", "rescaled"]
+__all__ = ["FloatArray", "GreedyMatching", "Similarity", "cosines", "greedy_matching", "rescaled"]
 
 FloatArray: TypeAlias = NDArray[np.float64]
 
@@ -114,7 +114,7 @@ def _normal(vectors: FloatArray) -> FloatArray:
     return found
 
 
-class Greedy(NamedTuple):
+class GreedyMatching(NamedTuple):
     """Recall, precision and F1 of greedy matching."""
 
     recall: float
@@ -122,7 +122,9 @@ class Greedy(NamedTuple):
     f1: float
 
 
-def greedy_matching(similarity: FloatArray, summary_weights: FloatArray, reference_weights: FloatArray) -> Greedy:
+def greedy_matching(
+    similarity: FloatArray, summary_weights: FloatArray, reference_weights: FloatArray
+) -> GreedyMatching:
     """Match greedily: each token with what on the other side is most like it.
 
     Parameters
@@ -132,15 +134,15 @@ def greedy_matching(similarity: FloatArray, summary_weights: FloatArray, referen
 
     Returns
     -------
-    Greedy
+    GreedyMatching
         All zeros where either side has no token; recall or precision is 0 where all that it counts weighs nothing.
     """
     if not similarity.size:
-        return Greedy(0.0, 0.0, 0.0)
+        return GreedyMatching(0.0, 0.0, 0.0)
     recall = _weighted(similarity.max(axis=0), reference_weights)
     precision = _weighted(similarity.max(axis=1), summary_weights)
     total = recall + precision
-    return Greedy(recall, precision, 2 * recall * precision / total if total > 0 else 0.0)
+    return GreedyMatching(recall, precision, 2 * recall * precision / total if total > 0 else 0.0)
 
 
 def _weighted(values: FloatArray, weights: FloatArray) -> float:

@@ -22,7 +22,7 @@ from optsum.system.deadline import NEVER, Deadline
 from optsum.system.files import NPZ_ERRORS, replacing
 from optsum.whole import whole
 
-__all__ = ["Names", "Optima"]
+__all__ = ["Optima", "UnitNames"]
 
 _FORMAT: Final = "optsum optima 1"
 _SPELT_OUT: Final = 10**9
@@ -51,7 +51,7 @@ class Agreement:
 
 
 @dataclass(frozen=True)
-class Names:
+class UnitNames:
     """The input's names for the units of a problem.
 
     Attributes
@@ -99,7 +99,7 @@ class Optima:
         ``interrupted``.
     statistics : mapping
         What the search did; plain data.
-    names : Names or None
+    names : UnitNames or None
         What sets are made of where they are given or taken; None for the numbers of the problem's units.
     least : Fraction or None
         The threshold of a near-optimal family, as values are compared; None where only the best count.
@@ -119,7 +119,7 @@ class Optima:
     complete: bool = True
     termination: str = "completed"
     statistics: Mapping[str, Any] = field(default_factory=dict)
-    names: Names | None = None
+    names: UnitNames | None = None
     least: Fraction | None = None
     best: tuple[int, ...] | None = None
 

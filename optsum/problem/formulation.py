@@ -15,7 +15,7 @@ from optsum.coverage.row import Row
 from optsum.errors import InputError, UnsupportedError, visible
 from optsum.metrics.metric import Metric
 from optsum.metrics.rouge import Score, rouge_all
-from optsum.metrics.similarity import Greedy
+from optsum.metrics.similarity import GreedyMatching
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.problem.numbered import NumberedTopic
 from optsum.problem.problem import Problem, Selection
@@ -115,7 +115,7 @@ class Task(ABC):
     def decode(self, selection: Selection) -> tuple[Sentence, ...] | None:
         """Return the text of a selection, in document order; None where the input has none."""
 
-    def scores(self, selection: Selection, metrics: Sequence[Metric]) -> Mapping[str, Score | Greedy] | None:
+    def scores(self, selection: Selection, metrics: Sequence[Metric]) -> Mapping[str, Score | GreedyMatching] | None:
         """Return the official scores of the text of a selection; None where there is no text, or no reference."""
         sentences = self.decode(selection)
         if sentences is None or not self.references:
@@ -158,7 +158,7 @@ class Extract(Task):
     sentences: tuple[Sentence, ...] = field(repr=False)
     numbered: NumberedTopic | None = field(default=None, repr=False)
 
-    def scores(self, selection: Selection, metrics: Sequence[Metric]) -> Mapping[str, Score | Greedy] | None:
+    def scores(self, selection: Selection, metrics: Sequence[Metric]) -> Mapping[str, Score | GreedyMatching] | None:
         """Return the official scores, of tokens that are numbers already where they are there."""
         if self.numbered is not None and self.references:
             found = self.numbered.scores(self.name_units(selection), metrics)

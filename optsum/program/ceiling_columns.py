@@ -30,7 +30,7 @@ _PIECES: Final = 300_000
 """Pieces and nodes that a program may have."""
 
 
-class _Part(NamedTuple):
+class _CeilingColumns(NamedTuple):
     """The columns of one ceiling, numbered from 0, and its rows.
 
     Attributes
@@ -85,7 +85,7 @@ class CeilingColumns:
                 rows.close(1, least, most)
 
 
-def _part(ceiling: Ceiling, units: int, *, relaxed: bool) -> _Part:
+def _part(ceiling: Ceiling, units: int, *, relaxed: bool) -> _CeilingColumns:
     if isinstance(ceiling, CappedUnion):
         return _of_union(ceiling)
     if not isinstance(ceiling, TextSubsequence):
@@ -93,8 +93,8 @@ def _part(ceiling: Ceiling, units: int, *, relaxed: bool) -> _Part:
     return _clipped(ceiling, units) if relaxed else _of_text(ceiling, units)
 
 
-def _of_union(ceiling: CappedUnion) -> _Part:
-    part = _Part([], [], [], [])
+def _of_union(ceiling: CappedUnion) -> _CeilingColumns:
+    part = _CeilingColumns([], [], [], [])
     covers: dict[int, list[int]] = {}
     for unit, bits in enumerate(ceiling.covered):
         for position in _members(bits):
@@ -118,9 +118,9 @@ def _of_union(ceiling: CappedUnion) -> _Part:
     return part
 
 
-def _clipped(ceiling: TextSubsequence, units: int) -> _Part:
+def _clipped(ceiling: TextSubsequence, units: int) -> _CeilingColumns:
     """Return what is at most the clipped unigrams, and at most what the units have by themselves."""
-    part = _Part([], [], [], [])
+    part = _CeilingColumns([], [], [], [])
     most = {token: bits.bit_count() for token, bits in ceiling.places().items()}
     for token, count in most.items():
         held = [(unit, -min(count, ceiling.units[unit].count(token))) for unit in range(units)]
@@ -137,9 +137,9 @@ def _clipped(ceiling: TextSubsequence, units: int) -> _Part:
     return part
 
 
-def _of_text(ceiling: TextSubsequence, units: int) -> _Part:
+def _of_text(ceiling: TextSubsequence, units: int) -> _CeilingColumns:
     """Return the path through the grid."""
-    part = _Part([], [], [], [])
+    part = _CeilingColumns([], [], [], [])
     wide, places = len(ceiling.reference) + 1, ceiling.places()
     if units * wide > _PIECES:
         raise _too_many()

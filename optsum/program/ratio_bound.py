@@ -12,7 +12,7 @@ from math import ceil, floor, prod, sqrt
 
 import numpy as np
 
-from optsum.coverage.cell import Cell
+from optsum.coverage.cell import DenominatorBox
 from optsum.coverage.climb import climb
 from optsum.coverage.evaluate import score
 from optsum.coverage.instance import Combination, Coverage
@@ -276,7 +276,7 @@ def _sum_bound(
     wish = Weighted(every, tuple(weights), Fraction(1), typical)
     start = _rounded(_dot(weights, _greedy(instance, deadline)))
 
-    def bound(cell: Cell) -> Fraction:
+    def bound(cell: DenominatorBox) -> Fraction:
         found = start
         for tops, bottoms in programs(instance, cell, wish, largest=_REACH):
             found = max(found, single_bound(collapsed(instance, tops, bottoms), found, deadline))

@@ -28,7 +28,7 @@ from typing import Final
 
 import numpy as np
 
-from optsum.coverage.cell import Cell, Corner, Curve
+from optsum.coverage.cell import Corner, DenominatorBox, Outline
 from optsum.coverage.facility import Facility
 from optsum.coverage.instance import NO_LIMIT, Combination, Coverage, Sense
 
@@ -66,7 +66,7 @@ def reaches(instance: Coverage) -> list[int]:
     return [int(total) for total in sums]
 
 
-def cell_of(instance: Coverage, wish: Weighted) -> Cell:
+def cell_of(instance: Coverage, wish: Weighted) -> DenominatorBox:
     """Return a cell that holds the denominators of every selection that fulfils the wish.
 
     Each denominator is taken to be at least 1.
@@ -91,7 +91,7 @@ def cell_of(instance: Coverage, wish: Weighted) -> Cell:
     high = [max(pair) for pair in zip(low, high, strict=True)]
     if len(parts) == 1:
         high = [_worthwhile(wish, constants, part, low[0], high[0], most)]
-    cell = Cell(constants, tuple(part), tuple(low), tuple(high))
+    cell = DenominatorBox(constants, tuple(part), tuple(low), tuple(high))
     if len(constants) == 2 and parts:
         return _quotients(instance, wish, cell)
     return _along(instance, wish, cell) if len(parts) > 1 and min(constants) > 0 else cell
@@ -164,17 +164,17 @@ def _worthwhile(
     return outside
 
 
-def _quotients(instance: Coverage, wish: Weighted, cell: Cell) -> Cell:
+def _quotients(instance: Coverage, wish: Weighted, cell: DenominatorBox) -> DenominatorBox:
     """Return the range of the second denominator divided by the first, as a cell."""
     extremes = _extremes(instance, wish.ratios) if min(cell.constants) > 0 else None
     if extremes is None:
         extremes = [(max(1.0, float(v[0])), max(1.0, float(v[1]))) for v in cell.corners()]
     found = [second / first for first, second in extremes]
     low, high = min(found) * (1 - 1e-12), max(found) * (1 + 1e-12)
-    return Cell((0, 0), (-1, 0), (low,), (high,), quotient=True)
+    return DenominatorBox((0, 0), (-1, 0), (low,), (high,), quotient=True)
 
 
-def within(instance: Coverage, cell: Cell, wish: Weighted, *, least: bool) -> Coverage | None:
+def within(instance: Coverage, cell: DenominatorBox, wish: Weighted, *, least: bool) -> Coverage | None:
     """Return an instance with all selections of a cell and fewer others, where lengths can tell; None if it has none.
 
     Parameters
@@ -200,7 +200,7 @@ def within(instance: Coverage, cell: Cell, wish: Weighted, *, least: bool) -> Co
     return replace(instance, lengths=lengths, min_length=shortest, max_length=longest)
 
 
-def _along(instance: Coverage, wish: Weighted, cell: Cell) -> Cell:
+def _along(instance: Coverage, wish: Weighted, cell: DenominatorBox) -> DenominatorBox:
     """Return a cell of the first coordinate and the others' quotients by it, if all are sums over the units.
 
     Words and bigrams are nearly proportional, and a box of both has mostly pairs that no selection has.
@@ -214,7 +214,8 @@ def _along(instance: Coverage, wish: Weighted, cell: Cell) -> Cell:
     for other in held[1:]:
         order = np.argsort(other / held[0], kind="stable")
         under, over = (
-            Curve(*(np.append(0.0, np.cumsum(mass[way])) for mass in (held[0], other))) for way in (order, order[::-1])
+            Outline(*(np.append(0.0, np.cumsum(mass[way])) for mass in (held[0], other)))
+            for way in (order, order[::-1])
         )
         outlines.append((under, over))
     low, high = (0.0,) * len(cell.low), (cell.high[0], *(over.slope(0.0) * 2 for _, over in outlines))
@@ -239,7 +240,7 @@ def _extremes(instance: Coverage, ratios: Sequence[int]) -> list[tuple[float, fl
     return [(float(first), float(second)) for first, second in found]
 
 
-def _plane(cell: Cell, wish: Weighted) -> tuple[Fraction, ...]:
+def _plane(cell: DenominatorBox, wish: Weighted) -> tuple[Fraction, ...]:
     """Return the coefficients of E: its minimum for typical numerators is in the cell's middle."""
     middle = [float(d) for d in cell.middle()]
     found = [float(w) * max(t, 1e-3) / d**2 for w, t, d in zip(wish.weights, wish.typical, middle, strict=True)]
@@ -247,7 +248,7 @@ def _plane(cell: Cell, wish: Weighted) -> tuple[Fraction, ...]:
     return tuple(Fraction(max(e / largest, 1e-9)).limit_denominator(10**12) for e in found)
 
 
-def excess(cell: Cell, wish: Weighted) -> float:
+def excess(cell: DenominatorBox, wish: Weighted) -> float:
     """Return how much more than in the middle the programs make of typical numerators, as a share."""
     plane = [float(e) for e in _plane(cell, wish)]
 
@@ -261,7 +262,7 @@ def excess(cell: Cell, wish: Weighted) -> float:
 
 
 def programs(
-    instance: Coverage, cell: Cell, wish: Weighted, *, largest: float = 2.0**46, steepest: float = inf
+    instance: Coverage, cell: DenominatorBox, wish: Weighted, *, largest: float = 2.0**46, steepest: float = inf
 ) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
     """Yield integers (a, b) for each corner: ``a T - b D >= 0`` at one of them for whatever fulfils the wish.
 

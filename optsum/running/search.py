@@ -10,7 +10,7 @@ from numbers import Rational
 from typing import Any, Final
 
 from optsum._version import __version__
-from optsum.contracts.enumeration import Enumeration
+from optsum.contracts.enumeration import OptimaFields
 from optsum.contracts.result import Result, Status, Termination, Timing
 from optsum.contracts.run import LIMIT_OPTIONS, Limits, Run, Stopped
 from optsum.contracts.strategy import Strategy
@@ -262,7 +262,7 @@ def result_of_sets(
             run.raise_root_bound(deadline)
     result = _result(run, strategy, Termination.COMPLETED, None, Timing())
     # Whether all are there, and why not, is the enumeration's: the optimum may be proven all the same.
-    found = Enumeration(count=optima.count, complete=optima.complete)
+    found = OptimaFields(count=optima.count, complete=optima.complete)
     return result.changed(termination=Termination(optima.termination), seconds=seconds, enumeration=found)
 
 

@@ -32,7 +32,7 @@ import numpy as np
 
 from optsum.contracts.result import Termination
 from optsum.contracts.run import Limits, Stopped
-from optsum.coverage.cell import Cell
+from optsum.coverage.cell import DenominatorBox
 from optsum.coverage.evaluate import key_of, score
 from optsum.coverage.instance import Combination, Coverage
 from optsum.coverage.state import arrays_of
@@ -73,7 +73,11 @@ class CellPrices:
         self._made: RatioRows | None = None
 
     def added(
-        self, cell: Cell, ratios: Sequence[int], weights: tuple[Sequence[int], Sequence[int]], deadline: Deadline
+        self,
+        cell: DenominatorBox,
+        ratios: Sequence[int],
+        weights: tuple[Sequence[int], Sequence[int]],
+        deadline: Deadline,
     ) -> tuple[tuple[Sequence[int], Sequence[int]], int]:
         """Return the weights of a cell's program with prices, ``a T - b D``, and a constant that belongs to them.
 
@@ -274,13 +278,13 @@ class SumSearch:
             tuple(max(float(totals[2 * h]), 0.5) for h in ratios),
         )
 
-    def _programs(self, cell: Cell, cut: Weighted, instance: Coverage | None = None) -> Iterator[Program]:
+    def _programs(self, cell: DenominatorBox, cut: Weighted, instance: Coverage | None = None) -> Iterator[Program]:
         """Yield the programs of a cell, of the selections of another instance if one is given."""
         instance = instance or self.instance
         for corner in self._corners(cell, cut, instance):
             yield self._program(instance, cut, corner)
 
-    def _corners(self, cell: Cell, cut: Weighted, instance: Coverage) -> Iterator[_Weights]:
+    def _corners(self, cell: DenominatorBox, cut: Weighted, instance: Coverage) -> Iterator[_Weights]:
         """Yield the weights of a cell's programs, one for each corner of its cone."""
         # Guards multiply the range of values by the number of units, rows by what their units come to.
         guards = any(int(instance.constants[2 * h + 1]) <= 0 for h in cut.ratios)
@@ -301,7 +305,9 @@ class SumSearch:
         while True:
             ratios = [h for h in range(self.instance.ratios) if self.best.totals[2 * h + 1] > 0]
             cut = self._cut(ratios)
-            here = Cell(tuple(self.best.totals[2 * h + 1] for h in cut.ratios), (-1,) * len(cut.ratios), (), ())
+            here = DenominatorBox(
+                tuple(self.best.totals[2 * h + 1] for h in cut.ratios), (-1,) * len(cut.ratios), (), ()
+            )
             program = next(self._programs(here, cut))
             with self.meter.engine(program) as engine:
                 better = self._see(engine.guess(_EXCHANGES)[0]) or self._raised(engine, least(program, engine, 1))
@@ -342,8 +348,13 @@ class SumSearch:
                     break
 
     def _left(
-        self, cell: Cell, cut: Weighted, inside: Coverage, corner: _Weights, halves: Sequence[Cell] | None
-    ) -> Sequence[Cell]:
+        self,
+        cell: DenominatorBox,
+        cut: Weighted,
+        inside: Coverage,
+        corner: _Weights,
+        halves: Sequence[DenominatorBox] | None,
+    ) -> Sequence[DenominatorBox]:
         """Return what of a cell is to be searched (again) after one of its programs; nothing if the program is done.
 
         Its `halves`, where they are given and the program cannot be closed by its bound; the cell, if the incumbent has

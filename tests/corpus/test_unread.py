@@ -15,7 +15,7 @@ import pytest
 
 from optsum.corpus.topic import BadTopic, Notes, Topic, reading_of
 from optsum.corpus.topics import Unread, read_topics, unread_topics
-from optsum.corpus.unique import Names
+from optsum.corpus.unique import SeenNames
 from optsum.errors import InputError
 
 TEXT = {"documents": [["A b .", "c d"]], "references": [["A c ."]]}
@@ -125,7 +125,7 @@ def test_what_cannot_be_opened_is_said_at_once(tmp_path: Path) -> None:
 
 
 def test_names_are_those_that_a_set_holds() -> None:
-    chance, names, held = random.Random(1), Names(), set[str]()  # noqa: S311
+    chance, names, held = random.Random(1), SeenNames(), set[str]()  # noqa: S311
     for _ in range(20_000):
         name = str(chance.randrange(15_000))
         assert names.add(name) == (name not in held)

@@ -14,7 +14,7 @@ from damage import STORES, damaged_stores
 import optsum
 from optsum.cli import main
 from optsum.corpus.rows.reading import read_rows
-from optsum.corpus.rows.store import Answer, RowStore
+from optsum.corpus.rows.store import CellRows, RowStore
 
 SOME = (
     *("empty", "garbage", "cut at 0.60", "bit at 0.80", "page 1 zeros", "page -2 ones", "page 5 cut", "row no JSON"),
@@ -96,7 +96,7 @@ def test_topics_that_are_rewritten_meanwhile_are_said_at_the_end_and_when_merged
 ) -> None:
     real, lines = RowStore.add, Path("t.jsonl").read_text()
 
-    def rewriting(store: RowStore, answers: list[Answer]) -> None:
+    def rewriting(store: RowStore, answers: list[CellRows]) -> None:
         Path("t.jsonl").write_text(lines.replace("a b c", "d d d"))
         real(store, answers)
 

@@ -12,9 +12,9 @@ from importlib.resources import files
 from typing import Any, Final, TypeAlias
 
 from optsum.chunks.parse import Parse
-from optsum.chunks.rules.patterns import Names, Pattern
-from optsum.chunks.rules.reattach import STEPS, Step
-from optsum.chunks.rules.rules import Action, Rule, Rules
+from optsum.chunks.rules.patterns import NamePattern, Pattern
+from optsum.chunks.rules.reattach import STEPS, TreeStep
+from optsum.chunks.rules.rules import Action, ChunkRule, Rules
 from optsum.errors import InputError, OptsumError, UnknownNameError, unknown_name
 from optsum.system.files import PathLike, parse_toml, read_text
 
@@ -221,7 +221,7 @@ class _Reader:
     def __init__(self, lexicon: _Lexicon, scheme: str | None) -> None:
         self._lexicon, self._scheme = lexicon, scheme
 
-    def names(self, value: Any, where: str) -> Names:
+    def names(self, value: Any, where: str) -> NamePattern:
         found: list[str] = []
         for each in _strings(value, where):
             words = self._lexicon.get(each[1:]) if each.startswith("@") else (each,)
@@ -229,9 +229,9 @@ class _Reader:
                 lists = [name for name, known in self._lexicon.items() if isinstance(known, tuple)]
                 raise unknown_name("list in [lexicon]", each[1:], lists)
             found += words
-        return Names.of(tuple(found))
+        return NamePattern.of(tuple(found))
 
-    def relations(self, value: Any, where: str) -> Names:
+    def relations(self, value: Any, where: str) -> NamePattern:
         names = self.names(value, where)
         if self._scheme is not None:
             for name in sorted(names.wanted | names.refused):
@@ -239,7 +239,7 @@ class _Reader:
                     raise error
         return names
 
-    def rule(self, table: dict[str, Any]) -> Rule:
+    def rule(self, table: dict[str, Any]) -> ChunkRule:
         _check_keys(table, (*self.conditions, "action", "note"), "condition of a rule")
         action = table.get("action")
         if not isinstance(action, str) or action not in Action.__members__:
@@ -247,7 +247,7 @@ class _Reader:
         if "relation" not in table:
             raise InputError('there is no relation; give a list, ["*"] for any')
         conditions = {key: value for key, value in table.items() if key not in {"action", "note"}}
-        return Rule(self._pattern(conditions, "rule"), Action[action], str(table.get("note", "")))
+        return ChunkRule(self._pattern(conditions, "rule"), Action[action], str(table.get("note", "")))
 
     def _pattern(self, table: Any, where: str) -> Pattern:
         if not isinstance(table, dict):
@@ -266,16 +266,16 @@ class _Reader:
         conditions |= {key: self._pattern(table[key], key) for key in self.patterns if key in table}
         return Pattern(**conditions, takes=self._takes(table.get("takes")), hyphen=hyphen, side=side)
 
-    def _takes(self, name: Any) -> dict[str, Names] | None:
+    def _takes(self, name: Any) -> dict[str, NamePattern] | None:
         if name is None:
             return None
         words = self._lexicon.get(name) if isinstance(name, str) else None
         if not isinstance(words, dict):
             tables = [key for key, known in self._lexicon.items() if isinstance(known, dict)]
             raise unknown_name("table in [lexicon]", name, tables)
-        return {lemma: Names.of(prepositions) for lemma, prepositions in words.items()}
+        return {lemma: NamePattern.of(prepositions) for lemma, prepositions in words.items()}
 
-    def step(self, table: dict[str, Any]) -> Step:
+    def step(self, table: dict[str, Any]) -> TreeStep:
         name = table.get("step")
         if not isinstance(name, str) or name not in STEPS:
             raise unknown_name("step", name, STEPS)
@@ -284,11 +284,11 @@ class _Reader:
         _check_keys(given, tuple(kinds), f"entry of the step {name}:")
         if missing := [key for key in kinds if key not in given]:
             raise InputError(f"the step {name} lacks {' and '.join(missing)}; give each")
-        step: Step = STEPS[name](**{key: self._entry(key, kinds[key], value) for key, value in given.items()})
+        step: TreeStep = STEPS[name](**{key: self._entry(key, kinds[key], value) for key, value in given.items()})
         return step
 
-    def _entry(self, key: str, kind: str, value: Any) -> Names | str | dict[str, tuple[str, ...]]:
-        if kind == "Names":
+    def _entry(self, key: str, kind: str, value: Any) -> NamePattern | str | dict[str, tuple[str, ...]]:
+        if kind == "NamePattern":
             return self.relations(value, key)
         if kind == "str":
             if not isinstance(value, str):

@@ -9,7 +9,7 @@ from optsum.chunks.working import WorkingTree
 
 
 @dataclass(frozen=True, slots=True)
-class Names:
+class NamePattern:
     """A list of names with signs, as it stands in a file of rules.
 
     ``obl`` is that name alone, ``obl:*`` itself and every subtype, ``*`` any name, ``!obl`` not that one. A name
@@ -25,7 +25,7 @@ class Names:
         object.__setattr__(self, "_plain", plain)
 
     @classmethod
-    def of(cls, names: tuple[str, ...]) -> Names:
+    def of(cls, names: tuple[str, ...]) -> NamePattern:
         """Return the list from its text."""
         return cls(
             frozenset(name for name in names if not name.startswith("!")),
@@ -54,13 +54,13 @@ class Pattern:
 
     Attributes
     ----------
-    relation, upos, xpos, lemma, form, feats : Names or None
+    relation, upos, xpos, lemma, form, feats : NamePattern or None
         Lemma and form are compared in lower case; a feature is written ``PronType=Rel``.
     head, child, sibling : Pattern or None
         What the head, some child, and some other child of the head must be like.
     no_child, no_sibling : Pattern or None
         What no child, and no other child of the head may be like.
-    takes : mapping of str to Names, or None
+    takes : mapping of str to NamePattern, or None
         Prepositions by the lemma of the head (``depend``: ``on``): one of them must be a ``case`` child of the word (of
         a verb, a ``mark`` that is a preposition: *to convening*), or the word itself if it has none. A key of two words
         (``come up``) wants a child of the head beside it.
@@ -70,18 +70,18 @@ class Pattern:
         "left" or "right": where the word must stand, seen from its head.
     """
 
-    relation: Names | None = None
-    upos: Names | None = None
-    xpos: Names | None = None
-    lemma: Names | None = None
-    form: Names | None = None
-    feats: Names | None = None
+    relation: NamePattern | None = None
+    upos: NamePattern | None = None
+    xpos: NamePattern | None = None
+    lemma: NamePattern | None = None
+    form: NamePattern | None = None
+    feats: NamePattern | None = None
     head: Pattern | None = None
     child: Pattern | None = None
     no_child: Pattern | None = None
     sibling: Pattern | None = None
     no_sibling: Pattern | None = None
-    takes: Mapping[str, Names] | None = field(default=None, hash=False)
+    takes: Mapping[str, NamePattern] | None = field(default=None, hash=False)
     hyphen: bool = False
     side: str | None = None
 
@@ -126,7 +126,7 @@ def _values(feats: Mapping[str, str]) -> list[str]:
     return [f"{name}={value}" for name, values in feats.items() for value in values.split(",")]
 
 
-def _takes(table: Mapping[str, Names], tree: WorkingTree, word: int, head: int) -> bool:
+def _takes(table: Mapping[str, NamePattern], tree: WorkingTree, word: int, head: int) -> bool:
     cases = [tree.lemma(each) for each in tree.children(word) if _is_preposition(tree, each)] or [tree.lemma(word)]
     verb = tree.lemma(head)
     for key in [verb, *(f"{verb} {tree.lemma(each)}" for each in tree.children(head))]:

@@ -7,18 +7,18 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Final, Protocol
 
-from optsum.chunks.rules.patterns import Names
+from optsum.chunks.rules.patterns import NamePattern
 from optsum.chunks.working import WorkingTree
 
 
-class Step(Protocol):
+class TreeStep(Protocol):
     """One step; its fields are lists of relations, other than said."""
 
     def apply(self, tree: WorkingTree) -> None:
         """Move the words that it is about."""
 
 
-def _with(tree: WorkingTree, word: int, relation: Names) -> list[int]:
+def _with(tree: WorkingTree, word: int, relation: NamePattern) -> list[int]:
     """Return the children of a word that have the relation."""
     return [each for each in tree.children(word) if relation.match(tree.relation[each])]
 
@@ -27,8 +27,8 @@ def _with(tree: WorkingTree, word: int, relation: Names) -> list[int]:
 class Preconjunction:
     """Of "both A and B" or "either A or B" the first word moves from A to the last conjunct."""
 
-    relation: Names
-    conjunct: Names
+    relation: NamePattern
+    conjunct: NamePattern
 
     def apply(self, tree: WorkingTree) -> None:
         """Move them."""
@@ -43,8 +43,8 @@ class Preconjunction:
 class Chain:
     """A chain A -> B -> C of conjuncts, for "A, B and C": all move to A, as far as the first with a coordinator."""
 
-    conjunct: Names
-    coordinator: Names
+    conjunct: NamePattern
+    coordinator: NamePattern
 
     def apply(self, tree: WorkingTree) -> None:
         """Move them."""
@@ -63,8 +63,8 @@ class Chain:
 class Coordinator:
     """A coordinator that hangs on the conjunct in front of it moves to the one behind it."""
 
-    relation: Names
-    conjunct: Names
+    relation: NamePattern
+    conjunct: NamePattern
 
     def apply(self, tree: WorkingTree) -> None:
         """Move them."""
@@ -83,8 +83,8 @@ class MiddleConjunct:
     "A and C" is then left when B is dropped, and "A, B" never.
     """
 
-    conjunct: Names
-    coordinator: Names
+    conjunct: NamePattern
+    coordinator: NamePattern
 
     def apply(self, tree: WorkingTree) -> None:
         """Move them."""
@@ -105,14 +105,14 @@ class Attribution:
 
     Attributes
     ----------
-    clause, along, subordinator : Names
+    clause, along, subordinator : NamePattern
     becomes : str
         The relation of "said" to X.
     """
 
-    clause: Names
-    along: Names
-    subordinator: Names
+    clause: NamePattern
+    along: NamePattern
+    subordinator: NamePattern
     becomes: str
 
     def apply(self, tree: WorkingTree) -> None:
@@ -147,14 +147,14 @@ class Degree:
 
     Attributes
     ----------
-    clause, adverb : Names
+    clause, adverb : NamePattern
     markers : mapping of str to tuple of str
         Lemma of the adverb -> lemmas of words that open the clause. The adverb depends on what the clause does, or on
         a dependent of that, and stands in front of the clause.
     """
 
-    clause: Names
-    adverb: Names
+    clause: NamePattern
+    adverb: NamePattern
     markers: Mapping[str, tuple[str, ...]] = field(hash=False)
 
     def apply(self, tree: WorkingTree) -> None:

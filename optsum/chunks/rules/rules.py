@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from optsum.chunks.parse import Parse
-from optsum.chunks.rules.patterns import Names, Pattern
-from optsum.chunks.rules.reattach import Step
+from optsum.chunks.rules.patterns import NamePattern, Pattern
+from optsum.chunks.rules.reattach import TreeStep
 from optsum.chunks.working import WorkingTree
 
-__all__ = ["Action", "Rule", "Rules"]
+__all__ = ["Action", "ChunkRule", "Rules"]
 
 
 class Action(Enum):
@@ -25,7 +25,7 @@ class Action(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class ChunkRule:
     """One line of the table."""
 
     pattern: Pattern
@@ -33,7 +33,7 @@ class Rule:
     note: str = ""
 
 
-_OTHERWISE = Rule(Pattern(), Action.SEP, "no rule fits")
+_OTHERWISE = ChunkRule(Pattern(), Action.SEP, "no rule fits")
 
 
 @dataclass(frozen=True)
@@ -44,22 +44,22 @@ class Rules:
     ----------
     name : str
         The label scheme or the file.
-    steps : tuple of Step
+    steps : tuple of TreeStep
         Re-attachment, in order.
-    rules : tuple of Rule
+    rules : tuple of ChunkRule
         The first that fits a word decides; where none does, the word can be left out.
-    known_by : Names
+    known_by : NamePattern
         Relations that only this label scheme has.
     digest : str
         Differs when the table does, all that it extends and all lists of words included.
     """
 
     name: str
-    steps: tuple[Step, ...]
-    rules: tuple[Rule, ...]
-    known_by: Names
+    steps: tuple[TreeStep, ...]
+    rules: tuple[ChunkRule, ...]
+    known_by: NamePattern
     digest: str = ""
-    _by_relation: dict[str, tuple[Rule, ...]] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _by_relation: dict[str, tuple[ChunkRule, ...]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def prepare(self, parse: Parse) -> WorkingTree:
         """Return the tree of a parse after re-attachment."""
@@ -68,7 +68,7 @@ class Rules:
             step.apply(tree)
         return tree
 
-    def decide(self, tree: WorkingTree, word: int) -> Rule:
+    def decide(self, tree: WorkingTree, word: int) -> ChunkRule:
         """Return the rule that a word falls under; not for the root."""
         relation = tree.relation[word]
         if (candidates := self._by_relation.get(relation)) is None:

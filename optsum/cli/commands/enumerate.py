@@ -13,7 +13,7 @@ from typing import Annotated, Any
 
 import typer
 
-from optsum.cli.flags import Details, Files, Flags, Near, output_or_pipe
+from optsum.cli.flags import Details, Files, Flags, NearFlags, output_or_pipe
 from optsum.options.options import Options
 
 FLAGS = Flags(Options, without={"strategy"})
@@ -22,7 +22,7 @@ FLAGS = Flags(Options, without={"strategy"})
 def run(
     files: Files,
     options: dict[str, Any],
-    near: Near,
+    near: NearFlags,
     strategy: Annotated[
         str | None, typer.Option(metavar="NAME", help="branch-and-bound or exhaustive [branch-and-bound]")
     ] = None,

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from optsum.cli.exits import put
-from optsum.cli.flags import Files, Flags, Near
+from optsum.cli.flags import Files, Flags, NearFlags
 from optsum.options.options import Options
 
 FLAGS = Flags(Options, without={"strategy"})
@@ -34,7 +34,7 @@ class LabelFiles(Files):
 def run(
     files: LabelFiles,
     options: dict[str, Any],
-    near: Near,
+    near: NearFlags,
     strategy: Annotated[
         str | None, typer.Option(metavar="NAME", help="how to search [auto; branch-and-bound with --soft or --all]")
     ] = None,

@@ -40,12 +40,12 @@ LONGEST: Final = 1 << 28
 """Bytes of the longest line, or item of an array: some forty million words. More is no topic, and may never end."""
 
 
-class TooLongError(ValueError):
+class LongLineError(ValueError):
     """A line that is not read to its end, because it would fill the memory."""
 
 
 class NumberedLines(Iterator[tuple[int, bytes]]):
-    """Iterates over the lines of a stream with their numbers, from 1; raises `TooLongError` instead of a long one."""
+    """Iterates over the lines of a stream with their numbers, from 1; raises `LongLineError` instead of a long one."""
 
     def __init__(self, stream: BufferedReader) -> None:
         self._stream, self._number, self._held = stream, 0, b""
@@ -63,7 +63,7 @@ class NumberedLines(Iterator[tuple[int, bytes]]):
         if len(raw) >= LONGEST and not raw.endswith(b"\n"):
             while raw and not raw.endswith(b"\n"):
                 raw = self._stream.readline(LONGEST)
-            raise TooLongError(f"the line is longer than {LONGEST >> 20} MiB")
+            raise LongLineError(f"the line is longer than {LONGEST >> 20} MiB")
         return self._number, raw
 
     def begin(self) -> bytes:
@@ -122,7 +122,7 @@ def raw_lines(lines: NumberedLines, name: str) -> Iterator[Line | RawLine]:
                 continue
         except StopIteration:
             return
-        except TooLongError as error:
+        except LongLineError as error:
             number += 1
             yield Line(f"{name}:{number}", None, str(error))
             continue

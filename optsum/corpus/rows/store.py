@@ -40,7 +40,7 @@ _ADDED: Final = "INSERT INTO rows (topic, cell, part, status, at, row, sum) VALU
 _KNOWN: Final = "SELECT sum(status = 'error') FROM rows WHERE topic = ? AND cell = ?"
 
 
-class Answer(NamedTuple):
+class CellRows(NamedTuple):
     """The rows of one topic, searched in one way.
 
     Attributes
@@ -169,7 +169,7 @@ class RowStore(AbstractContextManager["RowStore"]):
         with self._told():
             return self._database.execute(question, values).fetchall()
 
-    def add(self, answers: Iterable[Answer]) -> None:
+    def add(self, answers: Iterable[CellRows]) -> None:
         """Add rows; all of them are durable when this returns, or none is.
 
         What was an error is replaced; what is finished is never touched.
@@ -204,15 +204,15 @@ class RowStore(AbstractContextManager["RowStore"]):
         """Add all rows of another store."""
         with other._told():
             found = other._database.execute("SELECT topic, cell, status, row FROM rows ORDER BY topic, cell, part")
-            batch: list[Answer] = []
+            batch: list[CellRows] = []
             for topic, cell, status, row in found:
                 if batch and batch[-1][:2] == (topic, cell):
-                    batch[-1] = Answer(topic, cell, (*batch[-1].rows, (status, row)))
+                    batch[-1] = CellRows(topic, cell, (*batch[-1].rows, (status, row)))
                     continue
                 if len(batch) >= 256:
                     self.add(batch)
                     batch = []
-                batch.append(Answer(topic, cell, ((status, row),)))
+                batch.append(CellRows(topic, cell, ((status, row),)))
             self.add(batch)
 
     def finished(self, topic: int) -> set[int]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from typing import Final, TypeVar
 
-from optsum.contracts.enumeration import Enumeration
+from optsum.contracts.enumeration import OptimaFields
 from optsum.contracts.frontier import Frontier, Reached, Step
 from optsum.contracts.result import Result, Status
 from optsum.contracts.shown import unit_text
@@ -90,13 +90,13 @@ def near_table(results: Iterable[Result]) -> Table:
     return table
 
 
-def _sets(all_: Enumeration) -> Cell:
+def _sets(all_: OptimaFields) -> Cell:
     """Return how many sets there are."""
     count, least = all_.count, "" if all_.complete else "at least "
     return Cell(least + (f"{count:,}" if count < 10**9 else f"{Decimal(count):.3e}"), count)
 
 
-def _in_all(all_: Enumeration) -> list[str]:
+def _in_all(all_: OptimaFields) -> list[str]:
     """Return how many units are in all, in some and in none of the sets."""
     if all_.always is None or all_.never is None or all_.units is None:
         return [number(None)] * 3

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
-from optsum.contracts.enumeration import Enumeration
+from optsum.contracts.enumeration import OptimaFields
 from optsum.contracts.result import Result
 from optsum.errors import UnsupportedError, visible
 from optsum.optima.counting import count_feasible, count_feasible_forest
 from optsum.optima.irredundant import Share
 from optsum.optima.nearness import Nearness
-from optsum.optima.optima import Names, Optima
+from optsum.optima.optima import Optima, UnitNames
 from optsum.problem.formulation import Task
 from optsum.problem.problem import Problem
 from optsum.running.all_optima import families
@@ -32,7 +32,7 @@ class Oracles(Optima):
     ----------
     result : Result
         The first of them as one result: objective, bound, status, text.
-    names : Names
+    names : UnitNames
         What the input calls the units.
     lengths, length_limits : tuple of int
         Of those units, and the least and largest sum of a selection's.
@@ -45,7 +45,7 @@ class Oracles(Optima):
     """
 
     result: Result
-    names: Names
+    names: UnitNames
     lengths: tuple[int, ...] = ()
     length_limits: tuple[int, int] = (0, 0)
     parents: Mapping[Any, Any] = field(default_factory=dict)
@@ -194,7 +194,7 @@ class Oracles(Optima):
             problems = [task.problem for task in self.tasks]
             near = families.near_of(self.nearness, problems, self.diagram, self.least, shares, seed)
         drawn = self.complete and bool(listed)
-        found = Enumeration(
+        found = OptimaFields(
             count=self.count if known else 0,
             complete=self.complete,
             units=len(self.units),

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final, Unpack
 
-from optsum.contracts.enumeration import Enumeration
+from optsum.contracts.enumeration import OptimaFields
 from optsum.contracts.result import Result, Status, Termination
 from optsum.corpus.given import AnyColumns, AnyTopics, topic_given
 from optsum.corpus.topic import Topic
@@ -17,7 +17,7 @@ from optsum.coverage.instance import Sense
 from optsum.errors import UnsupportedError
 from optsum.optima.diagram import Diagram
 from optsum.optima.nearness import Nearness
-from optsum.optima.optima import Names, Optima
+from optsum.optima.optima import Optima, UnitNames
 from optsum.options.keywords import Keywords
 from optsum.options.options import Options, check_solver_is_used, resolve
 from optsum.problem.formulation import Task
@@ -221,12 +221,14 @@ def _united(
     lengths = {name: size for oracles in families for name, size in zip(oracles.units, oracles.lengths, strict=True)}
     return replace(
         first,
-        result=result.changed(enumeration=Enumeration(count=diagram.count, complete=complete)),
+        result=result.changed(enumeration=OptimaFields(count=diagram.count, complete=complete)),
         diagram=diagram,
         bound=first.value if proven else max(first.bound, first.value + 1),
         complete=complete,
         termination="completed" if complete else result.termination.value,
-        names=Names(called, {name: members for oracles in families for name, members in oracles.names.members.items()}),
+        names=UnitNames(
+            called, {name: members for oracles in families for name, members in oracles.names.members.items()}
+        ),
         lengths=tuple(lengths[name] for name in called),
         length_limits=(first.length_limits[0], max(oracles.length_limits[1] for oracles in families)),
         parents={name: parent for oracles in families for name, parent in oracles.parents.items()},
@@ -334,7 +336,7 @@ class _NearBest:
         sets = [(oracles.diagram, oracles.units) for oracles in known]
         diagram = union_of(sets, self._units)[0] if threshold is not None else Diagram.of_sets([first])
         result = self._best.result.changed(
-            enumeration=Enumeration(count=diagram.count, complete=complete),
+            enumeration=OptimaFields(count=diagram.count, complete=complete),
             termination=Termination(self._stopped),
             seconds=clock() - self._began,
             nodes=self._nodes,
@@ -356,8 +358,8 @@ def _nothing(topic: Topic, setup: Setup, termination: Termination, seconds: floa
     """Return what is known of a problem that was not searched."""
     optima = Optima.of_sets([], 0, 1, complete=False, termination=termination.value)
     result = unsolved(topic.id, setup, termination, seconds=seconds)
-    result = result.changed(enumeration=Enumeration(count=0, complete=False))
-    return _with_names(optima, result=result, names=Names(()))
+    result = result.changed(enumeration=OptimaFields(count=0, complete=False))
+    return _with_names(optima, result=result, names=UnitNames(()))
 
 
 @postponing()
@@ -384,7 +386,7 @@ def _enumerated(task: Task, setup: Setup, nearness: Nearness | None, began: floa
     return _with_names(
         optima,
         result=finished(task, setup, result, began=began, built=built),
-        names=Names(task.units, task.members),
+        names=UnitNames(task.units, task.members),
         lengths=task.problem.lengths,
         length_limits=(task.problem.min_length, min(task.problem.max_length, sum(task.problem.lengths))),
         parents=task.parents,

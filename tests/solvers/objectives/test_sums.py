@@ -15,7 +15,7 @@ from optsum.solvers.objectives.sums import CellPrices, solve_sum
 
 from optsum.contracts.run import Limits
 from optsum.corpus.topic import as_topic
-from optsum.coverage.cell import Cell
+from optsum.coverage.cell import DenominatorBox
 from optsum.coverage.facility import Facility
 from optsum.coverage.instance import Combination, Coverage
 from optsum.options.options import resolve
@@ -153,7 +153,7 @@ def tenth(instance: Coverage) -> Weighted:
     return Weighted(tuple(range(many)), (Fraction(1),) * many, Fraction(1, 10), (2.0,) * many)
 
 
-def dozen(cell: Cell) -> list[Cell]:
+def dozen(cell: DenominatorBox) -> list[DenominatorBox]:
     """Return a cell split until there are about twelve."""
     cells = [cell]
     while len(cells) < 12 and (halves := cells[0].halves()):
@@ -194,7 +194,7 @@ def test_cells_and_their_windows_lose_no_selection() -> None:
     assert covered > 100
 
 
-def _in(cell: Cell, denominators: list[int]) -> bool:
+def _in(cell: DenominatorBox, denominators: list[int]) -> bool:
     held = [Fraction(d - constant) for d, constant in zip(denominators, cell.constants, strict=True)]
     if cell.quotient:
         found = [held[1] / held[0]]

@@ -1,9 +1,13 @@
-"""Covers: the fewest source sentences from which an abstract can be made.
+"""Covers: the fewest source sentences from which an abstract can be made, or the most of it within a budget.
 
 Hirao et al. 2004 (Text Summarization Challenge 3), section 3.1.1. To each sentence i of a human abstract correspond
 alternative sets of source sentences A_i1, A_i2, ...; an extract that holds one whole set says what the abstract says
 there. The smallest set of sentences that holds an alternative for every i is the "correct extract", and its size h is
 the number of sentences that a system is asked for.
+
+With a maximum length the question is turned round: which sentences within it support most of the abstract? That is
+maximum coverage with a knapsack (Khuller, Moss and Naor 1999), and where alternatives hold several sentences its
+generalization to sets that support together.
 
 A unit is a source sentence, a feature an abstract sentence that needs one copy, an occurrence an alternative.
 """
@@ -14,7 +18,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
-from optsum.corpus.alternatives import SentenceId, alternatives_of, in_order, texts_of
+from optsum.corpus.alternatives import (
+    Alternatives,
+    SentenceId,
+    alternatives_of,
+    claim_names,
+    in_order,
+    texts_of,
+    worth_of,
+)
 from optsum.corpus.topic import Topic
 from optsum.coverage.instance import Coverage, Joint, Sense
 from optsum.errors import InputError
@@ -42,10 +54,17 @@ class CoverModel:
         For each abstract sentence its alternatives, each the units that it needs.
     lengths : sequence of int
         What each unit counts.
+    worth : sequence of int, optional
+        With limits: what each abstract sentence is worth.
+    max_length, min_length : int, optional
+        Limits of the summed length, within which the most is supported; without a maximum the length is minimized.
     """
 
     clauses: Sequence[Sequence[Sequence[int]]]
     lengths: Sequence[int]
+    worth: Sequence[int] = ()
+    max_length: int | None = None
+    min_length: int = 0
 
     def logical(self) -> Any:
         """Return the model as the paper has it: ``s[u]`` is true if unit u is chosen, ``x[u]`` the same as 0 or 1.
@@ -61,11 +80,23 @@ class CoverModel:
         model.s = pyo.BooleanVar(model.U)
         for u in model.U:
             model.s[u].associate_binary_var(model.x[u])
-        model.size = pyo.Objective(expr=pyo.quicksum(self.lengths[u] * model.x[u] for u in model.U))
+        size = pyo.quicksum(self.lengths[u] * model.x[u] for u in model.U)
+        if self.max_length is None:
+            model.size = pyo.Objective(expr=size)
+        else:
+            model.y = pyo.Var(model.I, domain=pyo.Binary)
+            model.c = pyo.BooleanVar(model.I)
+            for i in model.I:
+                model.c[i].associate_binary_var(model.y[i])
+            supported = pyo.quicksum(self.worth[i] * model.y[i] for i in model.I)
+            model.supported = pyo.Objective(expr=supported, sense=pyo.maximize)
+            if len(self.lengths):
+                model.within = pyo.Constraint(expr=pyo.inequality(self.min_length, size, self.max_length))
 
         @model.LogicalConstraint(model.I)
         def C(m: Any, i: int) -> Any:  # noqa: N802 - as the paper calls it
-            return pyo.lor([pyo.land([m.s[u] for u in alternative]) for alternative in self.clauses[i]])
+            holds = pyo.lor([pyo.land([m.s[u] for u in alternative]) for alternative in self.clauses[i]])
+            return holds if self.max_length is None else m.c[i].implies(holds)
 
         return model
 
@@ -90,10 +121,13 @@ class CoverTask(Task):
         Text of each sentence that has one.
     lengths : mapping
         Length of each, in the unit of the limits.
+    claims : mapping
+        With a budget, what the input calls each abstract sentence that counts, and its alternatives.
     """
 
     texts: Mapping[SentenceId, Sentence] = field(repr=False)
     lengths: Mapping[SentenceId, int] = field(repr=False)
+    claims: Mapping[SentenceId, tuple[frozenset[SentenceId], ...]] = field(default_factory=dict, repr=False)
 
     def heads(self) -> Mapping[int, int]:
         """Return the unit of each sentence that is one, by its place among the sentences of the documents."""
@@ -107,14 +141,30 @@ class CoverTask(Task):
         return [LENGTH_OF[length_unit](self.texts[unit]) for unit in self.units]
 
     def length(self, selection: Selection) -> int | None:
-        """Return the length of the chosen sentences; None if one has no text."""
-        texts = self.decode(selection)
-        return None if texts is None else sum(map(self.lengths.__getitem__, self.name_units(selection)))
+        """Return the length of the chosen sentences; None if one has none."""
+        names = self.name_units(selection)
+        known = self.lengths.keys() >= set(names)
+        return sum(map(self.lengths.__getitem__, names)) if known and self.lengths else None
+
+    def found(self, selection: Selection) -> Mapping[str, Any]:
+        """Return, with a budget, the abstract sentences that a selection does not support."""
+        chosen = set(self.name_units(selection))
+        missed = [name for name, sets in self.claims.items() if not any(map(chosen.issuperset, sets))]
+        return {"missed": missed} if self.claims else {}
 
     def decode(self, selection: Selection) -> tuple[Sentence, ...] | None:
         """Return the chosen sentences; None if one has no text."""
         names = self.name_units(selection)
         return tuple(self.texts[name] for name in names) if self.texts and self.texts.keys() >= set(names) else None
+
+
+def _lengths_of(topic: Topic, units: Sequence[SentenceId], spec: Spec) -> dict[SentenceId, int]:
+    """Return the length of each sentence that has one: of texts, those that the topic gives, or 1 for each."""
+    if spec.length_unit == "sentences":
+        return dict.fromkeys((*texts_of(topic), *units), 1)
+    if not topic.documents and topic.lengths is not None and spec.length_unit == "given":
+        return dict(enumerate(topic.lengths))
+    return dict(zip(texts_of(topic), spec.lengths_of(topic), strict=True))
 
 
 @dataclass(frozen=True)
@@ -124,44 +174,59 @@ class Cover(Formulation):
     Parameters
     ----------
     weights : {"one", "length"}
-        What a sentence counts.
+        What a sentence counts, where as little as can be is chosen.
     uncoverable : {"error", "skip"}
-        What is done about an abstract sentence without any alternative.
+        What is done about an abstract sentence without any alternative; with a maximum length it is missed, or left
+        out.
+    max_length : int or "reference", optional
+        Within it the most abstract sentences are supported, instead of all by the fewest sentences.
     """
 
     weights: Literal["one", "length"] = "one"
     uncoverable: Literal["error", "skip"] = "error"
+    max_length: int | Literal["reference"] | None = None
 
     name: ClassVar[str] = "cover"
     summaries: ClassVar[str] = "covers"
-    about: ClassVar[str] = "fewest sentences from which an abstract can be made (TSC3, Hirao et al. 2004)"
+    about: ClassVar[str] = (
+        "fewest sentences from which an abstract can be made (TSC3, Hirao et al. 2004), or the most claims within a "
+        "length"
+    )
     sense: ClassVar[Sense] = Sense.MINIMIZE
     has_metric: ClassVar[bool] = False
-    flags: ClassVar[tuple[str, ...]] = ("weights", "uncoverable")
+    flags: ClassVar[tuple[str, ...]] = ("weights", "uncoverable", "max_length")
+
+    def __post_init__(self) -> None:
+        """Maximize what is supported if there is a budget."""
+        if self.max_length is not None:
+            object.__setattr__(self, "sense", Sense.MAXIMIZE)
 
     def build(self, topic: Topic, spec: Spec) -> CoverTask:
         """Return the problem of a topic.
 
         Units are the sentences that some alternative names, in document order; those that are in no document follow
-        in natural order of their names. Baselines that must see every sentence get all of the documents.
+        in natural order of their names. Baselines that must see every sentence get all of the documents, and so do
+        summaries of a minimum length.
 
         Raises
         ------
         InputError
             If the topic has no alternatives that can be used (`optsum.corpus.alternatives.alternatives_of`), or
-            sentences are to be weighted by length and there is no text.
+            sentences count by a length that they do not have.
         """
-        alternatives = alternatives_of(topic, self.uncoverable)
+        budget = self.max_length is not None
+        alternatives = alternatives_of(topic, "miss" if budget and self.uncoverable == "error" else self.uncoverable)
         texts = texts_of(topic)
         named = alternatives.corresponding
+        every = spec.keep_unmatched or spec.min_length > 0
         units: tuple[SentenceId, ...] = (
-            *(unit for unit in texts if unit in named or spec.keep_unmatched),
+            *(unit for unit in texts if unit in named or every),
             *in_order(named - texts.keys()),
         )
         number = {unit: place for place, unit in enumerate(units)}
         clauses = [[tuple(sorted(number[unit] for unit in chosen)) for chosen in sets] for sets in alternatives.sets]
-        of_texts = dict(zip(texts, spec.lengths_of(topic), strict=True))
-        lengths = self._weights(topic, units, of_texts)
+        all_lengths = _lengths_of(topic, units, spec)
+        lengths = self._weights(topic, units, all_lengths)
         occurrences: list[dict[int, int]] = [{} for _ in units]
         joints = []
         for feature, clause in enumerate(clauses):
@@ -170,30 +235,55 @@ class Cover(Formulation):
                     occurrences[chosen[0]][feature] = 1
                 else:
                     joints.append(Joint(feature, chosen))
-        instance = Coverage.of(lengths, occurrences, [[1]] * len(clauses), joints=tuple(joints), goal=Sense.MINIMIZE)
+        worth, claims = [1] * len(clauses), {}
+        limits: dict[str, Any] = {"goal": Sense.MINIMIZE}
+        if budget:
+            claims, of_each = self._claims(alternatives), worth_of(topic)
+            worth = [of_each[claim] for claim in alternatives.sentences]
+            total = sum(of_each[claim] for claim in claims)
+            if not total:
+                raise InputError(f"The weights of topic {topic.id!r} are all 0, so that nothing is worth choosing.")
+            limits = {"constants": (0, total), "min_length": spec.min_length, "max_length": spec.max_length}
+        instance = Coverage.of(lengths, occurrences, [[each] for each in worth], joints=tuple(joints), **limits)
+        model = CoverModel(clauses, lengths, worth, spec.max_length if budget else None, spec.min_length)
         return CoverTask(
             id=topic.id,
-            problem=CoverageProblem.of(instance, reference_model=CoverModel(clauses, lengths)),
+            problem=CoverageProblem.of(instance, reference_model=model),
             units=units,
             references=topic.references,
             analyzer=spec.analyzer,
             notes={"uncoverable": list(alternatives.uncoverable)} if alternatives.uncoverable else {},
             texts=texts,
-            lengths=of_texts,
+            lengths=all_lengths,
+            claims=dict(zip(claim_names(topic, claims), claims.values(), strict=True)),
         )
 
-    def _weights(self, topic: Topic, units: tuple[SentenceId, ...], of_texts: Mapping[SentenceId, int]) -> list[int]:
-        if self.weights == "one":
+    def _claims(self, alternatives: Alternatives) -> dict[int, tuple[frozenset[SentenceId], ...]]:
+        """Return the alternatives of each abstract sentence that counts, by its number."""
+        found = dict(zip(alternatives.sentences, alternatives.sets, strict=True))
+        if self.uncoverable == "error":
+            found |= dict.fromkeys(alternatives.uncoverable, ())
+        return dict(sorted(found.items()))
+
+    def _weights(self, topic: Topic, units: tuple[SentenceId, ...], lengths: Mapping[SentenceId, int]) -> list[int]:
+        if self.weights == "one" and self.max_length is None:
             return [1] * len(units)
-        if not of_texts.keys() >= set(units):
+        if not lengths.keys() >= set(units):
+            instead = "leave --weights at one" if self.max_length is None else "give --length-unit sentences"
             raise InputError(
-                f"Topic {topic.id!r} has no text for each sentence of its cover, so they have no length: leave "
-                "--weights at one."
+                f"Topic {topic.id!r} has no text for each sentence of its cover, so they have no length: {instead}."
             )
-        return [of_texts[unit] for unit in units]
+        return [lengths[unit] for unit in units]
 
     def goal(self, spec: Spec) -> str:
-        """Return what is minimized, in a few words."""
-        of = spec.length_unit if self.weights == "length" else "sentences"
+        """Return what is optimized, in a few words."""
         left_out = ", abstract sentences without any alternative left out" if self.uncoverable == "skip" else ""
+        if self.max_length is not None:
+            least = f", at least {spec.min_length}" if spec.min_length else ""
+            unit = spec.length_unit
+            longest = (
+                f"as many {unit} as the reference" if self.max_length == "reference" else f"{self.max_length} {unit}"
+            )
+            return f"most claims within {longest}{least}{left_out}"
+        of = spec.length_unit if self.weights == "length" else "sentences"
         return f"minimum cover, as few {of} as can be{left_out}"

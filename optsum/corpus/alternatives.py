@@ -1,4 +1,4 @@
-"""Which sets of source sentences say what a sentence of the abstract says: a topic's ``cover``, checked.
+"""Which sets of source sentences say what a sentence of the abstract, or a claim, says: a topic's ``cover``, checked.
 
 Hirao et al. 2004 (TSC3), Table 1: the alternatives A_i1, A_i2, ... of abstract sentence i.
 """
@@ -10,7 +10,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
-from typing import TYPE_CHECKING, TypeAlias
+from math import lcm
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from optsum.corpus.topic import Topic
 from optsum.errors import InputError
@@ -19,7 +20,18 @@ from optsum.text.tokenizers import Sentence
 if TYPE_CHECKING:
     from optsum.corpus.systems import System
 
-__all__ = ["SentenceId", "alternatives_of", "check_extract", "in_order", "sentences_of", "text_of", "texts_of"]
+__all__ = [
+    "Alternatives",
+    "SentenceId",
+    "alternatives_of",
+    "check_extract",
+    "claim_names",
+    "in_order",
+    "sentences_of",
+    "text_of",
+    "texts_of",
+    "worth_of",
+]
 
 SentenceId: TypeAlias = int | str
 """What the input calls a source sentence: a unit number, or a name of any kind."""
@@ -55,8 +67,8 @@ def alternatives_of(topic: Topic, uncoverable: str = "error") -> Alternatives:
     Parameters
     ----------
     uncoverable : str
-        What is done about abstract sentences without any alternative: "error", or "skip", which leaves them out and
-        names them.
+        What is done about abstract sentences without any alternative: "error"; "skip", which leaves them out and names
+        them; or "miss", which names them and lets there be no others.
 
     Raises
     ------
@@ -84,12 +96,27 @@ def alternatives_of(topic: Topic, uncoverable: str = "error") -> Alternatives:
             lacking.append(number)
     found = Alternatives(tuple(sentences), tuple(sets), tuple(lacking))
     _check_ids(topic, found.corresponding)
-    if lacking and (uncoverable == "error" or not sentences):
+    if lacking and uncoverable != "miss" and (uncoverable == "error" or not sentences):
         skip = "" if not sentences else " Leave such sentences out with --uncoverable skip."
         raise InputError(f"In topic {topic.id!r} {_named(lacking)} no alternative, so nothing covers it.{skip}")
-    if not sentences:
+    if not topic.cover:
         raise InputError(f"The cover of topic {topic.id!r} is empty: give the alternatives of each abstract sentence.")
     return found
+
+
+def claim_names(topic: Topic, numbers: Iterable[int]) -> list[SentenceId]:
+    """Return what the input calls abstract sentences (``meta.abstract_ids``), or their numbers."""
+    names: Any = topic.meta.get("abstract_ids")
+    named = isinstance(names, list | tuple) and topic.cover is not None and len(names) == len(topic.cover)
+    return [names[number] if named else number for number in numbers]
+
+
+def worth_of(topic: Topic) -> list[int]:
+    """Return what each abstract sentence is worth: 1, or the topic's ``weights`` times their common denominator."""
+    if topic.weights is None:
+        return [1] * len(topic.cover or ())
+    common = lcm(*(weight.denominator for weight in topic.weights))
+    return [int(weight * common) for weight in topic.weights]
 
 
 def _named(numbers: Sequence[int]) -> str:

@@ -6,6 +6,7 @@ import logging
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Self, TypeAlias
@@ -182,6 +183,8 @@ class Topic:
         Of each sentence, where lengths are given (``--length-unit given``).
     start : tuple, optional
         A selection that searches begin with, in the numbering of the input.
+    weights : tuple of Fraction or None
+        What each sentence of the abstract is worth, where a cover has a budget.
     sentences : tuple of sentences
         Those of all documents, in order: sentence u is unit u.
     """
@@ -197,6 +200,7 @@ class Topic:
     problem: Any = field(default=None, repr=False, compare=False)
     lengths: tuple[int, ...] | None = field(default=None, repr=False)
     start: tuple[Any, ...] | None = field(default=None, repr=False, compare=False)
+    weights: tuple[Fraction, ...] | None = field(default=None, repr=False)
     sentences: Text = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -247,9 +251,10 @@ def as_topic(
     ----------
     obj : mapping or Topic
         With ``id`` (text or a whole number), ``documents`` and ``references`` (lists of sentence lists or of
-        raw texts, or one raw text), and perhaps ``meta``, ``cover``, ``parses``, ``lengths`` and ``vectors``
-        (docs/topics.md). With ``cover``, documents and references may be absent. Other keys are passed over. Or a
-        record with the columns of a well-known data set, or with `columns`. A `Topic` is returned as it is.
+        raw texts, or one raw text), and perhaps ``meta``, ``cover`` or ``supports``, ``weights``, ``parses``,
+        ``lengths`` and ``vectors`` (docs/topics.md). With a cover, documents and references may be absent. Other keys
+        are passed over. Or a record with the columns of a well-known data set, or with `columns`. A `Topic` is returned
+        as it is.
     language : str
         By whose rules raw texts are split.
     splitter : str or callable
@@ -347,21 +352,28 @@ def _topic(obj: Mapping[Any, Any], columns: Columns | None, reading: Reading, so
         raise InputError(f'the topic has no "id"; {_keys(obj)}{advice_for(obj) if OWN.isdisjoint(obj) else ""}')
     name = as_id(obj["id"], "the id of a topic")
     try:
-        cover = _cover(obj.get("cover"))
-        documents = _texts(obj, "documents", columns, reading, optional=cover is not None)
-        references = _texts(obj, "references", columns, reading, optional=cover is not None)
-        meta = _meta(obj.get("meta"))
-        units = sum(map(len, documents))
-        parses, lengths = _parses(obj.get("parses"), units), _lengths(obj.get("lengths"), units)
+        cover, meta, supports = _cover(obj.get("cover")), _meta(obj.get("meta")), _supports(obj)
+        covered = cover is not None or supports is not None
+        documents = _texts(obj, "documents", columns, reading, optional=covered)
+        references = _texts(obj, "references", columns, reading, optional=covered)
+        units, weights = sum(map(len, documents)), _worth(obj.get("weights"))
+        if supports is not None:
+            passages = meta.get("sentence_ids", range(units)) if documents else range(len(supports))
+            names, claims = _claims(supports, references, meta, weights)
+            cover = _supported(supports, passages, names, claims)
+            meta = meta if names is None else {**meta, "abstract_ids": list(names)}
+        _check_weights(weights, cover)
+        parses = _parses(obj.get("parses"), units)
+        lengths = _lengths(obj.get("lengths"), units if documents or supports is None else len(supports))
         if reading.source_words is not None:
-            documents = _first_words(documents, reading.source_words, whole=cover is not None or "vectors" in obj)
+            documents = _first_words(documents, reading.source_words, whole=covered or "vectors" in obj)
             units = sum(map(len, documents))
             parses = None if parses is None else parses[:units]
             lengths = None if lengths is None else lengths[:units]
         vectors = _vectors(obj.get("vectors"), units, references)
     except InputError as error:
         raise InputError(f"topic {name!r}: {error}") from None
-    return Topic(name, documents, references, meta, cover, parses, source, vectors, lengths=lengths)
+    return Topic(name, documents, references, meta, cover, parses, source, vectors, lengths=lengths, weights=weights)
 
 
 def _instance(obj: Mapping[str, Any], source: str) -> Topic:
@@ -651,18 +663,119 @@ def _cover(value: object) -> Cover | None:
     )
 
 
-def _list(value: object, where: str) -> list[Any] | tuple[Any, ...]:
-    if not isinstance(value, list | tuple):
+def _supports(obj: Mapping[Any, Any]) -> list[list[int | str]] | None:
+    """Return the claims that each passage supports."""
+    if obj.get("supports") is None:
+        return None
+    if obj.get("cover") is not None:
+        raise InputError('it has both "cover" and "supports"; give one of them')
+    found, about = [], "supports is a list, per passage, of the claims that it supports"
+    for place, claims in enumerate(_list(obj["supports"], '"supports"', about)):
+        named = enumerate(_list(claims, f"supports[{place}]", about))
+        found.append(list(dict.fromkeys(_unit(one, f"supports[{place}][{k}]", "claim") for k, one in named)))
+    return found
+
+
+def _supported(
+    supports: Sequence[Sequence[int | str]],
+    passages: Sequence[int | str],
+    names: Sequence[int | str] | None,
+    count: int,
+) -> Cover:
+    """Return a cover whose alternatives are the passages that support each claim.
+
+    Parameters
+    ----------
+    passages : sequence
+        What each passage is called.
+    names : sequence or None
+        What each claim is called; None where claims are numbered from 0.
+    count : int
+        How many claims there are.
+    """
+    if len(passages) != len(supports):
         raise InputError(
-            f"{where} is {json_type(value)}; cover is a list, per abstract sentence, of alternatives, each a list of "
-            "units"
+            f"supports has {len(supports)} lists, but the documents have {len(passages)} passages; give one for each, "
+            "and each passage as one string of a list in a list"
         )
+    places = {name: number for number, name in enumerate(range(count) if names is None else names)}
+    found: list[list[tuple[int | str, ...]]] = [[] for _ in range(count)]
+    for passage, claims in zip(passages, supports, strict=True):
+        for claim in claims:
+            if claim not in places:
+                called = "numbered from 0" if names is None else "listed in meta.abstract_ids"
+                raise InputError(f"supports names the claim {claim!r:.40}, but there are {count}, {called}")
+            found[places[claim]].append((passage,))
+    return tuple(map(tuple, found))
+
+
+def _claims(
+    supports: Sequence[Sequence[int | str]],
+    references: tuple[Text, ...],
+    meta: Mapping[str, Any],
+    weights: Sequence[Fraction] | None,
+) -> tuple[Sequence[int | str] | None, int]:
+    """Return what claims are called, if not by their numbers, and how many there are.
+
+    Those that ``meta.abstract_ids`` lists; else as many as there are weights, or sentences of the one reference, or as
+    passages name.
+    """
+    named = list(dict.fromkeys(claim for claims in supports for claim in claims))
+    names = meta.get("abstract_ids")
+    if names is not None:
+        if not isinstance(names, list | tuple) or len(set(map(str, names))) != len(names):
+            raise InputError("meta.abstract_ids is no list of different names; name each claim there once")
+        return names, len(names)
+    if named and all(isinstance(claim, str) for claim in named):
+        if weights is not None or len(references) == 1:
+            raise InputError("supports names claims by text; list them all, in order, in meta.abstract_ids")
+        return named, len(named)
+    if weights is not None:
+        return None, len(weights)
+    most = max([claim for claim in named if isinstance(claim, int)], default=-1) + 1
+    sentences = len(references[0]) if len(references) == 1 else most
+    if most > sentences:
+        raise InputError(
+            f"supports names the claim {most - 1}, but the reference has {sentences} sentences; give weights, one a "
+            "claim, if these are no claims"
+        )
+    return None, sentences
+
+
+def _worth(value: object) -> tuple[Fraction, ...] | None:
+    """Return what claims are worth: whole numbers, or decimals as they are written, taken exactly."""
+    if value is None:
+        return None
+    found = []
+    for place, number in enumerate(_list(value, '"weights"', "weights are a list of numbers, one a claim")):
+        usable = isinstance(number, int | float | Fraction) and not isinstance(number, bool)
+        if not usable or not 0 <= number <= _HEAVIEST:
+            raise InputError(f"weights[{place}] is {number!r:.40}; give a number from 0 to {_HEAVIEST}")
+        found.append(Fraction(str(number)))
+    return tuple(found)
+
+
+_HEAVIEST: Final = 10**9
+
+
+def _check_weights(weights: Sequence[Fraction] | None, cover: Cover | None) -> None:
+    if weights is not None and len(weights) != len(cover or ()):
+        raise InputError(f"the number of weights is {len(weights)}, but that of claims {len(cover or ())}")
+
+
+def _list(
+    value: object,
+    where: str,
+    about: str = "cover is a list, per abstract sentence, of alternatives, each a list of units",
+) -> list[Any] | tuple[Any, ...]:
+    if not isinstance(value, list | tuple):
+        raise InputError(f"{where} is {json_type(value)}; {about}")
     return value
 
 
-def _unit(value: object, where: str) -> int | str:
+def _unit(value: object, where: str, what: str = "sentence") -> int | str:
     if isinstance(value, bool) or not isinstance(value, int | str):
-        raise InputError(f"{where} is {json_type(value)}; give the number or the id of a sentence")
+        raise InputError(f"{where} is {json_type(value)}; give the number or the id of a {what}")
     return value
 
 
@@ -686,6 +799,8 @@ def topic_to_json(topic: Topic) -> dict[str, Any]:
     }
     if topic.cover is not None:
         found["cover"] = [[list(chosen) for chosen in alternatives] for alternatives in topic.cover]
+    if topic.weights is not None:
+        found["weights"] = [int(one) if one.denominator == 1 else float(one) for one in topic.weights]
     if topic.parses is not None:
         found["parses"] = list(topic.parses)
     if topic.lengths is not None:

@@ -146,10 +146,12 @@ class SolveKeywords(TextKeywords, total=False):
     """Keep sentences without any counted n-gram as units [False]."""
 
     weights: Literal["one", "length"] | None
-    """Cover: every sentence counts one, or its length in the length unit [one]."""
+    """Cover of all: every sentence counts one, or its length in the length unit [one]."""
 
     uncoverable: Literal["error", "skip"] | None
-    """Cover: an abstract sentence without any alternative is an error, or left out and reported [error]."""
+    """Cover: an abstract sentence without any alternative is an error (missed, with a maximum length), or left out
+    and reported [error].
+    """
 
     chunk_profile: Literal["strict", "paper"] | None
     """Compressive: what can be left out; strict keeps subjects and objects with their verb [strict]."""

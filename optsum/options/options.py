@@ -155,10 +155,12 @@ class Options(Model):
     )
     keep_unmatched: bool = Field(default=False, description="keep sentences without any counted n-gram as units")
     weights: Literal["one", "length"] = Field(
-        "one", description="cover: every sentence counts one, or its length in the length unit"
+        "one", description="cover of all: every sentence counts one, or its length in the length unit"
     )
     uncoverable: Literal["error", "skip"] = Field(
-        "error", description="cover: an abstract sentence without any alternative is an error, or left out and reported"
+        "error",
+        description="cover: an abstract sentence without any alternative is an error (missed, with a maximum length), "
+        "or left out and reported",
     )
     chunk_profile: Literal["strict", "paper"] = Field(
         "strict", description="compressive: what can be left out; strict keeps subjects and objects with their verb"
@@ -387,9 +389,9 @@ def _check_sense(options: Options) -> None:
     formulation = options.formulated()
     shortest = formulation.sense is Sense.MINIMIZE
     if shortest and (options.max_length is not None or options.min_length):
-        raise OptionError(
-            f"A {formulation.name} is as short as it can be, so it takes no --max-length and no --min-length."
-        )
+        budget = "max_length" in formulation.flags
+        neither = "no --min-length without a --max-length" if budget else "no --max-length and no --min-length"
+        raise OptionError(f"A {formulation.name} is as short as it can be, so it takes {neither}.")
     if not formulation.has_metric and options.references in {"each", "best", "agreed"}:
         raise OptionError(f"A {formulation.name} is not measured against references one by one: leave --references.")
     if options.max_length == "reference" and not (formulation.reads_topics and options.length_unit != "given"):

@@ -8,6 +8,7 @@ from typing import Final
 
 from optsum._version import __version__
 from optsum.corpus.vectors.npz import digest_of_vectors
+from optsum.coverage.instance import Sense
 from optsum.metrics.names import parse_metric
 from optsum.options.model import ScoreOptions
 from optsum.options.options import Options
@@ -31,14 +32,17 @@ def signature(options: Options, tokenizer: str) -> str:
     parts = {"form": options.formulation}
     if formulation.has_metric:
         parts |= {"metric": options.metric, "of": options.measure, "refs": options.references} | _texts(options)
+    if formulation.sense is Sense.MAXIMIZE and formulation.reads_topics:
         whose = "" if options.length_tokenizer is None else f" of {options.length_tokenizer}"
         parts["len"] = f"{options.min_length}-{longest} {options.length_unit}{whose}"
+    if formulation.has_metric:
         if any(part.of_texts for part in parse_metric(options.metric).components):
             parts |= {**_analysis(options, tokenizer), "in": options.boundaries}
         else:  # vectors that come with the topics, or from a model, are not known here
             vectors = "own" if options.vectors is None else _digest(options.vectors)
             parts |= {"unit": str(options.similarity_unit), "vectors": vectors}
-    own = {name: getattr(options, name) for name in (*_SIDES, *formulation.flags)} | dict(options.formulation_options)
+    flags = [name for name in formulation.flags if name != "max_length"]
+    own = {name: getattr(options, name) for name in (*_SIDES, *flags)} | dict(options.formulation_options)
     return _line({**parts, **{name: str(value) for name, value in own.items() if value is not None}})
 
 

@@ -111,6 +111,11 @@ class Task(ABC):
         """Return the length of a selection, in the length unit; None where that needs a text that the input lacks."""
         return self.problem.length(selection)
 
+    def found(self, selection: Selection) -> Mapping[str, Any]:
+        """Return further fields of the row of a selection: here none."""
+        del selection
+        return {}
+
     @abstractmethod
     def decode(self, selection: Selection) -> tuple[Sentence, ...] | None:
         """Return the text of a selection, in document order; None where the input has none."""

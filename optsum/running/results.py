@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
 from optsum.contracts.result import Result, Termination, Timing
 from optsum.corpus.topic import Topic
+from optsum.coverage.instance import Sense
 from optsum.options.signature import signature
 from optsum.problem.formulation import Task
 from optsum.running.setup import Setup
@@ -35,6 +37,7 @@ def finished(
         Of the topic (`count_sentences`).
     """
     found: dict[str, Any] = {} if sentence_count is None else {"sentence_count": sentence_count}
+    more: Mapping[str, Any] = {}
     if result.selection is not None:
         found["selection"] = task.name_units(result.selection)
         found["length"] = task.length(result.selection)
@@ -46,8 +49,9 @@ def finished(
                 for name, score in scores.items()
             }
         totals = task.problem.totals(result.selection)
-        if len(totals) == 2 and setup.blank.metric is not None:
+        if len(totals) == 2 and setup.formulation.sense is Sense.MAXIMIZE and setup.formulation.reads_topics:
             found["numerator"], found["denominator"] = totals
+        more = task.found(result.selection)
     statistics, ended = result.statistics, clock()
     return result.changed(
         id=task.id,
@@ -59,7 +63,11 @@ def finished(
         statistics={**statistics, **task.notes} if task.notes else statistics,
         config_hash=setup.blank.config_hash,
         signature=_signature(setup, task.analyzer.tokenizer),
-        extra={**result.extra, **{name: statistics[name] for name in ("ran", "feasible") if name in statistics}},
+        extra={
+            **result.extra,
+            **more,
+            **{name: statistics[name] for name in ("ran", "feasible") if name in statistics},
+        },
         **found,
     )
 

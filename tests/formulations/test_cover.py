@@ -169,7 +169,7 @@ def test_lengths_need_text() -> None:
 
 
 @pytest.mark.parametrize(
-    "options", [{"max_length": 3}, {"min_length": 1}, {"references": "each"}, {"preset": "hirao-r1"}]
+    "options", [{"min_length": 1}, {"references": "each"}, {"max_length": 3, "references": "best"}]
 )
 def test_options_that_say_nothing_for_covers(options: dict[str, Any]) -> None:
     with pytest.raises(OptionError, match="cover"):

@@ -37,7 +37,7 @@ def test_flags_reach_the_formulation_that_takes_them() -> None:
             {**RECALL, "formulation": "compressive", "formulation_options": ["chunk-rules=x"]},
             "a flag of its own: give chunk_rules",
         ),
-        ({"formulation": "cover", "max_length": 3}, "A cover is as short as it can be"),
+        ({"formulation": "cover", "min_length": 3}, "no min_length without a max_length"),
         ({"formulation": "cover", "references": "each"}, "leave references"),
         ({"formulation": "covr"}, "did you mean cover"),
     ],

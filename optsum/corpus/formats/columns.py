@@ -104,9 +104,9 @@ def value_at(record: Any, path: Path) -> Any:
 
 
 _TEXTS: Final = ("documents", "references")
-_KEYS: Final = ("id", *_TEXTS, "cover", "parses", "meta")
+_KEYS: Final = ("id", *_TEXTS, "cover", "supports", "weights", "lengths", "parses", "meta")
 
-OWN: Final = frozenset({"documents", "cover"})
+OWN: Final = frozenset({"documents", "cover", "supports"})
 """Keys by which a topic of optsum's own is known."""
 
 WELL_KNOWN: Final[tuple[tuple[str, str], ...]] = (
@@ -253,7 +253,7 @@ def parse_columns(given: str | Mapping[str, str]) -> Columns:
         if key in paths:
             raise OptionError(f"--map says twice where {key!r} is: say it once.")
         paths[key] = parse_path(path)
-    if "cover" not in paths and (lacking := [key for key in _TEXTS if key not in paths]):
+    if paths.keys().isdisjoint({"cover", "supports"}) and (lacking := [key for key in _TEXTS if key not in paths]):
         raise OptionError(f"--map does not say where the {lacking[0]} are: give {lacking[0]}=COLUMN too.")
     halved = [halves for path in paths.values() if (halves := split_at(path)) is not None]
     if len({place for place, _ in halved}) > 1:

@@ -125,10 +125,10 @@ class Setting:
         return self._kind is not None and self._kind.sense is Sense.MINIMIZE
 
     @cached_property
-    def _kind(self) -> type[Formulation] | None:
+    def _kind(self) -> Formulation | type[Formulation] | None:
         """The formulation; None for somebody's own where rows do not say how its topics are read."""
         if self.setup is not None:
-            return type(self.setup.formulation)
+            return self.setup.formulation
         return FORMULATIONS.load(self.formulation) if self.formulation in FORMULATIONS.builtin else None
 
     @property
@@ -160,6 +160,8 @@ class Setting:
         if not self.setup.formulation.reads_topics:
             return self.setup.formulation.about
         if not self.setup.formulation.has_metric:
+            if not self.minimizes:
+                return f"{what}: {self.setup.formulation.goal(options.spec())}"
             return f"{what} of as few {options.length_unit if options.weights == 'length' else 'sentences'} as can be"
         if options.max_length is None:
             size = f"{what} of any length"

@@ -354,7 +354,8 @@ def resolve_frontier(
         most = Lengths.given(lengths, None).of[-1]
         given = {**given, "max_length": most}
     options = resolve(given, config=config, strategy=prover_of(given))
-    if options.formulated().sense is Sense.MINIMIZE:
+    formulation = options.formulated()
+    if formulation.sense is Sense.MINIMIZE and "max_length" not in formulation.flags:
         raise UnsupportedError(f"A {options.formulation} has no maximum length, so it has no frontier over lengths.")
     if options.references == "best":
         raise UnsupportedError("The best of several references has no frontier of its own: use --references each.")

@@ -143,7 +143,7 @@ def test_a_node_limit_leaves_a_band(tmp_path: Path) -> None:
         ({"lengths": []}, "from 1"),
         ({"max_length": 5, "strategy": "greedy"}, "proves nothing"),
         ({"max_length": 5, "references": "best"}, "references each"),
-        ({"formulation": "cover"}, "no maximum length"),
+        ({"formulation": "cover"}, "A frontier needs lengths"),
     ],
 )
 def test_what_has_no_frontier_is_refused(given: dict[str, Any], message: str) -> None:

@@ -6,6 +6,7 @@ So the site needs no other host, and can be read from ``file://``.
 import re
 from collections.abc import Iterator
 from html import unescape
+from textwrap import fill
 from typing import Any
 
 from latex2mathml.converter import convert
@@ -50,29 +51,80 @@ def on_files(files: Any, config: Any) -> Any:
 
 
 def command_line() -> Iterator[str]:
-    """Yield the help of every command."""
+    """Yield the help of every command; flags that several have are described once."""
+    from collections import Counter
+
+    from optsum.cli.app import _COMMANDS, _GROUPS
+
+    helps = dict(_helps())
+    uses = Counter(record for _, _, flags in helps.values() for record in flags.items())
+    shared = [record for record, count in uses.items() if count >= _SEVERAL]
+    titles = {name: title for title, names in _GROUPS.items() for name in names}
+    sections = {
+        title: [each for each in shared if titles.get(each[0], "More") == title] for title in (*_GROUPS, "More")
+    }
+    yield "# The command line\n"
+    yield "The help of each command. Flags that several commands have are described [once](#shared-flags)."
+    yield "Exit statuses are described in [Results](../results.md).\n"
+    yield "| | |\n|---|---|"
+    yield from (f"| [`optsum {name}`](#optsum-{name}) | {_cell(about)} |" for name, about in _COMMANDS.items())
+    for title, (usage, about, flags) in helps.items():
+        yield f"\n## `{title}`\n\n```text\n{usage}\n\n{about}\n```\n"
+        yield from _flags([record for record in flags.items() if record not in shared])
+        has = [_has(name, section, flags) for name, section in sections.items()]
+        yield "\nShared flags: " + "; ".join(filter(None, has)) + ".\n"
+    yield "\n## Shared flags\n"
+    for title, section in sections.items():
+        yield f"\n### {title}\n"
+        yield from _flags(section)
+
+
+_SEVERAL = 3
+"""So many commands share a flag before it is described apart."""
+
+
+def _has(title: str, section: list[Any], flags: dict[str, Any]) -> str:
+    """Say which flags of a section a command has, in the shorter way."""
+    own = [record for record in section if record in flags.items()]
+    missing = [record for record in section if record[0] not in flags]
+    link = f"[{title}](#{title.lower()})"
+    if not own:
+        return ""
+    if not missing:
+        return f"all of {link}"
+    names = [f"`{flag[0].split()[0].rstrip(',')}`" for _, flag in min(own, missing, key=len)]
+    return f"of {link} " + ("" if len(own) <= len(missing) else "all but ") + ", ".join(names)
+
+
+def _flags(records: list[Any]) -> Iterator[str]:
+    if records:
+        yield "| flag | |\n|---|---|"
+        yield from (f"| `{_cell(flag[0], code=True)}` | {_cell(flag[1])} |" for _, flag in records)
+
+
+def _helps() -> Iterator[tuple[str, tuple[str, str, dict[str, Any]]]]:
+    """Yield for each command its usage, what it is about, and a record of each flag by its parameter."""
     import typer
 
     from optsum.cli.app import _COMMANDS, _app
 
-    yield "# The command line\n"
-    yield "What `--help` says of each command. Exit statuses and limits are described in [Results](../results.md).\n"
     main = typer.main.get_command(_app())
     above = main.make_context("optsum", [], resilient_parsing=True)
-    yield from _help("optsum", main, above)
     for name in _COMMANDS:
         command = main.load(name)
         under = command.make_context(name, [], parent=above, resilient_parsing=True)
-        yield from _help(f"optsum {name}", command, under)
+        yield f"optsum {name}", _help(command, under)
         if hasattr(command, "load"):
             for each in command.list_commands(under):
                 single = command.load(each)
                 below = single.make_context(each, [], parent=under, resilient_parsing=True)
-                yield from _help(f"optsum {name} {each}", single, below)
+                yield f"optsum {name} {each}", _help(single, below)
 
 
-def _help(title: str, command: Any, context: Any) -> Iterator[str]:
-    yield f"## `{title}`\n\n```text\n{command.get_help(context)}\n```\n"
+def _help(command: Any, context: Any) -> tuple[str, str, dict[str, Any]]:
+    records = {str(each.name): each.get_help_record(context) for each in command.get_params(context)}
+    about = "\n\n".join(fill(" ".join(each.split()), 78) for each in (command.help or "").split("\n\n"))
+    return command.get_usage(context), about.strip(), {name: record for name, record in records.items() if record}
 
 
 def options() -> Iterator[str]:
@@ -112,5 +164,6 @@ def presets() -> Iterator[str]:
         yield ""
 
 
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|").replace("<", "&lt;").replace("[", "\\[")
+def _cell(text: str, *, code: bool = False) -> str:
+    text = text.replace("|", "\\|")
+    return text if code else text.replace("<", "&lt;").replace("[", "\\[")

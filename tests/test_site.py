@@ -7,7 +7,9 @@ import re
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
@@ -68,7 +70,9 @@ def test_a_formula_that_cannot_be_typeset_is_refused(monkeypatch: pytest.MonkeyP
 
 
 def test_the_reference_is_whole(site: Path) -> None:
-    from optsum.cli.app import _COMMANDS
+    from typer.main import get_command
+
+    from optsum.cli.app import _COMMANDS, _app
     from optsum.options.options import Options
     from optsum.options.presets import PRESETS
 
@@ -80,18 +84,68 @@ def test_the_reference_is_whole(site: Path) -> None:
     assert "optsum study hirao" in lines
     assert [name for name in Options.model_fields if f"<code>{name}</code>" not in options] == []
     assert [name for name in PRESETS if f"<code>{name}</code>" not in presets] == []
-    python = (site / "reference" / "python.html").read_text(encoding="utf-8")
-    assert "optsum.running.topics.solve" in python
-    assert "summaries" in python
+    main = get_command(_app())
+    context = main.make_context("optsum", [], resilient_parsing=True)
+    for name in _COMMANDS:
+        command = main.load(name)
+        flags = [flag for each in command.get_params(context) for flag in each.opts if flag.startswith("--")]
+        assert [flag for flag in flags if not re.search(rf"<code>[^<]*{flag}\b", lines)] == [], name
+    assert (
+        max(Counter(re.findall(r"<tr>.*?</tr>", lines, re.DOTALL)).values()) <= 2
+    )  # three that share a flag link to it
+
+
+def test_every_public_name_has_an_entry_under_its_public_path(site: Path) -> None:
+    import optsum
+    import optsum.testing
+
+    pages = "".join(page.read_text(encoding="utf-8") for page in (site / "reference" / "python").glob("*.html"))
+    titles = " ".join(re.sub(r"<[^>]+>", "", title) for title in re.findall(r"<h3.*?</h3>", pages, re.DOTALL))
+    public = [*(f"optsum.{name}" for name in optsum.__all__), *(f"optsum.testing.{n}" for n in optsum.testing.__all__)]
+    assert [name for name in public if not re.search(rf"{re.escape(name)}\b", titles) and "__" not in name] == []
+    assert "summaries" in pages
+
+
+TASKS = {
+    "install": "how-to/install",
+    "label parquet": "tutorials/label-a-data-set",
+    "dataset map": "how-to/data-sets",
+    "tokens of a model": "how-to/tokens",
+    "gurobi": "how-to/swap-the-solver",
+    "german": "how-to/other-languages",
+    "chinese": "how-to/other-languages",
+    "rouge-score": "how-to/rouge-score",
+    "all optima": "how-to/all-optima",
+    "data frame": "how-to/frames",
+}
+"""What people look for, and the page that tells it."""
+
+
+def test_tasks_are_two_clicks_away(site: Path) -> None:
+    start = re.search(r"<article.*</article>", (site / "index.html").read_text(encoding="utf-8"), re.DOTALL)
+    assert start is not None
+    assert [page for page in TASKS.values() if f'href="{page}.html' not in start[0]] == []
+
+
+@pytest.mark.parametrize("words", TASKS)
+def test_search_finds_the_how_to_first(site: Path, tmp_path: Path, words: str) -> None:
+    found = re.findall(r'<a href="([^"]+)"[^>]*class="md-search-result__link', searched(site, tmp_path, words))
+    assert TASKS[words] in found[0]
 
 
 def test_it_is_searched_from_a_file(site: Path, tmp_path: Path) -> None:
+    assert "md-search-result__article" in searched(site, tmp_path, "knapsack")
+
+
+def searched(site: Path, folder: Path, words: str) -> str:
+    """Return the page as Chromium shows it with what a search for these words finds."""
     browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if browser is None:
         pytest.skip("there is no Chromium here")
     done = subprocess.run(
-        [browser, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path}", "--dump-dom",
-         "--virtual-time-budget=10000", f"file://{site}/index.html?q=knapsack"],
+        [browser, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={folder}", "--dump-dom",
+         "--virtual-time-budget=10000", f"file://{site}/index.html?q={quote(words)}"],
         capture_output=True, text=True, check=False, timeout=120,
     )  # fmt: skip
-    assert "md-search-result__article" in done.stdout, done.stderr[-2000:]
+    assert done.returncode == 0, done.stderr[-2000:]
+    return done.stdout

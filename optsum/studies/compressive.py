@@ -30,7 +30,7 @@ from optsum.studies.base import (
     with_references,
     without_interruption,
 )
-from optsum.studies.submitted import Submitted, score_of, summaries_of
+from optsum.studies.submitted import Cut, MaxBytes, MaxWords, Submitted, score_of, summaries_of
 from optsum.text.lengths import joined, word_count
 from optsum.text.tokenizers import Sentence
 
@@ -65,6 +65,8 @@ class CompressiveStudy(Study):
     )
     stem: Annotated[bool, Field(description="Porter stemming, as the paper")] = True
     strategy: Annotated[str, Field(description="how oracles are searched")] = "branch-and-bound"
+    max_words: MaxWords = None
+    max_bytes: MaxBytes = None
     time_limit: Seconds = TIME_LIMIT
     show: Annotated[int, Field(ge=0, description="of how many topics summaries are shown side by side")] = 1
     workers: Workers = 1
@@ -84,7 +86,11 @@ class CompressiveStudy(Study):
 
     def work(self) -> Callable[[Submitted], list[Row]]:
         """Return what makes the rows of a topic: its references, its oracles, its systems."""
-        return partial(_rows, setups={name: setup for name, (setup,) in self._setups().items()})
+        return partial(_rows, setups={name: setup for name, (setup,) in self._setups().items()}, cut=self._cut)
+
+    @property
+    def _cut(self) -> Cut:
+        return Cut.of(self.max_words, self.max_bytes, self.max_length)
 
     def about(self) -> str:
         """Return the settings in some words."""
@@ -136,6 +142,8 @@ class CompressiveStudy(Study):
                 cells += [number(len(found), 0), number(fmean(row["sentences"] for row in found), 2), number(None)]
                 table.add(system, "-", *cells, number(fmean(row["length"] for row in found), 1), "-")
         table.caption.append("sentences: of the summary; compressed: of them, those that are not whole.")
+        if self.of("system"):
+            table.caption.append(f"{str(self._cut).capitalize()}; their words and sentences are those that count.")
         return table
 
     def gains(self) -> Table:
@@ -182,15 +190,16 @@ class CompressiveStudy(Study):
         return table
 
 
-def _rows(topic: Submitted, setups: Mapping[tuple[str, str], Setup]) -> list[Row]:
+def _rows(topic: Submitted, setups: Mapping[tuple[str, str], Setup], cut: Cut) -> list[Row]:
     """Return the references of a topic as texts, its oracles by formulation and variant, and its systems."""
     with_references(topic)
     texts = [text if isinstance(text, str) else " ".join(text) for text in map(joined, topic.references)]
     rows: list[Row] = [{"kind": "references", "texts": texts}]
     rows += [_oracle(topic, name, setup, setups) for name, setup in setups.items()]
-    for system, text in summaries_of(topic, rows, text_of):
+    for system, whole in summaries_of(topic, rows, text_of):
         row: Row = {"kind": "system", "system": system.system, "human": dict(system.human)}
-        if text is not None:
+        if whole is not None:
+            text = cut.text(whole)
             row["recall"] = _evaluated(text, topic, setups)
             row |= {"sentences": len(text), "length": sum(map(word_count, text))}
         rows.append(row)

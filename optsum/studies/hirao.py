@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+import random
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial
 from itertools import product
-from math import sqrt
+from math import inf, sqrt
 from statistics import fmean, median
 from typing import Annotated, Any, ClassVar, Final, Literal, TypeAlias
 
@@ -24,12 +25,13 @@ from optsum.errors import UnsupportedError
 from optsum.optima.pairs import PAIRS, Estimate
 from optsum.options.options import Options, resolve
 from optsum.registry import CHOOSER
-from optsum.report.figures.figure import Figure
+from optsum.report.figures.figure import Figure, Series
 from optsum.report.significance import ranks, wilcoxon
 from optsum.report.statistics import FEWEST, OVER_SEEDS, seeds_deviation
 from optsum.report.tables.table import Table, counted, number
 from optsum.running.all_optima.oracle_sets import Oracles
 from optsum.running.all_optima.oracles import oracles_of
+from optsum.running.one_problem import build
 from optsum.running.plan import each_seed, seeds_of
 from optsum.running.setup import Setup
 from optsum.studies.base import (
@@ -45,7 +47,7 @@ from optsum.studies.base import (
     with_references,
     without_interruption,
 )
-from optsum.studies.submitted import Submitted, score_of, summaries_of
+from optsum.studies.submitted import Cut, MaxBytes, MaxWords, Submitted, score_of, summaries_of
 from optsum.system.clock import clock
 from optsum.system.deadline import Deadline
 from optsum.text.lengths import word_count
@@ -58,8 +60,8 @@ class HiraoStudy(Study):
 
     Each topic is searched with all its references together ("multi") and with each of them ("single"), with Porter
     stems, without stop words for ROUGE-1 and with them for ROUGE-2, as in the paper. A problem whose optimum is proven
-    counts wherever scores do, even if its oracles are not all found within the limits; what needs all of them (Tables 4
-    to 7) leaves it out, and says of how many problems it speaks.
+    counts wherever scores do, even if its oracles are not all found within the limits; what needs all of them leaves it
+    out, and says of how many problems it speaks.
     """
 
     name: ClassVar[str] = "hirao"
@@ -74,6 +76,12 @@ class HiraoStudy(Study):
         Literal["lagrangian", "knapsack"],
         Field(description="knapsack: Table 7 also with the paper's own bound, which takes longer"),
     ] = "lagrangian"
+    max_words: MaxWords = None
+    max_bytes: MaxBytes = None
+    extracts: Annotated[
+        int,
+        Field(ge=0, description="extracts of which the scores' distribution is shown, drawn if there are more"),
+    ] = 1000
     least_found: Annotated[
         float, Field(ge=0, le=1, description="Table 6: systems with this share of their sentences in the sources")
     ] = 0.5
@@ -100,8 +108,8 @@ class HiraoStudy(Study):
             said.append(f"{open_} of {all_}, whose optimum was not proven in time: all tables lack them")
         if many := sum(not row["complete"] for row in problems):
             said.append(
-                f"{many} of {all_}, not all of whose oracles were found in time: Tables 4 to 7 lack them, so that "
-                "means and medians there lack problems with many"
+                f"{many} of {all_}, not all of whose oracles were found in time: Tables 4 and 6 lack them, so that "
+                "means there lack problems with many; of 5 and 7 what is not known of them"
             )
         return said
 
@@ -122,13 +130,15 @@ class HiraoStudy(Study):
             roles["paper"] = {"strategy": "branch-and-bound", "bound": "knapsack"}
         if self.one != "none":
             roles["one"] = {"strategy": self.one}
+        if self.extracts:
+            roles["any"] = {"strategy": "random", "keep_unmatched": True}
         longer, seeds = self.exact_time_limit, seeds_of(self.seeds)
         return {
             (metric, role): each_seed(
                 resolve(
                     {
                         "preset": preset, "max_length": self.max_length, "seed": self.seed, "workers": self.workers,
-                        "time_limit": self.time_limit if longer is None or role == "greedy" else longer, **how,
+                        "time_limit": self.time_limit if longer is None or role in {"greedy", "any"} else longer, **how,
                     }
                 ),
                 seeds if role == "greedy" else (),
@@ -138,17 +148,23 @@ class HiraoStudy(Study):
         }  # fmt: skip
 
     def work(self) -> Callable[[Submitted], list[Row]]:
-        """Return what makes the rows of a topic: its size, its problems, and its systems."""
-        return partial(_rows, setups=self._setups())
+        """Return what makes the rows of a topic: its size, its problems, its extracts and its systems."""
+        return partial(_rows, setups=self._setups(), cut=self.cut, extracts=self.extracts)
+
+    @property
+    def cut(self) -> Cut:
+        """The part of systems' summaries that counts."""
+        return Cut.of(self.max_words, self.max_bytes, self.max_length)
 
     def tables(self) -> list[Table]:
-        """Return Tables 1 to 7; 3 and 6 if there are systems, with human scores."""
+        """Return Tables 1 to 7, 3 and 6 if there are systems, with human scores; and percentiles among all extracts."""
         return [*all_tables(self), *correlations(self)]
 
     def figures(self) -> list[Figure]:
-        """Return Table 2 as bars."""
-        drawn = {"Oracle (multi)", "Oracle (single)", "Greedy", "Greedy (single)", "Peer"}
-        return [Figure.of_table("table-2", scores(self), ["R1", "R2"], "ROUGE recall", rows=drawn)]
+        """Return Table 2 as bars, and how the scores of all extracts are distributed."""
+        drawn = {"Oracle (multi)", "Oracle (single)", "Greedy", "Greedy (single)", "Peer", "Peer (single)"}
+        bars = Figure.of_table("table-2", scores(self), ["R1", "R2"], "ROUGE recall", rows=drawn)
+        return [bars, *(distribution(self, metric) for metric in METRICS if self.of("extracts", metric=metric))]
 
 
 DRAWS: Final = 100
@@ -369,6 +385,8 @@ METRICS: Final = {"rouge-1": "hirao-r1", "rouge-2": "hirao-r2"}
 """Metrics, and the presets that have the paper's analysis of each."""
 SETTINGS: Final = ("multi", "single")
 """Oracles of a set of references, and of each reference in it."""
+_NAMED: Final = {"multi": "", "single": " (single)"}
+"""What rows of Table 2 are called, by setting."""
 
 
 Setups: TypeAlias = Mapping[tuple[str, str], Sequence[Setup]]
@@ -380,7 +398,7 @@ _TEST: Final = "p: Wilcoxon's signed-rank test over topics, two-sided; - where f
 
 def all_tables(study: HiraoStudy) -> list[Table]:
     """Return the tables; Table 3 if there are systems."""
-    made = [statistics_of_data, scores, systems, ratios, overlaps, numbers, efficiency]
+    made = [statistics_of_data, scores, systems, ratios, overlaps, numbers, efficiency, percentiles]
     return [table for make in made if (table := make(study)) is not None]
 
 
@@ -409,18 +427,21 @@ def scores(study: HiraoStudy) -> Table:
         "Oracle (single)": [_mean(oracle("single", metric)) for metric in METRICS],
         "Greedy": [_mean(greedy("multi", metric)) for metric in METRICS],
         "Greedy (single)": [_mean(greedy("single", metric)) for metric in METRICS],
-        "p, oracle against greedy": [_paired(oracle("multi", each), greedy("multi", each)) for each in METRICS],
     }
+    for setting, name in _NAMED.items():
+        line = f"p, oracle against greedy{name}"
+        lines[line] = [_paired(oracle(setting, metric), greedy(setting, metric)) for metric in METRICS]
     if (seeds := len(seeds_of(study.seeds))) > 1:
         lines["Greedy, ± seeds"] = [number(_over_seeds(study, "multi", metric)) for metric in METRICS]
         lines["Greedy (single), ± seeds"] = [number(_over_seeds(study, "single", metric)) for metric in METRICS]
         table.caption.append(OVER_SEEDS.format(seeds))
     if any(peers.values()):
-        of = {metric: _of_system(study, peers[metric], metric, "multi") for metric in METRICS}
-        lines["Peer"] = [_mean(of[metric]) for metric in METRICS]
+        for setting, name in _NAMED.items():
+            of = {metric: _of_system(study, peers[metric], metric, setting) for metric in METRICS}
+            lines[f"Peer{name}"] = [_mean(of[metric]) for metric in METRICS]
+            lines[f"p, oracle against peer{name}"] = [_paired(oracle(setting, each), of[each]) for each in METRICS]
         lines["ID"] = [peers[metric] or "-" for metric in METRICS]
-        lines["p, oracle against peer"] = [_paired(oracle("multi", metric), of[metric]) for metric in METRICS]
-        table.caption.append("Peer: the system of the best mean (multi), and which that is.")
+        table.caption.append(f"Peer: the system of the best mean (multi), and which that is; {study.cut}.")
     table.rows = [[name, *cells] for name, cells in lines.items()]
     table.caption.append(_TEST)
     return table
@@ -438,25 +459,23 @@ def systems(study: HiraoStudy) -> Table | None:
     names = list(dict.fromkeys(row["system"] for row in study.of("system")))
     if not names:
         return None
-    headings = ["topics", "R1", "R2", "R1 single", "R2 single", "share R1", "share R2", "p R1", "p R2", "words"]
+    groups = ["R1", "R2", "R1 single", "R2 single"]
+    headings = ["topics", *groups, *(f"share {name}" for name in groups), *(f"p {name}" for name in groups), "words"]
     table = study.table("ROUGE of systems beside oracles (Table 3)", ["system"], headings)
     oracle = _of_problems(study, "oracle")
     for setting in ("multi", "single"):
         means = [_mean(oracle(setting, metric)) for metric in METRICS]
         cells = [*means, "-", "-"] if setting == "multi" else ["-", "-", *means]
-        table.rows.append([f"Oracle ({setting})", str(study.topics), *cells, *5 * ["-"]])
+        table.rows.append([f"Oracle ({setting})", str(study.topics), *cells, *9 * ["-"]])
     for name in names:
-        of = {metric: _of_system(study, name, metric, "multi") for metric in METRICS}
-        single = [_mean(_of_system(study, name, metric, "single")) for metric in METRICS]
-        shares = [_share(of[metric], oracle("multi", metric)) for metric in METRICS]
-        tests = [_paired(oracle("multi", metric), of[metric]) for metric in METRICS]
+        of = {group: _of_system(study, name, group[1], group[0]) for group in product(SETTINGS, METRICS)}
+        shares = [_share(of[group], oracle(*group)) for group in of]
+        tests = [_paired(oracle(*group), of[group]) for group in of]
         words = [row["words"] for row in study.of("system", system=name, metric="rouge-1")]
-        means = [_mean(of[metric]) for metric in METRICS]
-        table.rows.append([name, str(len(words)), *means, *single, *shares, *tests, number(fmean(words), 1)])
-    longer = sum(row["words"] > study.max_length for row in study.of("system")) // len(METRICS)
-    if longer:
-        table.caption.append(f"Longer than oracles may be, and not cut: {longer} of the summaries.")
-    table.caption += ["share: of the oracle's score, multi, on the same topics.", _TEST]
+        table.rows.append([name, str(len(words)), *map(_mean, of.values()), *shares, *tests, number(fmean(words), 1)])
+    longer = sum(row["words"] > study.max_length for row in study.of("system", metric="rouge-1"))
+    table.caption.append(f"{str(study.cut).capitalize()}; longer than oracles may be: {longer}.")
+    table.caption += ["share: of the oracle's score, on the same topics; words: of summaries that are not cut.", _TEST]
     return table
 
 
@@ -501,36 +520,54 @@ def overlaps(study: HiraoStudy) -> Table:
 
 def numbers(study: HiraoStudy) -> Table:
     """Return the median number of oracles, and the rate of problems with several (Table 5)."""
-    table = _table(study, "Number of oracles (Table 5)", ["median", "largest", "several", "problems"])
-    for cells, found in _groups(study):
-        counts = [row["count"] for row in found]
-        several = fmean(count > 1 for count in counts)
-        sizes = [large(median(counts)), large(max(counts))]
-        table.rows.append([*cells, *sizes, number(several, 3), str(len(found))])
-    table.caption += _of_all(study)
-    table.caption.append("several: rate of problems with more than one oracle.")
+    table = _table(study, "Number of oracles (Table 5)", ["median", "largest", "several", "problems", "all found"])
+    for cells, found in _groups(study, every=False):
+        least = [row["count"] if row["complete"] else row.get("found") or 1 for row in found]
+        most = [row["count"] if row["complete"] else inf for row in found]
+        known = [row["complete"] or count > 1 for row, count in zip(found, least, strict=True)]
+        sizes = [
+            _at_least(large(value), value == other)
+            for value, other in ((median(least), median(most)), (max(least), max(most)))
+        ]
+        several = _at_least(number(fmean(count > 1 for count in least), 3), all(known))
+        table.rows.append([*cells, *sizes, several, str(len(found)), str(sum(row["complete"] for row in found))])
+    table.caption.append(
+        "several: rate of problems with more than one oracle; all found: problems of which all are known."
+    )
+    if any(not row["complete"] for row in study.of("problem")):
+        table.caption.append(">=: of a problem whose oracles were not all found, those that were are counted.")
     return table
+
+
+def _at_least(text: str, known: bool) -> str:
+    return text if known else f">= {text}"
 
 
 def efficiency(study: HiraoStudy) -> Table:
     """Return the search effort: Table 7, and the seconds of section 6.2.4."""
     paper = study.bound == "knapsack"
-    headings = ["naive", *(["paper's bound", "done", "seconds"] if paper else []), "nodes", "seconds", "one oracle"]
+    effort = ["done", "seconds"]
+    headings = ["naive", *(["paper's bound", *effort] if paper else []), "nodes", *effort, "one oracle"]
     table = _table(study, "Search effort (Table 7)", headings)
-    for cells, found in _groups(study):
-        line = [large(median(row["feasible"] for row in found))]
+    for cells, all_ in _groups(study, every=None):
+        found = [row for row in all_ if row["complete"]]
+        naive = [row["feasible"] for row in all_ if "feasible" in row]
+        line = [large(median(naive)) if naive else "-"]
         if paper:
-            done = [row for row in found if row["paper_complete"]]
-            line += [large(median(row["paper_nodes"] for row in done)) if done else "-", f"{len(done)}/{len(found)}"]
+            done = [row for row in all_ if row["paper_complete"]]
+            line += [large(median(row["paper_nodes"] for row in done)) if done else "-", f"{len(done)}/{len(all_)}"]
             line += [number(fmean(row["paper_seconds"] for row in done), 3) if done else "-"]
-        line += [large(median(row["nodes"] for row in found)), number(fmean(row["seconds"] for row in found), 3)]
-        single = [row["one_seconds"] for row in found if row.get("one_seconds") is not None]
+        line += [large(median(row["nodes"] for row in found)) if found else "-", f"{len(found)}/{len(all_)}"]
+        line.append(number(fmean(row["seconds"] for row in found), 3) if found else "-")
+        single = [row["one_seconds"] for row in all_ if row.get("one_seconds") is not None]
         table.rows.append([*cells, *line, number(fmean(single), 3) if single else "-"])
-    table.caption += _of_all(study)
-    table.caption.append("naive: median number of selections within the length; nodes: median, of the enumeration.")
-    table.caption.append(f"seconds: mean, to enumerate all oracles; one oracle: to extract one by {study.one}.")
+    table.caption.append("naive: median number of selections within the length, of all problems.")
+    table.caption.append(
+        "nodes: median; seconds: mean, to enumerate all oracles; done: problems where that ended in time."
+    )
+    table.caption.append(f"one oracle: mean seconds to extract one by {study.one}, where it is proven.")
     if paper:
-        table.caption.append("paper's bound: Algorithms 1 to 3, sets checked; done: enumerated within the limits.")
+        table.caption.append("paper's bound: Algorithms 1 to 3, sets checked.")
     else:
         table.caption.append("--bound knapsack adds the paper's own branch and bound.")
     return table
@@ -592,10 +629,12 @@ def _of_all(study: HiraoStudy) -> list[str]:
     return [] if complete == len(problems) else [f"n = {complete} of {len(problems)}: problems with all oracles found."]
 
 
-def _groups(study: HiraoStudy, *, every: bool = True) -> Iterator[tuple[list[str], list[Row]]]:
-    for setting in ("multi", "single"):
+def _groups(study: HiraoStudy, *, every: bool | None = True) -> Iterator[tuple[list[str], list[Row]]]:
+    """Yield metric and setting, with those of their problems that `HiraoStudy.of_problems` returns; all for None."""
+    for setting in SETTINGS:
         for metric in METRICS:
-            if found := study.of_problems(metric, setting, every=every):
+            all_ = study.of("problem", metric=metric, references=setting)
+            if found := all_ if every is None else study.of_problems(metric, setting, every=every):
                 yield [metric, setting], found
 
 
@@ -603,7 +642,7 @@ def _table(study: HiraoStudy, title: str, headings: Sequence[str]) -> Table:
     return study.table(title, ["metric", "references"], headings)
 
 
-def _rows(topic: Submitted, setups: Setups) -> list[Row]:
+def _rows(topic: Submitted, setups: Setups, cut: Cut, extracts: int) -> list[Row]:
     with_references(topic)
     rows: list[Row] = [_size(topic)]
     found: list[tuple[Row, Oracles | None]] = []
@@ -617,9 +656,12 @@ def _rows(topic: Submitted, setups: Setups) -> list[Row]:
                 row = {"kind": "problem", "metric": metric, "references": setting, "reference": reference, **row}
             found.append((row, oracles))
     rows += [row for row, _ in found]
+    rows += [
+        _extracts(topic, metric, seeded[0], extracts) for (metric, role), seeded in setups.items() if role == "any"
+    ]
     for system, text in summaries_of(topic, rows, text_of):
         if text is not None:
-            rows += _system(topic, system, text, setups, found)
+            rows += _system(topic, system, text, setups, found, cut)
     return rows
 
 
@@ -651,7 +693,7 @@ def _problem(part: Topic, setups: Mapping[str, Sequence[Setup]]) -> tuple[Row, O
     efforts = _efforts(part, setups, result)
     proven = result if oracles.complete or result.status is Status.OPTIMAL else searched(part, *setups["optimum"])
     if proven.status is not Status.OPTIMAL or any(one.selection is None for one in greedy):
-        return {"complete": False, "proven": False, **efforts}, None
+        return {"complete": False, "proven": False, "feasible": oracles.feasible(), **efforts}, None
     best, reached = Fraction(proven.objective_exact or 0), [Fraction(one.objective_exact or 0) for one in greedy]
     held: Row = {
         "proven": True,
@@ -659,12 +701,13 @@ def _problem(part: Topic, setups: Mapping[str, Sequence[Setup]]) -> tuple[Row, O
         "greedy": _exact_mean(reached),
         "ratio": _exact_mean([one / best for one in reached]) if best else 1.0,
         "greedy_optimal": _exact_mean([Fraction(one == best) for one in reached]),
+        "feasible": oracles.feasible(),
         **efforts,
         "greedy_selection": list(greedy[0].selection or ()),
         "greedy_by_seed": [[one.seed, float(value)] for one, value in zip(greedy, reached, strict=True)],
     }
     if not oracles.complete:
-        return {"complete": False, **held}, None
+        return {"complete": False, "found": oracles.count if oracles.proven else 1, **held}, None
     among: Fraction | Estimate | None = None
     if oracles.count > 1:
         try:
@@ -678,9 +721,141 @@ def _problem(part: Topic, setups: Mapping[str, Sequence[Setup]]) -> tuple[Row, O
         "jaccard": _exact_mean([oracles.agreement(one.selection or ()).jaccard for one in greedy]),
         "jaccard_among_oracles": None if among is None else float(among.mean if isinstance(among, Estimate) else among),
         "jaccard_among_oracles_se": among.standard_error if isinstance(among, Estimate) else None,
-        "feasible": oracles.feasible(),
         "draws": [list(drawn) for drawn in oracles.sample(DRAWS if oracles.count > 1 else 1, setup.options.seed)],
     }, oracles
+
+
+def _extracts(topic: Topic, metric: str, setup: Setup, wanted: int) -> Row:
+    """Return how often each score occurs among all extracts within the length, or among `wanted` drawn at random.
+
+    Ceylan et al. 2010 ("Quantifying the limits and success of extractive summarization systems across domains"). All
+    sentences of the topic are units, and each non-empty set that fits is as likely as any other.
+    """
+    problem = build(topic, setup).problem
+    count, drawn = draw_extracts(
+        problem.coverage.lengths.tolist(), setup.options.max_length or 0, wanted, setup.options.seed
+    )
+    found = Counter(problem.value_of(problem.evaluate(selection).key) for selection in drawn)
+    return {
+        "kind": "extracts",
+        "metric": metric,
+        "count": str(count),  # there may be hundreds of digits
+        "drawn": found.total(),
+        "scores": sorted(found.items()),
+    }
+
+
+def draw_extracts(
+    lengths: Sequence[int], max_length: int, wanted: int, seed: int
+) -> tuple[int, Iterator[tuple[int, ...]]]:
+    """Return how many non-empty sets of units fit, and all of them, or `wanted` drawn at random with replacement.
+
+    Sets have numbers: of the sets of the units from some one on, those without it come first. How many fit into each
+    length is counted beforehand, so each set has the same probability, whatever its size.
+
+    Examples
+    --------
+    >>> count, drawn = draw_extracts([2, 3, 4], 5, 100, 0)
+    >>> count, list(drawn)
+    (4, [(2,), (1,), (0,), (0, 1)])
+    """
+    fitting = [[1] * (max_length + 1)]
+    for length in reversed(lengths):
+        rest = fitting[-1]
+        fitting.append([rest[room] + (rest[room - length] if room >= length else 0) for room in range(max_length + 1)])
+    fitting.reverse()
+    count = fitting[0][max_length] - 1  # the empty set has the number 0
+
+    def numbered(place: int) -> tuple[int, ...]:
+        chosen, room = [], max_length
+        for unit, length in enumerate(lengths):
+            if place >= (without := fitting[unit + 1][room]):
+                place -= without
+                room -= length
+                chosen.append(unit)
+        return tuple(chosen)
+
+    if count <= wanted:
+        return count, map(numbered, range(1, count + 1))
+    dice = random.Random(seed)  # noqa: S311 - no secret
+    return count, (numbered(dice.randrange(1, count + 1)) for _ in range(wanted))
+
+
+def percentile(scores: Sequence[tuple[float, int]], value: float) -> float:
+    """Return the share of extracts with a lower score than a value, those of the same score counted half.
+
+    Parameters
+    ----------
+    scores : sequence of (score, number of extracts)
+    """
+    below = sum(count for score, count in scores if score < value - _SAME)
+    same = sum(count for score, count in scores if abs(score - value) <= _SAME)
+    return (below + same / 2) / sum(count for _, count in scores)
+
+
+_SAME: Final = 1e-9
+"""Scores that differ by less are the same ratio, computed in two ways."""
+
+
+def percentiles(study: HiraoStudy) -> Table | None:
+    """Return the place of oracles, greedy extracts and systems among all extracts (Ceylan et al. 2010)."""
+    rows = study.of("extracts")
+    if not rows:
+        return None
+    among = {(row["id"], row["metric"]): row["scores"] for row in rows if row["drawn"]}
+    table = study.table("Percentile among all extracts (Ceylan et al. 2010)", ["summary"], ["R1", "R2", "topics"])
+    lines: dict[str, list[dict[str, float]]] = {
+        name.capitalize(): [_of_problems(study, name)("multi", metric) for metric in METRICS]
+        for name in ("oracle", "greedy")
+    }
+    for name in dict.fromkeys(row["system"] for row in study.of("system")):
+        lines[name] = [_of_system(study, name, metric, "multi") for metric in METRICS]
+    for name, by_metric in lines.items():
+        places = [
+            [percentile(among[topic, metric], value) for topic, value in values.items() if (topic, metric) in among]
+            for metric, values in zip(METRICS, by_metric, strict=True)
+        ]
+        cells = [f"{100 * fmean(each):.2f}" if each else "-" for each in places]
+        table.rows.append([name, *cells, str(max(map(len, places)))])
+    table.caption.append(
+        "Percent of the extracts within the length that have a lower score (multi), equal ones counted half; mean over "
+        "topics."
+    )
+    if drawn := sum(row["drawn"] < int(row["count"]) for row in rows):
+        table.caption.append(
+            f"{drawn} of {len(rows)} times there are more extracts than --extracts {study.extracts:,}: that many are "
+            "drawn at random, each with the same probability."
+        )
+    return table
+
+
+def distribution(study: HiraoStudy, metric: str) -> Figure:
+    """Return how the scores of all extracts are distributed, mean over topics, and where systems are."""
+    rows = [row for row in study.of("extracts", metric=metric) if row["drawn"]]
+    shares = np.zeros(_BINS + 1)
+    for row in rows:
+        for score, count in row["scores"]:
+            shares[min(_BINS, int(score * _BINS + _SAME))] += count / row["drawn"] / len(rows)
+    last = int(shares.nonzero()[0].max(initial=0)) + 2
+    x: list[float | str] = [place / _BINS for place in range(last)]
+    series = [Series("all extracts", x, shares[:last].tolist())]
+    named = {name.capitalize(): _of_problems(study, name)("multi", metric) for name in ("oracle", "greedy")}
+    named |= {
+        name: _of_system(study, name, metric, "multi")
+        for name in dict.fromkeys(row["system"] for row in study.of("system"))
+    }
+    series += [
+        Series(name, [fmean(values.values())], [0.0], style="points") for name, values in named.items() if values
+    ]
+    title = f"Scores of all extracts, {metric.upper()} (Ceylan et al. 2010)"
+    caption = [
+        *study.caption(),
+        f"Share of extracts in each hundredth of recall, mean over topics; points: means; {study.cut}.",
+    ]
+    return Figure(f"extracts-{metric}", title, "recall (multi)", "share of extracts", series, caption)
+
+
+_BINS: Final = 100
 
 
 def _exact_mean(values: Sequence[Fraction]) -> float:
@@ -707,13 +882,15 @@ def _system(
     text: Sequence[Sentence],
     setups: Setups,
     problems: Sequence[tuple[Row, Oracles | None]],
+    cut: Cut,
 ) -> Iterator[Row]:
     """Yield the scores of a summary, a row for each metric."""
-    extract = extract_of(topic, system)
+    extract = extract_of(topic, cut.system(system, text))
+    words, text = sum(map(word_count, text)), cut.text(text)
     for metric in METRICS:
         (setup,) = setups[metric, "all"]
         row: Row = {"kind": "system", "system": system.system, "metric": metric, "human": dict(system.human)}
-        row["words"] = sum(map(word_count, text))
+        row["words"] = words
         row["multi"] = score_of(text, topic.references, setup, metric).recall
         row["single"] = fmean(score_of(text, (one,), setup, metric).recall for one in topic.references)
         if extract is not None:

@@ -6,8 +6,10 @@ import hashlib
 import json
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
-from typing import Any, Self, TypeVar
+from dataclasses import asdict, dataclass, field, fields, replace
+from typing import Annotated, Any, Self, TypeAlias, TypeVar
+
+from pydantic import Field
 
 from optsum.corpus.alternatives import text_of
 from optsum.corpus.given import checked_systems
@@ -16,7 +18,16 @@ from optsum.corpus.topic import AS_IS, Reading, Text, Topic
 from optsum.errors import InputError
 from optsum.metrics.rouge import Score, rouge_all
 from optsum.running.setup import Setup
-from optsum.text.tokenizers import Sentence
+from optsum.text.lengths import cut_sentences, joined, word_count
+from optsum.text.tokenizers import Sentence, raw_text
+
+MaxWords: TypeAlias = Annotated[
+    int | None,
+    Field(ge=0, description="words of a system's summary that count, as ROUGE's -l; 0 for all [as many as oracles]"),
+]
+MaxBytes: TypeAlias = Annotated[
+    int | None, Field(ge=1, description="bytes of a system's summary that count, as ROUGE's -b, instead of words")
+]
 
 Summary = TypeVar("Summary")
 
@@ -88,6 +99,59 @@ class Submissions:
     def with_systems(self, topic: Topic) -> Submitted:
         """Return a topic with what systems made of it."""
         return Submitted.of(topic, list(self.topics.get(self.name_of(topic), {}).values()))
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """The part of a system's summary that counts: its first words, its first bytes, or all of it.
+
+    Attributes
+    ----------
+    words : int
+        0 for all.
+    bytes : int or None
+        In UTF-8, of the sentences with a blank between them; words do not count then.
+    """
+
+    words: int
+    bytes: int | None = None
+
+    @classmethod
+    def of(cls, max_words: int | None, max_bytes: int | None, longest: int) -> Self:
+        """Return what the options of a study say, whose oracles have `longest` words at most."""
+        return cls(longest if max_words is None else max_words, max_bytes)
+
+    def __str__(self) -> str:
+        """Return it in some words, for a caption."""
+        if self.bytes is not None:
+            return f"systems cut after {self.bytes} bytes"
+        return f"systems cut after {self.words} words" if self.words else "systems as they are"
+
+    def text(self, summary: Sequence[Sentence]) -> list[Sentence]:
+        """Return the sentences that count; the last may be cut."""
+        if self.bytes is None:
+            kept = cut_sentences(summary, self.words) if self.words else list(summary)
+            return kept[: _last(list(map(word_count, kept)))]
+        kept, left = [], self.bytes
+        for sentence in summary:
+            text = raw_text(joined([sentence]))
+            part = text.encode()[: max(0, left)].decode(errors="ignore")
+            kept.append(sentence if part == text else part if isinstance(sentence, str) else tuple(part.split()))
+            left -= len(text.encode()) + 1
+        return kept[: _last(list(map(len, kept)))]
+
+    def system(self, system: System, text: Sequence[Sentence]) -> System:
+        """Return a system with the sentences that count at least in part, each as a whole: an extract stays one."""
+        count = len(self.text(text))
+        selection = system.selection
+        if selection is not None and len(selection) == len(text):
+            selection = selection[:count]
+        return replace(system, summary=tuple(text[:count]), selection=selection)
+
+
+def _last(lengths: Sequence[int]) -> int:
+    """Return how many there are up to the last that is not 0."""
+    return max((place for place, length in enumerate(lengths, start=1) if length), default=0)
 
 
 def refused(system: System, error: object) -> dict[str, Any]:

@@ -112,3 +112,18 @@ def test_the_tables_name_the_profile() -> None:
     strict = study_compressive([TOPIC], max_length=4, chunk_profile="strict")
     assert "chunk profile strict" in str(strict)
     assert {row["chunk_profile"] for row in strict.of("oracle")} == {"strict"}
+
+
+def test_systems_are_cut_as_the_caption_says() -> None:
+    given = [{"topic_id": "t", "system": "peer", "summary": ["cats sleep", "dogs run"]}]
+    for options, kept, said in (
+        ({}, ["cats sleep", "dogs"], "Systems cut after 3 words"),
+        ({"max_words": 0}, ["cats sleep", "dogs run"], "Systems as they are"),
+        ({"max_bytes": 10}, ["cats sleep"], "Systems cut after 10 bytes"),
+    ):
+        report = study_compressive([TOPIC], given, max_length=3, **options)
+        (row,) = report.of("system")
+        score = optsum.rouge(kept, TOPIC["references"], "rouge-2", stem=True, boundaries="sentence")
+        assert row["recall"]["R2"] == pytest.approx(score.recall)
+        assert (row["sentences"], row["length"]) == (len(kept), len(" ".join(kept).split()))
+        assert said in " ".join(report.recall().caption)

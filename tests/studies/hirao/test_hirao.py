@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.stats import spearmanr
+from scipy.stats import spearmanr, wilcoxon
 
 import optsum
 from optsum.corpus.systems import SystemExtract, as_system, extract_of
@@ -23,9 +23,13 @@ from optsum.studies.hirao import (
     DRAWS,
     HiraoStudy,
     correlations,
+    draw_extracts,
     efficiency,
     judged_of,
+    numbers,
     overlaps,
+    percentile,
+    percentiles,
     ratios,
     scores,
     statistics_of_data,
@@ -186,7 +190,7 @@ def plain_f(selection: set[Any], oracles: list[set[int]]) -> float:
 def test_systems_and_correlations_from_plain_enumeration(seed: int) -> None:
     topics, given = made_up(seed)
     limit = 7
-    study = study_hirao(topics, given, max_length=limit, resamples=50, least_found=0.3, seed=seed)
+    study = study_hirao(topics, given, max_length=limit, resamples=50, least_found=0.3, seed=seed, max_words=0)
     assert not study.errors
     expected: dict[tuple[str, str], list[list[float]]] = {}
     for setting in ("multi", "single"):
@@ -302,4 +306,94 @@ def test_problems_whose_optimum_is_proven_count_though_not_all_oracles_were_foun
     assert "n = 4 of 6: problems with all oracles found." in overlaps(study).caption
     (said,) = study.lacking()
     assert "2 of 6 problems" in said
-    assert "Tables 4 to 7" in said
+    assert "Tables 4 and 6 lack them" in said
+    naive, one = ([row[2] for row in efficiency(each).rows] for each in (study, whole))
+    assert naive == one
+    shown = {tuple(row[:2]): row[2:] for row in numbers(study).rows}
+    assert shown["rouge-1", "multi"] == next(row for row in numbers(whole).rows if row[:2] == ["rouge-1", "multi"])[2:]
+    assert shown["rouge-1", "single"][-2:] == ["2", "1"]
+    assert shown["rouge-1", "single"][0].startswith(">= ")
+
+
+# --- what of systems counts, and the distribution of all extracts ---------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "kept", "said"),
+    [
+        ({}, ["alpha beta", "beta"], "systems cut after 3 words"),
+        ({"max_words": 0}, ["alpha beta", "beta gamma", "delta"], "systems as they are"),
+        ({"max_words": 2}, ["alpha beta"], "systems cut after 2 words"),
+        ({"max_bytes": 14}, ["alpha beta", "bet"], "systems cut after 14 bytes"),
+        ({"max_bytes": 11}, ["alpha beta"], "systems cut after 11 bytes"),
+    ],
+)
+def test_systems_are_cut_as_the_caption_says(options: dict[str, Any], kept: list[str], said: str) -> None:
+    given = [{"topic_id": "ties", "system": "long", "selection": [0, 1, 3]}]
+    study = study_hirao([TIES], given, max_length=3, **options)
+    for metric, stopwords in (("rouge-1", "drop"), ("rouge-2", "keep")):
+        (row,) = study.of("system", metric=metric)
+        score = optsum.rouge(kept, TIES["references"], metric, stem=True, stopwords=stopwords, boundaries="sentence")
+        assert row["multi"] == pytest.approx(score.recall)
+        assert row["words"] == 5
+        assert row["selection"] == [0, 1, 3][: len(kept)]
+    for table in (scores(study), systems(study), percentiles(study)):
+        assert table is not None
+    assert said in " ".join(scores(study).caption)
+    assert said in " ".join(systems(study).caption).lower()
+    assert {row[0]: row[-1] for row in systems(study).rows}["long"] == "5.0"
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_all_extracts_are_as_enumeration_has_them(seed: int) -> None:
+    (topic, *_), _ = made_up(seed)
+    study = study_hirao([topic], max_length=7)
+    (row,) = study.of("extracts", metric="rouge-1")
+    wanted = [Counter(reference[0].split()) for reference in topic["references"]]
+    found: Counter[float] = Counter()
+    sentences = topic["documents"][0]
+    for size in range(1, 7):
+        for chosen in combinations(sentences, size):
+            words = " ".join(chosen).split()
+            if len(words) <= 7:
+                hits = sum((Counter(words) & one).total() for one in wanted)
+                found[hits / sum(one.total() for one in wanted)] += 1
+    assert int(row["count"]) == row["drawn"] == found.total()
+    assert row["scores"] == [pytest.approx(pair) for pair in sorted(found.items())]
+    (oracle,) = (one["oracle"] for one in study.of_problems("rouge-1", "multi"))
+    best = 1 - found[max(found)] / 2 / found.total()
+    assert percentile(row["scores"], oracle) == pytest.approx(best)
+    table = percentiles(study)
+    assert table is not None
+    assert table.rows[0][1] == f"{100 * best:.2f}"
+    (drawn,) = study_hirao([topic], max_length=7, extracts=5).of("extracts", metric="rouge-1")
+    assert (drawn["count"], drawn["drawn"]) == (row["count"], min(5, row["drawn"]))
+    figures = {figure.name: figure for figure in study.figures()}
+    assert sum(figures["extracts-rouge-1"].series[0].y) == pytest.approx(1)
+    assert not study_hirao([topic], max_length=7, extracts=0).of("extracts")
+
+
+def test_extracts_are_drawn_with_the_same_probability() -> None:
+    count, every = draw_extracts([2, 3, 0, 4, 9], 5, 100, 0)
+    assert (count, len(set(every))) == (9, 9)
+    drawn = Counter(draw_extracts([2, 3, 0, 4, 9], 5, 8, seed)[1].__next__() for seed in range(900))
+    assert len(drawn) == 9
+    assert max(drawn.values()) < 2 * min(drawn.values())
+
+
+def test_significance_of_single_references_too() -> None:
+    topics, given = [], []
+    for seed in (7, 8):
+        for rows, key, kept in zip(made_up(seed), ("id", "topic_id"), (topics, given), strict=True):
+            kept += [{**row, key: f"{row[key]} of {seed}"} for row in rows]
+    study = study_hirao(topics, given, max_length=7, extracts=0)
+    lines = {row[0]: row[1:] for row in scores(study).rows}
+    peer = lines["ID"][0]
+    for setting, name in (("multi", ""), ("single", " (single)")):
+        of_peer = {row["id"]: row[setting] for row in study.of("system", system=peer, metric="rouge-1")}
+        problems = study.of_problems("rouge-1", setting)
+        best = {topic: fmean(row["oracle"] for row in problems if row["id"] == topic) for topic in of_peer}
+        expected = wilcoxon([best[topic] for topic in of_peer], list(of_peer.values())).pvalue
+        assert lines[f"p, oracle against peer{name}"][0] == f"{expected:.2g}"
+        assert lines[f"Peer{name}"][0] == f"{fmean(of_peer.values()):.4f}"
+        assert f"p, oracle against greedy{name}" in lines

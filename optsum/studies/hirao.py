@@ -731,10 +731,8 @@ def _extracts(topic: Topic, metric: str, setup: Setup, wanted: int) -> Row:
     Ceylan et al. 2010 ("Quantifying the limits and success of extractive summarization systems across domains"). All
     sentences of the topic are units, and each non-empty set that fits is as likely as any other.
     """
-    problem = build(topic, setup).problem
-    count, drawn = draw_extracts(
-        problem.coverage.lengths.tolist(), setup.options.max_length or 0, wanted, setup.options.seed
-    )
+    problem, most = build(topic, setup).problem, setup.spec_for(topic).max_length
+    count, drawn = draw_extracts(problem.coverage.lengths.tolist(), most, wanted, setup.options.seed)
     found = Counter(problem.value_of(problem.evaluate(selection).key) for selection in drawn)
     return {
         "kind": "extracts",

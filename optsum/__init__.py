@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from optsum.report.comparison import compare
     from optsum.report.page.write import write_page
     from optsum.report.system_scores import score
+    from optsum.report.tables.results import to_frame
     from optsum.running.all_optima.oracle_sets import Oracles
     from optsum.running.all_optima.oracles import enumerate_optima
     from optsum.running.every_length.frontier import frontier
@@ -106,6 +107,7 @@ _HOME = {
         "report.comparison": "compare",
         "report.page.write": "write_page",
         "report.system_scores": "score",
+        "report.tables.results": "to_frame",
         "running.all_optima.oracle_sets": "Oracles",
         "running.all_optima.oracles": "enumerate_optima",
         "running.every_length.frontier": "frontier",
@@ -198,6 +200,7 @@ __all__ = [
     "solve_all",
     "status",
     "study",
+    "to_frame",
     "with_vectors",
     "write_page",
 ]

@@ -15,14 +15,16 @@ from optsum.errors import OptionError, OptsumError, unknown_name
 from optsum.experiments.inputs import absolute
 from optsum.options.files.schema import described
 from optsum.options.files.toml import check_kinds, read_table, toml_of
+from optsum.options.of_strategies import own_of_solver, solving
 from optsum.options.options import OF_WORKERS, Options, check_solver_is_used, resolve
 from optsum.registry import STRATEGIES
+from optsum.running.plan import solvers_of
 from optsum.running.posed import posed
 from optsum.system.files import PathLike
 
 __all__ = ["Experiment", "Shard", "experiment_of"]
 
-_OWN: Final = ("topics", "map", "grid")
+_OWN: Final = ("topics", "map", "grid", "backends")
 """What an experiment's file has beside options."""
 
 _IN_ROWS: Final = {"formulation", "strategy", "backend", "metric", "seed"}
@@ -99,8 +101,9 @@ def experiment_of(given: PathLike | Mapping[str, Any], options: Mapping[str, Any
     ----------
     given : path or mapping
         ``topics`` is a path or a list of them, ``map`` says which columns are what, and ``grid`` is a table of options
-        with lists of values, of which all combinations are made; or several such tables. Everything else is an option
-        of `optsum.solve`, for all cells.
+        with lists of values, of which all combinations are made; or several such tables. ``backends`` are solvers, as
+        `optsum.compare` takes them, of which each is a further value. Everything else is an option of `optsum.solve`,
+        for all cells.
     options : mapping, optional
         Of workers; they win.
 
@@ -122,14 +125,18 @@ def experiment_of(given: PathLike | Mapping[str, Any], options: Mapping[str, Any
     topics = _topics(own["topics"], where)
     base = {**table, **{name: value for name, value in (options or {}).items() if value is not None}}
     _, base = posed(topics[0], base)
-    cells: dict[str, Options] = {}
+    resolved: list[Options] = []
+    default = None if own["backends"] is None else solving()
     for values in _combinations(own["grid"], where):
         try:
-            cell = _single_backend(resolve({**base, **values}, among_others=True))
+            resolved.append(_single_backend(resolve({**base, **values}, strategy=default, among_others=True)))
         except OptsumError as error:
             named = ", ".join(f"{name} = {value}" for name, value in values.items())
             raise OptionError(f"{where}{f', with {named}' if named else ''}: {error}") from error
-        cells.setdefault(cell.config_hash, cell)
+    try:
+        cells = {cell.config_hash: cell for cell in _on_solvers(resolved, own["backends"])}
+    except OptsumError as error:
+        raise OptionError(f"{where}: {error}") from error
     check_solver_is_used(options, *dict.fromkeys(cell.strategy for cell in cells.values()))
     columns = own["map"]
     if isinstance(columns, str):
@@ -171,6 +178,26 @@ def _combinations(grid: object, where: str) -> Iterator[dict[str, Any]]:
             if made > _MOST_CELLS:
                 raise OptionError(f"{where} has a grid of more than {_MOST_CELLS} cells: make several runs of it.")
             yield dict(zip(axes, values, strict=True))
+
+
+def _on_solvers(cells: list[Options], backends: object) -> Iterator[Options]:
+    """Yield cells with the options of their solver alone: on each of several, if there are any."""
+    solved = [cell for cell in cells if "backend" in STRATEGIES.load(cell.strategy).flags]
+    if backends is None:
+        among = {cell.backend for cell in solved}
+        for cell in cells:
+            own = own_of_solver(cell.backend_options, cell.backend, among, shared=True)
+            yield cell.model_copy(update={"backend_options": own})
+        return
+    if not solved:
+        raise OptionError(f"Backends are those of the strategy {solving()}: name it as strategy.")
+    if any("backend" in cell.model_fields_set for cell in solved):
+        raise OptionError("One solver is named by backend, and several by backends: leave one of the two.")
+    solvers = solvers_of(backends, solved[0])
+    for cell in cells:
+        takes = "backend" in STRATEGIES.load(cell.strategy).flags
+        for name, own in solvers if takes else [(cell.backend, ())]:
+            yield cell.model_copy(update={"backend": name, "backend_options": own})
 
 
 def _single_backend(cell: Options) -> Options:

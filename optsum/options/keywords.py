@@ -74,7 +74,7 @@ class SolveKeywords(TextKeywords, total=False):
     """MILP solver, or pyomo:NAME (optsum list backends) [highs]."""
 
     backend_options: Mapping[str, Scalar] | Sequence[str] | None
-    """The solver's own options as they are; they win over what optsum sets."""
+    """The solver's own options as they are; they win over what optsum sets; of several highs.NAME."""
 
     threads: int | None
     """Threads of the solver, where it has them [1]."""
@@ -159,8 +159,8 @@ class SolveKeywords(TextKeywords, total=False):
     chunk_rules: str | None
     """Compressive: rules by which chunks are made: ud, clearnlp, or a file [by the parse's labels]."""
 
-    time_limit: float | None
-    """Seconds of search per problem."""
+    time_limit: float | Sequence[float] | None
+    """Seconds of search per problem; several in a comparison."""
 
     node_limit: int | None
     """Nodes of the search tree per problem."""

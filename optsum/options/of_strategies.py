@@ -1,14 +1,14 @@
-"""A strategy's own options: which of those given go to which strategy."""
+"""Options of strategies and solvers: which of those given go to which of them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from optsum.errors import OptionError, unknown_name
 from optsum.options.values.own import OwnOptions, Scalar
-from optsum.registry import STRATEGIES
+from optsum.registry import BACKENDS, STRATEGIES
 
-__all__ = ["shared_out", "solving", "takes_backend"]
+__all__ = ["own_of_solver", "shared_out", "solving", "takes_backend"]
 
 
 def shared_out(given: OwnOptions, strategies: Sequence[str]) -> dict[str, OwnOptions]:
@@ -51,6 +51,44 @@ def shared_out(given: OwnOptions, strategies: Sequence[str]) -> dict[str, OwnOpt
             for each in takers:
                 found[each][option] = value
     return {name: tuple(sorted(own.items())) for name, own in found.items()}
+
+
+def own_of_solver(
+    given: OwnOptions, backend: str, among: Collection[str] | None = None, *, shared: bool = False
+) -> OwnOptions:
+    """Return the options of a solver.
+
+    Parameters
+    ----------
+    given : pairs of name and value
+        ``highs.presolve`` goes to `highs` alone, ``presolve`` to the only solver that there is.
+    backend : str
+    among : collection of str, optional
+        All solvers that are run; if not given, it is the only one.
+    shared : bool
+        Whether ``presolve`` goes to each of them.
+
+    Raises
+    ------
+    OptionError
+        For an option that names a solver which is not run, that is given twice, or that says not whose it is.
+    """
+    found: dict[str, Scalar] = {}
+    for name, value in given:
+        prefixes = [each for each in {backend, *(among or ()), *BACKENDS} if name.startswith(f"{each}.")]
+        solver = max(prefixes, key=len, default=None)  # pyomo:cbc.ratio is no option of another
+        if solver is None and among is not None and not shared:
+            raise OptionError(
+                f"Options of one solver cannot be those of several: say whose {name} is, as in {backend}.{name}."
+            )
+        if solver is not None and solver not in (among or (backend,)):
+            raise unknown_name("solver in this run", solver, [*(among or (backend,))])
+        if solver in (None, backend):
+            option = name if solver is None else name[len(solver) + 1 :]
+            if option in found:
+                raise OptionError(f"The option {option} of the solver {backend} is given twice: give it once.")
+            found[option] = value
+    return tuple(sorted(found.items()))
 
 
 def takes_backend(strategy: str) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import fields
 from fractions import Fraction
@@ -42,7 +42,7 @@ from optsum.options.model import (
     analyzer_of,
     reading_of,
 )
-from optsum.options.of_strategies import shared_out, solving
+from optsum.options.of_strategies import own_of_solver, shared_out, solving
 from optsum.options.presets import PRESETS
 from optsum.options.values.other_names import ONLY_IN, in_our_names, our_name
 from optsum.options.values.own import LEAST_MEMORY, OWN_OPTIONS_SCHEMA, OwnOptions, own_options, parse_size
@@ -97,7 +97,7 @@ class Options(Model):
     strategy: str = Field(CHOOSER, description="how to search (optsum list strategies)")
     backend: str = Field("highs", description="MILP solver, or pyomo:NAME (optsum list backends)")
     backend_options: Annotated[OwnOptions, WithJsonSchema(OWN_OPTIONS_SCHEMA)] = Field(
-        (), description="the solver's own options as they are; they win over what optsum sets"
+        (), description="the solver's own options as they are; they win over what optsum sets; of several highs.NAME"
     )
     threads: int = Field(1, ge=1, description="threads of the solver, where it has them")
     verify: bool = Field(False, description="prove by our own means what the solver calls proven, where they can")
@@ -174,7 +174,7 @@ class Options(Model):
     lines: Lines = None
     source_words: SourceWords = None
     preset: str | None = Field(None, description="a set of options from a paper (optsum list presets)")
-    time_limit: float | None = Field(None, ge=0, description="seconds of search per problem")
+    time_limit: float | None = Field(None, ge=0, description="seconds of search per problem; several in a comparison")
     node_limit: int | None = Field(None, ge=0, description="nodes of the search tree per problem")
     evaluation_limit: int | None = Field(None, ge=0, description="selections evaluated per problem")
     gap: float | None = Field(None, ge=0, description="relative gap that is good enough")
@@ -311,6 +311,7 @@ def resolve(
     config: str | Path | None = None,
     strategy: str | None = None,
     among_others: bool = False,
+    taken: Collection[str] = (),
 ) -> Options:
     """Return the options of a search: defaults, then the preset's, then the file's, then those given.
 
@@ -325,7 +326,10 @@ def resolve(
         The strategy where none is given anywhere. If that is not given either, it is "auto", or the one that an option
         which is given belongs to: a backend is that of the one that hands problems to solvers.
     among_others : bool
-        Whether this is one of several searches with the same options: then a solver need not be of use to it.
+        Whether this is one of several searches with the same options: then a solver need not be of use to it, and
+        options may be of another one.
+    taken : collection of str
+        Options of the file that the caller reads.
 
     Raises
     ------
@@ -334,7 +338,10 @@ def resolve(
     OptionError
         For a value that is impossible, options that contradict one another, or no length limit where one is needed.
     """
-    options = resolve_as(Options, given, config=config)
+    options = resolve_as(Options, given, config=config, taken=taken)
+    if not among_others and options.backend_options:
+        own = own_of_solver(options.backend_options, options.backend)
+        options = options.model_copy(update={"backend_options": own})
     if "strategy" not in options.model_fields_set and (name := strategy or _meant(options)) is not None:
         options = options.model_copy(update={"strategy": name})
     if not among_others:
@@ -430,7 +437,13 @@ def options_of(made_by: Callable[..., Any]) -> type[Model]:
     return create_model(made_by.__name__, __base__=Model, **fields)
 
 
-def resolve_as(model: type[M], given: Mapping[str, Any] | None = None, *, config: str | Path | None = None) -> M:
+def resolve_as(
+    model: type[M],
+    given: Mapping[str, Any] | None = None,
+    *,
+    config: str | Path | None = None,
+    taken: Collection[str] = (),
+) -> M:
     """Return the options of a command with a model of its own (`options_of`), as `resolve` does those of a search."""
     values = in_our_names({name: value for name, value in (given or {}).items() if value is not None})
     for name in values:
@@ -439,6 +452,7 @@ def resolve_as(model: type[M], given: Mapping[str, Any] | None = None, *, config
     values = _with_implied(values)
     if config is not None:
         file = read_config(config, also=model.model_fields)
+        file = {name: value for name, value in file.items() if name not in taken}
         check_kinds(model, file, config)
         file = _with_implied(file)
         own = file.get("backend", model.model_fields["backend"].default if "backend" in model.model_fields else None)

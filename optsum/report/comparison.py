@@ -178,6 +178,9 @@ class ComparisonRow:
     Attributes
     ----------
     strategy : str
+        With its solver and time limit where several are compared.
+    time_limit : float or None
+        In seconds, where several are compared.
     problems, solved, failed : int
         A problem is solved by a selection within the limits, or by the proof that there is none.
     seeds : int
@@ -204,6 +207,7 @@ class ComparisonRow:
     """
 
     strategy: str
+    time_limit: float | None = None
     problems: int
     solved: int
     failed: int
@@ -326,9 +330,11 @@ class Comparison(Tabular):
     def rows(self) -> list[ComparisonRow]:
         """One row a strategy."""
         names = self.plan.names
+        variants = dict(zip(names, self.plan.variants, strict=True))
         return [
             ComparisonRow(
                 strategy=name,
+                time_limit=variants[name].time_limit if self.plan.time_limits else None,
                 problems=tally.problems,
                 solved=tally.solved,
                 failed=tally.problems - tally.solved,
@@ -350,8 +356,8 @@ class Comparison(Tabular):
         ]
 
     def tables(self) -> list[Table]:
-        """Return the table; those of `details` are more."""
-        return [_table(self)]
+        """Return the table, and the ratios at each time limit where there are several; those of `details` are more."""
+        return [_table(self), *([_ratios_at_limits(self)] if self.plan.time_limits else [])]
 
     def to_pandas(self) -> Any:
         """Return the rows as a `pandas.DataFrame`, with all that they hold.
@@ -372,7 +378,7 @@ def compare(
     topics: AnyTopics,
     strategies: Sequence[str] | str | None = None,
     exact: str | None = None,
-    backends: Sequence[str] | str | None = None,
+    backends: Sequence[str | Mapping[str, Any]] | str | None = None,
     *,
     seeds: Iterable[int] | str | None = None,
     exact_time_limit: float | None = None,
@@ -395,8 +401,10 @@ def compare(
         The strategy that computes the optima, run too if it is not listed; "none" for none, which leaves the ratios
         against the best bound. If not given: the strategy of the options, if it can, or the first that
         serves what is maximized.
-    backends : sequence of str, or str
-        Solvers that "milp" is run on, side by side; then "milp" is the only strategy if none are given.
+    backends : sequence of str or mapping, or str
+        Solvers that "milp" is run on, side by side; then "milp" is the only strategy if none are given. "usable" is all
+        that work here; ``{"name": "highs", "options": {"presolve": "off"}}`` is one with options of its own, and so is
+        ``backend_options={"highs.presolve": "off"}``.
     seeds : iterable of int, or str
         Each strategy that proves nothing is run with every one of them: ``range(10)``, "0:10" or "1,2,3".
     exact_time_limit : float, optional
@@ -412,7 +420,8 @@ def compare(
     start : mapping, path or results, optional
         As in `optsum.solve_all`: every strategy begins with it.
     **options
-        As for `optsum.solve`, but for `strategy`; ``backend`` is the one of "milp".
+        As for `optsum.solve`, but for `strategy`; ``backend`` is the one of "milp", and ``time_limit`` may be several,
+        ``[0.1, 1, 10]``: every strategy is run with each, an exact one that is not listed with the longest.
 
     Returns
     -------
@@ -467,6 +476,19 @@ def _table(comparison: Comparison) -> Table:
     problems = counted(comparison.problems, "problem")
     table.title = f"{problems}: {headline(comparison.plan.variants[0])}"
     table.caption = list(_caption(comparison, guaranteed))
+    return table
+
+
+def _ratios_at_limits(comparison: Comparison) -> Table:
+    """Return the mean ratios, a line a strategy, a column a time limit."""
+    plan, rows = comparison.plan, {row.strategy: row for row in comparison.rows}
+    limits = sorted({variant.time_limit for variant in plan.variants if variant.time_limit is not None})
+    cells: dict[str, dict[float | None, float | None]] = {}
+    for name, variant in zip(plan.names, plan.variants, strict=True):
+        cells.setdefault(plan.searcher_of(variant), {})[variant.time_limit] = rows[name].mean_ratio
+    table = Table.of(["strategy"], [f"{limit:g} s" for limit in limits], "Mean ratio at each time limit")
+    for name, found in cells.items():
+        table.add(name, *(number(found.get(limit)) for limit in limits))
     return table
 
 

@@ -2,42 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby, islice
+from logging import getLogger
+from math import isfinite
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from optsum.contracts.result import Result, Termination
 from optsum.corpus.given import AnyTopics
 from optsum.corpus.topic import Topic
 from optsum.coverage.instance import Key
 from optsum.errors import OptionError, unknown_name
-from optsum.options.of_strategies import shared_out, solving, takes_backend
+from optsum.options.of_strategies import own_of_solver, shared_out, solving, takes_backend
 from optsum.options.options import Options, check_solver_is_used, read_config, resolve
+from optsum.options.values.own import OwnOptions, own_options
 from optsum.plugins import is_place
 from optsum.problem.formulation import Task
-from optsum.registry import BASELINES, STRATEGIES
+from optsum.registry import BACKENDS, BASELINES, STRATEGIES
 from optsum.running.all_optima.detailed import detailed
 from optsum.running.best_reference import best_of_references, shares
 from optsum.running.each_topic import attempt, each_topic
 from optsum.running.one_problem import build, run_task
 from optsum.running.results import unsolved
 from optsum.running.setup import Setup, setup_of
-from optsum.running.warm import refused
+from optsum.running.warm import refused, unusable
 from optsum.system.clock import clock
 from optsum.system.deadline import TimeOver
 
-__all__ = ["NO_EXACT", "Plan", "by_problem", "check_exact", "compare_topics", "each_seed", "seeds_of"]
+__all__ = ["NO_EXACT", "Plan", "by_problem", "check_exact", "compare_topics", "each_seed", "seeds_of", "solvers_of"]
+
+_LOG = getLogger("optsum")
 
 _MOST_SEEDS = 10_000
 NO_EXACT: Final = "A time limit of the exact strategy needs one: name it by --exact."
 
+Solver: TypeAlias = tuple[str, OwnOptions]
+"""A backend with its own options."""
+
+USABLE: Final = "usable"
+"""All backends that work on this machine."""
+
 
 @dataclass(frozen=True)
 class Plan:
-    """The strategies, backends and seeds that are compared.
+    """The strategies, backends, time limits and seeds that are compared.
 
     Attributes
     ----------
@@ -45,38 +56,53 @@ class Plan:
         The same options for each strategy, the exact one first.
     exact : str or None
         The strategy whose proven optimum the others are held against.
-    backends : tuple of str
+    backends : tuple of (str, own options)
         Solvers that a strategy with a backend is run on, a variant each; empty where it is run on one.
     seeds : tuple of int
         Each strategy that proves nothing is run once with each; empty where all are run once.
+    time_limits : tuple of float
+        Seconds that each strategy is run with, a variant each; empty where all have one limit, or none.
     """
 
     variants: tuple[Options, ...]
     exact: str | None
-    backends: tuple[str, ...] = ()
+    backends: tuple[Solver, ...] = ()
     seeds: tuple[int, ...] = ()
+    time_limits: tuple[float, ...] = ()
 
     @property
     def strategies(self) -> list[str]:
-        """Names in the order of the table: of the strategies, and of the solvers where several are compared."""
+        """Names in the order of the table: of strategies, with their solvers and limits where those are compared."""
         return list(dict.fromkeys(self.names))
 
     @property
     def names(self) -> list[str]:
         """The line of the table that each variant belongs to."""
-        return [
-            f"{variant.strategy} on {variant.backend}"
-            if self.backends and takes_backend(variant.strategy)
-            else variant.strategy
-            for variant in self.variants
-        ]
+        return [self.searcher_of(variant) + self.limit_of(variant) for variant in self.variants]
+
+    def searcher_of(self, variant: Options) -> str:
+        """Return what searches: a strategy, and its solver where several are compared."""
+        if not self.backends or not takes_backend(variant.strategy):
+            return variant.strategy
+        alike = sum(name == variant.backend for name, _ in self.backends) > 1
+        own = ", ".join(f"{name}={value}" for name, value in variant.backend_options) if alike else ""
+        return f"{variant.strategy} on {variant.backend}{f' ({own})' if own else ''}"
+
+    def limit_of(self, variant: Options) -> str:
+        """Return the time limit as the name of a line ends with it; nothing where all have the same."""
+        return f" in {variant.time_limit:g} s" if self.time_limits else ""
+
+    def said_of(self, variant: Options) -> dict[str, Any]:
+        """Return what a row says of its variant beside what every row says."""
+        own = {"backend_options": dict(variant.backend_options)} if any(own for _, own in self.backends) else {}
+        return {**({"time_limit": variant.time_limit} if self.time_limits else {}), **own}
 
     @classmethod
     def of(
         cls,
         strategies: Sequence[str] | str | None = None,
         exact: str | None = None,
-        backends: Sequence[str] | str | None = None,
+        backends: Sequence[str | Mapping[str, Any]] | str | None = None,
         *,
         seeds: Iterable[int] | str | None = None,
         exact_time_limit: float | None = None,
@@ -88,17 +114,20 @@ class Plan:
         seeds = file.get("seeds") if seeds is None and options.get("seed") is None else seeds
         exact_time_limit = file.get("exact_time_limit") if exact_time_limit is None else exact_time_limit
         several = seeds_of(seeds, options.get("seed"))
+        limits = options.get("time_limit")
+        options["time_limit"], limits = time_limits_of(file.get("time_limit") if limits is None else limits)
         if options.get("backend") is not None:
             if backends is not None:
                 raise OptionError("One solver is named by --backend, and several by --backends: leave one of the two.")
         elif backends is None:
             backends = file.get("backends")
-        solvers = () if backends is None else tuple(_names(backends, "backend"))
-        default = (solving(),) if solvers else BASELINES
+        default = (solving(),) if backends is not None else BASELINES
         strategies = _names(strategies if strategies is not None else file.get("strategies", default))
-        base = resolve(options, config=config, among_others=True)
+        base = resolve(options, config=config, among_others=True, taken=("time_limit",))
         exact = exact if exact is not None else file.get("exact")
-        exact = (solving() if solvers else _serving(base)) if exact is None else None if exact == "none" else exact
+        if exact is None:
+            exact = solving() if backends is not None else _serving(base)
+        exact = None if exact == "none" else exact
         for name in [*strategies, *([exact] if exact else [])]:
             if name not in STRATEGIES.names() and not is_place(name):
                 raise unknown_name("strategy", name, STRATEGIES)
@@ -108,26 +137,93 @@ class Plan:
         check_solver_is_used(options, *names)
         own = shared_out(base.strategy_options, names)
         variants = [base.model_copy(update={"strategy": name, "strategy_options": own[name]}) for name in names]
+        timed = [each_limit(variant, limits) for variant in variants]
         if exact_time_limit is not None:
             if exact is None:
                 raise OptionError(NO_EXACT)
-            whole = {**variants[0].model_dump(), "time_limit": exact_time_limit}
-            variants[0] = resolve(whole, among_others=True)
-        variants = [seeded for variant in variants for seeded in each_seed(variant, several)]
-        if not solvers:
-            return cls(tuple(variants), exact, seeds=several)
-        if base.backend_options:
-            raise OptionError("Options of one solver cannot be those of several: leave --backend-option or --backends.")
+            timed[0] = [resolve({**variants[0].model_dump(), "time_limit": exact_time_limit}, among_others=True)]
+        elif exact is not None and exact not in strategies:
+            timed[0] = timed[0][-1:]  # it is there for the optima alone
+        variants = [seeded for same in timed for variant in same for seeded in each_seed(variant, several)]
+        if backends is None:
+            own_of = partial(own_of_solver, base.backend_options)
+            variants = [each.model_copy(update={"backend_options": own_of(each.backend)}) for each in variants]
+            return cls(tuple(variants), exact, seeds=several, time_limits=limits)
         if not any(map(takes_backend, names)):
             raise OptionError(
                 f"Backends are those of the strategy {solving()}: name it among --strategies, or for --exact."
             )
+        solvers = solvers_of(backends, base)
         each = (
-            variant.model_copy(update={"backend": solver})
+            variant.model_copy(update={"backend": solver, "backend_options": given})
             for variant in variants
-            for solver in (solvers if takes_backend(variant.strategy) else (variant.backend,))
+            for solver, given in (solvers if takes_backend(variant.strategy) else [(variant.backend, ())])
         )
-        return cls(tuple(each), exact, solvers, several)
+        return cls(tuple(each), exact, solvers, several, limits)
+
+
+def solvers_of(given: object, base: Options) -> tuple[Solver, ...]:
+    """Return backends with the options of each.
+
+    Parameters
+    ----------
+    given : str, or list of str and mappings
+        Names, or tables with ``name`` and ``options``; "usable" is all that work here, and what does not is said.
+    base : Options
+        What is searched for. Its `backend_options` are named ``highs.presolve``: those of highs.
+
+    Raises
+    ------
+    OptionError
+        If they are something else, one comes twice, or options are of none of them.
+    """
+    found: list[Solver] = []
+    for part in given if isinstance(given, list | tuple) and given else [given]:
+        if isinstance(part, Mapping):
+            found.append(_of_table(part))
+        else:
+            for name in _names(part, "backend"):
+                found += [(each, ()) for each in (_usable(base) if name == USABLE else [name])]
+    names = [name for name, _ in found]
+    solvers = []
+    for name, own in found:
+        BACKENDS.load(name)
+        wide = own_of_solver(base.backend_options, name, names)
+        solvers.append((name, tuple(sorted({**dict(wide), **dict(own)}.items()))))
+    for name, own in solvers:
+        if solvers.count((name, own)) > 1:
+            raise OptionError(f"The backend {name} is named twice: name each once, or with options of its own.")
+    return tuple(solvers)
+
+
+def _of_table(table: Mapping[str, Any]) -> Solver:
+    for key in table:
+        if key not in {"name", "options"}:
+            raise unknown_name("key of [[backends]]", key, ["name", "options"])
+    name = table.get("name")
+    if not isinstance(name, str):
+        raise OptionError("A table of [[backends]] names no backend: give its name, such as highs.")
+    try:
+        return name, own_options(table.get("options", {}))
+    except ValueError as error:
+        raise OptionError(f"The options of the backend {name} cannot be used: {error}.") from None
+
+
+def _usable(base: Options) -> list[str]:
+    """Return the backends that work here with some options, and say which do not."""
+    found: list[str] = []
+    missing: list[str] = []
+    for name in BACKENDS:
+        own = tuple(each for each in base.backend_options if each[0].startswith(f"{name}."))
+        of_it = {"backend": name, "backend_options": own_of_solver(own, name)}
+        reason = unusable(base.model_copy(update={"strategy": solving(), "strategy_options": (), **of_it}))
+        if reason is None:
+            found.append(name)
+        else:
+            missing.append(f"{name} ({reason.rstrip('.')})")
+    if missing:
+        _LOG.warning("these backends are left out: %s", "; ".join(missing))
+    return found
 
 
 def check_exact(strategy: str) -> None:
@@ -202,6 +298,39 @@ def each_seed(options: Options, seeds: Sequence[int]) -> list[Options]:
     return [options.model_copy(update={"seed": seed}) for seed in seeds]
 
 
+def time_limits_of(given: object) -> tuple[object, tuple[float, ...]]:
+    """Return the longest of several time limits, and all of them, from the shortest; a single one as it is, and none.
+
+    Parameters
+    ----------
+    given : float, list of float, or str
+        Seconds; as text joined by commas.
+
+    Raises
+    ------
+    OptionError
+        If one of several is no number of seconds, or comes twice.
+    """
+    wrong = OptionError(f"The time limits {given!r:.80} are no seconds: give them as 0.1,1,10, each once.")
+    if isinstance(given, str):
+        try:
+            given = [float(part) for part in given.split(",")]
+        except ValueError:
+            raise wrong from None
+    if not isinstance(given, list | tuple):
+        return given, ()
+    numbers = [each for each in given if isinstance(each, int | float) and not isinstance(each, bool)]
+    if not given or len(set(numbers)) < len(given) or not all(isfinite(each) and each >= 0 for each in numbers):
+        raise wrong
+    limits = tuple(sorted(map(float, numbers)))
+    return limits[-1], limits if len(limits) > 1 else ()
+
+
+def each_limit(options: Options, limits: Sequence[float]) -> list[Options]:
+    """Return options with each of the time limits, as they are where there are none."""
+    return [options.model_copy(update={"time_limit": limit}) for limit in limits] or [options]
+
+
 def by_problem(results: Iterable[Result]) -> Iterator[list[Result]]:
     """Split the results of a topic into those of its problems."""
     for _, group in groupby(results, key=lambda result: result.id):
@@ -216,14 +345,16 @@ def compare_topics(topics: AnyTopics, plan: Plan, *, details: bool = False) -> G
     result of each problem carries them (`optsum.running.all_optima.details`).
     """
     setups = [setup_of(options) for options in plan.variants]
-    return each_topic(topics, setups, detailed(partial(_solve_part, setups=setups), setups, details))
+    said = [plan.said_of(options) for options in plan.variants]
+    return each_topic(topics, setups, detailed(partial(_solve_part, setups=setups, said=said), setups, details))
 
 
-def _solve_part(part: Topic, setups: Sequence[Setup]) -> list[Result]:
+def _solve_part(part: Topic, setups: Sequence[Setup], said: Sequence[Mapping[str, Any]]) -> list[Result]:
     shared = _SharedBest(part) if setups[0].best_of_references else _Shared(part)
     results: list[Result] = []
-    for setup in setups:
-        results.append(attempt(part, setup, lambda setup=setup: shared.run(setup)))  # type: ignore[misc]
+    for setup, own in zip(setups, said, strict=True):
+        result = attempt(part, setup, lambda setup=setup: shared.run(setup))  # type: ignore[misc]
+        results.append(result.changed(extra={**result.extra, **own}) if own else result)
         if results[-1].termination is Termination.INTERRUPTED:
             break
     return results

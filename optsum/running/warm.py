@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Final
 
 from optsum.contracts.result import Termination
 from optsum.corpus.topic import as_topic
-from optsum.coverage.instance import Coverage
-from optsum.errors import InputError, OptsumError, UnsupportedError
+from optsum.coverage.instance import Coverage, Sense
+from optsum.errors import InputError, OptsumError, UnsupportedError, describe
 from optsum.problem.coverage_problem import CoverageProblem
 from optsum.registry import CERTIFICATE, STRATEGIES
 from optsum.running.search import get_ready, searched
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from optsum.options.options import Options
     from optsum.system.compiling import Part
 
-__all__ = ["SAMPLE", "kernels_of", "refused", "warm_up"]
+__all__ = ["SAMPLE", "kernels_of", "refused", "unusable", "warm_up"]
 
 _SENTENCES: Final = ("the oracle reads all the references", "the summary reads the document", "the end is near")
 
@@ -129,12 +129,18 @@ def _try_parts(setup: Setup) -> None:
     if setup.formulation.has_metric:
         setup.formulation.serves.check(setup.formulation.name, setup.spec)
     if is_ours(setup.strategy):
-        tiny = CoverageProblem.of(Coverage.of([1], [{0: 1}], [[1]], max_length=1))
+        tiny = _tiny(Sense.MAXIMIZE)
         with suppress(UnsupportedError):  # it may be made for others
             setup.strategy.accept(tiny)
             get_ready(tiny, setup.strategy, setup.options.bound)
             if setup.strategy.backend_name is not None:
                 searched(tiny, setup.strategy, setup.limits, 0)
+
+
+def _tiny(sense: Sense) -> CoverageProblem:
+    """Return the smallest instance there is."""
+    limit = 1 if sense is Sense.MAXIMIZE else None
+    return CoverageProblem.of(Coverage.of([1], [{0: 1}], [[1]], goal=sense, max_length=limit))
 
 
 def _prepare(setup: Setup) -> None:
@@ -191,6 +197,18 @@ def refused(options: Options) -> bool:
     except OptsumError:
         pass  # whoever searches will say so
     return False
+
+
+def unusable(options: Options) -> str | None:
+    """Return why the strategy, with its solver, works on no topic here; None if it works."""
+    setup = setup_of(options)
+    try:
+        warm_up(setup)
+        if not setup.formulation.reads_topics:
+            searched(_tiny(setup.formulation.sense), setup.strategy, setup.limits, 0)
+    except OptsumError as error:
+        return describe(error)
+    return None
 
 
 @lru_cache(maxsize=64)

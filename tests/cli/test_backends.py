@@ -59,11 +59,99 @@ def test_solvers_stand_side_by_side() -> None:
         ({"backends": "highs", "strategies": "greedy", "exact": "none"}, "Backends are those of the strategy milp"),
         ({"backends": "highs,hihgs"}, "there is no backend 'hihgs'; did you mean highs"),
         ({"backends": "highs,glpk", "backend": "cbc"}, "and several by backends: leave one of the two"),
+        ({"backends": [{"name": "highs"}, "highs"]}, "The backend highs is named twice"),
+        ({"backends": [{"options": {"presolve": "off"}}]}, "names no backend"),
+        ({"backends": [{"name": "highs", "presolve": "off"}]}, r"no key of \[\[backends\]\] 'presolve'"),
+        ({"backends": [{"name": "highs", "options": 3}]}, "The options of the backend highs cannot be used"),
+        ({"backends": "highs", "backend_options": ["cbc.ratio=1"]}, "no solver in this run 'cbc'; known: highs"),
+        ({"backend": "highs", "backend_options": ["cbc.ratio=1"]}, "no solver in this run 'cbc'"),
+        ({"strategies": "milp", "backend_options": ["highs.presolve=on", "presolve=off"]}, "presolve .* given twice"),
+        ({"time_limit": "1,x"}, "are no seconds: give them as 0.1,1,10"),
+        ({"time_limit": [1, 1]}, "are no seconds"),
+        ({"time_limit": [1, True]}, "are no seconds"),
+        ({"time_limit": [1, -1]}, "are no seconds"),
+        ({"time_limit": []}, "are no seconds"),
     ],
 )
 def test_solvers_that_cannot_be_compared(options: dict[str, Any], match: str) -> None:
     with pytest.raises(OptionError, match=match):
         optsum.compare([TOPIC], max_length=6, **options)
+
+
+def test_each_of_several_solvers_has_its_own_options(tmp_path: Path) -> None:
+    (tmp_path / "options.toml").write_text(
+        'max-length = 6\n[[backends]]\nname = "highs"\noptions = { presolve = "off" }\n'
+        '[[backends]]\nname = "highs"\n[[backends]]\nname = "pyomo:highs"\n'
+    )
+    table = optsum.compare([TOPIC], config=tmp_path / "options.toml", backend_options=["pyomo:highs.presolve=on"])
+    assert [row.strategy for row in table.rows] == [
+        "milp on highs (presolve=off)", "milp on highs", "milp on pyomo:highs"
+    ]  # fmt: skip
+    said = [(result.backend, result.extra["backend_options"]) for result in table.results]
+    assert said == [("highs", {"presolve": "off"}), ("highs", {}), ("pyomo:highs", {"presolve": "on"})]
+    assert len({result.config_hash for result in table.results}) == 3
+    own = {"highs.presolve": "off"}
+    by_name = optsum.compare([TOPIC], backends="highs,pyomo:highs", backend_options=own, max_length=6)
+    assert [dict(variant.backend_options) for variant in by_name.plan.variants] == [{"presolve": "off"}, {}]
+    wrong = {"backends": ["highs", "pyomo:highs"], "backend_options": ["highs.presolv=off"], "max_length": 6}
+    with pytest.raises(OptionError, match="highs does not take the option presolv=off"):
+        optsum.compare([TOPIC], **wrong)
+    alike = ({"highs.presolve": "off"}, {"presolve": "off"})
+    results = [optsum.solve(TOPIC, backend="highs", backend_options=given, max_length=6) for given in alike]
+    assert len({result.config_hash for result in results}) == 1
+
+
+def test_usable_backends_are_those_that_work_here(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setattr(warm, "_ready", set())
+    setup_of.cache_clear()
+    topics = tmp_path / "topics.jsonl"
+    topics.write_text(json.dumps(TOPIC) + "\n")
+    assert (
+        main(["compare", str(topics), "--backends", "usable", "--max-length", "6", "-o", str(tmp_path / "r.csv")]) == 0
+    )
+    out, err = capsys.readouterr()
+    assert "milp on highs" in out
+    assert "glpk" not in out
+    assert "milp on rc2" not in out
+    assert "these backends are left out: " in err
+    assert "glpk (The backend glpk cannot be used, because the program glpsol is not on the PATH" in err
+    problem = optsum.CoverageProblem.of(Coverage.of([2, 3], [{0: 1}, {1: 1}], [[1], [1]], max_length=3))
+    table = optsum.compare([problem], backends="usable", gap=0.0)
+    assert {"milp on highs", "milp on pyomo:highs"} <= {row.strategy for row in table.rows}
+    assert not {"milp on rc2", "milp on glpk"} & {row.strategy for row in table.rows}
+
+
+def test_strategies_are_run_with_each_of_several_time_limits(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = optsum.compare(
+        [TOPIC, {**TOPIC, "id": "u"}], ["greedy", "vns"], max_length=6, time_limit=[20, 10], seeds=[0, 1]
+    )
+    names = ["auto in 20 s", "greedy in 10 s", "greedy in 20 s", "vns in 10 s", "vns in 20 s"]
+    assert [row.strategy for row in table.rows] == names
+    assert [row.time_limit for row in table.rows] == [20, 10, 20, 10, 20]
+    assert [row.seeds for row in table.rows] == [1, 2, 2, 2, 2]
+    assert {result.extra["time_limit"] for result in table.results} == {10.0, 20.0}
+    ratios = table.tables()[1]
+    assert [column.heading for column in ratios.columns] == ["strategy", "10 s", "20 s"]
+    assert ratios.rows[0] == ["auto", "-", "1.0000"]
+    assert [row[0] for row in ratios.rows] == ["auto", "greedy", "vns"]
+    listed = optsum.compare([TOPIC], ["auto"], max_length=6, time_limit="10,20")
+    assert [row.strategy for row in listed.rows] == ["auto in 10 s", "auto in 20 s"]
+    proven = optsum.compare([TOPIC], ["auto", "lead"], max_length=6, time_limit="10,20", exact_time_limit=30)
+    assert [row.strategy for row in proven.rows] == ["auto in 30 s", "lead in 10 s", "lead in 20 s"]
+    topics, rows = tmp_path / "topics.jsonl", tmp_path / "rows.jsonl"
+    topics.write_text(json.dumps(TOPIC) + "\n")
+    (tmp_path / "options.toml").write_text("time-limit = [10, 20]\nmax-length = 6\n")
+    assert main(["compare", str(topics), "--config", str(tmp_path / "options.toml"), "-o", str(rows)]) == 0
+    assert "Mean ratio at each time limit" in capsys.readouterr().out
+    assert {row["time_limit"] for row in map(json.loads, rows.read_text().splitlines())} == {10.0, 20.0}
+    assert main(["compare", str(topics), "--time-limit", "5", "--max-length", "6", "--overwrite", "-o", str(rows)]) == 0
+    assert "time_limit" not in json.loads(rows.read_text().splitlines()[0])
+    assert main(["solve", str(topics), "--config", str(tmp_path / "options.toml")]) == 2
 
 
 def test_a_missing_solver_is_one_sentence_and_status_2(

@@ -49,6 +49,42 @@ def without(folder: str, condition: str) -> None:
         database.execute(f"DELETE FROM rows WHERE {condition}")  # noqa: S608 - of this test
 
 
+def test_each_of_several_solvers_has_its_own_options() -> None:
+    tables = [{"name": "highs", "options": {"presolve": "off"}}, {"name": "highs"}, {"name": "pyomo:highs"}]
+    given = experiment(backends=tables, grid={"max_length": [2, 4], "strategy": ["milp", "lead"]})
+    done = run(given=given)
+    assert (done.done, done.failed) == (5 * (3 + 1) * 2, 0)
+    found = {(row["strategy"], row["backend"], str(row["backend_options"])) for row in rows()}
+    assert found == {
+        ("milp", "highs", "{'presolve': 'off'}"), ("milp", "highs", "{}"), ("milp", "pyomo:highs", "{}"),
+        ("lead", None, "{}"),
+    }  # fmt: skip
+    assert run(given=given, resume=True).done == done.done
+    Path("again.toml").write_text((Path("run") / "config.toml").read_text())
+    assert run("run", "again.toml", resume=True).done == done.done, "what is kept of a run reads back to the same"
+    Path("own.toml").write_text('topics = "topics.jsonl"\nmax-length = 4\n[[backends]]\nname = "highs"\n')
+    assert run("own", "own.toml").done == 5
+    assert {row["strategy"] for row in rows("own")} == {"milp"}
+    shared = experiment(
+        strategy="milp",
+        max_length=4,
+        grid={"backend": ["highs", "pyomo:highs"]},
+        backend_options=["highs.presolve=off"],
+    )
+    assert run("shared", shared).failed == 0
+    assert {(row["backend"], str(row["backend_options"])) for row in rows("shared")} == {
+        ("highs", "{'presolve': 'off'}"), ("pyomo:highs", "{}"),
+    }  # fmt: skip
+    for wrong, match in (
+        ({"backends": ["highs"], "strategy": "lead"}, "Backends are those of the strategy milp"),
+        ({"backends": ["highs"], "backend": "cbc", "strategy": "milp"}, "several by backends: leave one of the two"),
+        ({"backends": [{"nam": "highs"}], "strategy": "milp"}, "key of"),
+        ({"backend_options": ["cbc.ratio=1"], "strategy": "milp"}, "no solver in this run 'cbc'"),
+    ):
+        with pytest.raises(optsum.OptsumError, match=match):
+            run("wrong", experiment(**wrong))
+
+
 def test_every_topic_is_searched_in_every_cell_as_solve_does() -> None:
     done = run(given=experiment(grid={"max_length": [2, 4], "strategy": ["lead", "greedy"]}))
     assert (done.total, done.done, done.failed, done.complete) == (20, 20, 0, True)

@@ -69,7 +69,8 @@ def said(field: str, info: Any) -> str:
     lines = textwrap.wrap(f"{sentence[:1].upper()}{sentence[1:]}{default}.", 110)
     ending = '"""' if len(lines) == 1 else '\n    """'
     body = "\n    ".join(lines)
-    return f'\n    {field}: {hint(field, info.annotation)}\n    """{body}{ending}\n'
+    kind = "float | Sequence[float] | None" if "several in a comparison" in sentence else hint(field, info.annotation)
+    return f'\n    {field}: {kind}\n    """{body}{ending}\n'
 
 
 def made() -> str:

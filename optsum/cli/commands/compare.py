@@ -2,7 +2,8 @@
 
 The ratio is objective / optimum (the other way round when minimizing). The strategy of --exact computes the optima. It
 is run too if it is not listed; none leaves the ratios against the best bound, which makes them lower limits. With
---backends highs,cbc,glpk the solvers of milp stand side by side.
+--backends highs,cbc,glpk the solvers of milp stand side by side, with --backends usable all that work here; options of
+one are given as --backend-option highs.presolve=off. With --time-limit 0.1,1,10 every strategy is run with each.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from optsum.cli.exits import FAILED
 from optsum.cli.flags import Files, Flags, Format, Plot, Start
 from optsum.options.options import Options
 
-FLAGS = Flags(Options, without={"strategy"})
+FLAGS = Flags(Options, without={"strategy", "time_limit"})
 
 
 def run(
@@ -37,7 +38,12 @@ def run(
     ] = False,
     backends: Annotated[
         str | None,
-        typer.Option(metavar="NAME,NAME", help="solvers to compare (optsum list backends); milp is run on each"),
+        typer.Option(
+            metavar="NAME,NAME", help="solvers to compare (optsum list backends), or usable; milp is run on each"
+        ),
+    ] = None,
+    time_limit: Annotated[
+        str | None, typer.Option(metavar="X[,X]", help="seconds of search per problem, or several to compare")
     ] = None,
     seeds: Annotated[
         str | None,
@@ -62,7 +68,7 @@ def run(
 
     form = table_format(format_)
     plot_path = None if plot is None else checked_plot(plot)
-    _, options = posed(files.topics, options, files.config)
+    _, options = posed(files.topics, {**options, "time_limit": time_limit}, files.config)
     plan = Plan.of(
         strategies, exact, backends, seeds=seeds, exact_time_limit=exact_time_limit, config=files.config, **options
     )

@@ -6,14 +6,23 @@ from typing import Any, Final
 
 from optsum.options.options import Options, ScoreOptions
 from optsum.options.values.other_names import ONLY_IN
+from optsum.options.values.own import OWN_OPTIONS_SCHEMA
 
 __all__ = ["described", "schema"]
 
 _NAMES: Final = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
 
+_BACKEND: Final[dict[str, Any]] = {
+    "type": "object",
+    "properties": {"name": {"type": "string"}, "options": OWN_OPTIONS_SCHEMA},
+    "additionalProperties": False,
+}
+
+_LIMITS: Final[dict[str, Any]] = {"type": "array", "items": {"type": "number", "minimum": 0}}
+
 _KINDS: Final[dict[str, dict[str, Any]]] = {
     "strategies": _NAMES,
-    "backends": _NAMES,
+    "backends": {"anyOf": [{"type": "string"}, {"type": "array", "items": {"anyOf": [{"type": "string"}, _BACKEND]}}]},
     "exact": {"type": "string"},
     "seeds": {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "integer", "minimum": 0}}]},
     "exact_time_limit": {"type": "number", "minimum": 0},
@@ -42,14 +51,14 @@ def schema() -> dict[str, Any]:
         made["properties"].setdefault(name, field)
     for name, where in ONLY_IN.items():
         made["properties"].setdefault(name, {"description": f"of optsum {where}", **_KINDS.get(name, {})})
-    own = made["properties"].pop("backend_options")
+    del made["properties"]["backend_options"]  # they are those of the backend
     backend = made["properties"]["backend"]
-    table = {"name": dict(backend), "options": own}
     made["properties"]["backend"] = {
         "description": backend["description"],
         "default": backend["default"],
-        "anyOf": [{"type": "string"}, {"type": "object", "properties": table, "additionalProperties": False}],
+        "anyOf": [{"type": "string"}, _BACKEND],
     }
+    made["properties"]["time_limit"]["anyOf"].append(_LIMITS)
     made["properties"] = {name.replace("_", "-"): field for name, field in made["properties"].items()}
     made["$schema"] = "https://json-schema.org/draft/2020-12/schema"
     made["title"] = "Options of optsum"

@@ -161,8 +161,8 @@ def as_pandas(table: _Table) -> Any:
     )
 
 
-def data_frame(rows: Sequence[Any], columns: Sequence[str] | None = None) -> Any:
-    """Return a `pandas.DataFrame` of rows.
+def data_frame(rows: Sequence[Any], columns: Sequence[str] | None = None, dtype: str | None = None) -> Any:
+    """Return a `pandas.DataFrame` of rows, whose columns have one type if that is given.
 
     Raises
     ------
@@ -173,7 +173,7 @@ def data_frame(rows: Sequence[Any], columns: Sequence[str] | None = None) -> Any
         pandas = import_module("pandas")
     except ImportError:
         raise OptsumError("A data frame needs pandas: pip install 'optsum[report]'.") from None
-    return pandas.DataFrame(rows, columns=columns)
+    return pandas.DataFrame(rows, columns=columns, dtype=dtype)
 
 
 def _full(table: _Table) -> list[list[str]]:

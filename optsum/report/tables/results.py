@@ -2,22 +2,91 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from optsum.contracts.enumeration import OptimaFields
 from optsum.contracts.frontier import Frontier, Reached, Step
 from optsum.contracts.result import Result, Status
 from optsum.contracts.shown import unit_text
-from optsum.errors import UnsupportedError
+from optsum.corpus.rows.reading import read_rows
+from optsum.errors import InputError, UnsupportedError
 from optsum.options.options import Options
 from optsum.registry import FORMULATIONS, QUICK
-from optsum.report.tables.table import Cell, Column, Table, number, seconds, share
+from optsum.report.tables.formats import data_frame
+from optsum.report.tables.table import Cell, Column, Table, Tabular, number, seconds, share
 from optsum.running.every_length.lengths import Lengths
+from optsum.system.files import PathLike
 
 _MOST_UNITS = 25
 """Units of a selection that a table shows."""
+
+
+def to_frame(results: Tabular | Result | PathLike | Iterable[Result | Mapping[str, Any]]) -> Any:
+    """Return results, their rows, or a comparison as a `pandas.DataFrame`.
+
+    Parameters
+    ----------
+    results : results, rows, path or table
+        What `optsum.solve_all` yields, a single result, rows as mappings, the file or the folder of a run that holds
+        some; or a table, such as that of `optsum.compare`, of which the lines are meant (``table.results`` holds its
+        results).
+
+    Returns
+    -------
+    pandas.DataFrame
+        One line a result, in their order, and a column a field: ``rouge.rouge-1.f1`` is of the scores,
+        ``statistics.evaluations`` of the statistics. Whole numbers stay whole where some are missing (``Int64``, or
+        Python's where they are larger); selections, summaries and traces are lists.
+
+    Raises
+    ------
+    OptsumError
+        If pandas is not installed, or a row cannot be read.
+
+    Examples
+    --------
+    >>> from optsum import solve, to_frame
+    >>> topic = {"id": "t", "documents": [["a b c", "a b d", "d"]], "references": [["a b c d"]]}
+    >>> frame = to_frame([solve(topic, max_length=length) for length in (2, 4)])
+    >>> frame[["id", "objective", "selection"]].values.tolist()
+    [['t', 0.25, [2]], ['t', 1.0, [0, 2]]]
+    """
+    if isinstance(results, Tabular):
+        return results.to_pandas()
+    if isinstance(results, Result):
+        results = [results]
+    rows: list[dict[str, Any]] = []
+    for row in read_rows(results) if isinstance(results, str | os.PathLike) else results:
+        if not isinstance(row, Result | Mapping):
+            raise InputError(f"A {type(row).__name__} is no result and no row: give what optsum.solve_all yields.")
+        rows.append(dict(_flat(row.to_row() if isinstance(row, Result) else row)))
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    split = {name.partition(".")[0] for name in names if "." in name}
+    names = [name for name in names if name not in split or any(row.get(name) is not None for row in rows)]
+    columns = {name: [row.get(name) for row in rows] for name in names}
+    frame = data_frame(list(zip(*columns.values(), strict=True)), names, "object")
+    return frame.astype({name: kind for name in names if (kind := _kind_of(columns[name])) is not None})
+
+
+def _kind_of(values: Iterable[Any]) -> str | None:
+    """Return what pandas calls the kind of numbers in a column; None if they are no numbers, or too large for any."""
+    held = [value for value in values if value is not None]
+    kinds = set(map(type, held))
+    if kinds == {int}:
+        return "Int64" if all(-(2**63) <= value < 2**63 for value in held) else None
+    return "boolean" if kinds == {bool} else "float64" if kinds in ({float}, {float, int}) else None
+
+
+def _flat(row: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield the fields of a row, of a mapping its own; texts and trees that `optsum.write_page` shows stay whole."""
+    for name, value in row.items():
+        if isinstance(value, Mapping) and name != "details":
+            yield from _flat(value, f"{above}{name}.")
+        else:
+            yield f"{above}{name}", value
 
 
 def results_table(results: Iterable[Result]) -> Table:

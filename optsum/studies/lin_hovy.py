@@ -15,11 +15,12 @@ from pydantic import Field
 from optsum.contracts.result import Status
 from optsum.options.options import Options, resolve
 from optsum.report.figures.figure import Figure, Series, Style
+from optsum.report.significance import wilcoxon
 from optsum.report.tables.table import Cell, Table, counted, number
 from optsum.running.each_topic import agreed
 from optsum.running.setup import Setup
 from optsum.studies.base import TIME_LIMIT, Row, Seconds, Study, Workers, searched, with_references
-from optsum.studies.submitted import Submitted, score_of, summaries_of, summary_of
+from optsum.studies.submitted import Cut, MaxBytes, MaxWords, Submitted, score_of, summaries_of, summary_of
 from optsum.text.lengths import word_count
 
 _RANK: Final = "documents by decreasing MaxH"
@@ -109,6 +110,8 @@ def _by_compression(documents: Sequence[Row], systems: Sequence[str], caption: l
 
 WINDOWS: Final = {"E100": "lin-hovy-100", "E150": "lin-hovy-150"}
 """Oracle extracts, and the presets that search them."""
+LONGEST: Final = 105
+"""Words of the shorter extracts at most, and of systems unless said otherwise."""
 LEAD: Final = "B1"
 """The paper's name of the lead: the first sentences that have 100 words at most."""
 ROWS: Final = ("FT", "E150", "E100", "MaxH", "MedH", "AvgH", "MinH", LEAD)
@@ -120,6 +123,8 @@ SETS: Final = {
     "below .50": (0.0, 0.5),
 }
 """The paper's sets of documents by the best agreement of people, and the rest."""
+DIFFERENCES: Final = (("MaxH", "AvgH"), ("MaxH", "MinH"), ("FT", "E150"), ("E150", "E100"), ("E100", "MaxH"))
+"""Those that section 5 speaks of; the others are of systems: they stand between people and the lead."""
 
 
 @dataclass(kw_only=True)
@@ -136,6 +141,8 @@ class LinHovyStudy(Study):
         int, Field(ge=1, description="longer documents have no oracle extract, as in the paper")
     ] = 30
     strategy: Annotated[str, Field(description="exhaustive, as in the paper, or branch-and-bound")] = "exhaustive"
+    max_words: MaxWords = None
+    max_bytes: MaxBytes = None
     time_limit: Seconds = TIME_LIMIT
     workers: Workers = 1
 
@@ -153,11 +160,15 @@ class LinHovyStudy(Study):
     def work(self) -> Callable[[Submitted], list[Row]]:
         """Return what makes the rows of a document: one with all scores, and one for each system."""
         setups = {name: setup for name, (setup,) in self._setups().items()}
-        return partial(_rows, setups=setups, most=self.max_sentences)
+        return partial(_rows, setups=setups, most=self.max_sentences, cut=self._cut)
+
+    @property
+    def _cut(self) -> Cut:
+        return Cut.of(self.max_words, self.max_bytes, LONGEST)
 
     def tables(self) -> list[Table]:
-        """Return the means of Figures 5 to 8 in numbers, and the sizes of the search."""
-        return [self.scores(), self.sizes()]
+        """Return the means of Figures 5 to 8 in numbers, their differences, and the sizes of the search."""
+        return [self.scores(), self.differences(), self.sizes()]
 
     def figures(self) -> list[Figure]:
         """Return the means as bars, and Figures 4 to 9, as far as there are people who agree or not."""
@@ -199,30 +210,66 @@ class LinHovyStudy(Study):
             found[row["id"]][f"T: {row['system']}"] = row["score"]
         return list(found.values())
 
-    def scores(self) -> Table:
-        """Return mean unigram co-occurrence, over all documents and by the agreement of people."""
+    def groups(self) -> dict[str, list[Row]]:
+        """Return the documents, all and by the agreement of people; each set also without those that lack a method."""
         documents = self.documents()
         agreed_on = [one for one in documents if one.get("MaxH") is not None]
-        groups = {
-            name: [one for one in agreed_on if least <= one["MaxH"] < most] for name, (least, most) in SETS.items()
-        }
-        groups["all"] = documents
-        shown = {name: group for name, group in groups.items() if group}
-        headings = [f"{name} ({len(group)})" for name, group in shown.items()]
+        sets = {name: [one for one in agreed_on if least <= one["MaxH"] < most] for name, (least, most) in SETS.items()}
+        sets["all"] = documents
+        methods = self.methods()
+        found: dict[str, list[Row]] = {}
+        for name, group in sets.items():
+            common = [one for one in group if all(one.get(method) is not None for method in methods)]
+            found |= {name: group, f"{name}, common": common} if group else {}
+        return found
+
+    def methods(self) -> list[str]:
+        """Return what some document has a score of, in the order of the tables."""
+        documents = self.documents()
+        names = (*ROWS, *(f"T: {name}" for name in self.systems))
+        return [name for name in names if any(one.get(name) is not None for one in documents)]
+
+    def scores(self) -> Table:
+        """Return mean unigram co-occurrence, over all documents and by the agreement of people."""
+        groups = self.groups()
+        headings = [f"{name} ({len(group)})" for name, group in groups.items()]
         table = self.table("Unigram co-occurrence (Figures 5-8, means)", ["summary"], headings)
-        for row in (*ROWS, *(f"T: {name}" for name in self.systems)):
-            cells = [[one[row] for one in group if one.get(row) is not None] for group in shown.values()]
-            if any(cells):
-                table.rows.append(
-                    [row, *(_mean(cell, group) for cell, group in zip(cells, shown.values(), strict=True))]
-                )
-        table.caption.append("FT: full text. E150, E100: best extract of 145-155 and 95-105 words, where there is one.")
-        table.caption.append(
-            f"MaxH, MedH, AvgH, MinH: agreement of people; {LEAD}: first sentences, 100 words at most."
-        )
+        for method in self.methods():
+            cells = [[one[method] for one in group if one.get(method) is not None] for group in groups.values()]
+            table.rows.append(
+                [method, *(_mean(cell, group) for cell, group in zip(cells, groups.values(), strict=True))]
+            )
+        table.caption += [
+            "common: of these the documents of which all summaries have a score, so that their means can be compared.",
+            "FT: full text. E150, E100: best extract of 145-155 and 95-105 words, where there is one.",
+            f"MaxH, MedH, AvgH, MinH: agreement of people; {LEAD}: first sentences, 100 words at most.",
+        ]
         if self.systems:
-            table.caption.append("T: systems.")
+            table.caption.append(f"T: {self._cut}.")
         table.caption.append("(n): the mean is of so many documents of the set.")
+        return table
+
+    def differences(self) -> Table:
+        """Return the differences that section 5 speaks of, each on the documents that have both, with tests."""
+        groups = {name: group for name, group in self.groups().items() if not name.endswith(", common")}
+        headings = [heading for name in groups for heading in (name, "n", "p")]
+        table = self.table("Differences of unigram co-occurrence (section 5)", ["difference"], headings)
+        of_systems = [
+            pair
+            for name in self.systems
+            for pair in (("MaxH", f"T: {name}"), ("E100", f"T: {name}"), (f"T: {name}", LEAD))
+        ]
+        for one, other in (*DIFFERENCES, *of_systems):
+            cells: list[str] = []
+            for group in groups.values():
+                both = [row for row in group if row.get(one) is not None and row.get(other) is not None]
+                apart = [row[one] - row[other] for row in both]
+                mean, test = fmean(apart) if apart else None, wilcoxon(apart)
+                cells += ["-" if mean is None else Cell(f"{mean:+.3f}", mean), Cell(str(len(both)), len(both))]
+                cells.append("-" if test is None else Cell(f"{test:.2g}", test))
+            table.rows.append([f"{one} - {other}", *cells])
+        table.caption.append("n: documents that have both; each set on its own documents.")
+        table.caption.append("p: Wilcoxon's signed-rank test over documents, two-sided; - where fewer than six differ.")
         return table
 
     def sizes(self) -> Table:
@@ -244,7 +291,7 @@ def _mean(values: Sequence[float], group: Sequence[Row]) -> str:
     return mean if len(values) == len(group) else Cell(f"{mean} ({len(values)})", mean.value)
 
 
-def _rows(topic: Submitted, setups: Mapping[str, Setup], most: int) -> list[Row]:
+def _rows(topic: Submitted, setups: Mapping[str, Setup], most: int, cut: Cut) -> list[Row]:
     with_references(topic)
     setup = setups["E100"]
 
@@ -277,7 +324,7 @@ def _rows(topic: Submitted, setups: Mapping[str, Setup], most: int) -> list[Row]
     rows = [row]
     for system, text in summaries_of(topic, rows, summary_of):
         words = sum(map(word_count, text))
-        rows.append({"kind": "system", "system": system.system, "score": score(text, model), "words": words})
+        rows.append({"kind": "system", "system": system.system, "score": score(cut.text(text), model), "words": words})
     return rows
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import wilcoxon
 
 import optsum
-from optsum.studies.lin_hovy import LinHovyStudy, compression_ratio, linear_trend
+from optsum.studies.lin_hovy import DIFFERENCES, LinHovyStudy, compression_ratio, linear_trend
 
 NEWS = Path(__file__).resolve().parents[3] / "examples" / "data" / "news.jsonl"
 
@@ -138,3 +140,61 @@ def test_trends_and_ratios_by_hand() -> None:
     assert linear_trend([1.0, None, 2.0]) == pytest.approx([1.0, 1.5, 2.0])
     assert linear_trend([1.0]) == []
     assert compression_ratio(100, 500) == 0.8
+
+
+def test_common_documents_and_differences() -> None:
+    """Means of one column are of the same documents; differences are of the documents that have both."""
+    given = news()
+    long = {**TOPIC, "id": "long", "documents": [*TOPIC["documents"], ["a"] * 26]}
+    systems = [{"topic_id": topic.id, "system": "mine", "summary": list(topic.sentences)} for topic in given]
+    study = study_lin_hovy([TOPIC, long, *given], systems, strategy="branch-and-bound")
+    documents = study.documents()
+    methods = study.methods()
+    common = [row for row in documents if all(row.get(name) is not None for name in methods)]
+    assert {"FT", "E150", "E100", "MaxH", "B1", "T: mine"} <= set(methods)
+    assert 0 < len(common) < len(documents)
+    table = study.scores()
+    headings = [column.heading for column in table.columns]
+    place = headings.index(f"all, common ({len(common)})")
+    for row in table.rows:
+        assert row[place] == f"{fmean(one[row[0]] for one in common):.3f}"
+    shown = {row[0]: row[1:4] for row in study.differences().rows}
+    for one, other in (*DIFFERENCES, ("MaxH", "T: mine"), ("T: mine", "B1")):
+        both = [(row[one], row[other]) for row in documents if None not in (row.get(one), row.get(other))]
+        assert shown[f"{one} - {other}"][:2] == [f"{fmean(x - y for x, y in both):+.3f}", str(len(both))]
+    assert shown["FT - E150"][2] == "-" or float(shown["FT - E150"][2]) <= 1
+    # Systems are cut to the words of the shorter extracts.
+    (row,) = [row for row in study.of("system") if row["id"] == given[0].id]
+    assert row["words"] > 105
+    (whole,) = study_lin_hovy(given[:1], systems[:1], max_words=0).of("system")
+    (document,) = [row for row in study.of("document") if row["id"] == given[0].id]
+    assert whole["score"] == document["FT"] > row["score"]
+
+
+def test_each_set_is_on_its_own_documents_and_tests_are_wilcoxons() -> None:
+    rows = [
+        {"kind": "document", "id": str(n), "too_long": False, "unproven": [],
+         **dict.fromkeys(("FT", "E150", "E100", "B1"), 0.9), "MaxH": 0.5 + 0.02 * n, "AvgH": 0.4 + 0.01 * n, "MedH": 0.4, "MinH": 0.1}
+        for n in range(20)
+    ]  # fmt: skip
+    study = LinHovyStudy()
+    study.rows += rows
+    groups = study.groups()
+    assert [len(groups[name]) for name in groups if "common" not in name] == [20, 10, 5, 5]
+    table = study.differences()
+    headings = [column.heading for column in table.columns]
+    place = headings.index("A: MaxH >= .70")
+    (line,) = (row for row in table.rows if row[0] == "MaxH - AvgH")
+    apart = [row["MaxH"] - row["AvgH"] for row in rows]
+    assert line[place : place + 3] == [f"{fmean(apart[10:]):+.3f}", "10", f"{wilcoxon(apart[10:]).pvalue:.2g}"]
+
+
+def test_units_of_the_model_may_be_clauses() -> None:
+    """A reference given in clauses, as Marcu's elementary discourse units are, is clipped clause by clause."""
+    sentences = {"id": "t", "documents": [["a b"]], "references": [["a b a c"]]}
+    clauses = {**sentences, "references": [["a b", "a c"]]}
+    preset = {"preset": "lin-hovy-100", "min_length": 0}
+    assert optsum.solve(sentences, **preset).objective == 0.5
+    assert optsum.solve(clauses, **preset).objective == 0.75
+    units = {**clauses, "documents": [["a b", "because c"]]}  # units of extraction, too
+    assert optsum.solve(units, **preset).selection == (0, 1)

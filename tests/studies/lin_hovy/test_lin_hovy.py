@@ -174,7 +174,8 @@ def test_common_documents_and_differences() -> None:
 def test_each_set_is_on_its_own_documents_and_tests_are_wilcoxons() -> None:
     rows = [
         {"kind": "document", "id": str(n), "too_long": False, "unproven": [],
-         **dict.fromkeys(("FT", "E150", "E100", "B1"), 0.9), "MaxH": 0.5 + 0.02 * n, "AvgH": 0.4 + 0.01 * n, "MedH": 0.4, "MinH": 0.1}
+         **dict.fromkeys(("FT", "E150", "E100", "B1"), 0.9),
+         "MaxH": 0.5 + 0.02 * n, "AvgH": 0.4 + 0.01 * n, "MedH": 0.4, "MinH": 0.1}
         for n in range(20)
     ]  # fmt: skip
     study = LinHovyStudy()

@@ -17,6 +17,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -111,6 +112,22 @@ class CappedUnion(Ceiling):
     covered: tuple[int, ...] = field(repr=False)
     groups: tuple[Group, ...] = field(repr=False)
 
+    @cached_property
+    def bits(self) -> NDArray[np.uint8]:
+        """The positions that each unit covers, a column each: 1 or 0."""
+        return _bits(self.covered, self._positions)
+
+    @cached_property
+    def bits_of_groups(self) -> NDArray[np.uint8]:
+        """The positions of each group, likewise."""
+        return _bits([group.places for group in self.groups], self._positions)
+
+    @property
+    def _positions(self) -> int:
+        return max(
+            (*map(int.bit_length, self.covered), *(group.places.bit_length() for group in self.groups)), default=0
+        )
+
     @property
     def parts(self) -> int:
         """How many groups there are."""
@@ -130,15 +147,12 @@ class CappedUnion(Ceiling):
             Of an instance whose totals are `whole` times as large.
         bounds : Bounds
         """
-        union = 0
-        for bits in self.covered:
-            union |= bits
+        number = np.cumsum(self.bits.any(axis=0)) - 1  # of each covered position's feature
         mass = np.zeros(len(self.covered), np.int64)
         weights = np.full(self.last - self.first, whole, np.int64)
         groups = []
-        for group, share in zip(self.groups, shares, strict=True):
-            for place in _members(group.places):
-                weights[(union & ((1 << place) - 1)).bit_count()] = share
+        for group, share, places in zip(self.groups, shares, self.bits_of_groups, strict=True):
+            weights[number[places.nonzero()]] = share
             above, beside = share * self.gain, (whole - share) * self.gain
             mass += beside * np.array(group.copies, np.int64)
             groups.append(group._replace(above=above, beside=beside))
@@ -184,7 +198,7 @@ class TextSubsequence(Ceiling):
         """Return what bounds it if clipped unigrams have a share of a whole, and the units' own hits the rest."""
         (share,) = shares
         above, beside = share * self.gain, (whole - share) * self.gain
-        mass = np.array([beside * self.hits((unit,)) for unit in range(len(self.units))], np.int64)
+        mass = beside * self.own
         made = replace(self, gain=whole * self.gain, mass=mass, above=above, beside=beside)
         return made, Bounds(np.full(self.last - self.first, share, np.int64), mass)
 
@@ -193,16 +207,22 @@ class TextSubsequence(Ceiling):
         """One: all together."""
         return 1
 
+    @cached_property
     def places(self) -> dict[int, int]:
-        """Return where the reference has each token, as bits."""
+        """Where the reference has each token, as bits."""
         places: dict[int, int] = {}
         for position, token in enumerate(self.reference):
             places[token] = places.get(token, 0) | 1 << position
         return places
 
+    @cached_property
+    def own(self) -> NDArray[np.int64]:
+        """The hits of each unit by itself."""
+        return np.array([self.hits((unit,)) for unit in range(len(self.units))], np.int64)
+
     def hits(self, chosen: Sequence[int]) -> int:
         """Return the length of the longest common subsequence."""
-        places, full = self.places(), (1 << len(self.reference)) - 1
+        places, full = self.places, (1 << len(self.reference)) - 1
         flat = full
         for unit in chosen:
             for token in self.units[unit]:
@@ -258,15 +278,14 @@ def arrays_of_ceilings(ceilings: Sequence[Ceiling], units: int, totals: int) -> 
     texts = [one for one in ceilings if isinstance(one, TextSubsequence)]
     words = max([1, *((group.places.bit_count() + 63) // 64 for _, group in groups)])
     covered = np.zeros((len(groups), units, words), np.uint64)
-    for number, (one, group) in enumerate(groups):
-        places = _members(group.places)
-        for unit, bits in enumerate(one.covered):
-            if bits & group.places:
-                packed = sum(1 << place for place, position in enumerate(places) if bits >> position & 1)
-                covered[number, unit] = _words(packed, words)
+    unions = [one for one in ceilings if isinstance(one, CappedUnion)]
+    columns = [union.bits[:, places.nonzero()[0]] for union in unions for places in union.bits_of_groups]
+    for number, bits in enumerate(columns):
+        packed = np.packbits(bits, axis=1, bitorder="little")
+        covered[number].view(np.uint8)[:, : packed.shape[1]] = packed
     lines, token, start, rows, most = [], list[int](), [0], list[int](), list[int]()
     for text in texts:
-        places_of = text.places()
+        places_of = text.places
         row = {key: len(rows) + number for number, key in enumerate(places_of)}
         lines.append((text.slot, text.gain, text.above, text.beside, len(rows), len(rows) + len(row)))
         rows += places_of.values()
@@ -280,9 +299,7 @@ def arrays_of_ceilings(ceilings: Sequence[Ceiling], units: int, totals: int) -> 
         covered,
         np.array([group.copies for _, group in groups], np.int64).reshape(len(groups), units),
         np.array(lines, np.int64).reshape(-1, 6),
-        np.array([[text.hits((unit,)) for unit in range(units)] for text in texts], np.int64).reshape(
-            len(texts), units
-        ),
+        np.array([text.own for text in texts], np.int64).reshape(len(texts), units),
         np.array(start, np.int64),
         np.array(token, np.int64),
         np.array([_words(bits, wide) for bits in rows], np.uint64).reshape(-1, wide),
@@ -294,8 +311,11 @@ def arrays_of_ceilings(ceilings: Sequence[Ceiling], units: int, totals: int) -> 
     )
 
 
-def _members(bits: int) -> list[int]:
-    return [position for position in range(bits.bit_length()) if bits >> position & 1]
+def _bits(numbers: Sequence[int], size: int) -> NDArray[np.uint8]:
+    """Return the bits of each number in a row, the lowest first."""
+    each = (size + 7) // 8
+    packed = np.frombuffer(b"".join(number.to_bytes(each, "little") for number in numbers), np.uint8)
+    return np.unpackbits(packed.reshape(len(numbers), each), axis=1, bitorder="little", count=size)
 
 
 def _words(bits: int, words: int) -> list[int]:

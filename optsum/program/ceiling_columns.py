@@ -13,14 +13,16 @@ is integral.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from optsum.coverage.ceilings import CappedUnion, Ceiling, TextSubsequence
-from optsum.coverage.instance import Coverage
+from optsum.coverage.instance import Coverage, IntArray
 from optsum.errors import UnsupportedError
 from optsum.program.rows import LinearRows
 
@@ -29,21 +31,32 @@ __all__ = ["CeilingColumns"]
 _PIECES: Final = 300_000
 """Pieces and nodes that a program may have."""
 
+_Entries: TypeAlias = list[tuple[IntArray, IntArray, IntArray | int]]
+"""Rows, names and values of entries of a part."""
+
 
 class _CeilingColumns(NamedTuple):
     """The columns of one ceiling, numbered from 0, and its rows.
 
     Attributes
     ----------
-    worth : hits of each column
-    upper : upper bound of each column
-    rows : entries (unit or -1 - column, value), least, most
+    worth, upper : (columns,)
+        Hits of each column, and its upper bound.
+    row, name, value : (entries,)
+        Of the rows; a name is a unit, or -1 - column.
+    least, most : (rows,)
+    capped : (groups,)
+        As of `CeilingColumns`.
     """
 
-    worth: list[int]
-    upper: list[int]
-    rows: list[tuple[list[tuple[int, int]], float, float]]
-    capped: list[int]
+    worth: IntArray
+    upper: IntArray
+    row: IntArray
+    name: IntArray
+    value: IntArray
+    least: NDArray[np.float64]
+    most: NDArray[np.float64]
+    capped: IntArray
 
 
 class CeilingColumns:
@@ -61,147 +74,154 @@ class CeilingColumns:
     """
 
     def __init__(self, instance: Coverage, *, relaxed: bool = False) -> None:
-        parts = [_part(ceiling, instance.size, relaxed=relaxed) for ceiling in instance.ceilings]
+        parts = [_part(ceiling, relaxed=relaxed) for ceiling in instance.ceilings]
         sizes = [len(part.worth) for part in parts]
         self._parts = parts
         self.slot = np.repeat([one.slot for one in instance.ceilings], sizes).astype(np.int64)
-        self.worth = np.array(
-            [one.gain * hits for one, part in zip(instance.ceilings, parts, strict=True) for hits in part.worth],
-            np.int64,
+        none = np.zeros(0, np.int64)
+        self.worth = np.concatenate(
+            [none, *(one.gain * part.worth for one, part in zip(instance.ceilings, parts, strict=True))]
         )
-        self.upper = np.array([most for part in parts for most in part.upper], np.int64)
-        self.rows = sum(len(part.rows) for part in parts)
+        self.upper = np.concatenate([none, *(part.upper for part in parts)])
         self._first = list(accumulate(sizes, initial=0))
-        firsts = accumulate((len(part.rows) for part in parts), initial=0)
-        self.capped = [first + row for first, part in zip(firsts, parts, strict=False) for row in part.capped]
+        firsts = list(accumulate((len(part.least) for part in parts), initial=0))
+        self.rows = firsts[-1]
+        self.capped = [first + row for first, part in zip(firsts, parts, strict=False) for row in part.capped.tolist()]
 
     def add_rows(self, rows: LinearRows, column: int) -> None:
         """Add the rows, the first of these columns being number `column`."""
         for begin, part in zip(self._first, self._parts, strict=False):
-            for entries, least, most in part.rows:
-                names = [name if name >= 0 else column + begin - 1 - name for name, _ in entries]
-                values = np.array([value for _, value in entries], np.int64)
-                rows.add(np.zeros(len(entries), np.int64), np.array(names, np.int64), values)
-                rows.close(1, least, most)
+            rows.add(part.row, np.where(part.name >= 0, part.name, column + begin - 1 - part.name), part.value)
+            rows.close(len(part.least), part.least, part.most)
 
 
-def _part(ceiling: Ceiling, units: int, *, relaxed: bool) -> _CeilingColumns:
+def _part(ceiling: Ceiling, *, relaxed: bool) -> _CeilingColumns:
     if isinstance(ceiling, CappedUnion):
         return _of_union(ceiling)
     if not isinstance(ceiling, TextSubsequence):
         raise UnsupportedError(f"There is no integer program of a {type(ceiling).__name__}: use branch-and-bound.")
-    return _clipped(ceiling, units) if relaxed else _of_text(ceiling, units)
+    return _clipped(ceiling) if relaxed else _of_text(ceiling)
 
 
 def _of_union(ceiling: CappedUnion) -> _CeilingColumns:
-    part = _CeilingColumns([], [], [], [])
-    covers: dict[int, list[int]] = {}
-    for unit, bits in enumerate(ceiling.covered):
-        for position in _members(bits):
-            covers.setdefault(position, []).append(unit)
-    place: dict[int, int] = {}
-    once = ~sum(group.places for group in ceiling.groups)
-    for position, holders in sorted(covers.items()):
-        place[position] = len(part.worth)
-        part.worth.append(once >> position & 1)
-        part.upper.append(1)
-        part.rows.append(([(-1 - place[position], 1), *((unit, -1) for unit in holders)], -np.inf, 0))
-    for group in ceiling.groups:
-        hits = len(part.worth)
-        places = [place[position] for position in _members(group.places)]
-        part.worth.append(1)
-        part.upper.append(len(places))
-        part.capped.append(len(part.rows))
-        part.rows.append(([(-1 - hits, 1), *((-1 - one, -1) for one in places)], -np.inf, 0))
-        held = [(unit, -count) for unit, count in enumerate(group.copies) if count]
-        part.rows.append(([(-1 - hits, 1), *held], -np.inf, 0))
-    return part
+    positions = np.flatnonzero(ceiling.bits.any(axis=0))
+    position, holder = ceiling.bits[:, positions].T.nonzero()
+    capped = ceiling.bits_of_groups[:, positions]
+    group, member = capped.nonzero()
+    copies = np.array([group.copies for group in ceiling.groups], np.int64).reshape(len(capped), len(ceiling.covered))
+    owner, unit = copies.nonzero()
+    wide, groups = len(positions), np.arange(len(capped))
+    hits, above = -1 - wide - groups, wide + 2 * groups
+    entries: _Entries = [
+        (np.arange(wide), -1 - np.arange(wide), 1),
+        (position, holder, -1),
+        (above, hits, 1),
+        (above[group], -1 - member, -1),
+        (above + 1, hits, 1),
+        (above[owner] + 1, unit, -copies[owner, unit]),
+    ]
+    worth = np.concatenate([1 - capped.any(axis=0), np.ones(len(groups), np.int64)])
+    upper = np.concatenate([np.ones(wide, np.int64), capped.sum(axis=1, dtype=np.int64)])
+    return _made(worth, upper, entries, wide + 2 * len(groups), above)
 
 
-def _clipped(ceiling: TextSubsequence, units: int) -> _CeilingColumns:
+def _clipped(ceiling: TextSubsequence) -> _CeilingColumns:
     """Return what is at most the clipped unigrams, and at most what the units have by themselves."""
-    part = _CeilingColumns([], [], [], [])
-    most = {token: bits.bit_count() for token, bits in ceiling.places().items()}
-    for token, count in most.items():
-        held = [(unit, -min(count, ceiling.units[unit].count(token))) for unit in range(units)]
-        part.rows.append(([(-1 - len(part.worth), 1), *(entry for entry in held if entry[1])], -np.inf, 0))
-        part.worth.append(0)
-        part.upper.append(count)
-    hits = len(part.worth)
-    part.worth.append(1)
-    part.upper.append(len(ceiling.reference))
-    part.capped.append(len(part.rows))
-    part.rows.append(([(-1 - hits, 1), *((-1 - one, -1) for one in range(hits))], -np.inf, 0))
-    alone = [(unit, -ceiling.hits((unit,))) for unit in range(units)]
-    part.rows.append(([(-1 - hits, 1), *(entry for entry in alone if entry[1])], -np.inf, 0))
+    number = {token: row for row, token in enumerate(ceiling.places)}
+    most = np.array([bits.bit_count() for bits in ceiling.places.values()], np.int64)
+    held = [
+        (number[token], unit, copies)
+        for unit, tokens in enumerate(ceiling.units)
+        for token, copies in Counter(tokens).items()
+    ]
+    row, unit, copies = np.array(held, np.int64).reshape(-1, 3).T
+    tokens, hits = np.arange(len(most)), len(most)
+    alone = ceiling.own.nonzero()[0]
+    entries: _Entries = [
+        (tokens, -1 - tokens, 1),
+        (row, unit, -np.minimum(copies, most[row])),
+        (np.array([hits, hits + 1]), np.array([-1 - hits, -1 - hits]), 1),
+        (np.full(hits, hits), -1 - tokens, -1),
+        (np.full(len(alone), hits + 1), alone, -ceiling.own[alone]),
+    ]
+    worth = np.concatenate([np.zeros(hits, np.int64), [1]])
+    upper = np.concatenate([most, [len(ceiling.reference)]])
+    return _made(worth, upper, entries, hits + 2, np.array([hits]))
+
+
+def _of_text(ceiling: TextSubsequence) -> _CeilingColumns:
+    """Return the path through the grid, in which units without a hit have no layer."""
+    units, wide = ceiling.own.nonzero()[0], len(ceiling.reference) + 1
+    layers = len(units)
+    passing = layers * wide + (layers + 1) * (wide - 1)
+    pieces: list[tuple[int, int, int, int]] = []
+    for number, unit in enumerate(units.tolist()):
+        if passing + len(pieces) > _PIECES:
+            break
+        pieces += [(number, *piece) for piece in pieces_of(ceiling.units[unit], ceiling.places, wide - 1)]
+    if passing + len(pieces) > _PIECES:
+        raise UnsupportedError(
+            "The integer program of rougeL has too many pieces of the reference here: use branch-and-bound."
+        )
+    layer, begin, end, hits = np.array(pieces, np.int64).reshape(-1, 4).T
+    nodes = np.arange((layers + 1) * wide)
+    steps = nodes[nodes % wide < wide - 1]
+    start = np.concatenate([layer * wide + begin, nodes[:-wide], steps])
+    stop = np.concatenate([(layer + 1) * wide + end, nodes[wide:], steps + 1])
+    column = np.arange(len(start))
+    leaves, enters = start < nodes[-1], stop < nodes[-1]
+    entries: _Entries = [
+        (layer, -1 - column[: len(layer)], 1),
+        (np.arange(layers), units, -1),
+        (layers + start[leaves], -1 - column[leaves], 1),
+        (layers + stop[enters], -1 - column[enters], -1),
+    ]
+    worth = np.concatenate([hits, np.zeros(passing, np.int64)])
+    part = _made(worth, np.ones(len(start), np.int64), entries, layers + len(nodes) - 1, np.zeros(0, np.int64))
+    part.least[layers:] = part.most[layers:] = 0
+    part.least[layers : layers + 1] = part.most[layers : layers + 1] = 1
     return part
 
 
-def _of_text(ceiling: TextSubsequence, units: int) -> _CeilingColumns:
-    """Return the path through the grid."""
-    part = _CeilingColumns([], [], [], [])
-    wide, places = len(ceiling.reference) + 1, ceiling.places()
-    if units * wide > _PIECES:
-        raise _too_many()
-    flow: list[list[tuple[int, int]]] = [[] for _ in range((units + 1) * wide)]
-
-    def column(start: int, end: int, hits: int) -> int:
-        number = len(part.worth)
-        if number > _PIECES:
-            raise _too_many()
-        flow[start].append((-1 - number, 1))
-        flow[end].append((-1 - number, -1))
-        part.worth.append(hits)
-        part.upper.append(1)
-        return number
-
-    for unit in range(units):
-        pieces = [
-            column(unit * wide + begin, (unit + 1) * wide + end, hits)
-            for begin, end, hits in pieces_of(ceiling.units[unit], places, wide - 1)
-        ]
-        if pieces:
-            part.rows.append(([*((-1 - one, 1) for one in pieces), (unit, -1)], -np.inf, 0))
-        for position in range(wide):
-            column(unit * wide + position, (unit + 1) * wide + position, 0)
-            if position + 1 < wide:
-                column(unit * wide + position, unit * wide + position + 1, 0)
-    for position in range(wide - 1):
-        column(units * wide + position, units * wide + position + 1, 0)
-    for node, entries in enumerate(flow[:-1]):
-        if entries:
-            part.rows.append((entries, float(node == 0), float(node == 0)))
-    return part
+def _made(
+    worth: IntArray,
+    upper: IntArray,
+    entries: _Entries,
+    rows: int,
+    capped: IntArray,
+) -> _CeilingColumns:
+    """Return a part whose rows come to at most 0."""
+    row, name = (np.concatenate([entry[place] for entry in entries]) for place in (0, 1))
+    value = np.concatenate([np.broadcast_to(np.asarray(value, np.int64), len(row)) for row, _, value in entries])
+    return _CeilingColumns(worth, upper, row, name, value, np.full(rows, -np.inf), np.zeros(rows), capped)
 
 
 def pieces_of(tokens: Sequence[int], places: dict[int, int], length: int) -> Iterator[tuple[int, int, int]]:
-    """Yield begin, end and longest common subsequence of a unit and each piece that a shorter one does not equal."""
+    """Yield begin, end and longest common subsequence of a unit and each piece that a shorter one does not equal.
+
+    Bits of a column say where the longest common subsequence of the piece that ends there grows. A piece counts if it
+    grows at its end, and is worth more than the one that begins with the next token of the unit.
+    """
     held = 0
     for token in tokens:
         held |= places[token]
-    begins = _members(held)
-    longer: list[int] = [0] * (length + 1)  # hits of pieces that begin later, by their ends
-    for begin in reversed(begins):
-        full = (1 << (length - begin)) - 1
+    full = (1 << length) - 1
+    later = 0  # where pieces grow that begin later
+    while held:
+        begin = held.bit_length() - 1
+        held ^= 1 << begin
+        beyond = full >> begin << begin
         flat = full
         for token in tokens:
-            both = flat & (places[token] >> begin)
+            both = flat & places[token] & beyond
             flat = ((flat + both) | (flat - both)) & full
-        hits, here = 0, [0] * (length + 1)
-        for end in range(begin + 1, length + 1):
-            grown = not flat >> (end - begin - 1) & 1
-            hits += grown
-            here[end] = hits
-            if grown and hits > longer[end]:
-                yield begin, end, hits
-        longer = here
-
-
-def _members(bits: int) -> list[int]:
-    return [position for position in range(bits.bit_length()) if bits >> position & 1]
-
-
-def _too_many() -> UnsupportedError:
-    return UnsupportedError(
-        "The integer program of rougeL has too many pieces of the reference here: use branch-and-bound."
-    )
+        grown = left = full ^ flat
+        hits = 0
+        while left:
+            lowest = left & -left
+            left ^= lowest
+            hits += 1
+            upto = (lowest << 1) - 1
+            if hits > (later & upto).bit_count():
+                yield begin, lowest.bit_length(), hits
+        later = grown

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import sys
 import warnings
@@ -102,26 +103,27 @@ class WholeSummaries(TyperGroup):
 
 
 _COMMANDS: Final = {
-    "solve": "Find the best summary of each topic, and prove it.",
-    "enumerate": "Find all best summaries of each topic, and count them.",
-    "frontier": "Find the best value at every length, and prove it.",
-    "labels": "Make training labels: 1 for each sentence of the best summary, 0 for each other.",
-    "compare": "Run strategies side by side, and hold them to the optimum.",
-    "run": "Search a whole corpus in a grid of options, and go on after whatever happens.",
-    "status": "Say how far a run is.",
-    "merge": "Put the shards of a run together, or write its rows.",
-    "report": "Show rows as one page: topic by topic, what was chosen and what was missed.",
-    "score": "Score systems by ROUGE, and correlate with human scores.",
-    "align": "Make covers from texts: which source sentences say what a reference says.",
-    "study": "Run a paper's experiment on your data, and print its tables.",
-    "parse": "Parse the sentences of topics by spaCy, for compressions.",
-    "chunks": "Show how parsed sentences are cut into chunks.",
-    "config": "Show the options that a run would have, or the schema of a file of options.",
-    "export": "Write the instances as files for other solvers.",
-    "import-solution": "Read what other solvers found for exported instances.",
-    "warm-up": "Compile kernels beforehand, for images and clusters.",
-    "list": "List strategies, formulations, backends, metrics or presets.",
+    "solve": ("searches", "Find the best summary of each topic, and prove it."),
+    "enumerate": ("searches", "Find all best summaries of each topic, and count them."),
+    "frontier": ("searches", "Find the best value at every length, and prove it."),
+    "labels": ("searches", "Make training labels: 1 for each sentence of the best summary, 0 for each other."),
+    "compare": ("searches", "Run strategies side by side, and hold them to the optimum."),
+    "run": ("runs", "Search a whole corpus in a grid of options, and go on after whatever happens."),
+    "status": ("runs", "Say how far a run is."),
+    "merge": ("runs", "Put the shards of a run together, or write its rows."),
+    "report": ("results", "Show rows as one page: topic by topic, what was chosen and what was missed."),
+    "score": ("results", "Score systems by ROUGE, and correlate with human scores."),
+    "align": ("texts", "Make covers from texts: which source sentences say what a reference says."),
+    "study": ("study", "Run a paper's experiment on your data, and print its tables."),
+    "parse": ("texts", "Parse the sentences of topics by spaCy, for compressions."),
+    "chunks": ("texts", "Show how parsed sentences are cut into chunks."),
+    "config": ("setup", "Show the options that a run would have, or the schema of a file of options."),
+    "export": ("searches", "Write the instances as files for other solvers."),
+    "import-solution": ("searches", "Read what other solvers found for exported instances."),
+    "warm-up": ("setup", "Compile kernels beforehand, for images and clusters."),
+    "list": ("setup", "List strategies, formulations, backends, metrics or presets."),
 }
+"""Command -> its module in `optsum.cli.commands`, and what it does, in the order of the help."""
 
 
 class _Group(WholeSummaries):
@@ -132,12 +134,18 @@ class _Group(WholeSummaries):
         return name, None if name is None else self.load(name), rest
 
     def load(self, name: str) -> Any:
-        """Return a command; its module has flags made of options as `FLAGS`, or `SUBCOMMANDS`, if it has any."""
-        module = import_module(f"optsum.cli.commands.{name.replace('-', '_')}")
-        help_ = f"{_COMMANDS[name]}\n\n{module.__doc__}"
-        if hasattr(module, "SUBCOMMANDS"):
-            return _subgroup(name, module, help_)
-        return _single(name, command(module.run, getattr(module, "FLAGS", None)), help_)
+        """Return a command: the function ``run_`` and its name in its module, or the `SUBCOMMANDS` of that module."""
+        place, about = _COMMANDS[name]
+        module = import_module(f"optsum.cli.commands.{place}")
+        run = getattr(module, f"run_{name.replace('-', '_')}", None)
+        if run is None:
+            return _subgroup(name, module, f"{about}\n\n{_more(module.subcommand)}")
+        return _single(name, command(run), f"{about}\n\n{_more(run)}")
+
+
+def _more(function: Any) -> str:
+    """Return what the docstring of a function says after its summary."""
+    return (inspect.getdoc(function) or "").partition("\n\n")[2]
 
 
 def _single(name: str, function: Any, help_: str) -> Any:
@@ -198,7 +206,7 @@ def _app() -> typer.Typer:
         "130 after Ctrl-C, 143 after SIGTERM.",
     )
     app.callback()(_top)
-    for name, about in _COMMANDS.items():
+    for name, (_, about) in _COMMANDS.items():
         app.command(name, help=about)(_stub)
     return app
 

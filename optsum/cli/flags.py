@@ -177,14 +177,16 @@ def _number_or(words: Sequence[str], given: str) -> int | str:
         raise typer.BadParameter(f"{given!r} is neither a whole number nor {' nor '.join(words)}.") from None
 
 
-def command(run: Callable[..., int], flags: Flags | None) -> Callable[..., int]:
+def command(run: Callable[..., int], flags: Flags | None = None) -> Callable[..., int]:
     """Return a function for typer.
 
-    It has the parameters of `run`, a flag for every option, and those of what is said meanwhile, and calls `run` with
-    what was given as `options`, if there are any flags. A parameter of `run` that is a dataclass, such as
-    `optsum.cli.flags.Files`, stands for its fields. It answers with an exit status.
+    It has the parameters of `run`, a flag for every option, and those of what is said meanwhile. The flags of options
+    are those that the annotation of the parameter ``options`` of `run` has, if not given. A parameter of `run` that is
+    a dataclass, such as `optsum.cli.flags.Files`, stands for its fields. It answers with an exit status.
     """
     own = inspect.signature(run, eval_str=True).parameters
+    if flags is None and "options" in own:
+        flags = next(each for each in own["options"].annotation.__metadata__ if isinstance(each, Flags))
     extra = flags.parameters() if flags is not None else []
     groups = {name: each.annotation for name, each in own.items() if _is_group(each.annotation)}
     said = [

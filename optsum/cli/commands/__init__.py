@@ -1,1 +1,1 @@
-"""The commands, a module each, named as they are."""
+"""The commands, by what they work on: the function `run_` and its name is a command, its docstring the help."""

@@ -1,4 +1,4 @@
-"""The tables are printed; -o writes the rows they are made of. optsum study NAME --help has the options of each."""
+"""The command that runs studies."""
 
 from __future__ import annotations
 
@@ -54,7 +54,10 @@ class StudyFiles(ReadingFlags):
 
 
 def subcommand(name: str) -> tuple[Callable[..., int], str]:
-    """Return what typer runs for a study, and its help."""
+    """Return what typer runs for a study, and its help.
+
+    The tables are printed; -o writes the rows they are made of. optsum study NAME --help has the options of each.
+    """
     made_by = load_study(name)
 
     def run(files: StudyFiles, options: dict[str, Any], format_: Format = "text") -> int:

@@ -1,32 +1,29 @@
-"""Tables are printed: means of each system, and correlations if there are human scores. -o writes a row a summary.
-
-TOPICS is as for optsum solve. SYSTEMS holds one summary a line: {"topic_id": ..., "system": ..., "summary": [sentence,
-...], "human": {name: number}}; an extract may have "selection", a list of sentence numbers, instead.
-"""
+"""Commands on results and summaries that are there."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
+from itertools import chain
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from optsum.cli.exits import DONE, FAILED, INTERRUPTED, tell
+from optsum.cli.exits import DONE, FAILED, INTERRUPTED, put, tell
 from optsum.cli.flags import Config, CsvSafe, Flags, Format, Output, Overwrite, existing
 from optsum.cli.topics import Limit, Map, Topics, count_topics, open_topics
 from optsum.options.options import ScoreOptions, resolve_score
-from optsum.report.messages import bar
+from optsum.report.messages import bar, count_lines
 from optsum.report.tables.formats import table_format
 
-FLAGS = Flags(ScoreOptions)
 
-
-def run(
+def run_score(
     topics: Topics,
     systems: Annotated[
         str, typer.Argument(metavar="SYSTEMS", help="a file of summaries, of any format (docs/topics.md)")
     ],
-    options: dict[str, Any],
+    options: Annotated[dict[str, Any], Flags(ScoreOptions)],
     format_: Format = "text",
     output: Output = None,
     overwrite: Overwrite = False,
@@ -35,7 +32,13 @@ def run(
     limit: Limit = None,
     config: Config = None,
 ) -> int:
-    """Score all summaries of a file."""
+    """Score all summaries of a file.
+
+    Tables are printed: means of each system, and correlations if there are human scores. -o writes a row a summary.
+
+    TOPICS is as for optsum solve. SYSTEMS holds one summary a line: {"topic_id": ..., "system": ..., "summary":
+    [sentence, ...], "human": {name: number}}; an extract may have "selection", a list of sentence numbers, instead.
+    """
     resolved, mode, form = resolve_score(options, config=config), existing(overwrite), table_format(format_)
 
     from optsum.cli.signals import Interrupts
@@ -73,3 +76,38 @@ def run(
     if scores.failed:
         return tell(f"{scores.failed} could not be scored, the first: {first_error}", FAILED)
     return DONE
+
+
+def run_report(
+    rows: Annotated[
+        list[str], typer.Argument(metavar="ROWS|DIR...", help="files of rows, or folders of runs; - for standard input")
+    ],
+    output: Annotated[str, typer.Option("--output", "-o", metavar="FILE.html", help="the page")],
+    title: Annotated[str, typer.Option(metavar="TEXT", help="its heading")] = "",
+    overwrite: Overwrite = False,
+) -> int:
+    """Write rows as one HTML file.
+
+    Rows with --details (optsum compare, solve, run) show texts: every strategy's choice, all optima, what is covered.
+
+    ROWS are files as -o writes them, in any format; the page needs no server and no network.
+    """
+    from optsum.corpus.rows.reading import read_rows
+    from optsum.report.page.write import checked_output, write_page
+
+    def count() -> int | None:
+        counts = [count_lines(path) for path in rows]
+        return None if None in counts else sum(filter(None, counts))
+
+    checked_output(output, overwrite=overwrite, inputs=rows)
+    with bar("rows", count) as advance:
+        read = chain.from_iterable(map(read_rows, rows))
+        write_page(_passed_report(read, advance), output, title=title, overwrite=overwrite)
+    put(f"{output} ({Path(output).stat().st_size / 1e6:.1f} MB)")
+    return DONE
+
+
+def _passed_report(rows: Iterable[dict[str, Any]], advance: Callable[..., None]) -> Iterator[dict[str, Any]]:
+    for row in rows:
+        yield row
+        advance()

@@ -1,0 +1,147 @@
+"""Commands on runs over whole corpora."""
+
+from __future__ import annotations
+
+import json
+from contextlib import ExitStack
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from optsum.cli.exits import DONE, FAILED, INTERRUPTED, put, tell
+from optsum.cli.flags import CsvSafe, Flags, Overwrite, existing
+from optsum.cli.topics import Limit
+from optsum.options.options import OF_WORKERS, Options
+from optsum.report.messages import bar, duration
+
+if TYPE_CHECKING:
+    from optsum.experiments.status import RunStatus
+
+
+def run_run(
+    experiment: Annotated[str, typer.Argument(metavar="EXPERIMENT", help="TOML file: topics, options and a grid")],
+    folder: Annotated[str, typer.Argument(metavar="DIR", help="folder of the run")],
+    options: Annotated[dict[str, Any], Flags(Options, without=set(Options.model_fields) - set(OF_WORKERS))],
+    resume: Annotated[bool, typer.Option("--resume", help="do what is missing in a run that is there")] = False,
+    shard: Annotated[
+        str | None, typer.Option(metavar="I/N", help="the I-th of N shares of the topics, for arrays of jobs")
+    ] = None,
+    limit: Limit = None,
+    details: Annotated[
+        bool, typer.Option("--details", help="rows carry the text, the options and all optima, for optsum report")
+    ] = False,
+) -> int:
+    """Do what is missing of a run.
+
+    EXPERIMENT.toml names topics, options, and in [grid] lists of values, of which all combinations are searched.
+
+    DIR keeps the configuration, versions and every row as soon as it is there. After a crash, Ctrl-C, a full disk or a
+    reboot --resume does what is missing. Rows: optsum merge DIR -o rows.parquet.
+    """
+    from optsum.cli.signals import Interrupts
+    from optsum.experiments.experiment import Shard, experiment_of
+    from optsum.experiments.run import RunWork
+    from optsum.experiments.status import status
+
+    work = RunWork(
+        experiment_of(experiment, options),
+        folder,
+        resume=resume,
+        shard=Shard.parse(shard),
+        limit=limit,
+        details=details,
+    )
+    interrupted = False
+    with ExitStack() as stack:
+        stack.enter_context(work)
+        interrupts = stack.enter_context(Interrupts())
+        advance = stack.enter_context(bar(work.unit, lambda: work.total, in_logs=True))
+        advance(work.kept)
+        try:
+            for done in interrupts.pull(work.rounds(), parallel=True):
+                advance(done)
+        except KeyboardInterrupt:
+            interrupted = True
+    now = status(folder)
+    put(in_words(now))
+    if interrupted:
+        return tell(f"interrupted; --resume does the rest of {folder}", INTERRUPTED)
+    return tell(said_of_errors(now), FAILED) if now.failed else 0
+
+
+def run_status(
+    folder: Annotated[str, typer.Argument(metavar="DIR", help="folder of a run")],
+    as_json: Annotated[bool, typer.Option("--json", help="print one JSON object, for programs")] = False,
+) -> int:
+    """Look at a run.
+
+    Print how many topics of a run are done or failed, its speed and the time left, also while it runs.
+    """
+    from optsum.experiments.status import status
+
+    found = status(folder)
+    put(json.dumps(found.to_json(), ensure_ascii=False) if as_json else in_words(found))
+    if not as_json and found.failed:
+        put(said_of_errors(found))
+    for doubt in () if as_json else found.doubts:
+        put(doubt)
+    return DONE
+
+
+def in_words(found: RunStatus) -> str:
+    """Return how far a run is, in one line."""
+    of = "" if found.total is None else f" of {found.total}"
+    state = "running" if found.running else "complete" if found.complete else "stopped"
+    parts = [f"{found.folder}: {state}"]
+    if found.shard != "1/1":
+        parts.append(f"shard {found.shard}")
+    kinds = ", ".join(f"{count} {status.replace('_', ' ')}" for status, count in found.rows.items())
+    parts.append(f"{found.done}{of} done" + (f" ({kinds})" if kinds else ""))
+    if found.per_second is not None:
+        parts.append(f"{found.per_second:.3g} a second")
+    if found.left_s is not None and not found.complete:
+        parts.append(f"{duration(found.left_s)} left")
+    return "; ".join(parts)
+
+
+def said_of_errors(found: RunStatus) -> str:
+    """Return what is wrong with the first error of a run."""
+    which = "it" if found.failed == 1 else "the first"
+    return (
+        f"{found.failed} of {found.done} could not be searched, and --resume tries again; {which}: {found.first_error}"
+    )
+
+
+def run_merge(
+    folders: Annotated[list[str], typer.Argument(metavar="DIR...", help="folders of runs")],
+    output: Annotated[str, typer.Option("--output", "-o", metavar="DIR|FILE", help="a folder, or a file of rows")],
+    overwrite: Overwrite = False,
+    csv_safe: CsvSafe = False,
+) -> int:
+    """Merge runs.
+
+    -o names a folder, which becomes a run like any other, or a file of rows: .jsonl, .csv or .parquet.
+
+    Rows come in the order of the topics, and of the grid's cells for each, whoever has searched them.
+    """
+    from optsum.corpus.rows.store import stored_rows
+    from optsum.corpus.rows.writer import RowWriter
+    from optsum.experiments.merge import merge
+    from optsum.report.tables.table import counted
+
+    if output != "-" and not Path(output).suffix:
+        put(in_words(merged := merge(folders, output)))
+        return FAILED if merged.doubts else DONE
+    with RowWriter(output, existing=existing(overwrite), csv_safe=csv_safe, derived=True) as rows:
+        written = 0
+        # Where the output is there is room for the rows, so there is for this.
+        with TemporaryDirectory(dir=None if output == "-" else Path(output).parent, prefix=".optsum-") as place:
+            merged = merge(folders, Path(place) / "run")
+            for row in stored_rows(merged.folder):
+                rows.write(row)
+                written += 1
+    if output != "-":
+        put(f"{counted(written, 'row')} in {output}")
+    return FAILED if merged.doubts else DONE

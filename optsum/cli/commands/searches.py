@@ -1,0 +1,374 @@
+"""Commands that search problems, or bring them to other programs and back."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated, Any
+
+import typer
+
+from optsum.cli.exits import DONE, FAILED, put, tell
+from optsum.cli.flags import Config, Details, Files, Flags, Format, NearFlags, Plot, Start, output_or_pipe
+from optsum.cli.topics import Limit, Map, Topics, open_topics
+from optsum.contracts.frontier import Frontier
+from optsum.errors import OptionError
+from optsum.options.options import OF_SEARCHES, Options, resolve
+
+
+def run_solve(
+    files: Files, options: Annotated[dict[str, Any], Flags(Options)], start: Start = None, details: Details = False
+) -> int:
+    """Solve all topics of a file.
+
+    On a terminal a table is printed; in a pipe, or with -o, the rows are written, one JSON object a line.
+
+    Recall needs a length limit: --max-length N, or a --preset. TOPICS holds one topic a line: {"id": ..., "documents":
+    [[sentence, ...], ...], "references": [[sentence, ...], ...]}
+    """
+    from optsum.cli.each_topic import EachTopic
+    from optsum.report.tables.results import results_table
+    from optsum.running.posed import posed, started
+    from optsum.running.topics import solve_topics
+
+    _, options = posed(files.topics, options, files.config)
+    resolved, output = resolve(options, config=files.config), output_or_pipe(files.output)
+    looked_at = details and output is not None
+    work = EachTopic(files, output, [resolved])
+    begun = partial(started, start=start, reading=resolved.reading)
+    return work.show(lambda source: solve_topics(begun(source), resolved, details=looked_at), results_table)
+
+
+def run_enumerate(
+    files: Files,
+    options: Annotated[dict[str, Any], Flags(Options, without={"strategy"})],
+    near: NearFlags,
+    strategy: Annotated[
+        str | None, typer.Option(metavar="NAME", help="branch-and-bound or exhaustive [branch-and-bound]")
+    ] = None,
+    max_solutions: Annotated[
+        int, typer.Option(metavar="N", min=0, help="sets listed in a row; the count does not depend on it")
+    ] = 100,
+    count_only: Annotated[bool, typer.Option("--count-only", help="list none")] = False,
+    minimal: Annotated[bool, typer.Option("--minimal", help="list only sets that contain no other")] = False,
+    diverse: Annotated[int, typer.Option(metavar="K", min=0, help="list so many sets that differ much")] = 0,
+    sample: Annotated[int, typer.Option(metavar="K", min=0, help="list so many sets drawn at random")] = 0,
+    details: Details = False,
+) -> int:
+    """Enumerate the optima of all topics of a file.
+
+    One row a topic: how many optima there are, the first of them, the units in all and in none of them.
+
+    The count is exact and of any size; it is complete unless a limit was reached. With --within, --at-least,
+    --within-steps or --best all selections that are nearly as good are counted, which takes 10 seconds a topic at most
+    unless --time-limit says otherwise. Sets are sets of the units of the problem: sentences that can add nothing are
+    none. TOPICS is as for optsum solve.
+    """
+    from optsum.cli.each_topic import EachTopic
+    from optsum.report.tables.results import near_table, optima_table
+    from optsum.running.all_optima.oracles import enumerate_topics, resolve_enumeration
+    from optsum.running.posed import posed
+
+    nearness = near.nearness()
+    _, options = posed(files.topics, options, files.config)
+    resolved = resolve_enumeration({**options, "strategy": strategy}, nearness, config=files.config)
+    listed = 0 if count_only else max_solutions
+    shape = {"max_solutions": listed, "minimal": minimal, "sample": sample, "diverse": diverse}
+    work = EachTopic(
+        files, output_or_pipe(files.output), [resolved], other=lambda row: _other_enumerate(row, nearness, shape)
+    )
+    return work.show(
+        lambda source: enumerate_topics(source, resolved, nearness, details=details, **shape),
+        optima_table if nearness is None else near_table,
+    )
+
+
+def _other_enumerate(row: Mapping[str, Any], nearness: object, shape: Mapping[str, int]) -> str | None:
+    """Return which flag a row was made without, or with; they are no options of the search, which has a hash."""
+    if "count" not in row:  # an error
+        return None
+    if row.get("near") != (None if nearness is None else str(nearness)):
+        return "--within, --at-least, --within-steps or --best"
+    if shape["minimal"] != (row.get("minimal_count") is not None):
+        return "--minimal"
+    count = row["minimal_count"] if shape["minimal"] else row["count"]
+    for name, flag in {"optima": "max_solutions", "sample": "sample", "diverse": "diverse"}.items():
+        sets, wanted = row.get(name), shape[flag]
+        if name == "sample" and sets and count:
+            fits = len(sets) == wanted
+        elif name != "optima" and not row.get("complete"):
+            fits = not sets
+        else:
+            fits = not sets if not wanted else sets is not None and len(sets) == min(count, wanted)
+        if not fits:
+            return f"--{flag.replace('_', '-')}"
+    return None
+
+
+def run_frontier(
+    files: Files,
+    options: Annotated[dict[str, Any], Flags(Options, without={"strategy"})],
+    strategy: Annotated[str | None, typer.Option(metavar="NAME", help="an exact one [branch-and-bound]")] = None,
+    lengths: Annotated[
+        str | None, typer.Option(metavar="FROM:TO:STEP|N,N", help="maximum lengths [every length up to --max-length]")
+    ] = None,
+    optima: Annotated[bool, typer.Option("--optima", help="count all optima at each step")] = False,
+    greedy: Annotated[bool, typer.Option(help="add what greedy search reaches")] = True,
+    format_: Format = "text",
+    plot: Plot = None,
+) -> int:
+    """Compute the frontiers of all topics of a file.
+
+    One row a topic: the best value at every length, each step proven, and what greedy search reaches beside it.
+
+    An optimum that is shorter than its limit is the optimum of all limits in between, so that all lengths up to N take
+    few more searches than the steps there are. Where --time-limit (of all lengths of a topic together) comes first, the
+    lengths that are left have a band: what is known to be reached, and a proven bound. TOPICS is as for optsum solve.
+    """
+    from optsum.cli.each_topic import EachTopic
+    from optsum.report.figures.plots import checked_plot, plot_frontier
+    from optsum.report.tables.formats import table_format
+    from optsum.report.tables.results import frontier_table, headline, steps_table
+    from optsum.report.tables.table import put_tables
+    from optsum.running.every_length.frontier import frontier_topics, resolve_frontier
+    from optsum.running.posed import posed
+
+    form = table_format(format_)
+    plot_path = None if plot is None else checked_plot(plot)
+    _, options = posed(files.topics, options, files.config)
+    resolved, found = resolve_frontier({**options, "strategy": strategy}, lengths, config=files.config)
+    work = EachTopic(
+        files, files.output, [resolved], other=lambda row: _other_frontier(row, str(found), optima, greedy)
+    )
+    results = []
+    with work.until_interrupted():
+        for each in work.run(lambda source: frontier_topics(source, resolved, found, optima=optima, greedy=greedy)):
+            results += each
+    if files.output != "-" and results:
+        single = len(results) == 1 and results[0].frontier is not None
+        table = steps_table(results[0]) if single else frontier_table(results)
+        table.title = headline(resolved)
+        table.caption.append(work.summary())
+        put_tables([table], form)
+    if plot_path is not None and results:
+        plot_frontier(results, plot_path, resolved.length_unit)
+    sys.stdout.flush()
+    return work.status()
+
+
+def _other_frontier(row: Mapping[str, Any], lengths: str, optima: bool, greedy: bool) -> str | None:
+    """Return which flag a row was made without, or with; they are no options of the search, which has a hash."""
+    one = Frontier.from_row(row.get("frontier"))
+    if one is None:
+        return None if row.get("status") == "error" else "frontier"
+    if one.lengths != lengths:
+        return "--lengths"
+    if optima != any(step.complete is not None for step in one.steps):
+        return "--optima"
+    return None if greedy or one.greedy is None else "--no-greedy"
+
+
+@dataclass(frozen=True)
+class LabelFiles(Files):
+    """Rows of labels may be a folder."""
+
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "--output", "-o", metavar="FILE|DIR/", help="rows, as .jsonl, .csv or .parquet; a folder of datasets: DIR/"
+        ),
+    ] = None
+
+
+def run_labels(
+    files: LabelFiles,
+    options: Annotated[dict[str, Any], Flags(Options, without={"strategy"})],
+    near: NearFlags,
+    strategy: Annotated[
+        str | None, typer.Option(metavar="NAME", help="how to search [auto; branch-and-bound with --soft or --all]")
+    ] = None,
+    soft: Annotated[
+        bool, typer.Option("--soft", help="add the share of all optima that hold each sentence, and how many there are")
+    ] = False,
+    all_: Annotated[int, typer.Option("--all", metavar="K", min=0, help="add the labels of up to K optima")] = 0,
+    diverse: Annotated[
+        bool, typer.Option("--diverse", help="of optima that differ much, instead of the first K")
+    ] = False,
+    weighted: Annotated[bool, typer.Option("--weighted", help="count each by its objective in the shares")] = False,
+    format_: Annotated[
+        str | None,
+        typer.Option("--format", metavar="bertsum|datasets", help="of the output, where its name does not say it"),
+    ] = None,
+) -> int:
+    """Label all topics of a file.
+
+    One row a topic: its sentences as they were searched, and 0 or 1 for each.
+
+    Raw text is split once, so that labels never shift. --soft adds the share of all optima that hold each sentence,
+    --all K the labels of K optima; with --within and the like both are of all selections that are nearly as good.
+    TOPICS is as for optsum solve.
+    """
+    from optsum.cli.each_topic import EachTopic
+    from optsum.corpus.rows.formats import format_of_labels
+    from optsum.exchange.labels import Wanted, label_result, label_row, label_topics, resolve_labels
+
+    output = files.output or "-"
+    form = format_of_labels(output, format_)
+    nearness = near.nearness()
+    wanted = Wanted(soft, all_, diverse, form.kind == "bertsum", nearness, weighted)
+    resolved = resolve_labels({**options, "strategy": strategy}, wanted, config=files.config)
+    work = EachTopic(
+        files,
+        output,
+        [resolved],
+        other=wanted.differing,
+        row_of=label_row,
+        result_of=label_result,
+        form=form if form.kind in {"bertsum", "datasets"} else None,
+    )
+    with work.until_interrupted():
+        for _ in work.run(lambda source: label_topics(source, resolved, wanted)):
+            pass
+    if output != "-" and not work.interrupted:
+        put(work.summary())
+    return work.status()
+
+
+def run_compare(
+    files: Files,
+    options: Annotated[dict[str, Any], Flags(Options, without={"strategy", "time_limit"})],
+    strategies: Annotated[
+        str | None,
+        typer.Option(metavar="NAME,NAME", help="strategies to compare (optsum list strategies) [greedy,lead,random]"),
+    ] = None,
+    exact: Annotated[
+        str | None, typer.Option(metavar="NAME", help="strategy that computes the optima, or none [auto]")
+    ] = None,
+    details: Annotated[
+        bool,
+        typer.Option(
+            "--details", help="spread, quantiles, wins and times; rows with texts and optima, for optsum report"
+        ),
+    ] = False,
+    backends: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME,NAME", help="solvers to compare (optsum list backends), or usable; milp is run on each"
+        ),
+    ] = None,
+    time_limit: Annotated[
+        str | None, typer.Option(metavar="X[,X]", help="seconds of search per problem, or several to compare")
+    ] = None,
+    seeds: Annotated[
+        str | None,
+        typer.Option(metavar="FIRST:END|N,N", help="run what proves nothing with each; 0:10 are ten [that of --seed]"),
+    ] = None,
+    exact_time_limit: Annotated[
+        float | None,
+        typer.Option(metavar="X", help="seconds of search per problem for --exact, instead of --time-limit"),
+    ] = None,
+    start: Start = None,
+    format_: Format = "text",
+    plot: Plot = None,
+) -> int:
+    """Compare strategies on all topics of a file.
+
+    A table is printed, one line a strategy; -o writes the rows of all runs.
+
+    The ratio is objective / optimum (the other way round when minimizing). The strategy of --exact computes the optima.
+    It is run too if it is not listed; none leaves the ratios against the best bound, which makes them lower limits.
+    With --backends highs,cbc,glpk the solvers of milp stand side by side, with --backends usable all that work here;
+    options of one are given as --backend-option highs.presolve=off. With --time-limit 0.1,1,10 every strategy is run
+    with each.
+    """
+    from optsum.cli.each_topic import EachTopic
+    from optsum.report.comparison import Comparison
+    from optsum.report.figures.plots import checked_plot, plot_comparison
+    from optsum.report.tables.formats import table_format
+    from optsum.report.tables.table import put_tables
+    from optsum.running.plan import Plan, by_problem, compare_topics
+    from optsum.running.posed import posed, started
+
+    form = table_format(format_)
+    plot_path = None if plot is None else checked_plot(plot)
+    _, options = posed(files.topics, {**options, "time_limit": time_limit}, files.config)
+    plan = Plan.of(
+        strategies, exact, backends, seeds=seeds, exact_time_limit=exact_time_limit, config=files.config, **options
+    )
+    begun = partial(started, start=start, reading=plan.variants[0].reading)
+    work = EachTopic(files, files.output, plan.variants)
+    table = Comparison(plan, keep_results=False)
+    looked_at = details and files.output is not None
+    with work.until_interrupted():
+        for results in work.run(lambda source: compare_topics(begun(source), plan, details=looked_at)):
+            for problem in by_problem(results):
+                table.add(problem)
+    if files.output != "-" and (table.problems or not work.interrupted):
+        put_tables([*table.tables(), *(table.details.tables() if details else [])], form)
+    if plot_path is not None and table.problems:
+        plot_comparison(table, plot_path)
+    return max(work.status(), FAILED if table.contradictions else 0)
+
+
+def run_export(
+    topics: Topics,
+    options: Annotated[dict[str, Any], Flags(Options, without=OF_SEARCHES)],
+    format: Annotated[str, typer.Option("--format", metavar="lp|mps|wcnf|json", help="of the files")] = "lp",  # noqa: A002
+    output: Annotated[str | None, typer.Option("--output", "-o", metavar="DIR", help="where they are written")] = None,
+    columns: Map = None,
+    limit: Limit = None,
+    config: Config = None,
+) -> int:
+    """Export all problems of a file.
+
+    One file a problem, named by its id, for programs that know nothing of optsum.
+
+    optsum import-solution reads their answers.
+
+    lp and mps hold the integer program, wcnf (covers only) the MaxSAT instance, json the normal form of every
+    objective.
+    """
+    from optsum.exchange.export import export_topics
+    from optsum.report.tables.table import counted
+    from optsum.running.posed import posed
+
+    if output is None:
+        raise OptionError("An export needs a folder to write to: give --output DIR.")
+    _, options = posed(topics, options, config)
+    resolved = resolve(options, config=config)
+    written, failures = 0, []
+    for made in export_topics(open_topics(topics, columns, resolved.reading, limit), output, format, resolved):
+        written += made.path is not None
+        failures += [] if made.error is None else [f"{made.id or '?'}: {made.error}"]
+    put(f"{counted(written, 'file')} in {output}")
+    if failures:
+        return tell(f"{counted(len(failures), 'problem')} could not be written; the first: {failures[0]}", FAILED)
+    return DONE
+
+
+def run_import_solution(
+    files: Files,
+    solutions: Annotated[str, typer.Argument(metavar="SOLUTIONS", help="folder of solution files, or one file")],
+    options: Annotated[dict[str, Any], Flags(Options, without=OF_SEARCHES)],
+) -> int:
+    """Import the solutions of other programs.
+
+    SOLUTIONS is a folder with a file for each problem that optsum export wrote, or the file of the only problem.
+
+    Files are named like the exported ones but for their ending (.sol, .soln, .out, .raw, .txt). They are of CBC, GLPK,
+    HiGHS, SCIP, Gurobi, CPLEX or a MaxSAT solver, or lines of a name and a value. The other options must be those of
+    the export.
+
+    Every solution is scored afresh, and is optimal only where it attains the bound that is proven here.
+    """
+    from optsum.cli.each_topic import EachTopic
+    from optsum.exchange.import_ import import_topics
+    from optsum.report.tables.results import results_table
+    from optsum.running.posed import posed
+
+    _, options = posed(files.topics, options, files.config)
+    resolved = resolve(options, config=files.config)
+    work = EachTopic(files, output_or_pipe(files.output), [resolved])
+    return work.show(lambda source: ([result] for result in import_topics(source, solutions, resolved)), results_table)

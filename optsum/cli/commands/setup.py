@@ -1,0 +1,98 @@
+"""Commands about what is installed and chosen."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from time import perf_counter
+from typing import Annotated, Any, Final
+
+import typer
+
+from optsum.cli.exits import DONE, put
+from optsum.cli.flags import Config, Flags, command
+from optsum.errors import OptionError, unknown_name
+from optsum.options.files.toml import toml_of
+from optsum.options.options import Options, resolve
+from optsum.registry import CHOOSER, STRATEGIES
+from optsum.report.messages import bar
+
+SUBCOMMANDS: Final = {
+    "show": "Print the options that a search would have, as a file that reads back to the same.",
+    "schema": "Print the JSON schema of a file of options.",
+}
+
+
+def subcommand(name: str) -> tuple[Callable[..., int], str]:
+    """Return what typer runs for a part of `optsum config`, and its help.
+
+    A file of options is TOML with the names of the flags, without the dashes; --config FILE reads it.
+    """
+    run = {"show": _show, "schema": _schema}[name]
+    return command(run), f"{SUBCOMMANDS[name]}\n\n{run.__doc__}"
+
+
+def _show(options: Annotated[dict[str, Any], Flags(Options)], config: Config = None) -> int:
+    """Defaults, preset, file and flags are merged as for optsum solve; what is impossible is refused."""
+    from optsum.options.files.schema import described
+
+    resolved = resolve(options, config=config)
+    fields = type(resolved).model_fields
+    put(toml_of(described(resolved), {name: fields[name].description or "" for name in fields}).rstrip("\n"))
+    return DONE
+
+
+def _schema() -> int:
+    """Editors check a file against it; names may have underscores for hyphens."""
+    from optsum.options.files.schema import schema
+
+    put(json.dumps(schema(), indent=2, ensure_ascii=False))
+    return DONE
+
+
+def run_list(
+    kind: Annotated[str, typer.Argument(metavar="KIND", help="strategies, formulations, backends, metrics or presets")],
+) -> int:
+    """List what there is.
+
+    Solvers are tried on a tiny problem, so that "usable" means that they work here.
+    """
+    from optsum.report.listing import LISTS
+
+    if kind not in LISTS:
+        raise unknown_name("list", kind, LISTS)
+    LISTS[kind]().show()
+    return DONE
+
+
+def run_warm_up(
+    strategy: Annotated[
+        str | None, typer.Option("--strategy", metavar="NAME,NAME", help="strategies that will be used [auto]")
+    ] = None,
+    all_: Annotated[bool, typer.Option("--all", help="all strategies")] = False,
+) -> int:
+    """Compile kernels.
+
+    Kernels are compiled when they are first needed, which takes seconds, and kept on disk. This does it now.
+
+    They are kept beside the sources if these can be written, in the user's cache folder if not, and in NUMBA_CACHE_DIR
+    if that is set. Processors of another kind compile their own.
+    """
+    from numba import config
+
+    from optsum.report.tables.table import seconds
+    from optsum.running.warm import kernels_of
+    from optsum.system.compiling import compile_at_once
+    from optsum.system.two_at_once import compile_parts
+
+    if strategy is not None and all_:
+        raise OptionError("Either --strategy names those that are warmed up, or --all does: leave one of the two.")
+    names = list(STRATEGIES.builtin) if all_ else (strategy or CHOOSER).split(",")
+    compile_at_once()
+    parts = kernels_of(names)
+    with bar("kernels", lambda: len(parts)) as advance:
+        began = perf_counter()
+        compile_parts(parts, advance)
+    where = f"kept in {config.CACHE_DIR}" if config.CACHE_DIR else "kept beside the sources, or in your cache folder"
+    put(f"kernels of {', '.join(names)} are ready after {seconds(perf_counter() - began)}; {where}")
+    return DONE

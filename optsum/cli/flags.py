@@ -151,7 +151,7 @@ def _annotation(name: str, field: FieldInfo) -> Any:
     choices = get_origin(field.annotation) is Literal
     inner = () if choices else get_args(field.annotation)
     kinds: list[Any] = [each for each in inner if each is not NoneType] or [field.annotation]
-    kind, words = kinds[0], [word for each in kinds[1:] for word in get_args(each)]
+    kind, words = kinds[0], [word for each in kinds[1:] if get_origin(each) is Literal for word in get_args(each)]
     kind = get_args(kind)[0] if get_origin(kind) is Annotated else kind
     more: dict[str, Any] = {}
     if words:  # a number, or one of some words

@@ -5,24 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+from optsum.chunks.conllu_text import conllu_blocks
+from optsum.chunks.display import bracketed, explained, indented, word_sequences
+from optsum.chunks.parse import Parse
+from optsum.chunks.rules.files import load_rules
+from optsum.chunks.tree import PROFILES, chunk_tree
 from optsum.cli.exits import DONE, FAILED, INTERRUPTED, put, tell
 from optsum.cli.flags import Config, CsvSafe, Flags, Output, Overwrite, existing, output_or_pipe
 from optsum.cli.topics import Limit, Map, ReadingFlags, Topics, count_topics, open_topics
 from optsum.corpus.alignment import align
-from optsum.corpus.topic import BadTopic, Topic, reading_of, topic_to_json
+from optsum.corpus.topic import BadTopic, Reading, Topic, reading_of, topic_to_json
+from optsum.corpus.topics import topics_read
 from optsum.errors import InputError, unknown_name
 from optsum.options.options import options_of, resolve_as
 from optsum.report.messages import bar
 from optsum.report.tables.table import Column, Table, counted
 from optsum.system.files import begin_of, name_of, read_text
-
-if TYPE_CHECKING:
-    from optsum.chunks.parse import Parse
-    from optsum.corpus.topic import Reading
 
 
 def run_parse(
@@ -45,7 +47,6 @@ def run_parse(
     from optsum.cli.signals import Stopping
     from optsum.corpus.parses import load_model, parsed_topic
     from optsum.corpus.rows.writer import RowWriter
-    from optsum.report.tables.table import counted
 
     output, mode = output_or_pipe(output), existing(overwrite)
     source = open_topics(topics, columns, texts.reading(), limit)
@@ -106,11 +107,6 @@ def run_chunks(
 
     FILE holds parsed sentences as CoNLL-U, or topics with "parses" or meta.conllu.
     """
-    from optsum.chunks.display import bracketed, explained, indented, word_sequences
-    from optsum.chunks.rules.files import load_rules
-    from optsum.chunks.tree import PROFILES, chunk_tree
-    from optsum.report.tables.table import counted
-
     if profile not in PROFILES:
         raise unknown_name("chunk profile", profile, PROFILES)
     rules = load_rules(chunk_rules) if chunk_rules is not None else None
@@ -146,8 +142,6 @@ def run_chunks(
 def _items_chunks(file: str, reading: Reading) -> Iterator[Parse | InputError | str]:
     """Yield parses, what is wrong in their place, and lines to be printed as they are."""
     if not _is_json(file):
-        from optsum.chunks.conllu_text import conllu_blocks
-
         blocks = conllu_blocks(read_text(file, ""), name_of(file))
         if not blocks:
             raise InputError(
@@ -160,7 +154,6 @@ def _items_chunks(file: str, reading: Reading) -> Iterator[Parse | InputError | 
                 yield error
         return
     from optsum.corpus.parses import parses_of
-    from optsum.corpus.topics import topics_read
 
     for topic in topics_read(file, reading):
         if isinstance(topic, BadTopic):

@@ -28,7 +28,8 @@ def subcommand(name: str) -> tuple[Callable[..., int], str]:
 
     A file of options is TOML with the names of the flags, without the dashes; --config FILE reads it.
     """
-    run: Callable[..., int] = {"show": _show, "schema": _schema}[name]
+    runs: dict[str, Callable[..., int]] = {"show": _show, "schema": _schema}
+    run = runs[name]
     return command(run), f"{SUBCOMMANDS[name]}\n\n{run.__doc__}"
 
 

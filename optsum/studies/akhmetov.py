@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property, partial
-from math import comb
+from importlib import import_module
+from math import comb, log
 from statistics import fmean, mean, median, median_low, stdev
-from typing import Annotated, Any, ClassVar, Final, Literal
+from types import SimpleNamespace
+from typing import Annotated, Any, ClassVar, Final, Literal, TypeAlias
+from warnings import catch_warnings, simplefilter
 
+import numpy as np
 from pydantic import Field
 
 from optsum.contracts.result import Result, Status, Termination
 from optsum.corpus.topic import Topic
-from optsum.errors import InputError, OptionError
+from optsum.errors import InputError, OptionError, unknown_name
 from optsum.options.options import Options, resolve
 from optsum.report.figures.figure import Figure, Series
 from optsum.report.statistics import (
@@ -44,16 +49,24 @@ from optsum.studies.base import (
     with_references,
 )
 from optsum.studies.submitted import Submitted, score_of, summaries_of, summary_of
+from optsum.text.analyzer import Analyzer
 from optsum.text.lengths import character_count, word_count
+from optsum.text.tokenizers import Sentence
 
 _METRICS: Final = {"rouge-1": "R-1", "rouge-2": "R-2"}
+_SCORES: Final = {"R-1": ("rouge-1", "f1"), "R-2": ("rouge-1", "f1_rouge-2"), "R-2 by itself": ("rouge-2", "f1")}
+"""Columns of scores: what was searched, and what a row of it calls the score.
+
+The text speaks of the best ROUGE-1, so its ROUGE-2 is that of the same summary; "by itself" is of a summary of its own.
+"""
+_TWICE: Final = "R-2: of the summary that R-1 was searched for, as by the text; R-2 by itself: of one searched for R-2."
 _BOUNDS: Final = ("Genetic_Greedy", "Optimum")
 """Methods that Table 3 holds systems against."""
 
 
 def all_tables(study: Study, interval: Interval, z: float) -> list[Table]:
-    """Return all tables; Table 3 if there are systems."""
-    errors = [error_analysis(study, metric, interval, z) for metric in _METRICS]
+    """Return all tables; Table 3 if there are systems or baselines."""
+    errors = [error_analysis(study, score, interval, z) for score in _SCORES]
     beside = [systems(study)] if study.of("system") else []
     return [lengths(study), search_space(study), upper_bounds(study), *beside, *errors, features(study)]
 
@@ -92,35 +105,39 @@ def search_space(study: Study) -> Table:
 
 def upper_bounds(study: Study) -> Table:
     """Return the mean F1 of each method, the mean number of sentences and the mean time (Table 2)."""
-    digits = {"f1": 4, "sentences": 1, "seconds": 3}
-    headings = [f"{short}{'' if what == 'f1' else f' {what}'}" for what in digits for short in _METRICS.values()]
     seeds = len({row["seed"] for row in study.of("found") if row["method"] not in _BOUNDS[1:]})
-    headings += [f"{short} ± seeds" for short in _METRICS.values()] if seeds > 1 else []
+    spreads = [f"{score} ± seeds" for score in _SCORES] if seeds > 1 else []
+    headings = [*_SCORES, "sentences", "R-1 seconds", "R-2 seconds", *spreads]
     table = study.table("Best ROUGE F1 that each method finds (Table 2)", ["method"], headings)
     for method in methods(study):
-        cells = [
-            number(fmean(row[what] for row in of(study, method, metric)), digits[what])
-            for what in digits
-            for metric in _METRICS
-        ]
-        spreads = [number(over_seeds(study, method, metric)) for metric in _METRICS] if seeds > 1 else []
-        table.rows.append([method, *cells, *spreads])
+        cells = [number(mean_score(study, method, score)) for score in _SCORES]
+        cells.append(number(fmean(row["sentences"] for row in of(study, method, "rouge-1")), 1))
+        cells += [number(fmean(row["seconds"] for row in of(study, method, metric)), 3) for metric in _METRICS]
+        table.rows.append([method, *cells, *(number(over_seeds(study, method, score)) for score in _SCORES if spreads)])
+    table.caption.append(f"{_TWICE} sentences: of the former.")
     if seeds > 1:
         table.caption.append(OVER_SEEDS.format(seeds))
     return table
 
 
-def over_seeds(study: Study, method: str, metric: str) -> float | None:
+def mean_score(study: Study, method: str, score: str) -> float:
+    """Return the mean of a column of scores over topics."""
+    metric, name = _SCORES[score]
+    return fmean(row[name] for row in of(study, method, metric))
+
+
+def over_seeds(study: Study, method: str, score: str) -> float | None:
     """Return the standard deviation, over seeds, of the mean F1 of a method."""
+    metric, name = _SCORES[score]
     return seeds_deviation(
-        grouped((row["seed"], row["f1"]) for row in study.of("found", method=method, metric=metric)).values()
+        grouped((row["seed"], row[name]) for row in study.of("found", method=method, metric=metric)).values()
     )
 
 
 def of(study: Study, method: str, metric: str) -> list[Row]:
     """Return what a method found by searching a metric, a row a topic: with several seeds their mean."""
     by_topic = grouped((row["id"], row) for row in study.of("found", method=method, metric=metric))
-    means = ("f1", "sentences", "seconds")
+    means = [name for name in ("f1", "f1_rouge-2", "sentences", "seconds") if metric == "rouge-1" or "_" not in name]
     return [
         {**rows[0], **{what: fmean(row[what] for row in rows) for what in means}} if len(rows) > 1 else rows[0]
         for rows in by_topic.values()
@@ -128,34 +145,36 @@ def of(study: Study, method: str, metric: str) -> list[Row]:
 
 
 def systems(study: Study) -> Table:
-    """Return systems beside the upper bounds (Table 3)."""
-    table = study.table("Upper bounds and systems (Table 3)", ["summary"], [*_METRICS.values(), "topics", "sentences"])
+    """Return systems and baselines beside the upper bounds (Table 3)."""
+    table = study.table("Upper bounds and systems (Table 3)", ["summary"], [*_SCORES, "topics", "sentences"])
     for method in (name for name in _BOUNDS if name in methods(study)):
-        found = {metric: of(study, method, metric) for metric in _METRICS}
-        cells = [number(fmean(row["f1"] for row in rows)) for rows in found.values()]
-        sentences = number(fmean(row["sentences"] for row in found["rouge-1"]), 1)
-        table.rows.append([f"{method} upper bound", *cells, number(len(found["rouge-1"]), 0), sentences])
+        found = of(study, method, "rouge-1")
+        cells = [number(mean_score(study, method, score)) for score in _SCORES]
+        sentences = number(fmean(row["sentences"] for row in found), 1)
+        table.rows.append([f"{method} upper bound", *cells, number(len(found), 0), sentences])
     for name in dict.fromkeys(row["system"] for row in study.of("system")):
         rows = study.of("system", system=name)
         cells = [number(fmean(row["f1"][metric] for row in rows)) for metric in _METRICS]
-        table.add(name, *cells, number(len(rows), 0), number(fmean(row["sentences"] for row in rows), 1))
+        table.add(name, *cells, "-", number(len(rows), 0), number(fmean(row["sentences"] for row in rows), 1))
+    table.caption.append(_TWICE)
     return table
 
 
-def spread(study: Study, method: str, metric: str, interval: Interval, z: float) -> Spread | None:
+def spread(study: Study, method: str, score: str, interval: Interval, z: float) -> Spread | None:
     """Return mean, deviation and confidence interval of a method."""
-    return spread_of([row["f1"] for row in of(study, method, metric)], interval, z)
+    metric, name = _SCORES[score]
+    return spread_of([row[name] for row in of(study, method, metric)], interval, z)
 
 
-def error_analysis(study: Study, metric: str, interval: Interval, z: float) -> Table:
+def error_analysis(study: Study, score: str, interval: Interval, z: float) -> Table:
     """Return mean, standard deviation, coefficient of variation and confidence interval (Tables 4 and 5)."""
     table = study.table(
-        f"Error analysis, {metric.upper()} (Table {4 + list(_METRICS).index(metric)})",
+        f"Error analysis, {score} (Table {4 if score == 'R-1' else 5})",
         ["method"],
         ["mean", "std", "CV", "CI +/- mean", "CI lower", "CI upper"],
     )
     for method in methods(study):
-        if (found := spread(study, method, metric, interval, z)) is not None:
+        if (found := spread(study, method, score, interval, z)) is not None:
             values = (found.mean, found.std, found.cv, found.half_width, found.lower, found.upper)
             table.rows.append([method, *map(number, values)])
     reach = f", Z = {z:g}" if interval == "z" else ""
@@ -170,8 +189,9 @@ def features(study: Study) -> Table:
     headings = [f"{name} {sign}" for name in names for sign in ("r", "rho")]
     title = "Correlation of the best number of sentences with features of the text (Discussion)"
     table = study.table(title, ["method", "metric"], headings)
+    searched_for = {short: metric for short, (metric, name) in _SCORES.items() if name == "f1"}
     for method in methods(study):
-        for metric, short in _METRICS.items():
+        for short, metric in searched_for.items():
             rows = of(study, method, metric)
             best = [float(row["sentences"]) for row in rows]
             cells = []
@@ -199,11 +219,11 @@ def figure_3(study: Study, interval: Interval, z: float) -> Figure:
     """Return the mean F1 of each method with its confidence interval (Figure 3)."""
     names = methods(study)
     series = []
-    for metric in _METRICS:
-        spreads = [spread(study, name, metric, interval, z) for name in names]
+    for score in _SCORES:
+        spreads = [spread(study, name, score, interval, z) for name in names]
         means, reach = ([getattr(found, what, None) for found in spreads] for what in ("mean", "half_width"))
-        series.append(Series(metric.upper(), names, means, reach, "bar"))
-    return Figure("figure-3", "Upper bound ROUGE scores by method", "", "F1", series, study.caption())
+        series.append(Series(score, names, means, reach, "bar"))
+    return Figure("figure-3", "Upper bound ROUGE scores by method", "", "F1", series, [*study.caption(), _TWICE])
 
 
 METHODS: Final = {
@@ -225,8 +245,8 @@ _PAPER: Final = {"min_abstract": 10, "max_abstract": 20, "min_text": 100, "max_t
 class AkhmetovStudy(Study):
     """Compare the paper's five heuristics, and the exact optimum, under F1 of ROUGE-1 and of ROUGE-2, of free length.
 
-    Each metric is searched by itself, by the exact strategy too. ROUGE-2 is searched as it is scored, across sentence
-    ends; with set counts within sentences.
+    ROUGE-2 is that of the summary that was searched for ROUGE-1, and beside it that of one searched for ROUGE-2, as it
+    is scored, across sentence ends; with set counts within sentences.
     """
 
     name: ClassVar[str] = "akhmetov"
@@ -251,6 +271,14 @@ class AkhmetovStudy(Study):
     z: Annotated[
         float, Field(gt=0, description="Z of --interval z; the paper prints 1.956, its intervals are those of 1.96")
     ] = 1.96
+    as_published: Annotated[
+        bool,
+        Field(description="the paper's own stops, of VNS 60 s, 5000 iterations or 700 in vain, not --time-limit"),
+    ] = False
+    baselines: Annotated[
+        str,
+        Field(description="mmr,sumbasic,lexrank,lsa, or some of them: of as many sentences as the abstract"),
+    ] = ""
     exact: Annotated[str, Field(description="strategy that computes the optimum; none for none")] = "branch-and-bound"
     exact_time_limit: ExactSeconds = None
     time_limit: Seconds = TIME_LIMIT
@@ -267,7 +295,10 @@ class AkhmetovStudy(Study):
             strategies[OPTIMUM] = self.exact
         elif self.exact_time_limit is not None:
             raise OptionError(NO_EXACT)
+        for name in self._baselines:
+            baseline(name)
         clipped, seeds = self.counts == "clipped", seeds_of(self.seeds)
+        heuristic = None if self.as_published else self.time_limit
         longer = self.time_limit if self.exact_time_limit is None else self.exact_time_limit
         common: dict[str, Any] = {
             "preset": "akhmetov", "counts": self.counts, "seed": self.seed, "workers": self.workers,
@@ -280,7 +311,7 @@ class AkhmetovStudy(Study):
                         "strategy": strategy,
                         "metric": metric,
                         "boundaries": "joined" if clipped and metric == "rouge-2" else "sentence",
-                        "time_limit": longer if method == OPTIMUM else self.time_limit,
+                        "time_limit": longer if method == OPTIMUM else heuristic,
                     }
                 ),
                 seeds,
@@ -291,7 +322,11 @@ class AkhmetovStudy(Study):
 
     def work(self) -> Callable[[Submitted], list[Row]]:
         """Return what makes the rows of a topic: its sizes, what each method found, its systems."""
-        return partial(_rows, setups=self._setups())
+        return partial(_rows, setups=self._setups(), baselines=self._baselines)
+
+    @property
+    def _baselines(self) -> list[str]:
+        return [name.strip() for name in self.baselines.split(",") if name.strip()]
 
     def wants(self, topic: Topic) -> bool:
         """Return whether the filters keep a topic; what cannot be used is said elsewhere."""
@@ -319,10 +354,8 @@ class AkhmetovStudy(Study):
         """Return the settings in some words."""
         ends = "across sentence ends" if self.counts == "clipped" else "within sentences"
         kept = " of the paper's lengths" if self.paper_filter else ""
-        return (
-            f"texts{kept}, F1 of free length, {self.counts} counts, R-1 and R-2 searched each by itself, R-2 {ends}, "
-            f"{self.seeding}"
-        )
+        stops = ", heuristics end by the paper's own stops" if self.as_published else ""
+        return f"texts{kept}, F1 of free length, {self.counts} counts, R-2 {ends}, {self.seeding}{stops}"
 
     def lacking(self) -> list[str]:
         """Return of how many topics the optimum is not proven, and how many heuristic searches the time ended."""
@@ -341,9 +374,13 @@ def _between(value: int, least: int | None, most: int | None) -> bool:
     return (least is None or value >= least) and (most is None or value <= most)
 
 
-def _rows(topic: Submitted, setups: Mapping[tuple[str, str], Sequence[Setup]]) -> list[Row]:
+def _rows(topic: Submitted, setups: Mapping[tuple[str, str], Sequence[Setup]], baselines: Sequence[str]) -> list[Row]:
     with_references(topic)
     rows = [_sizes(topic)]
+
+    def f1(text: Sequence[Sentence], metric: str) -> float:
+        return score_of(text, topic.references, setups["VNS", metric][0], metric).f1
+
     for metric in METRICS:
         results = [
             (method, searched(topic, setup))
@@ -352,10 +389,102 @@ def _rows(topic: Submitted, setups: Mapping[tuple[str, str], Sequence[Setup]]) -
             for setup in seeded
         ]
         rows += _found(topic, metric, results)
-    for system, text in summaries_of(topic, rows, summary_of):
-        f1 = {metric: score_of(text, topic.references, setups["VNS", metric][0], metric).f1 for metric in METRICS}
-        rows.append({"kind": "system", "system": system.system, "f1": f1, "sentences": len(text)})
+    for row in rows:
+        if row["kind"] == "found" and row["metric"] == "rouge-1":
+            row["f1_rouge-2"] = f1([topic.sentences[unit] for unit in row["selection"]], "rouge-2")
+    texts = [(system.system, text) for system, text in summaries_of(topic, rows, summary_of)]
+    texts += [
+        (name, [topic.sentences[unit] for unit in baseline(name)(topic, topic.reference_sentences or 1)])
+        for name in baselines
+    ]
+    for name, text in texts:
+        scores = {metric: f1(text, metric) for metric in METRICS}
+        rows.append({"kind": "system", "system": name, "f1": scores, "sentences": len(text)})
     return rows
+
+
+Baseline: TypeAlias = Callable[[Topic, int], Sequence[int]]
+"""From a topic and a number of sentences to the sentences, in order."""
+
+_SUMY: Final = {
+    "sumbasic": "sumy.summarizers.sum_basic:SumBasicSummarizer",
+    "lexrank": "sumy.summarizers.lex_rank:LexRankSummarizer",
+    "lsa": "sumy.summarizers.lsa:LsaSummarizer",
+}
+"""Baselines of the package sumy."""
+_RELEVANT: Final = 0.7
+"""Weight of relevance against redundancy (lambda) in maximal marginal relevance."""
+
+
+def baseline(name: str) -> Baseline:
+    """Return a baseline of Table 3, which looks at no reference.
+
+    Words are those of the tokenizer `rouge`, in lower case, without the stop words of ROUGE-1.5.5.
+
+    Raises
+    ------
+    UnknownNameError
+        With the nearest names.
+    OptionError
+        If the package sumy is not installed.
+    """
+    if name == "mmr":
+        return marginal_relevance
+    if name not in _SUMY:
+        raise unknown_name("baseline", name, ["mmr", *_SUMY])
+    module, _, made_by = _SUMY[name].partition(":")
+    try:
+        summarizer = getattr(import_module(module), made_by)()
+    except ImportError:
+        raise OptionError(f"The baseline {name} needs the package sumy: pip install 'optsum[baselines]'.") from None
+
+    def chosen(topic: Topic, count: int) -> list[int]:
+        sentences = [_Words(unit, words) for unit, words in enumerate(_content_words(topic)) if words]
+        document = SimpleNamespace(sentences=sentences, words=[word for one in sentences for word in one.words])
+        with catch_warnings():  # of the package, on texts of few words
+            simplefilter("ignore")
+            return [one.unit for one in summarizer(document, min(count, len(sentences)))]
+
+    return chosen
+
+
+@dataclass(frozen=True, eq=False)
+class _Words:
+    """A sentence as sumy sees it; two of the same words stay two."""
+
+    unit: int
+    words: list[str]
+
+
+def _content_words(topic: Topic) -> list[list[str]]:
+    analyzer = Analyzer(stopwords="drop")
+    return [list(analyzer.tokens(sentence)) for sentence in topic.sentences]
+
+
+def marginal_relevance(topic: Topic, count: int) -> list[int]:
+    """Return sentences by maximal marginal relevance (Carbonell & Goldstein 1998), in order.
+
+    Relevance is the cosine of a sentence and the whole text, redundancy the largest cosine of it and a sentence that
+    was taken before, both of words weighted by tf idf; lambda is 0.7.
+    """
+    texts = list(map(Counter, _content_words(topic)))
+    held = Counter(word for text in texts for word in text)
+    place = {word: number for number, word in enumerate(held)}
+    vectors = np.zeros((len(texts), len(place)))
+    for row, text in zip(vectors, texts, strict=True):
+        for word, times in text.items():
+            row[place[word]] = times * log(1 + len(texts) / held[word])
+    whole = vectors.sum(axis=0)
+    vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-300)
+    relevance = vectors @ whole / max(float(np.linalg.norm(whole)), 1e-300)
+    alike = vectors @ vectors.T
+    taken: list[int] = []
+    for _ in range(min(count, len(texts))):
+        redundant = alike[:, taken].max(axis=1) if taken else np.zeros(len(texts))
+        worth = _RELEVANT * relevance - (1 - _RELEVANT) * redundant
+        worth[taken] = -np.inf
+        taken.append(int(worth.argmax()))
+    return sorted(taken)
 
 
 def _sizes(topic: Topic) -> Row:

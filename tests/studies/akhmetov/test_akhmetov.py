@@ -18,9 +18,11 @@ from optsum.studies.akhmetov import (
     OPTIMUM,
     AkhmetovStudy,
     _found,
+    baseline,
     error_analysis,
     features,
     lengths,
+    marginal_relevance,
     search_space,
     systems,
     upper_bounds,
@@ -63,7 +65,7 @@ def test_it_agrees_with_single_runs() -> None:
     text = str(study)
     assert all(f"Table {number})" in text for number in (1, 2, 4, 5))
     values = [rows[topic.id, "Greedy", "rouge-1"]["f1"] for topic in given]
-    line = next(row for row in error_analysis(study, "rouge-1", "student", 1.96).rows if row[0] == "Greedy")
+    line = next(row for row in error_analysis(study, "R-1", "student", 1.96).rows if row[0] == "Greedy")
     assert line[1:4] == [f"{fmean(values):.4f}", f"{stdev(values):.4f}", f"{stdev(values) / fmean(values):.4f}"]
     assert upper_bounds(study).rows[1][1] == f"{fmean(values):.4f}"
 
@@ -71,11 +73,11 @@ def test_it_agrees_with_single_runs() -> None:
 def test_z_is_the_papers_or_another() -> None:
     study = study_akhmetov(topics()[:3], exact="none", interval="z", z=1.956)
     values = [row["f1"] for row in study.of("found") if (row["method"], row["metric"]) == ("VNS", "rouge-1")]
-    table = error_analysis(study, "rouge-1", "z", 1.956)
+    table = error_analysis(study, "R-1", "z", 1.956)
     assert table.rows[0][4] == f"{1.956 * stdev(values) / 3**0.5:.4f}"
     assert "Z = 1.956." in table.text()
-    assert str(study).count("Z = 1.956.") == 2
-    assert str(study_akhmetov(topics()[:1], exact="none")).count("Student's t") == 2
+    assert str(study).count("Z = 1.956.") == 3
+    assert str(study_akhmetov(topics()[:1], exact="none")).count("Student's t") == 3
 
 
 BIGRAMS = {
@@ -104,7 +106,7 @@ def test_what_is_not_proven_is_the_best_that_any_method_found() -> None:
     study = AkhmetovStudy()
     given = [("Greedy", result("greedy-rows", 0.5)), (OPTIMUM, result("branch-and-bound", 0.25))]
     topic = as_topic(BIGRAMS)
-    study.rows = [{"id": "t", **row} for metric in METRICS for row in _found(topic, metric, given)]
+    study.rows = [{"id": "t", "f1_rouge-2": 0, **row} for metric in METRICS for row in _found(topic, metric, given)]
     assert [row["f1"] for row in study.rows] == [0.5, 0.5, 0.5, 0.5]
     said = "the rouge-2 optimum of 1 topic, not proven in time: the best that any method found stands in its place"
     ended = "what 2 of the heuristic searches would have found later"
@@ -166,7 +168,7 @@ def test_with_several_seeds_it_is_the_mean_of_single_runs() -> None:
     assert next(row for row in table.rows if row[0] == OPTIMUM)[headings.index("R-1 ± seeds")] == "-"
     assert table.caption[0].endswith("2 seeds, 7.5 s a search, 60 s of one that proves.")
     assert "over 2 seeds" in table.caption[-1]
-    spread = next(row for row in error_analysis(several, "rouge-1", "student", 1.96).rows if row[0] == "Genetic")
+    spread = next(row for row in error_analysis(several, "R-1", "student", 1.96).rows if row[0] == "Genetic")
     of_topics = [fmean(singles[topic.id, "Genetic", "rouge-1", seed] for seed in (3, 5)) for topic in given]
     assert spread[2] == f"{stdev(of_topics):.4f}"
     limits = {options.strategy: options.time_limit for options in several.searches()}
@@ -181,10 +183,10 @@ def test_a_longer_proof_needs_something_that_proves() -> None:
 def test_systems_stand_beside_the_upper_bound() -> None:
     system = [{"topic_id": "bigrams", "system": "mine", "summary": ["a b x", "c d"]}]
     table = systems(study_akhmetov([BIGRAMS], system))
-    shown = {line[0]: line[1:3] for line in table.rows}
+    shown = {line[0]: line[1:4] for line in table.rows}
     # Unigrams: 4 of 4 and of 5; bigrams: a b and c d of 3, and of 4 across the end.
-    assert shown["mine"] == [f"{8 / 9:.4f}", f"{2 * 2 / (3 + 4):.4f}"]
-    assert shown["Optimum upper bound"][0] == "1.0000"
+    assert shown["mine"] == [f"{8 / 9:.4f}", f"{2 * 2 / (3 + 4):.4f}", "-"]
+    assert shown["Optimum upper bound"] == ["1.0000", "0.0000", "0.6000"]  # "d c b a" has no bigram of the reference
     assert "Genetic_Greedy upper bound" in shown
 
 
@@ -202,3 +204,69 @@ def test_filters_and_what_it_cannot_use() -> None:
     assert {row["id"] for row in wider.rows} == {"few", "short"}
     with pytest.raises(optsum.OptionError, match="proves nothing"):
         optsum.study("akhmetov", [], exact="greedy")
+
+
+def score(text: Any, topic: optsum.Topic, metric: str) -> float:
+    """As the preset has it."""
+    return optsum.rouge(text, topic.references, metric, tokenizer="pypi-rouge").f1
+
+
+def test_rouge_2_is_that_of_the_same_summary_and_by_itself() -> None:
+    """One number of sentences a method: that of the summary that ROUGE-1 was searched for."""
+    given = [BIGRAMS, *topics()]
+    study = study_akhmetov(given)
+    rows = found(study)
+    for topic in given:
+        name = topic["id"] if isinstance(topic, dict) else topic.id
+        read = as_topic(topic)
+        for method in (*METHODS.values(), OPTIMUM):
+            row = rows[name, method, "rouge-1"]
+            text = [read.sentences[unit] for unit in row["selection"]]
+            assert row["f1_rouge-2"] == pytest.approx(score(text, read, "rouge-2"))
+            assert row["f1_rouge-2"] <= rows[name, OPTIMUM, "rouge-2"]["f1"] + 1e-12
+    table = upper_bounds(study)
+    headings = [column.heading for column in table.columns]
+    line = next(row for row in table.rows if row[0] == "Greedy")
+    of_one = [rows[row["id"], "Greedy", "rouge-1"] for row in study.of("topic")]
+    assert headings[1:5] == ["R-1", "R-2", "R-2 by itself", "sentences"]
+    assert line[2] == f"{fmean(row['f1_rouge-2'] for row in of_one):.4f}"
+    assert line[4] == f"{fmean(row['sentences'] for row in of_one):.1f}"
+
+
+def test_the_papers_own_stops() -> None:
+    study = study_akhmetov([BIGRAMS], as_published=True)
+    limits = {options.strategy: options.time_limit for options in study.searches()}
+    assert {limits[strategy] for strategy in METHODS} == {None}
+    assert limits["branch-and-bound"] == 5
+    assert "the paper's own stops" in study.caption()[0]
+
+
+@pytest.mark.parametrize("name", ["mmr", "sumbasic", "lexrank", "lsa"])
+def test_baselines_fill_table_3_without_files(name: str) -> None:
+    if name != "mmr":
+        pytest.importorskip("sumy")
+    given = [
+        *topics(),
+        {"id": "few", "documents": [["...", "a cat sat", "a cat sat"]], "references": [["a", "cat", "x"]]},
+    ]
+    study = study_akhmetov(given, baselines=name, exact="none")
+    rows = study.of("system", system=name)
+    assert len(rows) == len(given)
+    for topic, row in zip(map(as_topic, given), rows, strict=True):
+        chosen = baseline(name)(topic, topic.reference_sentences or 1)
+        assert list(chosen) == sorted(set(chosen))
+        assert len(chosen) <= (topic.reference_sentences or 1)
+        text = [topic.sentences[unit] for unit in chosen]
+        assert row["f1"]["rouge-1"] == pytest.approx(score(text, topic, "rouge-1"))
+    assert systems(study).rows[-1][0] == name
+
+
+def test_marginal_relevance_leaves_out_what_is_said_already() -> None:
+    text = ["storms hit harbours", "storms hit harbours", "ferries stayed inside", "storms hit ferries"]
+    topic = as_topic({"id": "t", "documents": [text], "references": [["x"]]})
+    assert marginal_relevance(topic, 2) in ([0, 2], [0, 3], [2, 3])
+
+
+def test_baselines_that_do_not_exist() -> None:
+    with pytest.raises(optsum.OptsumError, match="did you mean lexrank"):
+        optsum.study("akhmetov", [], baselines="lexrang")

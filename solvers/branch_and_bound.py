@@ -310,10 +310,7 @@ class BranchAndBound(Strategy):
         if is_linear(coverage):
             self._search_linear(run, coverage)
             return True
-        text = False
         if coverage.ceilings:
-            text = is_whole_text(coverage)
-        if coverage.ceilings and not text:
             coverage = tightened(coverage, run.deadline)
             if self._searched_few_units(run, coverage):
                 return True
@@ -322,11 +319,7 @@ class BranchAndBound(Strategy):
         visits = patience is not limits and (most is None or (patience.nodes or 0) <= most)
         patient = not visits and (most is None or (limits.nodes is not None and limits.nodes <= most))
         limits = patience if visits else limits if patient else replace(limits, nodes=most)
-        found = (
-            solve_whole_text(coverage, run.deadline, run.selection)
-            if text
-            else _solve_ratios(coverage, limits, run.deadline, every=False, start=run.selection)
-        )
+        found = _solve_ratios(coverage, limits, run.deadline, every=False, start=run.selection)
         run.count(nodes=found.nodes)
         run.statistics.update(found.statistics)
         if found.selection is not None:
@@ -482,8 +475,12 @@ def _solve_ratios(
     coverage: Coverage, limits: Limits, deadline: Deadline, *, every: bool, start: Selection | None = None
 ) -> Findings:
     """Search one ratio by a sequence of programs, anything else by programs that cover what is good."""
-    one = coverage.ratios == 1 and coverage.combination is not Combination.PRODUCT and not coverage.ceilings
-    return (solve_ratio if one and fits(coverage) else solve_sum)(coverage, limits, deadline, every=every, start=start)
+    if coverage.ceilings:
+        solve = solve_whole_text if is_whole_text(coverage) else solve_sum
+    else:
+        one = coverage.ratios == 1 and coverage.combination is not Combination.PRODUCT
+        solve = solve_ratio if one and fits(coverage) else solve_sum
+    return solve(coverage, limits, deadline, every=every, start=start)
 
 
 def _run_few_units() -> None:

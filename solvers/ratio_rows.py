@@ -73,6 +73,8 @@ class RatioRows:
     ----------
     coverage : Coverage
         With denominators that are linear, or count features once.
+    relaxed : bool
+        As of `coverage_model`: for bounds alone.
 
     Attributes
     ----------
@@ -82,16 +84,16 @@ class RatioRows:
         The largest that each total could be.
     """
 
-    def __init__(self, coverage: Coverage) -> None:
+    def __init__(self, coverage: Coverage, *, relaxed: bool = False) -> None:
         self.constants: list[int] = coverage.constants.tolist()
         self.most = reaches(coverage)
-        longest, ceilings, coverage = CeilingColumns(coverage), coverage.ceilings, coverage.plain
+        longest, ceilings, coverage = CeilingColumns(coverage, relaxed=relaxed), coverage.ceilings, coverage.plain
         group = _groups(coverage)
         none = np.zeros(coverage.size, np.int64)
         bare = tuple(replace(one, slot=0, first=0, last=0, mass=none) for one in ceilings)
         skeleton = replace(_skeleton(coverage, group), ceilings=bare)
         counts = bool((skeleton.slot == 1).any())
-        self._model = coverage_model(skeleton, Fraction(1) if counts else None)
+        self._model = coverage_model(skeleton, Fraction(1) if counts else None, relaxed=relaxed)
         full = np.diff(coverage.level_start) - 1
         shared = np.diff(skeleton.level_start) - 1
         first = self._model.columns - int(shared.sum()) + np.cumsum(shared) - shared

@@ -39,6 +39,7 @@ from .meter import Meter, all_of, least
 from .ratio import fits, ratio_program, solve_ratio
 from .recall import optimum_of, recall_program
 from .sums import reaching_sum, solve_sum
+from .whole_text import LengthTable, is_whole_text, solve_whole_text
 
 LISTED: Final = 2_000_000
 """Sets that are evaluated one and all to find how many different values there are."""
@@ -185,15 +186,20 @@ def _of_ratios(instance: Coverage, limits: Limits, deadline: Deadline) -> _Reach
     """Ratios whose denominators vary are searched by programs that belong to a value."""
     one = instance.ratios == 1 and instance.combination is not Combination.PRODUCT and not instance.ceilings
     one = one and fits(instance)
-    found = (solve_ratio if one else solve_sum)(instance, limits, deadline, every=False)
+    table = LengthTable(instance) if is_whole_text(instance) else None
+    solve = solve_whole_text if table is not None else solve_ratio if one else solve_sum
+    found = solve(instance, limits, deadline, every=False)
     meter = Meter(limits, deadline)
     meter.statistics.nodes = found.nodes
 
     def sets(threshold: Fraction) -> tuple[Diagram, Termination | None]:
         if threshold <= 0:
             return _enumerated(program_of(instance, [0] * len(instance.constants)), meter)
-        if one:
+        if one or table is not None:
             rounded = smallest_fraction(threshold, max(1, reaches(instance)[1]))
+            if table is not None:
+                diagram, reason = table.all_of(rounded, limits, deadline)
+                return Diagram.of_sets([found.selection or ()]) if reason is not None else diagram, reason
             return _enumerated(ratio_program(instance, rounded), meter)
         return reaching_sum(instance, threshold, found.selection or (), meter)
 

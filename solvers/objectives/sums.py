@@ -89,7 +89,7 @@ class CellPrices:
         if not certain or instance.rows or (instance.slot & 1).any():
             return unpriced
         if self._made is None:
-            self._made = RatioRows(instance)
+            self._made = RatioRows(instance, relaxed=True)  # any prices are valid
         tops, bottoms = weights[0], list(weights[1])
         sides = list(sides_of(cell, ratios, self._made.constants))
         model = self._made.program(tops, bottoms, sides)

@@ -21,6 +21,8 @@ from optsum.program.model import coverage_model
 from optsum.program.surrogate import collapsed, reaches
 from optsum.system.deadline import Deadline
 
+from .whole_text import is_whole_text
+
 __all__ = ["merged", "tightened", "tightened_by"]
 
 _WHOLE: Final = 64
@@ -71,13 +73,14 @@ def merged(instance: Coverage) -> Coverage:
 
 def tightened_by(instance: Coverage) -> int:
     """Return how many times as large the totals of the instance are that `tightened` returns."""
-    return _WHOLE if any(ceiling.parts for ceiling in instance.ceilings) else 1
+    return _WHOLE if any(ceiling.parts for ceiling in instance.ceilings) and not is_whole_text(instance) else 1
 
 
 def tightened(instance: Coverage, deadline: Deadline) -> Coverage:
     """Return an instance of the same selections and values, whose features are worth less if the relaxation says so.
 
-    All totals are `_WHOLE` times as large. An instance without ceilings is returned as it is.
+    All totals are `_WHOLE` times as large. An instance without ceilings is returned as it is, and so is one that has a
+    table of its own (`whole_text`).
     """
     if tightened_by(instance) == 1:
         return instance

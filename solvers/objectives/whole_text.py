@@ -19,24 +19,30 @@ from fractions import Fraction
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from optsum.contracts.result import Termination
+from optsum.contracts.run import Limits
 from optsum.coverage.ceiling_kernel import extend
 from optsum.coverage.ceilings import TextSubsequence
-from optsum.coverage.instance import Combination, Coverage, Sense
+from optsum.coverage.instance import Combination, Coverage, IntArray, Sense
 from optsum.coverage.state import arrays_of
 from optsum.errors import BackendError
-from optsum.optima.diagram import Diagram
+from optsum.optima.diagram import EMPTY_FAMILY, EMPTY_SET, Diagram
 from optsum.problem.problem import Selection
+from optsum.program.surrogate import reaches
 from optsum.system.compiled import njit
 from optsum.system.deadline import Deadline
 
 from .ratio import Best, Findings
 
-__all__ = ["is_whole_text", "solve_whole_text"]
+__all__ = ["LengthTable", "is_whole_text", "solve_whole_text"]
 
-_CELLS: Final = 40_000_000
-"""Cells that a table may have."""
+_CELLS: Final = 80_000_000
+"""Cells that a table may have, of four bytes."""
+
+_NEVER: Final = -(2**60)
+"""Less than any value."""
 
 
 def is_whole_text(instance: Coverage) -> bool:
@@ -45,6 +51,7 @@ def is_whole_text(instance: Coverage) -> bool:
         return False
     plain, text = instance.plain, instance.ceilings[0]
     longest = min(instance.max_length, int(instance.lengths.sum()))
+    top, bottom = reaches(instance)
     return (
         instance.goal is Sense.MAXIMIZE
         and instance.combination is Combination.RATIO
@@ -54,43 +61,44 @@ def is_whole_text(instance: Coverage) -> bool:
         and not plain.features
         and not plain.mass[0].any()
         and not int(plain.constants[0])
+        and 2 * (top + 1) * (bottom + 1) < 2**31
         and (instance.size + 1) * (len(text.reference) + 1) * (longest + 1) <= _CELLS
     )
 
 
-def solve_whole_text(instance: Coverage, deadline: Deadline, start: Selection | None = None) -> Findings:
-    """Find one optimum of an instance that `is_whole_text` holds for, from a selection that is known.
+def solve_whole_text(
+    instance: Coverage, limits: Limits, deadline: Deadline, *, every: bool, start: Selection | None = None
+) -> Findings:
+    """Find one optimum, or all, of an instance that `is_whole_text` holds for.
 
-    Parameters
-    ----------
-    instance : Coverage
-    deadline : Deadline
-    start : tuple of int, optional
+    Parameters are those of `ratio.solve_ratio`; the table has no nodes to limit.
     """
     best = Best(instance)
     best.see_first(start, deadline)
-    table = _LengthTable(instance)
-    rounds, proven = 0, False
-    while not deadline.passed:
+    table = LengthTable(instance)
+    rounds, proven, reason = 0, False, None
+    optima = Diagram.of_sets([])
+    while not proven and not deadline.passed:
         rounds += 1
         ratio = max(best.key, Fraction(0))
         found = table.best_of(ratio, deadline)
         if found is None:
             break
         surplus, units = found
-        if surplus <= 0:
-            proven = True
-            break
-        if not best.see(units):
+        proven = surplus <= 0
+        if not proven and not best.see(units):
             raise BackendError("branch-and-bound found no better ratio where its table has one.")
-    interrupted = deadline.reason == "interrupted"
-    reason = None if proven else Termination.INTERRUPTED if interrupted else Termination.TIME_LIMIT
-    sets = Diagram.of_sets([] if best.selection is None else [best.selection])
-    key = max(best.key, Fraction(0))
-    return Findings(best.selection, key, sets, proven=proven, reason=reason, statistics={"nodes": 0, "tables": rounds})
+    if not proven:
+        reason = Termination.INTERRUPTED if deadline.reason == "interrupted" else Termination.TIME_LIMIT
+    elif every and best.selection is not None:
+        optima, reason = table.all_of(best.key, limits, deadline)
+    if best.selection is not None and not optima.root:
+        optima = Diagram.of_sets([best.selection])
+    statistics = {"nodes": 0, "tables": rounds}
+    return Findings(best.selection, max(best.key, Fraction(0)), optima, proven, reason, statistics)
 
 
-class _LengthTable:
+class LengthTable:
     """The table of an instance, made again for each ratio."""
 
     def __init__(self, instance: Coverage) -> None:
@@ -101,15 +109,18 @@ class _LengthTable:
         self._instance, self._gain, self._ceilings = instance, text.gain, arrays.ceilings
         self._longest = min(instance.max_length, int(instance.lengths.sum()))
         self._wide = len(text.reference) + 1
-        self._table = np.zeros((instance.size + 1, self._wide, self._longest + 1), np.int64)
+        self._table = np.zeros((instance.size + 1, self._wide, self._longest + 1), np.int32)
         self._gains = np.zeros((self._wide, self._wide), np.int64)
+        self._ratio: Fraction | None = None
 
-    def best_of(self, ratio: Fraction, deadline: Deadline) -> tuple[int, list[int]] | None:
-        """Return the largest ``q T - p D`` and its units; None if the deadline comes first."""
+    def _made(self, ratio: Fraction, deadline: Deadline) -> bool:
+        """Make the table for a ratio, by the deadline; return whether that was done."""
+        if ratio == self._ratio:
+            return True
+        self._ratio = None
         instance, table = self._instance, self._table
-        p, q = ratio.numerator, ratio.denominator
-        costs = p * instance.mass[1]
-        worth = q * self._gain
+        costs = ratio.numerator * instance.mass[1]
+        worth = ratio.denominator * self._gain
         lengths = instance.lengths.tolist()
         for unit in range(instance.size - 1, -1, -1):
             if lengths[unit] > self._longest:
@@ -118,7 +129,17 @@ class _LengthTable:
             _gains_of(self._ceilings, unit, self._gains)
             _add_unit(table, unit, lengths[unit], worth, int(costs[unit]), self._gains)
             if deadline.passed:
-                return None
+                return False
+        self._ratio = ratio
+        return True
+
+    def best_of(self, ratio: Fraction, deadline: Deadline) -> tuple[int, list[int]] | None:
+        """Return the largest ``q T - p D`` and its units; None if the deadline comes first."""
+        if not self._made(ratio, deadline):
+            return None
+        instance, table = self._instance, self._table
+        p, q = ratio.numerator, ratio.denominator
+        costs, worth, lengths = p * instance.mass[1], q * self._gain, instance.lengths.tolist()
         units, place, left = [], 0, self._longest
         for unit in range(instance.size):
             value = int(table[unit, place, left])
@@ -129,6 +150,90 @@ class _LengthTable:
             units.append(unit)
             left -= lengths[unit]
         return int(table[0, 0, self._longest]) - p * int(instance.constants[1]), units
+
+    def all_of(self, ratio: Fraction, limits: Limits, deadline: Deadline) -> tuple[Diagram, Termination | None]:
+        """Return all selections that are worth a ratio, or none and the limit that was reached.
+
+        A state is what the units before the next one have: the length that is left, and the value v(p) with the
+        reference read up to each p. The table says exactly what the best rest adds, so that a state is kept if and only
+        if some selection reaches the ratio from it, and of its values those alone that such a selection needs: the
+        others are below `_NEVER`, and equal states are one.
+        """
+        instance = self._instance
+        if not self._made(ratio, deadline):
+            return Diagram.of_sets([]), _ending(deadline)
+        p, q = ratio.numerator, ratio.denominator
+        needed, lengths = p * int(instance.constants[1]), instance.lengths
+        left, counted = np.array([self._longest]), np.array([ratio <= 0 or int(instance.constants[1]) > 0])
+        values = np.full((1, self._wide), 2 * _NEVER)
+        values[0, 0] = 0
+        steps: list[NDArray[np.int64]] = []
+        held = 0
+        for unit, (length, mass) in enumerate(zip(lengths.tolist(), instance.mass[1].tolist(), strict=True)):
+            fits = np.flatnonzero(left >= length)
+            taken = self._with(unit, values[fits], q * self._gain, p * mass)
+            values = np.concatenate([values, taken])
+            left = np.concatenate([left, left[fits] - length])
+            counted = np.concatenate([counted, counted[fits] | (mass > 0)])
+            values[values + self._table[unit + 1][:, left].T < needed] = 2 * _NEVER
+            values[:, 1:][values[:, 1:] <= np.maximum.accumulate(values, axis=1)[:, :-1]] = 2 * _NEVER
+            number, values, left, counted = _merged_states(values, left, counted)
+            step = np.full((2, len(number) - len(taken)), -1)
+            step[0] = number[: step.shape[1]]
+            step[1, fits] = number[step.shape[1] :]
+            steps.append(step)
+            held += step.nbytes
+            if deadline.passed or held + 4 * values.nbytes > limits.memory:
+                return Diagram.of_sets([]), _ending(deadline) if deadline.passed else Termination.MEMORY_LIMIT
+        return _diagram_of(steps, counted), None
+
+    def _with(self, unit: int, values: NDArray[np.int64], worth: int, cost: int) -> NDArray[np.int64]:
+        """Return the values of states with a unit, which takes a piece that begins where each of them ends."""
+        _gains_of(self._ceilings, unit, self._gains)
+        # Shorter pieces that are equal are those that end sooner, and those that begin later.
+        gains = np.maximum.accumulate(np.maximum(self._gains, 0), axis=1)
+        gains = worth * np.maximum.accumulate(gains[::-1], axis=0)[::-1]
+        taken = np.full(values.shape, 2 * _NEVER)
+        for begin in np.flatnonzero((values > _NEVER).any(axis=0)).tolist():
+            np.maximum(taken[:, begin:], values[:, begin, None] + gains[begin, begin:], out=taken[:, begin:])
+        taken -= cost
+        return taken
+
+
+def _ending(deadline: Deadline) -> Termination:
+    return Termination.INTERRUPTED if deadline.reason == "interrupted" else Termination.TIME_LIMIT
+
+
+def _merged_states(
+    values: NDArray[np.int64], left: IntArray, counted: NDArray[np.bool_]
+) -> tuple[IntArray, NDArray[np.int64], IntArray, NDArray[np.bool_]]:
+    """Return the number of each state among those that differ, -1 if nothing can come of it; and these states."""
+    alive = np.flatnonzero((values > _NEVER).any(axis=1))
+    rows = np.concatenate([left[alive, None], counted[alive, None], values[alive]], axis=1)
+    _, first, which = np.unique(rows.view(f"V{rows.itemsize * rows.shape[1]}"), return_index=True, return_inverse=True)
+    number = np.full(len(values), -1)
+    number[alive] = which.reshape(-1)
+    kept = alive[first]
+    return number, values[kept], left[kept], counted[kept]
+
+
+def _diagram_of(steps: list[NDArray[np.int64]], ends: NDArray[np.bool_]) -> Diagram:
+    """Return the sets of all ways through layers of states, which have a successor without and one with each unit."""
+    nodes = [(-1, EMPTY_FAMILY, EMPTY_FAMILY), (-1, EMPTY_SET, EMPTY_SET)]
+    below = np.append(np.where(ends, EMPTY_SET, EMPTY_FAMILY), EMPTY_FAMILY)  # the last is what -1 stands for
+    for unit in range(len(steps) - 1, -1, -1):
+        known: dict[tuple[int, int], int] = {}
+        here = []
+        for without, with_ in below[steps[unit]].T.tolist():
+            if with_ == EMPTY_FAMILY:
+                here.append(without)
+                continue
+            if (without, with_) not in known:
+                known[without, with_] = len(nodes)
+                nodes.append((unit, without, with_))
+            here.append(known[without, with_])
+        below = np.array([*here, EMPTY_FAMILY])
+    return Diagram.of_nodes(np.array(nodes, np.int32), int(below[0]))
 
 
 @njit(cache=True)
@@ -173,7 +278,7 @@ def _add_unit(table: Any, unit: int, length: int, worth: int, cost: int, gains: 
     """Write the table from a unit on, that from the next one being there."""
     wide, most = table.shape[1], table.shape[2]
     below, here = table[unit + 1], table[unit]
-    best = np.full(most, np.int64(-(2**62)))  # with the unit, of what is left of the reference from a place on
+    best = np.full(most, np.int32(-(2**31)))  # with the unit, of what is left of the reference from a place on
     for place in range(wide - 1, -1, -1):
         for left in range(length, most):
             best[left] = max(best[left], below[place, left - length] - cost)

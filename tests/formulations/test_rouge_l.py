@@ -119,6 +119,36 @@ def test_the_table_of_whole_texts(seed: int, measure: str, most: int) -> None:
     assert result.key == worth[result.selection]
 
 
+@settings(max_examples=150, deadline=None)
+@given(
+    st.integers(0, 10**9), st.sampled_from(MEASURES), st.integers(2, 24), st.sampled_from([None, "10%", "50%", "0.1"])
+)
+def test_all_optima_of_whole_texts_by_states_of_the_table(
+    seed: int, measure: str, most: int, within: str | None
+) -> None:
+    topic = topic_of(seed, 8)
+    options: dict[str, Any] = {"metric": "rougeL", "measure": measure, "references": "first", "max_length": most}
+    options |= {"keep_unmatched": True, "within": within}
+    found, truth = (
+        optsum.enumerate_optima(topic, strategy=strategy, **options) for strategy in ("branch-and-bound", "exhaustive")
+    )
+    assert (found.count, found.value, found.bound, found.complete) == (truth.count, truth.value, truth.bound, True)
+    assert set(found.diagram) == set(truth.diagram)
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_branch_and_bound_takes_references_too_long_for_a_program(
+    measure: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("optsum.program.ceiling_columns._PIECES", 3)
+    for seed in range(5):
+        options = {"metric": "rougeL", "measure": measure, "references": "mean", "max_length": 12}
+        worth = optima_of(topic_of(seed), options)
+        found = optsum.enumerate_optima(topic_of(seed), strategy="branch-and-bound", keep_unmatched=True, **options)
+        best = max(worth.values())
+        assert {tuple(units) for units in found} == {units for units, value in worth.items() if value == best}
+
+
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 10**9), OPTIONS, st.sampled_from(["greedy", "vns", "genetic", "lead", "random"]))
 def test_heuristics_are_bounded(seed: int, options: dict[str, Any], strategy: str) -> None:

@@ -18,6 +18,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
+import numpy as np
+
 from optsum.corpus.alternatives import (
     Alternatives,
     SentenceId,
@@ -36,6 +38,7 @@ from optsum.problem.problem import Selection
 from optsum.problem.spec import Spec
 from optsum.text.lengths import LENGTH_OF
 from optsum.text.tokenizers import Sentence
+from optsum.whole import LARGEST
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,6 +170,33 @@ def _lengths_of(topic: Topic, units: Sequence[SentenceId], spec: Spec) -> dict[S
     return dict(zip(texts_of(topic), spec.lengths_of(topic), strict=True))
 
 
+def _instance(
+    clauses: Sequence[Sequence[tuple[int, ...]]],
+    lengths: Sequence[int],
+    worth: Sequence[int],
+    constants: tuple[int, int] = (0, 1),
+    **others: Any,
+) -> Coverage:
+    """Return the normal form of clauses: a feature each, worth something if an alternative is chosen."""
+    units, features = len(lengths), len(clauses)
+    alone = [(chosen[0], number) for number, clause in enumerate(clauses) for chosen in clause if len(chosen) == 1]
+    entries = np.array(sorted(alone), np.int64).reshape(-1, 2)
+    joints = [Joint(number, chosen) for number, clause in enumerate(clauses) for chosen in clause if len(chosen) > 1]
+    return Coverage(
+        lengths=lengths,  # type: ignore[arg-type]  # lists are converted, and too large numbers refused
+        unit_start=np.searchsorted(entries[:, 0], np.arange(units + 1)),
+        unit_feature=entries[:, 1].copy(),
+        unit_count=np.ones(len(entries), np.int64),
+        level_start=np.arange(0, 2 * features + 1, 2),
+        level=[gain for each in worth for gain in (0, each)],  # type: ignore[arg-type]
+        slot=np.zeros(features, np.int64),
+        constants=constants,  # type: ignore[arg-type]
+        mass=np.zeros((2, units), np.int64),
+        joints=tuple(joints),
+        **others,
+    )
+
+
 @dataclass(frozen=True)
 class Cover(Formulation):
     """Alternatives of abstract sentences.
@@ -224,27 +254,20 @@ class Cover(Formulation):
             *in_order(named - texts.keys()),
         )
         number = {unit: place for place, unit in enumerate(units)}
-        clauses = [[tuple(sorted(number[unit] for unit in chosen)) for chosen in sets] for sets in alternatives.sets]
+        clauses = [[tuple(sorted([number[unit] for unit in chosen])) for chosen in sets] for sets in alternatives.sets]
         all_lengths = _lengths_of(topic, units, spec)
         lengths = self._weights(topic, units, all_lengths)
-        occurrences: list[dict[int, int]] = [{} for _ in units]
-        joints = []
-        for feature, clause in enumerate(clauses):
-            for chosen in clause:
-                if len(chosen) == 1:
-                    occurrences[chosen[0]][feature] = 1
-                else:
-                    joints.append(Joint(feature, chosen))
         worth, claims = [1] * len(clauses), {}
         limits: dict[str, Any] = {"goal": Sense.MINIMIZE}
         if budget:
             claims, of_each = self._claims(alternatives), worth_of(topic)
             worth = [of_each[claim] for claim in alternatives.sentences]
             total = sum(of_each[claim] for claim in claims)
-            if not total:
-                raise InputError(f"The weights of topic {topic.id!r} are all 0, so that nothing is worth choosing.")
+            if not 0 < total <= LARGEST:
+                wrong = "are all 0" if not total else "have too many digits: they add up to more than 2^62 steps"
+                raise InputError(f"The weights of topic {topic.id!r} {wrong}.")
             limits = {"constants": (0, total), "min_length": spec.min_length, "max_length": spec.max_length}
-        instance = Coverage.of(lengths, occurrences, [[each] for each in worth], joints=tuple(joints), **limits)
+        instance = _instance(clauses, lengths, worth, **limits)
         model = CoverModel(clauses, lengths, worth, spec.max_length if budget else None, spec.min_length)
         return CoverTask(
             id=topic.id,

@@ -115,8 +115,8 @@ def worth_of(topic: Topic) -> list[int]:
     """Return what each abstract sentence is worth: 1, or the topic's ``weights`` times their common denominator."""
     if topic.weights is None:
         return [1] * len(topic.cover or ())
-    common = lcm(*(weight.denominator for weight in topic.weights))
-    return [int(weight * common) for weight in topic.weights]
+    common = lcm(*[weight.denominator for weight in topic.weights])
+    return [weight.numerator * (common // weight.denominator) for weight in topic.weights]
 
 
 def _named(numbers: Sequence[int]) -> str:

@@ -789,7 +789,7 @@ class Driver(Monitor):
                     order, unit = branching_order(core)
                     search = Search(core, order, target, self.store, first_only=True)
                     answer = self._run(search, now.depth, brief=brief)
-                    if answer == PAUSED and core.tied and is_flat(core):
+                    if answer == PAUSED and is_flat(core):
                         core, taken = self._squeezed(now, core, target)
                         if core is None:
                             break

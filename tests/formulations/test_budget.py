@@ -189,6 +189,7 @@ def test_a_topic_is_written_as_it_was_read() -> None:
         ({"weights": [1, 2, 3, 4, "5"]}, r"weights\[4\] is '5'"),
         ({"weights": [1, 2, 3, 4, float("nan")]}, r"weights\[4\] is nan"),
         ({"weights": [0] * 5}, "all 0"),
+        ({"weights": [0.123456789012345, 10**9, 1, 1, 1]}, "too many digits"),
         ({"weights": 5}, "weights are a list"),
         ({"references": [["only one"]]}, "the reference has 1 sentences"),
         ({"supports": [["x"], [1], [], []]}, "claim 'x'"),

@@ -214,6 +214,9 @@ class ScoreKeywords(TextKeywords, total=False):
     oracles: bool | None
     """Also precision, recall and F of extracts against all oracles, of --max-length [False]."""
 
+    each_oracle: int | None
+    """--oracles, and also against each of the first N oracles by itself [0]."""
+
     max_length: int | Literal["reference"] | None
     """Longest oracle, in words or what the preset counts; reference: as long as the topic's."""
 

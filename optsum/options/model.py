@@ -163,6 +163,9 @@ class ScoreOptions(Model):
     oracles: bool = Field(
         default=False, description="also precision, recall and F of extracts against all oracles, of --max-length"
     )
+    each_oracle: int = Field(
+        default=0, ge=0, description="--oracles, and also against each of the first N oracles by itself"
+    )
     max_length: MaxLength = Field(
         None, description="longest oracle, in words or what the preset counts; reference: as long as the topic's"
     )

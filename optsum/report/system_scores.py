@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Generator, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import product
+from dataclasses import dataclass, field, replace
+from itertools import islice, product
 from pathlib import Path
 from typing import Any, Final, Unpack
 
@@ -122,10 +122,17 @@ class OracleScores:
         return table
 
 
-def against(topic: Topic, system: System, oracles: Mapping[str, Optima | None]) -> dict[str, dict[str, Any] | None]:
+def against(
+    topic: Topic, system: System, oracles: Mapping[str, Optima | None], each: int = 0
+) -> dict[str, dict[str, Any] | None]:
     """Return precision, recall, F-measure and number of oracles of a summary, by metric.
 
     A sentence of the summary that is none of the source is in no oracle (`optsum.corpus.systems.extract_of`).
+
+    Parameters
+    ----------
+    each : int
+        Of how many oracles the row has precision, recall and F-measure one by one, under ``each``.
     """
     extract = extract_of(topic, system)
     scores: dict[str, dict[str, Any] | None] = {}
@@ -140,7 +147,20 @@ def against(topic: Topic, system: System, oracles: Mapping[str, Optima | None]) 
             "f1": float(found.f_measure),
             "count": optima.count,
         }
+        if each:
+            scores[metric] |= {"each": [_single(extract.names, one) for one in islice(optima, each)]}
     return scores
+
+
+def _single(names: set[int | str], oracle: Sequence[int | str]) -> dict[str, Any]:
+    """Return precision, recall and F-measure against one oracle: O1 and O2 of section 6.2.3 of Hirao et al. 2017."""
+    both, size = len(names.intersection(oracle)), len(names) + len(oracle)
+    return {
+        "oracle": list(oracle),
+        "precision": both / len(names) if names else float(not oracle),
+        "recall": both / len(oracle) if oracle else float(not names),
+        "f1": 2 * both / size if size else 1.0,
+    }
 
 
 MEASURES: Final = ("recall", "precision", "f1")
@@ -239,7 +259,8 @@ class SystemScores(Tabular):
         self.options = options
         self.metrics = [part.name for part in parse_metric(options.metric).components]
         self.summaries = self.topics = self.failed = 0
-        self.oracles = OracleScores(options) if options.oracles else None
+        self._each: list[list[str]] = []
+        self.oracles = OracleScores(options) if options.oracles or options.each_oracle else None
         self._systems: dict[str, _Sums] = {}
         self._of_topics: defaultdict[tuple[str, Point], tuple[_Mean, _Mean]] = defaultdict(lambda: (_Mean(), _Mean()))
 
@@ -251,6 +272,7 @@ class SystemScores(Tabular):
         self.topics += bool(good)
         points = self._points
         for row in good:
+            self._each += _lines(row)
             sums = self._systems.setdefault(row["system"], _Sums())
             sums.topics += 1
             for metric, measure in points:
@@ -321,6 +343,11 @@ class SystemScores(Tabular):
     def tables(self) -> list[Table]:
         """Return the table of systems, that of their oracles if asked for, and that of correlations with people."""
         oracles = [] if self.oracles is None else [self.oracles.table({row.system: row.oracle for row in self.rows})]
+        if self._each:
+            table = Table.of(
+                ["topic", "system", "metric", "oracle"], ["P", "R", "F"], "Extracts against single oracles"
+            )
+            oracles.append(replace(table, rows=self._each))
         return [_systems(self), *oracles, *([_agreements(self)] if self.agreements else [])]
 
 
@@ -420,8 +447,18 @@ def _rows(
         reason = describe(error)
         return [_error_row(topic.id, system.system, _where(system) + reason) for system in systems]
     return [
-        row if row["error"] is not None else {**row, "oracle": against(topic, system, found)}
+        row if row["error"] is not None else {**row, "oracle": against(topic, system, found, options.each_oracle)}
         for row, system in zip(rows, systems, strict=True)
+    ]
+
+
+def _lines(row: dict[str, Any]) -> list[list[str]]:
+    """Return the lines of a row in the table of single oracles."""
+    return [
+        [row["topic_id"], row["system"], metric, ", ".join(map(str, one["oracle"])), *map(number, measures)]
+        for metric, found in row.get("oracle", {}).items()
+        for one in (found or {}).get("each", ())
+        for measures in [(one["precision"], one["recall"], one["f1"])]
     ]
 
 

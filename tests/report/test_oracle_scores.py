@@ -46,6 +46,40 @@ def test_the_papers_measure_by_hand() -> None:
     assert agreement["oracle rouge-1", "f1"].summary_spearman == pytest.approx(1.0)
 
 
+PAPER: dict[str, Any] = {
+    "id": "p",
+    "documents": [["s1", "s2", "s3 x", "s4", "y", "x", "none"]],
+    "references": [["s1 s2 x y"]],
+}
+"""Of 4 words the oracles are those with s1, s2, y, and x from its sentence or with s3."""
+
+
+def test_single_oracles_as_in_section_6_2_3(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each oracle by itself: P, R and F; the mean of all is the row's P and R."""
+    system = {"topic_id": "p", "system": "S", "selection": [0, 1, 2, 3]}
+    for name, row in (("topics", PAPER), ("systems", system)):
+        (tmp_path / f"{name}.jsonl").write_text(json.dumps(row), "utf-8")
+    output = tmp_path / "rows.jsonl"
+    files = [str(tmp_path / name) for name in ("topics.jsonl", "systems.jsonl")]
+    flags = ["--metric", "rouge-1", "--each-oracle", "9", "--max-length", "5", "-o", str(output)]
+    assert main(["score", *files, *flags]) == 0
+    shown = capsys.readouterr().out
+    (row,) = map(json.loads, output.read_text("utf-8").splitlines())
+    found = row["oracle"]["rouge-1"]
+    chosen = {0, 1, 2, 3}
+    optima = optsum.enumerate_optima(PAPER, max_length=5)
+    assert [tuple(one["oracle"]) for one in found["each"]] == list(optima)
+    assert len(found["each"]) == found["count"] > 1
+    for one in found["each"]:
+        both, size = len(chosen.intersection(one["oracle"])), len(one["oracle"])
+        assert (one["precision"], one["recall"]) == (both / 4, both / size)
+        assert one["f1"] == pytest.approx(2 * both / (4 + size))
+        assert ", ".join(map(str, one["oracle"])) in shown
+    assert found["precision"] == pytest.approx(fmean(one["precision"] for one in found["each"]))
+    assert "Extracts against single oracles" in shown
+    assert "each" not in optsum.score([PAPER], [system], metric="rouge-1", oracles=True, max_length=5).rows[0].oracle
+
+
 def test_it_is_the_f_measure_of_the_python_call() -> None:
     optima = optsum.enumerate_optima(TIES, max_length=3, metric="rouge-2", keep_unmatched=False)
     scores = optsum.score([TIES], SYSTEMS[:1], metric="rouge-1+rouge-2+rouge-l", oracles=True, max_length=3)

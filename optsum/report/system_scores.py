@@ -141,14 +141,15 @@ def against(
             scores[metric] = None
             continue
         found = optima.agreement(extract.names)
-        scores[metric] = {
+        row: dict[str, Any] = {
             "precision": float(found.precision),
             "recall": float(found.recall),
             "f1": float(found.f_measure),
             "count": optima.count,
         }
         if each:
-            scores[metric] |= {"each": [_single(extract.names, one) for one in islice(optima, each)]}
+            row["each"] = [_single(extract.names, one) for one in islice(optima, each)]
+        scores[metric] = row
     return scores
 
 

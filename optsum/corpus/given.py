@@ -6,9 +6,10 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from itertools import chain
 from typing import Any, Final, TypeAlias
 
-from optsum.corpus.formats.columns import OWN, parse_columns
+from optsum.corpus.formats.columns import IDS, OWN, parse_columns
 from optsum.corpus.formats.tables import topic_record
 from optsum.corpus.sentences import json_type
 from optsum.corpus.systems import BadSystem, System, system_of, systems_read
@@ -135,22 +136,19 @@ def topics_of(given: Any, reading: Reading = AS_IS) -> Iterator[AnyTopic]:
     if isinstance(given, str | os.PathLike):
         return _usable(topics_read(given, reading))
     alone = "a topic by itself; give a list of topics, or use optsum.solve"
-    return _usable(_topics(_items(given, "topics", alone), reading, frame=_rows_of(given) is not None))
+    return _usable(_topics(_items(given, "topics", alone), reading))
 
 
-def _topics(items: Iterator[Any], reading: Reading, *, frame: bool) -> Iterator[AnyTopic]:
-    """Yield items that are topics as they are, and make topics of others that are records; cells may hold JSON."""
+def _topics(items: Iterator[Any], reading: Reading) -> Iterator[AnyTopic]:
+    """Yield topics as they are, and make topics of what are records; cells of data frames may hold JSON."""
     for number, item in enumerate(items):
-        source = f"row {number}"
+        if isinstance(item, Topic | BadTopic):
+            yield item
+            continue
         try:
-            record = topic_record(item, number, True) if frame else item
-            own = reading.columns is None and isinstance(record, Mapping) and "id" in record
-            if not isinstance(record, Mapping) or (own and not OWN.isdisjoint(record)):
-                yield record
-            else:
-                yield from topics_of_record(record, number, reading, source)
+            yield from topics_of_record(item.record() if isinstance(item, _Cells) else item, number, reading, "")
         except InputError as error:
-            yield _Unusable(id_of_record(item, number, reading), source, str(error))
+            yield _Unusable(id_of_record(item, number, reading), f"row {number}", str(error))
 
 
 class _Unusable(BadTopic):
@@ -192,25 +190,52 @@ def checked_systems(given: Any, reading: Reading = AS_IS) -> Iterator[System | B
     if isinstance(given, str | os.PathLike):
         yield from systems_read(given, reading)
         return
-    frame = _rows_of(given) is not None
     for number, item in enumerate(_items(given, "summaries", "a summary by itself; give a list")):
         try:
-            system = topic_record(item, number, True) if frame else item
-            yield system if isinstance(system, BadSystem) else system_of(system, reading)
+            if isinstance(item, BadSystem):
+                yield item
+            else:
+                yield system_of(item.record() if isinstance(item, _Cells) else item, reading)
         except InputError as error:
-            yield BadSystem(f"row {number}" if frame else f"summary {number + 1}", str(error))
+            yield BadSystem(f"summary {number + 1}", str(error))
 
 
 def _items(given: Any, what: str, alone: str) -> Iterator[Any]:
+    """Iterate over what is given: the rows of a data frame as records, and the items of anything else."""
     if (rows := _rows_of(given)) is not None:
-        return ({name: _plain(value) for name, value in row.items()} for row in rows)
+        return map(_cells, rows)
     if isinstance(given, Mapping) and given and all(hasattr(split, "features") for split in given.values()):
         raise InputError(f"this dataset has the splits {', '.join(map(str, given))}; give one of them")
     if isinstance(given, Mapping | Topic | BadTopic | System | BadSystem):
         raise InputError(f"this is {alone}")
     if isinstance(given, bytes | bytearray) or not isinstance(given, Iterable):
-        raise InputError(f"{what} come from a path, a data frame or a list, not from something {json_type(given)}")
-    return iter(given)
+        collect = "; give its collect()" if hasattr(given, "collect") else ""
+        raise InputError(
+            f"{what} come from a path, a data frame or a list, not from something {json_type(given)}{collect}"
+        )
+    return chain.from_iterable(map(_each, given))
+
+
+def _each(item: Any) -> Iterable[Any]:
+    """Return an item, or its rows: readers of Arrow and formatted datasets yield frames, and frames yield series."""
+    if isinstance(item, Topic | BadTopic | System | BadSystem | Mapping):
+        return (item,)
+    if (rows := _rows_of(item)) is not None:
+        return map(_cells, rows)
+    if not isinstance(item, list) and callable(named := getattr(item, "to_dict", getattr(item, "_asdict", None))):
+        return (_cells(named()),)
+    return (item,)
+
+
+class _Cells(dict[str, Any]):
+    """A row of a data frame, whose cells may hold JSON."""
+
+    def record(self) -> dict[str, Any]:
+        return topic_record(self, 0, True)
+
+
+def _cells(row: Mapping[str, Any]) -> _Cells:
+    return _Cells({str(name): _plain(value) for name, value in row.items()})
 
 
 def _rows_of(given: Any) -> Iterable[Mapping[str, Any]] | None:
@@ -218,17 +243,23 @@ def _rows_of(given: Any) -> Iterable[Mapping[str, Any]] | None:
     if hasattr(given, "iter_rows") and hasattr(given, "columns"):  # polars
         rows: Iterable[Mapping[str, Any]] = given.iter_rows(named=True)
         return rows
-    if hasattr(given, "to_pylist") and hasattr(given, "column_names"):  # pyarrow
-        return (row for batch in given.to_batches(max_chunksize=64) for row in batch.to_pylist())
+    if hasattr(given, "to_pylist") and hasattr(given, "schema"):  # pyarrow, a table or a batch of one
+        places = range(0, given.num_rows, _ROWS)
+        return (row for place in places for row in given.slice(place, _ROWS).to_pylist())
     if hasattr(given, "itertuples") and hasattr(given, "columns"):  # pandas
-        names = [str(name) for name in given.columns]
-        return (dict(zip(names, row, strict=True)) for row in given.itertuples(index=False, name=None))
+        frame = given.reset_index() if given.index.name in {*IDS, *OWN} - {*given.columns} else given
+        names = [str(name) for name in frame.columns]
+        return (dict(zip(names, row, strict=True)) for row in frame.itertuples(index=False, name=None))
     return None
 
 
+_ROWS: Final = 64
+"""Of a table that are objects at a time."""
+
+
 def _plain(value: Any) -> Any:
-    """Return a cell without what only data frames have: arrays, and NaN for what is missing."""
-    if isinstance(value, float) and value != value:
+    """Return a cell without what only data frames have: arrays, and marks for what is missing."""
+    if (isinstance(value, float) and value != value) or type(value).__name__ in {"NAType", "NaTType"}:
         return None
     value = value.tolist() if hasattr(value, "tolist") else value
     return [_plain(item) for item in value] if isinstance(value, list | tuple) else value

@@ -95,8 +95,8 @@ def json_type(value: object) -> str:
 
 _TAG = re.compile(r"(</?[sStT]>)")
 _BETWEEN = re.compile(r"<q>|##SENT##|\[CLS\] \[SEP\]|\[SEP\] \[CLS\]")
-_DOCUMENTS = re.compile(r"\|\|\|\|\||story_separator_special_tag")
-_SPELLED_BREAK = re.compile(r"[^\S\n]*NEWLINE_CHAR[^\S\n]*")
+_DOCUMENTS = re.compile(r"\|\|\|\|\||story_separator_special_tag|<doc-sep>")
+_SPELLED_BREAK = re.compile(r"[^\S\n]*(?:NEWLINE_CHAR|(?<=[.!?…\"'”’)])[^\S\n]*<n>)[^\S\n]*")
 
 
 def lines_of(text: str) -> list[str]:
@@ -132,8 +132,16 @@ def paragraphs(text: str) -> Iterator[str]:
 
 
 def with_breaks(text: str) -> str:
-    """Return a text with line breaks where it has ``NEWLINE_CHAR`` for them (Multi-News)."""
-    return _SPELLED_BREAK.sub("\n", text) if "NEWLINE_CHAR" in text else text
+    r"""Return a text with line breaks where it has words for them.
+
+    They are ``NEWLINE_CHAR`` (Multi-News) and, behind the end of a sentence, ``<n>`` (PEGASUS).
+
+    Examples
+    --------
+    >>> with_breaks("Boats sank. <n>It rained NEWLINE_CHAR Fog, <n> times")
+    'Boats sank.\nIt rained\nFog, <n> times'
+    """
+    return _SPELLED_BREAK.sub("\n", text) if "NEWLINE_CHAR" in text or "<n>" in text else text
 
 
 def between_marks(text: str) -> list[str] | None:
@@ -161,7 +169,9 @@ def between_marks(text: str) -> list[str] | None:
 
 
 def documents_between_marks(text: str) -> list[str]:
-    """Return the documents of a text: ``|||||`` or ``story_separator_special_tag`` stands between two (Multi-News).
+    """Return the documents of a text: marks of Multi-News stand between two.
+
+    They are ``|||||``, ``story_separator_special_tag`` and ``<doc-sep>``.
 
     Examples
     --------

@@ -15,7 +15,7 @@ from optsum.corpus.sentences import json_type, well_formed
 from optsum.corpus.topic import AS_IS, Reading, Text, Topic, as_id, reading_of
 from optsum.corpus.unique import unique
 from optsum.errors import InputError
-from optsum.system.files import PathLike, read_text
+from optsum.system.files import PathLike, is_meant, read_text
 from optsum.text.lengths import joined
 from optsum.text.tokenizers import Sentence, raw_text
 
@@ -201,14 +201,16 @@ def systems_read(path: PathLike, reading: Reading) -> Iterator[System | BadSyste
 def _is_folder_of_systems(path: PathLike) -> bool:
     """Return whether a folder holds a folder of text files for each system."""
     folder = Path(path)
-    return (
-        path != "-" and folder.is_dir() and any(each.is_dir() and any(each.glob("*.txt")) for each in folder.iterdir())
-    )
+    return path != "-" and folder.is_dir() and any(_summaries_in(folder))
+
+
+def _summaries_in(folder: Path) -> Iterator[Path]:
+    return (file for file in sorted(folder.glob("*/*.txt")) if is_meant(file.name) and is_meant(file.parent.name))
 
 
 def _of_folder(folder: Path) -> Iterator[Line]:
     """Yield a summary for each file ``SYSTEM/TOPIC.txt``."""
-    for file in sorted(folder.glob("*/*.txt")):
+    for file in _summaries_in(folder):
         source = well_formed(str(file))
         try:
             text = read_text(file, "")

@@ -19,9 +19,11 @@ from optsum.corpus.formats.columns import (
     TOKENS,
     Columns,
     advice_for,
+    field_advice,
     parse_columns,
     recognised,
 )
+from optsum.corpus.formats.lines import unpacked
 from optsum.corpus.sentences import (
     ENGLISH,
     Splitter,
@@ -125,6 +127,7 @@ class Reading(NamedTuple):
 
     def summary(self, value: object, where: str = "references") -> Text:
         """Return the sentences of a reference or of a system's summary: a raw text, or a list of sentences."""
+        value = unpacked(without_arrays(value), where)
         if isinstance(value, str):
             return _sentences_of(value, "references", where, self)
         return as_sentences(value, where, self.split)
@@ -431,6 +434,14 @@ def as_id(value: object, what: str) -> str:
     raise InputError(f"{what} is {json_type(value)}; give a string or a whole number")
 
 
+def without_arrays(value: Any, depth: int = 6) -> Any:
+    """Return a list for an array, and for a list that holds some, as data frames and formatted datasets have them."""
+    value = value.tolist() if hasattr(value, "tolist") else value
+    if not isinstance(value, list | tuple) or not value or isinstance(value[0], str) or not depth:
+        return value
+    return [without_arrays(item, depth - 1) for item in value]
+
+
 def _keys(obj: Mapping[Any, Any]) -> str:
     keys = [str(key)[:30] for key in list(obj)[:8]]
     return f"its keys are: {', '.join(keys)}" if keys else "it is an empty object"
@@ -447,10 +458,9 @@ def _texts(
     A string is one raw text (or several documents, where marks say so). A list of strings is one text, sentence by
     sentence, or several texts (`_flat`). In a list of lists each is a text, given by its sentences.
     """
-    value: Any = obj.get(key)
-    value = value.tolist() if hasattr(value, "tolist") else value  # an array of a data frame
     path = () if columns is None else columns.paths.get(key, ())
     where = ".".join(path).replace(".[", "[") or key
+    value: Any = unpacked(without_arrays(obj.get(key)), where)
     named = path and where != key
     if value is None:
         if optional and not path:
@@ -468,7 +478,10 @@ def _texts(
         return found
     if not isinstance(value, list | tuple):
         what = where if path else f'"{where}"'
-        raise InputError(f"{what} is {json_type(value)}; give a text, a list of sentences, or a list of texts")
+        raise InputError(
+            f"{what} is {json_type(value)}; give a text, a list of sentences, or a list of texts"
+            f"{field_advice(key, where, value)}"
+        )
     if not value and not optional:
         raise InputError(f'"{where}" is an empty list; give at least one')
     if "[*]" in path:
@@ -481,6 +494,8 @@ def _texts(
     for number, text in enumerate(value):
         if isinstance(text, str):
             texts += _raw_texts([text], key, where, reading)
+        elif isinstance(text, Mapping):
+            raise InputError(f"{where}[{number}] is an object; give a text{field_advice(key, where, value)}")
         else:
             texts.append(as_sentences(_leaves(text) if path else text, f"{where}[{number}]", reading.split))
     return tuple(texts)

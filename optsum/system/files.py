@@ -53,6 +53,15 @@ PACKED: Final = (_GZIP, _ZSTD, _BZIP2, _XZ, _ZIP, *_OTHERS)
 """How files begin that hold others, or are compressed."""
 
 
+_LEFT_BY_SYSTEMS: Final = frozenset({"thumbs.db", "desktop.ini", "__macosx", "_success"})
+
+
+def is_meant(name: str) -> bool:
+    """Return whether a file or folder is somebody's: neither hidden, nor a backup, nor left by a system."""
+    backup = name.endswith("~") or (name[:1] == name[-1:] == "#")
+    return not (backup or name.startswith(".") or name.casefold() in _LEFT_BY_SYSTEMS)
+
+
 def name_of(path: PathLike) -> str:
     """Return what messages call a file; ``-`` is the standard input."""
     return "<stdin>" if path == "-" else os.fspath(path)
@@ -135,7 +144,7 @@ def _of_tar(path: PathLike, stack: ExitStack) -> Any:
 
 def _only(names: list[str]) -> str:
     """Return the name of the one file of an archive; what systems add to archives does not count."""
-    meant = [name for name in names if not name.startswith("__MACOSX/") and not name.rpartition("/")[2].startswith(".")]
+    meant = [name for name in names if all(is_meant(part) for part in name.split("/") if part != ".")]
     if len(meant) != 1:
         listed = f" ({', '.join(meant[:3])}{', ...' if len(meant) > 3 else ''})" if meant else ""
         raise OSError(f"it is an archive of {len(meant)} files{listed}; unpack it, and give a file or its folder")

@@ -12,7 +12,7 @@ from optsum.corpus.formats.lines import Line, bad_topic
 from optsum.corpus.sentences import well_formed
 from optsum.corpus.topic import AS_IS, Reading, as_id
 from optsum.errors import InputError
-from optsum.system.files import PathLike, describe_os_error, read_text
+from optsum.system.files import PathLike, describe_os_error, is_meant, read_text
 
 CONLLU_ENDINGS = (".conllu", ".conllu.gz")
 _REFERENCE = re.compile(r"(?:meta::)?(?:summary|reference)_?\d*")
@@ -46,7 +46,7 @@ def read_conllu_folder(folder: PathLike, *, reading: Reading = AS_IS) -> Iterato
         files = sorted(
             file
             for file in Path(folder).iterdir()
-            if file.name.endswith(CONLLU_ENDINGS) and not file.name.startswith(".") and file.is_file()
+            if file.name.endswith(CONLLU_ENDINGS) and is_meant(file.name) and file.is_file()
         )
     except OSError as error:
         raise InputError(f"the folder {folder} cannot be read: {describe_os_error(error)}") from error

@@ -20,7 +20,7 @@ from optsum.corpus.formats.lines import Line, bad_topic
 from optsum.corpus.sentences import lines_of, well_formed
 from optsum.corpus.topic import AS_IS, Reading
 from optsum.errors import InputError
-from optsum.system.files import begin_of, read_text
+from optsum.system.files import begin_of, is_meant, read_text
 
 _SAMPLE = 4096
 _CHOOSER = re.compile(r"(?<=\d)[a-z](?=-[a-z]$|$)")
@@ -38,7 +38,11 @@ def is_duc_file(path: Path) -> bool:
 
 def duc_files(folder: Path) -> list[Path]:
     """Return all files below a folder, if there are documents or summaries in SGML among the first of them."""
-    files = (file for file in sorted(folder.rglob("*")) if file.is_file() and not file.name.startswith("."))
+    files = (
+        file
+        for file in sorted(folder.rglob("*"))
+        if all(map(is_meant, file.relative_to(folder).parts)) and file.is_file()
+    )
     first = list(islice(files, _LOOKED_AT))
     return [*first, *files] if any(map(is_duc_file, first)) else []
 

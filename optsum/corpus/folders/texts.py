@@ -10,11 +10,11 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Final
 
-from optsum.corpus.formats.lines import Line, bad_topic, broken_off
+from optsum.corpus.formats.lines import BY_RETURNS, Line, bad_topic, broken_off, ends_by_returns
 from optsum.corpus.sentences import well_formed
 from optsum.corpus.topic import AS_IS, Reading, Text
 from optsum.errors import InputError
-from optsum.system.files import READ_ERRORS, PathLike, begin_of, describe_os_error, open_bytes, read_text
+from optsum.system.files import READ_ERRORS, PathLike, begin_of, describe_os_error, is_meant, open_bytes, read_text
 
 _DOCUMENTS: Final = (
     *("documents", "document", "articles", "article"),
@@ -29,7 +29,7 @@ _HIGHLIGHT: Final = re.compile(r"^[^\S\r\n]*@highlight[^\S\r\n]*\r?$", re.MULTIL
 
 def stories_in(folder: Path) -> list[Path]:
     """Return the files ``*.story`` of a folder, by name."""
-    return sorted(file for file in folder.glob("*.story") if file.is_file())
+    return sorted(file for file in folder.glob("*.story") if is_meant(file.name) and file.is_file())
 
 
 def story_topics(files: list[Path], reading: Reading = AS_IS) -> Iterator[Line]:
@@ -113,7 +113,7 @@ def _topic(
 
 
 def _entries(folder: Path) -> list[Path]:
-    return sorted(entry for entry in folder.iterdir() if not entry.name.startswith("."))
+    return sorted(entry for entry in folder.iterdir() if is_meant(entry.name))
 
 
 def _name(entry: Path) -> str:
@@ -151,8 +151,8 @@ def _bad(file: Path, error: str) -> Line:
 _COUNTERPARTS: Final = {
     "source": ("target",),
     "src": ("tgt",),
-    "article": ("highlights", "abstract", "summary"),
-    "articles": ("highlights", "abstracts", "summaries"),
+    "article": ("highlights", "abstract", "summary", "title"),
+    "articles": ("highlights", "abstracts", "summaries", "titles"),
     "document": ("summary", "reference"),
     "documents": ("summaries", "references"),
     "text": ("summary",),
@@ -229,6 +229,8 @@ def _of_two_lines(
         where = f"{path}:{number + 1}"
         if raw is None:
             return bad_topic(where, str(number), f"there is no line {number + 1} here, but one in {other}")
+        if number == 0 and ends_by_returns(raw):
+            return bad_topic(where, str(number), BY_RETURNS)
         try:
             texts[name] = raw.decode("utf-8-sig" if number == 0 else "utf-8").strip()
         except UnicodeDecodeError as error:

@@ -123,7 +123,7 @@ WELL_KNOWN: Final[tuple[tuple[str, str], ...]] = (
 )
 """Columns of documents and references in public data sets."""
 
-IDS: Final = ("article_id", "guid", "docid", "paper_id", "id")
+IDS: Final = ("id", "article_id", "guid", "docid", "paper_id", "gem_id", "fname")
 """Columns of ids in public data sets; the first that is there is taken."""
 
 SENTENCES: Final = frozenset({"article_text", "abstract_text", "src_txt", "tgt_txt", "source"})
@@ -141,29 +141,77 @@ TOKENS: Final = frozenset({"src", "tgt"})
 _MAY_BE: Final = {
     "documents": (
         *("documents", "document", "article", "text", "dialogue", "source", "report", "transcript", "content", "body"),
-        *("maintext", "articles", "review_sents", "meeting", "story", "paper", "src", "input"),
+        *("maintext", "articles", "review_sents", "meeting", "meeting_transcripts", "story", "paper", "src", "input"),
+        *("email_body", "chapter", "utt", "turns", "news", "ctext", "full_text"),
     ),
     "references": (
         *("references", "reference", "summary", "highlights", "abstract", "tldr", "target", "summaries", "headline"),
-        *("tgt", "short_summary", "description", "output", "title"),
+        *("tgt", "short_summary", "description", "output", "title", "headlines", "subject_line"),
     ),
 }
-"""Columns that look like documents or references, the likeliest first."""
+"""Columns that look like documents or references, in lower case, the likeliest first."""
+
+_TEXTS_OF_OBJECTS: Final = ("text", "content", "document", "sentence", "sentences", "utterance", "utt", "body", "value")
+"""Fields of objects in a list that look like their text, in the same way."""
 
 
 def advice_for(names: Collection[Any], lacking: str | None = None) -> str:
     """Return what to write for a record whose columns are not known, as the end of a message.
 
     Where only one key is `lacking`, there is nothing to be said unless a column looks like it.
+
+    Parameters
+    ----------
+    names : collection of str
+        Those of the columns; or the record itself, whose values tell where the texts of objects stand.
+
+    Examples
+    --------
+    >>> advice_for(["Text", "Summary"])
+    '; --map documents=Text,references=Summary says which is what'
+    >>> advice_for({"articles": [{"text": "A cat."}], "summary": "A cat."})
+    '; --map documents=articles[*].text,references=summary says which is what'
     """
-    found = {}
-    for key, likely in _MAY_BE.items():
-        beginning = [name for name in names if isinstance(name, str) and key == "references" and "summary" in name]
-        found[key] = next((name for name in (*likely, *beginning) if name in names), "COLUMN")
-    if found["documents"] == found["references"] == "COLUMN":
-        found = dict.fromkeys(found, "COLUMN")
-    pairs = ",".join(f"{key}={name}" for key, name in found.items())
-    return f"; --map {pairs} says which is what" if lacking is None or found[lacking] != "COLUMN" else ""
+    record = names if isinstance(names, Mapping) else {}
+    if not (found := likely_columns(names)):
+        for name, value in record.items():  # the records are the items of a list
+            inner = value[0] if isinstance(value, list | tuple) and value else None
+            if (
+                isinstance(name, str)
+                and isinstance(inner, Mapping)
+                and len(of_items := likely_columns(inner)) == len(_MAY_BE)
+            ):
+                found, record = {key: f"{name}[].{path}" for key, path in of_items.items()}, {}
+                break
+    pairs = {key: found.get(key, "COLUMN") for key in _MAY_BE}
+    said = ",".join(f"{key}={_text_of(record, name)}" for key, name in pairs.items())
+    return f"; --map {said} says which is what" if lacking is None or pairs[lacking] != "COLUMN" else ""
+
+
+def likely_columns(names: Collection[Any]) -> dict[str, str]:
+    """Return which names look like documents and references; the same name is not both."""
+    plain = {name.lower(): name for name in reversed(list(names)) if isinstance(name, str)}
+    beginning = [name for name in reversed(plain) if "summary" in name]
+    found = {key: next((name for name in likely if name in plain), None) for key, likely in _MAY_BE.items()}
+    found["references"] = found["references"] or next(iter(beginning), None)
+    return {key: plain[name] for key, name in found.items() if name is not None}
+
+
+def _text_of(record: Mapping[Any, Any], name: str) -> str:
+    """Return the path to the texts of a column; where it holds objects, to that field of them which looks like one."""
+    value = record.get(name)
+    item = value[0] if isinstance(value, list | tuple) and value else value
+    if not isinstance(item, Mapping):
+        return name
+    plain = {each.lower(): each for each in item if isinstance(each, str)}
+    field = next((plain[each] for each in _TEXTS_OF_OBJECTS if each in plain), None)
+    return name if field is None else f"{name}.{field}" if isinstance(value, Mapping) else f"{name}[*].{field}"
+
+
+def field_advice(key: str, name: str, value: Any) -> str:
+    """Return what to write for a column of objects with a field that looks like their text, as the end of a message."""
+    path = _text_of({name: value}, name)
+    return "" if path == name else f"; --map {key}={path} says which of its fields"
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +251,7 @@ class Columns:
             )
         path = self.paths.get("id", ("id",))
         name = None if "[]" in path else value_at(record, path)
-        name = str(number) if name is None or name == "" else name
+        name = str(number) if name is None or (isinstance(name, str) and not name) else name
         lists = {halves[0]: halves[1] for path in self.paths.values() if (halves := split_at(path)) is not None}
         if not lists:
             yield self._topic(record, None, name)
@@ -223,7 +271,7 @@ class Columns:
                 continue
             if key.startswith("meta."):
                 meta[key.removeprefix("meta.")] = value
-            elif value != "" or key in _TEXTS:
+            elif key in _TEXTS or not isinstance(value, str) or value:
                 topic[key] = value
         return {**topic, "meta": {**topic.get("meta", {}), **meta}} if meta else topic
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from io import BufferedReader
 from typing import Any, Final, NamedTuple
 
+from optsum.errors import InputError
 from optsum.system.files import READ_ERRORS, describe_os_error
 
 
@@ -142,6 +143,14 @@ def bad_topic(source: str, name: str, error: str) -> Line:
     return Line(source, {"id": name, "status": "error", "error": error})
 
 
+BY_RETURNS: Final = "its lines end by carriage returns alone, as on old Macs; save it with line feeds"
+
+
+def ends_by_returns(first: bytes) -> bool:
+    """Return whether the first line of a file is all of it, because its lines end by carriage returns alone."""
+    return not first.endswith(b"\n") and b"\r" in first.strip()
+
+
 # One line.
 
 
@@ -189,6 +198,24 @@ def decode(raw: bytes, source: str) -> Line:
     else:
         return Line(source, value, None, raw.endswith(b"\n"))
     return Line(source, None, reason, raw.endswith(b"\n"))
+
+
+def unpacked(value: Any, where: str) -> Any:
+    """Return the list or the object that a text holds as JSON; anything else as it is.
+
+    Raises
+    ------
+    InputError
+        If a text begins as a list of strings and is no JSON, such as a list that Python or numpy has printed.
+    """
+    if not isinstance(value, str) or not value[:64].lstrip().startswith(("[", "{")):
+        return value
+    found = decode(value.encode("utf-8", "replace"), "")
+    if found.error is None:
+        return found.value
+    if "".join(value[:64].split())[:2] in {"['", '["', "[[", "[]"}:
+        raise InputError(f"{where} begins as a list and is {found.error}; write lists as JSON")
+    return value  # a text such as [Laughter]
 
 
 _BLANKS: Final = re.compile(r"[ \t\r\n]*")

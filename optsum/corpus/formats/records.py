@@ -17,7 +17,16 @@ from typing import Final, TypeAlias
 
 from optsum.corpus.formats.columns import advice_for, recognised
 from optsum.corpus.formats.cover_table import is_cover_table, parse_cover_table
-from optsum.corpus.formats.lines import Line, NumberedLines, RawLine, array_records, decode, raw_lines
+from optsum.corpus.formats.lines import (
+    BY_RETURNS,
+    Line,
+    NumberedLines,
+    RawLine,
+    array_records,
+    decode,
+    ends_by_returns,
+    raw_lines,
+)
 from optsum.corpus.formats.tables import OfCells, csv_records, heading_of, parquet_records, topic_record
 from optsum.errors import InputError, visible
 from optsum.system.files import READ_ERRORS, PathLike, describe_os_error, name_of, open_bytes
@@ -33,6 +42,11 @@ _LARGEST: Final = 1 << 26
 _SUMMARY: Final = "system summary"
 _RECORDS: Final = re.compile(r"\.(?:jsonl?|ndjson|csv|tsv|parquet)\b", re.IGNORECASE)
 """Endings of files that are no plain text."""
+
+_SEPARATOR: Final = re.compile(rb"sep=.")
+"""A line that spreadsheets have above the heading."""
+
+_TWO_OBJECTS: Final = re.compile(rb"\}\s*\r\s*\{")
 
 _LISTED: Final = 8
 """Columns of a table that a message names."""
@@ -110,6 +124,11 @@ def _recognised(
         raise InputError(f"{name} is not UTF-8 but looks like UTF-16 or UTF-32; save it as UTF-8")
     lines = NumberedLines(stream)
     line = lines.begin()
+    if _SEPARATOR.fullmatch(line.removeprefix(codecs.BOM_UTF8).strip()):
+        next(lines)
+        line = lines.begin()
+    if line[:1] != b"[" and ends_by_returns(line) and (line[:1] != b"{" or _TWO_OBJECTS.search(line)):
+        raise InputError(f"{name}: {BY_RETURNS}")
     return _reader(line, stream, path, what, of_cells, columns)(lines, name) if line else None
 
 
@@ -135,7 +154,7 @@ def _reader(
         return raw_lines
     if first.startswith(b"["):
         return array_records
-    heading = heading_of(first, closed=what != "row", columns=columns)
+    heading = heading_of(first, closed=what != "row", columns=columns, likely=what == "topic")
     if heading is not None:
         _check_columns(name, what, columns, heading[1])
         return lambda lines, name: csv_records(lines, name, heading, of_cells, closed=what == "row")

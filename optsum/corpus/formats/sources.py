@@ -24,7 +24,7 @@ from optsum.corpus.formats.records import raw_records
 from optsum.corpus.sentences import well_formed
 from optsum.corpus.topic import Reading
 from optsum.errors import InputError
-from optsum.system.files import PathLike, begin_of, describe_os_error, read_text
+from optsum.system.files import PathLike, begin_of, describe_os_error, is_meant, read_text
 
 _DATA: Final = re.compile(r"(.+?)\.(jsonl|ndjson|json|csv|tsv|parquet)(?:\.(?:gz|zst|bz2|xz))?", re.IGNORECASE)
 """Names of files of records."""
@@ -118,7 +118,9 @@ def _shards(folder: Path) -> list[Path]:
         If they are files of different names, such as train and test: nobody said that they belong together.
     """
     try:
-        files = sorted(file for file in folder.iterdir() if file.is_file() and _DATA.fullmatch(file.name))
+        files = sorted(
+            file for file in folder.iterdir() if is_meant(file.name) and _DATA.fullmatch(file.name) and file.is_file()
+        )
     except OSError as error:
         raise InputError(f"the folder {folder} cannot be read: {describe_os_error(error)}") from error
     stems = {re.sub(r"\d+", "#", file.name) for file in files}

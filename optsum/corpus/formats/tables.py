@@ -10,8 +10,8 @@ from collections.abc import Callable, Collection, Iterator
 from io import BufferedReader
 from typing import Any, Final, TypeAlias
 
-from optsum.corpus.formats.columns import recognised
-from optsum.corpus.formats.lines import LONGEST, Line, NumberedLines, broken_off, decode
+from optsum.corpus.formats.columns import likely_columns, recognised
+from optsum.corpus.formats.lines import LONGEST, Line, NumberedLines, broken_off, decode, unpacked
 from optsum.errors import InputError
 from optsum.system.files import READ_ERRORS
 
@@ -33,11 +33,13 @@ _ROWS: Final = 64
 OfCells: TypeAlias = Callable[[dict[str, Any], int, bool], dict[str, Any]]
 
 
-def heading_of(line: bytes, *, closed: bool, columns: Collection[str] = ()) -> tuple[str, list[str]] | None:
+def heading_of(
+    line: bytes, *, closed: bool, columns: Collection[str] = (), likely: bool = False
+) -> tuple[str, list[str]] | None:
     """Return the delimiter and the names of a line that is a heading, None if it is none.
 
-    A heading has a name that optsum knows, or the two of a well-known data set, or one of `columns`; any other will do
-    too if not `closed`.
+    A heading has a name that optsum knows, or the two of a well-known data set, or one of `columns`, or, if `likely`,
+    names that look like documents and references; any other will do too if not `closed`.
     """
     try:
         text = line.decode("utf-8-sig").rstrip("\r\n")
@@ -48,7 +50,8 @@ def heading_of(line: bytes, *, closed: bool, columns: Collection[str] = ()) -> t
             names = [name.strip() for name in next(csv.reader([text], delimiter=delimiter), [])]
         except csv.Error:
             continue
-        if not closed or _KNOWN.union(columns).intersection(names) or recognised(names) is not None:
+        known = _KNOWN.union(columns).intersection(names) or recognised(names) is not None
+        if not closed or known or (likely and len(likely_columns(names)) > 1):
             return delimiter, names
     return None
 
@@ -262,7 +265,7 @@ def topic_record(cells: dict[str, Any], number: int, typed: bool) -> dict[str, A
         For a cell that begins as a list and is no JSON.
     """
     del number, typed  # a column of text may hold JSON in a typed table too
-    found = {name: value if name in _NAMES else json_cell(name, value) for name, value in cells.items()}
+    found = {name: value if name in _NAMES else unpacked(value, f"the cell {name}") for name, value in cells.items()}
     return {
         name: value for name, value in found.items() if name not in _OPTIONAL or (value is not None and value != "")
     }
@@ -301,18 +304,3 @@ def _unquoted(cell: str) -> str:
 def _any_json(text: str) -> Any:
     found = decode(text.encode("utf-8", "replace"), "")
     return text or None if found.error is not None else found.value
-
-
-def json_cell(name: str, value: Any) -> Any:
-    """Return what a cell means; text that begins as a list or an object is JSON."""
-    if not isinstance(value, str):
-        return value
-    begin = "".join(value[:64].split())[:2]
-    if begin[:1] not in {"[", "{"}:
-        return value
-    found = decode(value.encode("utf-8", "replace"), "")
-    if found.error is None:
-        return found.value
-    if begin in {"['", '["', "[[", "[]"} or begin[0] == "{":
-        raise InputError(f"the cell {name} begins as a list and is {found.error}; write lists as JSON")
-    return value  # a text such as [Laughter]

@@ -1,0 +1,351 @@
+"""More inputs that other tools read otherwise than their owners meant, each with the report that it is from."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import tarfile
+import zipfile
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import optsum
+from optsum import BadTopic, InputError, Topic, as_topic, read_topics
+from optsum.cli import main
+from optsum.corpus.given import checked_topics
+
+Shown = tuple[str, tuple[Any, ...]]
+
+
+def shown(topics: Iterable[Topic | BadTopic]) -> list[Shown]:
+    """Return ids and sentences; of what cannot be used the reason."""
+    return [
+        (str(topic.id), (topic.error,)) if isinstance(topic, BadTopic) else (topic.id, topic.sentences)
+        for topic in topics
+    ]
+
+
+def written(path: Path, files: dict[str, str | bytes]) -> Path:
+    for name, content in files.items():
+        (path / name).parent.mkdir(parents=True, exist_ok=True)
+        (path / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+RECORD = '{"id": "1", "document": "A cat.", "summary": "cat"}\n'
+OTHER = RECORD.replace('"1"', '"2"')
+STORY = "A cat.\n\n@highlight\n\ncat\n"
+SGML = "<DOC><DOCNO>AP1</DOCNO><TEXT>A cat.</TEXT></DOC>\n"
+
+FOLDERS: dict[str, dict[str, str | bytes]] = {
+    # github.com/fastai/fastai/issues/488, Farama-Foundation/Minari/issues/97: what macOS keeps in every folder
+    "raw texts": {
+        "documents/a.txt": "A cat.", "documents/.DS_Store": b"\0\1", "references/a.txt": "cat",
+        "references/.DS_Store": b"\0",
+    },
+    # github.com/scummvm/scummvm/pull/4529: AppleDouble, a second file for each
+    "stories": {"a.story": STORY, "._a.story": b"\0\5\x16\7"},
+    "JSON files": {"a.json": '{\n"document": "A cat.", "summary": "cat"}', "._a.json": b"\0\5\x16\7"},
+    # github.com/achiurizo/consular/pull/72, jacktasia/dumb-jump/issues/275: backups of editors
+    "backups": {
+        "documents/a.txt": "A cat.", "documents/a.txt~": "Old.", "documents/#a.txt#": "Older.",
+        "references/a.txt": "cat", "references/a.txt~": "dog",
+    },
+    # github.com/meetps/pytorch-semseg/issues/83, d8ahazard/sd_dreambooth_extension/issues/64: Windows' own files
+    "Windows": {
+        "documents/a.txt": "A cat.", "documents/Thumbs.db": b"\xd0\xcf", "documents/desktop.ini": "[x]",
+        "references/a.txt": "cat",
+    },
+    # github.com/sekilab/RoadDamageDetector/issues/8: hidden files in folders of SGML or XML
+    "SGML": {
+        "docs/d1/AP1": SGML, "docs/d1/AP1~": SGML.replace("cat", "dog"), "docs/d1/._AP1": b"\0",
+        "models/D1.M.100.A.A": "A cat.",
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FOLDERS)
+def test_what_systems_and_editors_leave_in_folders_is_no_topic(name: str, tmp_path: Path) -> None:
+    found = shown(read_topics(written(tmp_path, FOLDERS[name])))
+    assert [sentences for _, sentences in found] == [("A cat.",)]
+
+
+def test_what_is_left_beside_shards(tmp_path: Path) -> None:
+    """github.com/neuromorphs/tonic/pull/325: hidden files, and those by which Hadoop says that all is written."""
+    files: dict[str, str | bytes] = {"part-0.jsonl": RECORD, "part-1.jsonl": OTHER, "_SUCCESS": "", "part-0.jsonl~": ""}
+    hidden: dict[str, str | bytes] = {"._part-0.jsonl": b"\0", ".part-0.jsonl.crc": b"crc"}
+    assert [name for name, _ in shown(read_topics(written(tmp_path, {**files, **hidden})))] == ["1", "2"]
+
+
+def test_what_is_left_in_archives(tmp_path: Path) -> None:
+    """github.com/troeger/opensubmit/issues/89: __MACOSX in a zip archive; the same files in a tar archive."""
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        for name in ("data/", "data/a.jsonl", "data/.DS_Store", "data/Thumbs.db", "__MACOSX/data/._a.jsonl"):
+            archive.writestr(name, RECORD if name.endswith("a.jsonl") and "__" not in name else "")
+    with tarfile.open(tmp_path / "a.tar.gz", "w:gz") as tar:
+        for name in ("./._a.jsonl", "./a.jsonl"):
+            member = tarfile.TarInfo(name)
+            member.size = len(RECORD)
+            tar.addfile(member, io.BytesIO(RECORD.encode()))
+    for path in ("a.zip", "a.tar.gz"):
+        assert shown(read_topics(tmp_path / path)) == [("1", ("A cat.",))]
+
+
+def test_parts_of_an_archive_follow_one_another(tmp_path: Path) -> None:
+    """RFC 1952, section 2.2: a file of gzip is a series of members."""
+    (tmp_path / "a.jsonl.gz").write_bytes(gzip.compress(RECORD.encode()) + gzip.compress(OTHER.encode()))
+    assert [name for name, _ in shown(read_topics(tmp_path / "a.jsonl.gz"))] == ["1", "2"]
+
+
+LISTS = {
+    # a list as JSON in a column of text: github.com/laminlabs/readfcs/pull/19
+    '["A cat.", "It sat."]': ("A cat.", "It sat."),
+    '[["A cat."], ["It sat."]]': ("A cat.", "It sat."),
+    # a list that Python has printed: github.com/pandas-dev/pandas/issues/10813, expectedparrot/edsl/issues/468
+    "['A cat.', 'It sat.']": "begins as a list and is not JSON",
+    # an array that numpy has printed: github.com/huggingface/datasets/issues/6778, NVIDIA/cudf/issues/14547
+    "['A cat.'\n 'It sat.']": "begins as a list and is not JSON",
+    # text in brackets is text
+    "[Laughter] A cat. It sat.": ("[Laughter] A cat.", "It sat."),
+    "{A} cat.": ("{A} cat.",),
+}
+
+
+@pytest.mark.parametrize("text", LISTS)
+def test_a_text_that_holds_a_list_is_one_through_every_reader(text: str, tmp_path: Path) -> None:
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    row = {"id": "1", "document": text, "summary": "cat"}
+    cell = text.replace('"', '""')
+    (tmp_path / "a.jsonl").write_text(json.dumps(row) + "\n")
+    (tmp_path / "a.csv").write_text(f'id,document,summary\n1,"{cell}",cat\n')
+    parquet.write_table(pa.Table.from_pylist([row]), tmp_path / "a.parquet")
+    right = LISTS[text]
+    for name in ("a.jsonl", "a.csv", "a.parquet"):
+        ((_, found),) = shown(read_topics(tmp_path / name))
+        assert (right in found[0]) if isinstance(right, str) else (found == right), name
+    if isinstance(right, str):
+        with pytest.raises(InputError, match=right):
+            list(optsum.solve_all([row], max_length=1))
+    else:
+        assert as_topic(row).sentences == right
+
+
+def test_marks_of_newlines_in_output(tmp_path: Path) -> None:
+    """github.com/huggingface/transformers/issues/7743 and 6844: PEGASUS writes <n> where a line ends."""
+    topic = as_topic({"id": "1", "document": "A cat ran.<n>It sat . <n> it slept", "summary": "use top <n> items"})
+    assert topic.sentences == ("A cat ran.", "It sat .", "it slept")
+    assert topic.references == (("use top <n> items",),)
+    (tmp_path / "t.jsonl").write_text('{"id": "0", "documents": [["x"]], "references": [["a b .", "c d ."]]}\n')
+    (tmp_path / "s.txt").write_text("c d .<n>a b .\n")
+    (row,) = optsum.score(tmp_path / "t.jsonl", tmp_path / "s.txt", preset="google", metric="rouge-l").rows
+    assert row.rouge["rouge-l"]["f1"] == 1
+
+
+def test_marks_between_documents() -> None:
+    """github.com/allenai/PRIMER/issues/20: documents between marks, and none behind the last of them."""
+    for mark in ("|||||", "<doc-sep>", "story_separator_special_tag"):
+        topic = as_topic({"id": "1", "document": f"A cat. {mark} It sat.{mark}", "summary": "cat"})
+        assert topic.documents == (("A cat.",), ("It sat.",))
+
+
+OLD_LINES = {
+    "a.csv": b"id,document,summary\r1,A cat.,x\r2,B.,y\r",
+    "a.tsv": b"id\tdocument\tsummary\r1\tA cat.\tx\r",
+    "a.jsonl": RECORD.strip().encode() + b"\r" + OTHER.strip().encode() + b"\r",
+}
+
+
+@pytest.mark.parametrize("name", OLD_LINES)
+def test_lines_that_end_by_carriage_returns_alone(name: str, tmp_path: Path) -> None:
+    """github.com/mholt/PapaParse/issues/43, tidyverse/readr/issues/1236, BaseXdb/basex/issues/164: all is one line."""
+    (tmp_path / name).write_bytes(OLD_LINES[name])
+    with pytest.raises(InputError, match="carriage returns alone"):
+        read_topics(tmp_path / name)
+
+
+def test_two_files_with_carriage_returns_alone(tmp_path: Path) -> None:
+    """github.com/evanplaice/jquery-csv/issues/18: nineteen lines are read as one."""
+    written(tmp_path, {"a.source": "A cat.\rIt sat.\r", "a.target": "cat\rsat\r"})
+    ((_, (error,)),) = shown(read_topics(tmp_path / "a.source"))
+    assert "carriage returns alone" in error
+
+
+def test_a_separator_above_the_heading(tmp_path: Path) -> None:
+    """github.com/PowerShell/PowerShell/issues/7776, mholt/PapaParse/issues/951: spreadsheets write sep=; there."""
+    for head, delimiter in (("sep=;", ";"), ("\ufeffsep=,\r", ",")):
+        row = delimiter.join(["1", "A cat.", "cat"])
+        (tmp_path / "a.csv").write_text(f"{head}\n{delimiter.join(['id', 'document', 'summary'])}\n{row}\n")
+        assert shown(read_topics(tmp_path / "a.csv")) == [("1", ("A cat.",))]
+
+
+def test_titles_beside_articles(tmp_path: Path) -> None:
+    """github.com/harvardnlp/sent-summary: the two files of Gigaword are train.article.txt and train.title.txt."""
+    written(tmp_path, {"train.article.txt": "a cat ran .\nit sat .\n", "train.title.txt": "cat\nsat\n"})
+    assert shown(read_topics(tmp_path / "train.article.txt")) == [("0", ("a cat ran .",)), ("1", ("it sat .",))]
+
+
+ADVICE: dict[str, tuple[dict[str, Any], str, list[tuple[str, ...]]]] = {
+    # github.com/simonw/datasette-lite/issues/54, huggingface/datasets/pull/372: the records are under one key
+    "wrapped": (
+        {"version": 1, "data": [{"text": "A cat.", "summary": "cat"}, {"text": "It sat.", "summary": "sat"}]},
+        "documents=data[].text,references=data[].summary",
+        [("A cat.",), ("It sat.",)],
+    ),
+    # github.com/complementizer/wcep-mds-dataset: articles are objects
+    "objects": (
+        {"id": 7, "summary": "cat", "articles": [{"text": "A cat.", "title": "x"}, {"text": "It sat.", "title": "y"}]},
+        "documents=articles[*].text,references=summary",
+        [("A cat.", "It sat.")],
+    ),
+    # github.com/ExpressAI/DataLab/pull/207: AMI and ICSI, turns of a speaker
+    "turns": (
+        {"dialogue": [{"speaker": "A", "text": "A cat."}, {"speaker": "B", "text": "It sat."}], "summary1": "cat"},
+        "documents=dialogue[*].text,references=summary1",
+        [("A cat.", "It sat.")],
+    ),
+    "capitals": ({"Text": "A cat.", "Summary": "cat"}, "documents=Text,references=Summary", [("A cat.",)]),
+}
+
+
+@pytest.mark.parametrize("name", ADVICE)
+def test_advice_can_be_followed(name: str, tmp_path: Path) -> None:
+    record, columns, sentences = ADVICE[name]
+    (tmp_path / "a.jsonl").write_text(json.dumps(record) + "\n")
+    ((_, (error,)),) = shown(read_topics(tmp_path / "a.jsonl"))
+    assert columns in error
+    assert [found for _, found in shown(read_topics(tmp_path / "a.jsonl", columns=columns))] == sentences
+
+
+def test_advice_for_objects_where_texts_are_wanted() -> None:
+    record = {"document": [{"content": "A cat."}], "summary": "cat"}
+    with pytest.raises(InputError, match=r"document\[0\] is an object; .*documents=document\[\*\]\.content"):
+        list(optsum.solve_all([record], max_length=1))
+    record = {"document": {"body": "A cat."}, "summary": "cat"}
+    with pytest.raises(InputError, match=r"document is an object; .*documents=document\.body"):
+        list(optsum.solve_all([record], max_length=1))
+
+
+def test_headings_in_capitals_are_tables(tmp_path: Path) -> None:
+    """kaggle.com/datasets/snap/amazon-fine-food-reviews: Id, ..., Summary, Text."""
+    (tmp_path / "a.csv").write_text("Id,Summary,Text\n1,cat,A cat.\n")
+    with pytest.raises(InputError, match=r"it has no column documents, but Id, Summary, Text; .*documents=Text"):
+        read_topics(tmp_path / "a.csv")
+    topics = read_topics(tmp_path / "a.csv", columns="documents=Text,references=Summary,id=Id")
+    assert shown(topics) == [("1", ("A cat.",))]
+
+
+def test_ids_of_data_sets() -> None:
+    """github.com/cylnlp/dialogsum: fname is the id; an id is one wherever there is one."""
+    assert as_topic({"fname": "train_0", "dialogue": "A: hi\nB: yes", "summary": "hi"}).id == "train_0"
+    assert as_topic({"gem_id": "g-1", "source": "A cat.", "target": "cat"}).id == "g-1"
+    assert as_topic({"article_id": "x", "id": "y", "article": "A cat.", "abstract": "cat"}).id == "y"
+
+
+pandas: Any = pytest.importorskip("pandas")
+numpy: Any = pytest.importorskip("numpy")
+
+COLUMNS = {"id": ["a", "b"], "document": ["A cat. It sat.", "Rain."], "summary": ["cat", "rain"]}
+RIGHT = [("a", ("A cat.", "It sat.")), ("b", ("Rain.",))]
+
+
+def arrow() -> Any:
+    return pytest.importorskip("pyarrow").table(COLUMNS)
+
+
+def hugging_face() -> Any:
+    return pytest.importorskip("datasets").Dataset.from_dict(COLUMNS)
+
+
+FRAMES: dict[str, Callable[[], Any]] = {
+    # github.com/pandas-dev/pandas/issues/56483 and 25513, wrattler/wrattler/issues/194: an index is lost
+    "index": lambda: pandas.DataFrame(COLUMNS).set_index("id"),
+    # github.com/pandas-dev/pandas/issues/38224: pd.NA is neither true nor false
+    "missing": lambda: pandas.DataFrame({**COLUMNS, "note": pandas.array([None, "x"], dtype="string")}),
+    "missing meta": lambda: pandas.DataFrame({**COLUMNS, "meta": pandas.array([None, None], dtype="string")}),
+    "arrow types": lambda: pandas.DataFrame(COLUMNS).convert_dtypes(dtype_backend="pyarrow"),
+    "rows": lambda: (row for _, row in pandas.DataFrame(COLUMNS).iterrows()),
+    "tuples": lambda: pandas.DataFrame(COLUMNS).itertuples(),
+    "batch": lambda: arrow().to_batches()[0],
+    "batches": lambda: arrow().to_reader(),
+    "numpy format": lambda: hugging_face().with_format("numpy"),
+    "pandas format": lambda: hugging_face().with_format("pandas"),
+    "arrow format": lambda: hugging_face().with_format("arrow"),
+    "streamed": lambda: hugging_face().to_iterable_dataset(),
+    "polars": lambda: pytest.importorskip("polars").DataFrame(COLUMNS),
+    "structs": lambda: pytest.importorskip("polars").DataFrame(COLUMNS).to_struct("row"),
+}
+
+
+@pytest.mark.parametrize("name", FRAMES)
+def test_frames(name: str) -> None:
+    assert shown(checked_topics(FRAMES[name]())) == RIGHT
+
+
+def test_arrays_of_arrays() -> None:
+    """github.com/numpy/numpy/issues/24546, rom1504/img2dataset/pull/156: Parquet's lists are arrays of arrays."""
+    inner = [numpy.array(["A cat.", "It sat."], dtype=object), numpy.array(["Rain."], dtype=object)]
+    outer = numpy.empty(2, dtype=object)
+    outer[:] = inner
+    record = {"id": "a", "documents": outer, "references": numpy.array(["cat"], dtype=object)}
+    assert as_topic(record).documents == (("A cat.", "It sat."), ("Rain.",))
+    frame = pandas.DataFrame([{**record, "documents": list(outer)}])
+    for given in ([record], frame, frame.to_dict("records")):
+        assert shown(checked_topics(given)) == [("a", ("A cat.", "It sat.", "Rain."))]
+    formatted = pytest.importorskip("datasets").Dataset.from_dict(
+        {"id": ["a"], "article": [["A cat.", "It sat."]], "highlights": [["cat", "sat"]]}
+    )
+    assert shown(checked_topics(formatted.with_format("numpy"))) == [("a", ("A cat.", "It sat."))]
+
+
+def test_missing_summaries_are_named() -> None:
+    """github.com/SQLMesh/sqlmesh/pull/4310, autogluon/autogluon/pull/5845: a missing text stops everything."""
+    frame = pandas.DataFrame({**COLUMNS, "summary": pandas.array(["cat", None], dtype="string")})
+    first, second = shown(checked_topics(frame))
+    assert first == RIGHT[0]
+    assert second == ("b", ("topic 'b': there is no \"references\": summary is not there, or null",))
+
+
+def test_one_exception_where_no_row_can_be_used() -> None:
+    for rows in ([{"id": "1", "documents": 5, "references": ["x"]}] * 2, ["a", "b"], [[1], [2]], [("A.", "x")]):
+        with pytest.raises(InputError, match="row 0: "):
+            list(optsum.solve_all(rows, max_length=1))  # type: ignore[arg-type]
+        with pytest.raises(InputError, match="row 0: "):
+            optsum.compare(rows, strategies=["lead"], exact="none", max_length=1)  # type: ignore[arg-type]
+
+
+def test_a_lazy_frame_is_to_be_collected() -> None:
+    polars = pytest.importorskip("polars")
+    with pytest.raises(InputError, match=r"of type LazyFrame; give its collect\(\)"):
+        list(optsum.solve_all(polars.DataFrame(COLUMNS).lazy(), max_length=1))
+
+
+QUIET: dict[str, dict[str, Any]] = {
+    # nothing is uncertain, so nothing is said
+    "sentences in lists": {"documents": [["A cat ran.", "It sat."]], "references": [["cat"]]},
+    "tokens": {"documents": [[["a", "cat", "."], ["it", "sat"]]], "references": [[["cat"]]]},
+    "blank lines": {"documents": "A cat ran.\n\nIt sat.", "references": "cat"},
+    "utterances": {"documents": [["A: hi", "B: yes"]], "references": "hi"},
+    "names and signs": {
+        "documents": [["When the mayor of the town met Zoë for 3 € at the old café, the others had left \U0001f642."]],
+        "references": [["The mayor met Zoë at the café."]],
+    },
+    "brackets": {"documents": "[Laughter] A cat ran. {It} sat.", "references": "cat"},
+    "characters by blanks": {"documents": [["大 桥 已 关 闭 。"]], "references": [["大 桥"]]},
+}
+
+
+@pytest.mark.parametrize("name", QUIET)
+def test_nothing_is_said_where_nothing_is_uncertain(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a.jsonl").write_text(json.dumps({"id": "a", **QUIET[name]}) + "\n")
+    tokenizer = "blank" if "blanks" in name else "rouge"
+    command = ["labels", str(tmp_path / "a.jsonl"), "--max-length", "5", "--tokenizer", tokenizer]
+    assert main([*command, "-o", str(tmp_path / "o.jsonl")]) == 0
+    assert capsys.readouterr().err == ""

@@ -89,7 +89,7 @@ Format: TypeAlias = Annotated[
 ]
 
 Plot: TypeAlias = Annotated[
-    str | None, typer.Option("--plot", metavar="FILE.svg|png", help="draw it too (extra plots)")
+    str | None, typer.Option("--plot", metavar="FILE.svg|pdf|png", help="draw it too (extra plots)")
 ]
 
 

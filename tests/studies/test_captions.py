@@ -106,10 +106,13 @@ def test_limits_are_the_same_unless_said_otherwise() -> None:
     assert {optsum.study(name, []).caption()[0].split(", ")[-1] for name in STUDIES} == {f"{TIME_LIMIT:g} s a search."}
 
 
-def test_captions_are_in_the_drawing(tmp_path: Path) -> None:
+def test_captions_are_in_the_metadata_of_drawings(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     caption = ["2 topics; " + "very long settings, " * 20, "Left out: 1 of <them> & $others$."]
-    drawing, _, _ = Figure("f", "title", caption=caption).save(tmp_path)
-    lines = re.findall(r">([^<>]*)</text>", drawing.read_text(encoding="utf-8"))
-    assert " ".join(lines).count("very long settings,") == 20
-    assert "Left out: 1 of &lt;them&gt; &amp; $others$." in lines
+    drawing, page, _, _ = Figure("f", "title", caption=caption).save(tmp_path)
+    text = drawing.read_text(encoding="utf-8")
+    (described,) = re.findall(r"<dc:description>(.*?)</dc:description>", text, re.DOTALL)
+    assert described.count("very long settings,") == 20
+    assert described.endswith("Left out: 1 of &lt;them&gt; &amp; $others$.")
+    assert "very long" not in "".join(re.findall(r">([^<>]*)</text>", text))
+    assert page.read_bytes().startswith(b"%PDF")

@@ -247,7 +247,7 @@ def test_figures_are_drawn_and_have_their_data(files: Path) -> None:
     pytest.importorskip("matplotlib")
     assert main(["study", "akhmetov", "topics.jsonl", "--figures", "figures"]) == 0
     names = sorted(path.name for path in (files / "figures").iterdir())
-    assert names == ["figure-3.csv", "figure-3.png", "figure-3.svg"]
+    assert names == ["figure-3.csv", "figure-3.pdf", "figure-3.png", "figure-3.svg"]
     drawing = (files / "figures" / "figure-3.svg").read_text()
     assert "Genetic_Greedy" in drawing
     lines = (files / "figures" / "figure-3.csv").read_text().splitlines()

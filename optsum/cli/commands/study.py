@@ -46,7 +46,9 @@ class StudyFiles(ReadingFlags):
     plot: Plot = None
     figures: Annotated[
         str | None,
-        typer.Option("--figures", metavar="DIR", help="write the figures there: .svg, .png, and .csv of their data"),
+        typer.Option(
+            "--figures", metavar="DIR", help="write the figures there: .svg, .pdf, .png, and .csv of their data"
+        ),
     ] = None
     columns: Map = None
     limit: Limit = None

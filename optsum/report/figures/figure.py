@@ -6,9 +6,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
-from itertools import chain, cycle
 from pathlib import Path
-from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from optsum.corpus.rows.writer import Existing, RowWriter
@@ -21,15 +19,31 @@ if TYPE_CHECKING:
 
 Style = Literal["line", "points", "bar"]
 
-_MARKERS: Final = "osD^vPX*<>"
+_MARKERS: Final = "os^DvPX*"
 """So that series differ without their colours."""
 _WIDE: Final = 60
 """Letters of names that stand side by side below bars; more of them lean."""
-_LETTERS: Final = 150
-"""Of a line of the caption, below the axes."""
-_STAMPS: Final = {".png": "Software", ".pdf": "CreationDate"}
-"""What files of a format say of when or with what they were made, which nobody needs; of others it is the date."""
-_STYLES: Final = ("-", "--", "-.", ":")
+_STAMPS: Final = {".png": ("Software", "Description"), ".pdf": ("CreationDate", "Subject")}
+"""Fields of a format's metadata for when or with what it was made, which is left out, and for the caption."""
+
+COLOURS: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#1b1d1f", "#7a6a00")
+"""Those of the page (Okabe & Ito), in its order."""
+
+_DASHES: Final[tuple[Any, ...]] = (
+    "-", (0, (4, 1.7)), (0, (1.2, 1.4)), (0, (5, 1.4, 1.2, 1.4)), (0, (3, 1.2)), (0, (1.2, 2.4)), (0, (7, 1.7)),
+    (0, (2.4, 1.2, 0.6, 1.2, 0.6, 1.2)),
+)  # fmt: skip
+"""Those of the page, in widths of the line."""
+
+
+def look_of(place: int) -> dict[str, Any]:
+    """Return the colour and the dashes of a curve, by its place among all, as on the page."""
+    return {"color": COLOURS[place % len(COLOURS)], "linestyle": _DASHES[place % len(_DASHES)]}
+
+
+def marker_of(place: int) -> str:
+    """Return the mark of a cloud of points, by its place among all."""
+    return _MARKERS[place % len(_MARKERS)]
 
 
 @dataclass(frozen=True)
@@ -66,7 +80,7 @@ class Figure:
     title, x_label, y_label : str
     series : list of Series
     caption : list of str
-        Sentences, as below a table.
+        Sentences, as below a table; in the metadata of the files.
     """
 
     name: str
@@ -112,7 +126,7 @@ class Figure:
         return cls(name, table.title, "", y_label, series, table.caption)
 
     def save(self, folder: PathLike) -> list[Path]:
-        """Write ``NAME.svg``, ``NAME.png`` and ``NAME.csv`` into a folder, replacing what is there; return their paths.
+        """Write ``NAME.svg``, ``.pdf``, ``.png`` and ``.csv`` into a folder, replacing others, and return the paths.
 
         Raises
         ------
@@ -120,9 +134,9 @@ class Figure:
             If matplotlib is not installed, or a file cannot be written.
         """
         with figure_folder(folder) as made:
-            paths = [made / f"{self.name}.{suffix}" for suffix in ("svg", "png", "csv")]
-            self.draw(*paths[:2])
-            with RowWriter(paths[2], existing=Existing.OVERWRITE) as rows:
+            paths = [made / f"{self.name}.{suffix}" for suffix in ("svg", "pdf", "png", "csv")]
+            self.draw(*paths[:-1])
+            with RowWriter(paths[-1], existing=Existing.OVERWRITE) as rows:
                 for row in self.to_rows():
                     rows.write(row)
         return paths
@@ -135,14 +149,14 @@ class Figure:
         OptionError
             If matplotlib is not installed, or a file cannot be written.
         """
-        with canvas(*paths, width=7, font=9) as (_, (axes,)):
+        with canvas(*paths, width=7, font=9, caption=self.caption) as (_, (axes,)):
             self._fill(axes)
 
     def _fill(self, axes: Any) -> None:
         bars = [one for one in self.series if one.style == "bar"]
         width = 0.8 / max(1, len(bars))
-        colours = cycle(f"C{number}" for number in range(10))
-        for number, (one, colour) in enumerate(zip(self.series, colours, strict=False)):
+        for number, one in enumerate(self.series):
+            colour = COLOURS[number % len(COLOURS)]
             y = [float("nan") if value is None else value for value in one.y]
             error = None if one.error is None else [value or 0.0 for value in one.error]
             label = plain(one.name)
@@ -154,15 +168,13 @@ class Figure:
                 steep = {"rotation": 25, "ha": "right"} if sum(map(len, ticks)) > _WIDE else {}
                 axes.set_xticks(range(len(one.x)), ticks, **steep)
             elif one.style == "points":
-                axes.plot(one.x, y, _MARKERS[number % len(_MARKERS)], markersize=3, label=label, color=colour)
+                axes.plot(one.x, y, marker_of(number), markersize=3, label=label, color=colour)
             else:
-                axes.plot(one.x, y, _STYLES[number // 10 % len(_STYLES)], linewidth=1.2, label=label, color=colour)
+                axes.plot(one.x, y, linewidth=1.2, label=label, **look_of(number))
         axes.set(xlabel=plain(self.x_label), ylabel=plain(self.y_label))
         axes.set_title(plain(self.title), fontsize=10)
+        axes.set_axisbelow(True)
         axes.grid(visible=True, alpha=0.3)
-        if self.caption:
-            lines = chain.from_iterable(wrap(plain(sentence), _LETTERS) for sentence in self.caption)
-            axes.figure.text(0.01, -0.01, "\n".join(lines), fontsize=6, verticalalignment="top")
         if self.series:
             axes.legend(fontsize=7, ncols=2 if len(self.series) > 4 else 1)
 
@@ -178,7 +190,9 @@ def plain(text: str) -> str:
 
 
 @contextmanager
-def canvas(*paths: Path, panels: int = 1, width: float, font: float = 10) -> Iterator[tuple[Any, list[Any]]]:
+def canvas(
+    *paths: Path, panels: int = 1, width: float, font: float = 10, caption: Sequence[str] = ()
+) -> Iterator[tuple[Any, list[Any]]]:
     """Give a figure and its panels side by side, and write it; the same data make the same files.
 
     Parameters
@@ -189,6 +203,8 @@ def canvas(*paths: Path, panels: int = 1, width: float, font: float = 10) -> Ite
         Of all panels, in inches.
     font : float
         Points of letters.
+    caption : sequence of str
+        Sentences for the metadata of the files.
 
     Raises
     ------
@@ -201,10 +217,11 @@ def canvas(*paths: Path, panels: int = 1, width: float, font: float = 10) -> Ite
         figure = figures.Figure(figsize=(width, 4.2), layout="constrained")
         yield figure, list(figure.subplots(1, panels, squeeze=False).flat)
         for path in paths:
-            stamped = _STAMPS.get(path.suffix.lower(), "Date")
+            stamped, described = _STAMPS.get(path.suffix.lower(), ("Date", "Description"))
+            metadata = {stamped: None, **({described: visible(" ".join(caption))} if caption else {})}
             try:
                 with replacing(path) as new:
-                    figure.savefig(new, metadata={stamped: None}, dpi=150, bbox_inches="tight")
+                    figure.savefig(new, metadata=metadata, dpi=150, bbox_inches="tight")
             except OSError as error:
                 raise OptionError(f"The plot {path} cannot be written: {describe_os_error(error)}.") from error
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from optsum.errors import OptionError
 from optsum.registry import QUICK
-from optsum.report.figures.figure import canvas, plain
+from optsum.report.figures.figure import canvas, look_of, marker_of, plain
+from optsum.report.tables.table import seconds
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,6 +21,9 @@ if TYPE_CHECKING:
 
 _MOST_POINTS: Final = 20_000
 _ENDINGS: Final = (".svg", ".png", ".pdf")
+_LEAST: Final = 1e-4
+"""Smallest loss that the axis shows; less counts as that."""
+_NO_LOSS: Final = 1e-12
 
 
 def checked_plot(path: str | Path) -> Path:
@@ -40,10 +45,10 @@ def checked_plot(path: str | Path) -> Path:
 
 
 def plot_comparison(comparison: Comparison, path: Path) -> None:
-    """Draw a comparison: how the ratios of each strategy are distributed, and what they cost in time.
+    """Draw a comparison: what each strategy loses against the optimum, and what it costs in time.
 
-    Left a curve for each strategy: the share of its runs with at least that ratio. Right a point for each: mean ratio
-    against median time, with the middle half of its ratios.
+    Left a curve for each strategy, as on the page: the share of its runs that lose at most so much (1 - ratio). Right a
+    point for each: mean ratio against median time, with the middle half of its ratios.
 
     Raises
     ------
@@ -54,37 +59,54 @@ def plot_comparison(comparison: Comparison, path: Path) -> None:
 
     with canvas(path, panels=2, width=9.8) as (figure, axes):
         shares, times = axes
-        for place, row in enumerate(comparison.rows):
-            ratios = np.sort(np.asarray(comparison.details.ratios_of(row.strategy), np.float64))
-            if not len(ratios):
+        ratios_of = [np.asarray(comparison.details.ratios_of(row.strategy), np.float64) for row in comparison.rows]
+        losses = [np.sort(np.maximum(1 - ratios, 0)) for ratios in ratios_of]
+        lost = [float(loss) for found in losses for loss in found if loss > _NO_LOSS]
+        least = max(_LEAST, 10.0 ** np.floor(np.log10(min(lost)))) if lost else 0.01
+        most = max(10 * least, *lost, 0.0)
+        for place, (row, found, ratios) in enumerate(zip(comparison.rows, losses, ratios_of, strict=True)):
+            if not len(found):
                 continue
-            look = {"color": f"C{place % 10}", "label": plain(row.strategy)}
-            at_least = 1 - np.arange(len(ratios)) / len(ratios)
-            # From ratio 0, which all reach, down to none beyond the best.
-            shares.step([0, *ratios, ratios[-1]], [1, *at_least, 0], where="pre", linewidth=1.6, **look)
+            at_most = np.arange(1, len(found) + 1) / len(found)
+            look = {**look_of(place), "label": plain(row.strategy)}
+            begin = float((found <= least).mean())
+            inside = found > least
+            shares.step(
+                [least, *found[inside], most], [begin, *at_most[inside], 1], where="post", linewidth=1.6, **look
+            )
             if row.median_seconds:
                 low, high = np.quantile(ratios, [0.25, 0.75])
                 middle = float(row.mean_ratio or 0)
                 reach = [[max(middle - low, 0)], [max(high - middle, 0)]]
-                times.errorbar([row.median_seconds], [middle], yerr=reach, fmt="o", capsize=3, **look)
-        found = [float(min(comparison.details.ratios_of(row.strategy), default=1)) for row in comparison.rows]
-        shares.set(xlabel="ratio to the optimum", ylabel="share of runs with at least this ratio", ylim=(0, 1.03))
-        shares.set_xlim(max(0.0, min(found, default=0) - 0.02), 1.005)
-        times.set(xlabel="median seconds", ylabel="mean ratio, and the middle half", xscale="log")
+                point = {"color": look["color"], "fmt": marker_of(place), "capsize": 3, "label": look["label"]}
+                times.errorbar([row.median_seconds], [middle], yerr=reach, **point)
+        shares.set(xlabel="loss against the optimum: 1 - ratio", ylabel="share of runs that lose at most this much")
+        shares.set(xscale="log", xlim=(least, most), ylim=(0, 1.03))
+        times.set(xlabel="median time", ylabel="mean ratio, and the middle half", xscale="log")
+        shares.xaxis.set_major_formatter("{x:g}")
+        times.xaxis.set_major_locator(import_module("matplotlib.ticker").LogLocator(subs=(1, 2, 5)))
+        times.xaxis.set_major_formatter(lambda value, _: _time(value))
         for one in axes:
+            one.xaxis.set_minor_formatter("")
+        for one in axes:
+            one.set_axisbelow(True)
             one.grid(visible=True, alpha=0.3)
         if any(row.guaranteed for row in comparison.rows):
-            shares.set_xlabel("ratio to the optimum, or to the best bound (a lower limit)")
+            shares.set_xlabel("loss against the optimum, or against the best bound (an upper limit)")
         if shares.lines:
-            shares.legend(loc="lower left", frameon=False)
+            shares.legend(loc="lower right", frameon=False)
         figure.suptitle(plain(comparison.tables()[0].title))
 
 
-def plot_frontier(results: Sequence[Result], path: Path, unit: str) -> None:
-    """Draw frontiers: the best value at every length, and what a unit of length more gains.
+def _time(value: float) -> str:
+    return f"{value * 1e6:.0f} µs" if value < 0.9995e-3 else seconds(value).replace(".0 ", " ")
 
-    Left the mean over the topics of the optimum (where a limit left a band, both of its sides), with the middle half of
-    the topics, and of greedy search. Right the mean gain for each unit of length.
+
+def plot_frontier(results: Sequence[Result], path: Path, unit: str) -> None:
+    """Draw frontiers: the best value at every length.
+
+    Drawn are means over the topics of the optimum (where a limit left a band, both of its sides), with the middle half
+    of the topics, and of greedy search.
 
     Parameters
     ----------
@@ -108,25 +130,27 @@ def plot_frontier(results: Sequence[Result], path: Path, unit: str) -> None:
     at = np.arange(lowest, highest + 1) if highest - lowest < _MOST_POINTS else np.array(lengths)
     best = _values(np, at, [[(step.first, step.objective) for step in one.steps] for one in found])
     bound = _values(np, at, [[(step.first, step.bound) for step in one.steps] for one in found])
-    with canvas(path, panels=2, width=9.8) as (figure, (values, gains)):
+    with canvas(path, width=7) as (figure, (values,)):
+        best_look, greedy_look = look_of(0), look_of(1)
         mean = best.mean(axis=0)
         if len(found) > 1:
             low, high = np.quantile(best, [0.25, 0.75], axis=0)
-            values.fill_between(at, low, high, step="post", alpha=0.15, color="C0", label="middle half of the topics")
-        values.step(at, mean, where="post", color="C0", label="optimum")
+            values.fill_between(
+                at, low, high, step="post", alpha=0.12, color=best_look["color"], label="middle half of the topics"
+            )
+        values.step(at, mean, where="post", label="optimum", **best_look)
         if (bound > best).any():
-            values.step(at, bound.mean(axis=0), where="post", color="C0", linestyle=":", label="best bound")
+            values.step(
+                at, bound.mean(axis=0), where="post", color=best_look["color"], linestyle=":", label="best bound"
+            )
         greedy = [[(step.first, step.objective) for step in one.greedy] for one in found if one.greedy]
         if len(greedy) == len(found):
             reached = _values(np, at, greedy).mean(axis=0)
-            values.step(at, reached, where="post", color="C1", linestyle="--", label=QUICK)
+            values.step(at, reached, where="post", label=QUICK, **greedy_look)
         values.set(xlabel=f"at most so many {unit}", ylabel="objective", ylim=(0, None))
         values.legend(loc="lower right", frameon=False)
-        if len(at) > 1:
-            gains.step(at[1:], np.diff(mean) / np.diff(at), where="pre", color="C0")
-        gains.set(xlabel=f"at most so many {unit}", ylabel=f"gain of the optimum for each of the {unit} more")
-        for one in (values, gains):
-            one.grid(visible=True, alpha=0.3)
+        values.set_axisbelow(True)
+        values.grid(visible=True, alpha=0.3)
         figure.suptitle(f"{len(found)} topics" if len(found) > 1 else "")
 
 

@@ -909,17 +909,45 @@ def sizes(gathered: Gathered) -> Chart | None:
     )
 
 
-def ratios(gathered: Gathered) -> Chart | None:
-    """Return the share of topics whose ratio is at most x, for all that prove nothing."""
+def losses(gathered: Gathered) -> Chart | None:
+    """Return the share of topics that lose at most x of the optimum (1 - ratio), for all that prove nothing."""
     values = {
-        place: [each.ratio for each in gathered.of(variant) if each.ratio is not None]
+        place: [0.0 if each.reached else 1 - each.ratio for each in gathered.of(variant) if each.ratio is not None]
         for place, (variant, exact) in enumerate(zip(gathered.variants, gathered.exact(), strict=True))
         if not exact
     }
+    lost = [loss for found in values.values() for loss in found if loss > 0]
+    if not lost:
+        return None
     bound = sum(each.guaranteed for problem in gathered.problems for each in problem.found.values())
     note = f"; {bound} against the best bound, where the optimum is not known" if bound else ""
-    return _distribution(
-        gathered, "Ratio to the optimum", f"Share of topics with at most this ratio{note}.", values, "ratio", high=1.0
+    about = f"Share of topics that lose at most this part of the optimum; curves begin with those that lose none{note}."
+    low = max(_LEAST_LOSS, 10.0 ** floor(log10(min(lost))))
+    high = max(10 * low, *lost)
+    return _distribution(gathered, "Loss against the optimum", about, values, "1 - ratio", low=low, high=high, log=True)
+
+
+_LEAST_LOSS: Final = 1e-4
+"""Smallest loss that the logarithmic axis shows; less counts as that."""
+
+
+def ties(gathered: Gathered) -> Chart | None:
+    """Return the share of topics with at most x optima, where they were counted."""
+    counts = sorted(
+        min(float(each.optima["count"][:300]), _FAR)
+        for each in gathered.problems
+        if each.optima and "near" not in each.optima
+    )
+    if len(set(counts)) < 2:
+        return None
+    return Chart(
+        "Number of optima",
+        f"Share of topics with at most so many tied optima; n = {len(counts)}.",
+        Axis("optima", max(1.0, counts[0]), max(10.0, counts[-1]), log=True),
+        Axis("share of topics", 0.0, 1.0, unit="share"),
+        [Curve(0, thinned([(max(1.0, counts[0]), 0.0), *steps(counts, len(counts))], max(10.0, counts[-1])))],
+        heading=["", "least", "median", "largest"],
+        table=[["optima", *(f"{value:g}" for value in (counts[0], median(counts), counts[-1]))]],
     )
 
 
@@ -947,6 +975,7 @@ def _distribution(
     *,
     low: float | None = None,
     high: float | None = None,
+    log: bool = False,
 ) -> Chart | None:
     values = {place: sorted(found) for place, found in values.items() if found}
     if not values:
@@ -966,7 +995,7 @@ def _distribution(
     return Chart(
         title,
         f"{about} {n}.",
-        Axis(what, low, high),
+        Axis(what, low, high, log=log),
         Axis("share of topics", 0.0, 1.0, unit="share"),
         series,
         heading=["strategy", "least", "5 %", "25 %", "median", "75 %", "95 %", "largest"],
@@ -1052,8 +1081,13 @@ def _mean(curves: list[list[Point]], grid: list[float]) -> list[Point]:
 
 def charts_of(gathered: Gathered) -> list[Chart]:
     """Return the charts for which there are numbers."""
-    makers = (ratios, gaps, profile, values, sizes, lengths)
-    return [chart for maker in makers if (chart := maker(gathered)) is not None]
+    first = lengths if _has_frontier(gathered) else losses
+    makers = (ties, losses, gaps, profile, values, sizes, lengths)
+    return [chart for maker in dict.fromkeys((first, *makers)) if (chart := maker(gathered)) is not None]
+
+
+def _has_frontier(gathered: Gathered) -> bool:
+    return any(each.result.frontier is not None for problem in gathered.problems for each in problem.found.values())
 
 
 @dataclass(frozen=True)
@@ -1131,11 +1165,38 @@ def tiles_of(gathered: Gathered) -> list[Tile]:
         ]
         lost = sum(not each.reached for each in missed)
         tiles.append(Tile(f"{lost} of {len(missed)}", f"topics whose optimum {names[place]} misses"))
+    tiles += _frontier_tiles(gathered)
     ties = median_count(problems)
     if ties is not None:
         middle, most, name = ties
         tiles.append(Tile(short(middle), "tied optima (median)", f"{short(most)} at most, for {visible(name)}"))
+    if ties is not None and not rated:
+        counted_of = [each.optima["count"] for each in problems if each.optima and "near" not in each.optima]
+        tiles.append(Tile(f"{counted_of.count('1')} of {len(counted_of)}", "topics with a single optimum"))
     return tiles
+
+
+def _frontier_tiles(gathered: Gathered) -> list[Tile]:
+    """Return how near greedy search comes to the best value over all lengths of frontiers."""
+    curves = _curves(gathered) if _has_frontier(gathered) else {}
+    best, greedy = curves.get(0), curves.get(len(gathered.variants))
+    if not best or not greedy:
+        return []
+    grid = sorted({length for curve in best for length, _ in curve})
+    means = [dict(_mean(found, grid)) for found in (best, greedy)]
+    shares = [
+        (means[1][length] / means[0][length], length) for length in grid if means[0].get(length) and length in means[1]
+    ]
+    if not shares:
+        return []
+    least, where = min(shares)
+    return [
+        Tile(
+            number(fmean(share for share, _ in shares)),
+            "greedy / optimum, mean over lengths",
+            f"{number(least)} at length {where:g}, the lowest",
+        )
+    ]
 
 
 def missing_strategy(gathered: Gathered) -> int:
@@ -1337,6 +1398,7 @@ def page_of(gathered: Gathered, *, title: str = "") -> str:
         settings=[visible(setting.label) for setting in gathered.settings],
         matrix=matrix_of(gathered),
         charts=list(map(drawn, charts)),
+        wide=_has_frontier(gathered),
         strategies=[*gathered.names(), *([GREEDY] if has_greedy else [])],
         guaranteed=any(each.guaranteed for problem in problems for each in problem.found.values()),
         styles=STYLES,

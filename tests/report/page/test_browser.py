@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import csv
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -250,7 +251,7 @@ def test_columns_stack_where_there_is_no_room(look: Look, address: str) -> None:
             assert references["top"] >= source["bottom"]
             click(browser, ".jump")
             assert browser.execute_script("return document.activeElement.matches('.references')")
-            assert browser.execute_script("return scrollY") > 0
+            assert in_sight(browser, "#references-heading")
         assert browser.execute_script("return document.documentElement.scrollWidth") <= 400
     finally:
         browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
@@ -277,6 +278,110 @@ def test_named_labelled_and_legible(look: Look, address: str, scheme: str) -> No
         assert browser.execute_script(FAULTS) == []
     finally:
         browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+
+
+LONG: dict[str, Any] = {
+    "id": "a-meeting-whose-name-is-longer-than-forty-characters-are",
+    "documents": [[*(f"w{place} uh" for place in range(300)), "the cat sat", *["hm"] * 40, "on the mat", "yes"]],
+    "references": [["the cat sat on the mat"]],
+}
+
+
+@pytest.fixture(scope="module")
+def meeting(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("meeting") / "page.html"
+    write_page(rows_of([LONG, *TOPICS[:2]], max_length=6), path)
+    return path
+
+
+def in_sight(browser: Any, selector: str) -> bool:
+    return bool(
+        browser.execute_script(
+            "const box = document.querySelector(arguments[0]).getBoundingClientRect();"
+            "return box.top >= 0 && box.bottom <= innerHeight",
+            selector,
+        )
+    )
+
+
+def test_a_long_meeting_begins_with_its_summary(look: Look, meeting: Path) -> None:
+    browser = look(f"#topic={LONG['id']}&strategy=branch-and-bound", at=meeting)
+    shown(browser, LONG["id"])
+    assert texts(browser, ".summary li bdi") == ["the cat sat", "on the mat"]
+    assert in_sight(browser, ".summary")
+    assert in_sight(browser, '[data-sentence="300"]')
+    top = browser.execute_script("return document.querySelector('.summary').getBoundingClientRect().top")
+    assert top < 170  # tabs and values take no more
+    assert texts(browser, ".fold summary") == ["298 sentences, 0 to 297", "36 sentences, 303 to 338"]
+    assert not browser.execute_script("return document.querySelector('[data-sentence=\"5\"]').checkVisibility()")
+    browser.execute_script("document.querySelector('.fold summary').click()")
+    assert browser.execute_script("return document.querySelector('[data-sentence=\"5\"]').checkVisibility()")
+
+
+def test_keys_go_from_one_chosen_sentence_to_the_next(look: Look, meeting: Path) -> None:
+    browser = look(f"#topic={LONG['id']}&strategy=branch-and-bound", at=meeting)
+    shown(browser, LONG["id"])
+    for key, number in (("n", "300"), ("n", "341"), ("n", "300"), ("p", "341"), ("p", "300")):
+        press(browser, key)
+        assert browser.execute_script("return document.activeElement.dataset.sentence") == number
+        assert in_sight(browser, f'[data-sentence="{number}"]')
+    click(browser, '[data-to="341"]')
+    assert browser.execute_script("return document.activeElement.dataset.sentence") == "341"
+
+
+def test_the_legend_is_behind_a_question_mark_and_stays_open(look: Look) -> None:
+    browser = look("#topic=ties&strategy=greedy")
+    shown(browser, "ties")
+    assert not browser.execute_script("return document.querySelector('.legend').checkVisibility()")
+    click(browser, ".explained summary")
+    wait(browser, "document.querySelector('#topic .legend').checkVisibility()")
+    press(browser, "j")
+    shown(browser, "copies")
+    assert browser.execute_script("return document.querySelector('#topic .legend').checkVisibility()")
+
+
+def test_the_summary_is_copied(look: Look, meeting: Path) -> None:
+    browser = look(f"#topic={LONG['id']}&strategy=branch-and-bound", at=meeting)
+    shown(browser, LONG["id"])
+    browser.execute_script(
+        "navigator.clipboard.writeText = (text) => { window.copied = text; return Promise.resolve(); }"
+    )
+    click(browser, "#copy")
+    wait(browser, "document.querySelector('#copy').textContent === 'copied'")
+    assert browser.execute_script("return window.copied") == "the cat sat\non the mat"
+
+
+def test_the_table_is_saved_as_it_is_shown(look: Look) -> None:
+    browser = look()
+    click(browser, "th[data-column='0'] button")
+    browser.execute_script(
+        "URL.createObjectURL = (blob) => { blob.text().then((text) => { window.saved = text; }); return '#'; };"
+        "HTMLAnchorElement.prototype.click = function () { window.name_ = this.download; }"
+    )
+    click(browser, "#csv")
+    wait(browser, "Boolean(window.saved)")
+    rows = list(csv.DictReader(browser.execute_script("return window.saved").splitlines()))
+    assert [row["topic"][:6] for row in rows] == topics(browser)
+    assert browser.execute_script("return window.name_") == "topics.csv"
+    assert rows[0]["error"]
+    assert {float(row["greedy"]) for row in rows[1:]} <= {1.0}
+    assert rows[1]["topic"] == SCRIPT  # quoted, with the comma and quotes that it has
+
+
+def test_a_ratio_is_sorted_by_the_lowest_first(look: Look) -> None:
+    browser = look()
+    place = texts(browser, "#table th bdi")[: len(texts(browser, "#table thead th"))].index("lead")
+    click(browser, f"th[data-column='{place}'] button")
+    ratios = [float(text) for text in texts(browser, f"#lines tr:not(.error) td:nth-child({place + 1}) .value")]
+    assert ratios == sorted(ratios)
+
+
+def test_a_long_name_does_not_make_its_line_higher(look: Look, meeting: Path) -> None:
+    browser = look(at=meeting)
+    heights = browser.execute_script(
+        "return [...document.querySelectorAll('#lines tr')].map((each) => Math.round(each.offsetHeight))"
+    )
+    assert len(set(heights)) == 1
 
 
 def test_help_opens_by_its_key(look: Look) -> None:

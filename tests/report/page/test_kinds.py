@@ -115,6 +115,30 @@ def test_a_frontier_is_drawn_with_greedy_beside_it() -> None:
     ]
 
 
+def test_a_frontier_stands_first_and_wide(chromium: Any, tmp_path: Path) -> None:
+    rows = frontier()
+    assert charts_of(gather(rows))[0].title == "Value against length"
+    (tile,) = [tile for tile in tiles_of(gather(rows)) if tile.what.startswith("greedy / optimum")]
+    assert (tile.value, tile.more) == ("0.7500", "0.5000 at length 4, the lowest")
+    write_page(rows, tmp_path / "page.html")
+    chromium.get(f"file://{tmp_path}/page.html")
+    widths = chromium.execute_script(
+        "return [...document.querySelectorAll('svg.chart')].map((each) => each.getBoundingClientRect().width)"
+    )
+    assert widths[0] > 600
+
+
+def test_an_enumeration_says_how_many_optima_there_are() -> None:
+    options = resolve_enumeration({"max_length": 4}, None)
+    found = enumerate_topics(TOPICS[:2], options, None, details=True)
+    gathered = gather(result.to_row() for results in found for result in results)
+    assert [tile.what for tile in tiles_of(gathered)] == [
+        "mean oracle", "tied optima (median)", "topics with a single optimum",
+    ]  # fmt: skip
+    assert charts_of(gathered)[0].title == "Number of optima"
+    assert charts_of(gathered)[0].series[0].points[-1][1] == 1.0
+
+
 FAR = {
     "lengths": "",
     "complete": True,

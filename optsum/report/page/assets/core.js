@@ -70,6 +70,26 @@ async function unpack(text) {
   return JSON.parse(await new Response(stream).text());
 }
 
+/** Copy text, and say so on the button that asked for it. */
+async function copy(text, button) {
+  const before = button.textContent;
+  try {
+    await navigator.clipboard.writeText(text);
+    button.textContent = "copied";
+  } catch {
+    button.textContent = "not allowed here";
+  }
+  say(button.textContent);
+  setTimeout(() => (button.textContent = before), 1500);
+}
+
+/** Save text as a file, which is made here. */
+function save(text, name, type) {
+  const address = URL.createObjectURL(new Blob([text], { type }));
+  el("a", { href: address, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(address), 1000);
+}
+
 /** Say something to those who listen to the page. */
 function say(text) {
   document.getElementById("live").textContent = text;

@@ -9,11 +9,90 @@ function columnsOf(text) {
   const columns = el(
     "div",
     { class: "columns" },
-    sourceColumn(text),
+    el("div", { class: "reading" }, summaryPanel(summaryOf(text)), sourceColumn(text)),
     text.cover ? coverColumn(text) : referenceColumn(text),
   );
   listen(columns);
-  return el("div", {}, legend(text), columns);
+  return columns;
+}
+
+/** Return the sentences on show as [number, text]: of compressions the parts that are kept. */
+function summaryOf(text) {
+  if (!shown.selection) return [];
+  return [...chosenOf(shown.selection, text).entries()]
+    .filter(([number]) => text.sentences[number])
+    .sort(([one], [other]) => one - other)
+    .map(([number, parts]) => {
+      const [, pieces, , owners] = text.sentences[number];
+      const kept = owners && parts ? pieces.filter((_, place) => parts.has(owners[place])) : pieces;
+      return [number, kept.join("").trim()];
+    });
+}
+
+/** Return the summary as text, each sentence with a way to where it stands. */
+function summaryPanel(sentences) {
+  if (!sentences.length) return null;
+  const items = sentences.map(([number, words]) =>
+    el(
+      "li",
+      {},
+      number === null
+        ? null
+        : el(
+            "button",
+            { type: "button", class: "to", "data-to": number, "aria-label": `to sentence ${nameOf(number)}` },
+            nameOf(number),
+          ),
+      el("bdi", {}, words),
+    ),
+  );
+  const all = sentences.map(([, words]) => words).join("\n");
+  const panel = el(
+    "section",
+    { class: "summary", "aria-labelledby": "summary-heading" },
+    el(
+      "h3",
+      { id: "summary-heading" },
+      "Summary ",
+      el("small", {}, counted(sentences.length, "sentence")),
+      el("button", { type: "button", id: "copy", onclick: (event) => copy(all, event.currentTarget) }, "copy"),
+    ),
+    el("ol", {}, items),
+  );
+  panel.addEventListener("click", (event) => {
+    const asked = event.target.closest("[data-to]");
+    if (asked) toSentence(document.querySelector(`[data-sentence="${asked.dataset.to}"]`));
+  });
+  return panel;
+}
+
+const nameOf = (number) => String(shown.text?.names ? shown.text.names[number] : number);
+
+/** Show a sentence of the source, whose column scrolls by itself where the columns stand side by side. */
+function toSentence(item) {
+  if (!item) return;
+  for (let fold = item.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
+  item.focus({ preventScroll: true });
+  item.scrollIntoView({ block: "center" });
+}
+
+/** Begin at the first sentence that is chosen; where the columns are stacked the summary stands first anyway. */
+function toFirst(root) {
+  const column = root.querySelector(".source");
+  const first = column?.querySelector(".chosen, .only");
+  if (!first || column.scrollHeight <= column.clientHeight) return;
+  const above = first.getBoundingClientRect().top - column.getBoundingClientRect().top;
+  column.scrollTop += Math.max(0, above - column.clientHeight / 4);
+}
+
+/** Go to the next chosen sentence, or to the one before. */
+function toChosen(step) {
+  const all = [...document.querySelectorAll(".source .chosen, .source .only")];
+  if (!all.length) return;
+  const now = Number(document.activeElement?.dataset?.sentence ?? -1);
+  const numbers = all.map((each) => Number(each.dataset.sentence));
+  const after = step > 0 ? numbers.findIndex((each) => each > now) : numbers.findLastIndex((each) => each < now);
+  toSentence(all[after >= 0 ? after : step > 0 ? 0 : all.length - 1]);
 }
 
 function legend(text) {
@@ -57,9 +136,11 @@ function sourceColumn(text) {
   let first = 0;
   const documents = text.documents.length ? text.documents : [text.sentences.length];
   const lists = documents.flatMap((count, place) => {
-    const items = text.sentences
-      .slice(first, first + count)
-      .map((_, offset) => sentenceItem(text, first + offset, chosen, oracle, shares));
+    const items = folded(
+      text.sentences
+        .slice(first, first + count)
+        .map((_, offset) => sentenceItem(text, first + offset, chosen, oracle, shares)),
+    );
     first += count;
     return [
       documents.length > 1 ? el("h4", {}, `Document ${place + 1}`) : null,
@@ -74,6 +155,38 @@ function sourceColumn(text) {
     el("button", { type: "button", class: "jump", onclick: jump }, text.cover ? "to the cover ↓" : "to the references ↓"),
     lists,
   );
+}
+
+const RUN = 12;
+const AROUND = 2;
+
+/** Return items with long runs of those that nobody has chosen folded, but for some around each that is chosen. */
+function folded(items) {
+  const found = [];
+  let run = [];
+  const close = (last) => {
+    const before = found.length ? AROUND : 0;
+    const after = last ? 0 : AROUND;
+    if (run.length - before - after < RUN || (last && !found.length)) found.push(...run);
+    else {
+      const inside = run.slice(before, run.length - after);
+      const [one, other] = [inside[0], inside.at(-1)].map((each) => nameOf(Number(each.dataset.sentence)));
+      const title = el("summary", {}, `${inside.length} sentences, ${one} to ${other}`);
+      found.push(...run.slice(0, before));
+      found.push(el("li", { class: "fold" }, el("details", {}, title, el("ol", { class: "sentences" }, inside))));
+      found.push(...run.slice(run.length - after));
+    }
+    run = [];
+  };
+  for (const item of items) {
+    if (item.classList.contains("none")) run.push(item);
+    else {
+      close(false);
+      found.push(item);
+    }
+  }
+  close(true);
+  return found;
 }
 
 /** Go to the other column, where it stands below the source. */

@@ -29,7 +29,7 @@ function listen(root) {
 function rove(event, section, items, [back, forth]) {
   const step = event.key === forth ? 1 : event.key === back ? -1 : 0;
   if (!step || event.altKey || event.ctrlKey || event.metaKey) return;
-  const all = [...section.querySelectorAll(items)];
+  const all = [...section.querySelectorAll(items)].filter((each) => each.checkVisibility());
   if (!all.length) return;
   event.preventDefault();
   const now = all.indexOf(document.activeElement);
@@ -75,6 +75,7 @@ async function follow() {
 
 const KEYS = [
   ["j, k", "next, previous topic"],
+  ["n, p", "next, previous chosen sentence"],
   ["h, l", "earlier, later optimum"],
   ["1 to 9", "strategy"],
   ["↑, ↓", "sentences of the source"],
@@ -135,6 +136,7 @@ function press(event) {
   else if (event.key === "k") move(-1);
   else if (event.key === "l") turn(1);
   else if (event.key === "h") turn(-1);
+  else if ((event.key === "n" || event.key === "p") && shown.topic >= 0) toChosen(event.key === "n" ? 1 : -1);
   else if (event.key === "?") help();
   else if (event.key === "/") {
     if (shown.topic >= 0) location.hash = "";

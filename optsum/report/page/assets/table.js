@@ -78,6 +78,7 @@ function prepareTable() {
       search,
       ...buttons,
       choice ?? "",
+      el("button", { type: "button", id: "csv", onclick: () => save(csvOf(), "topics.csv", "text/csv") }, "save as CSV"),
       el("p", { id: "count", role: "status" }),
     );
   const head = COLUMNS.map((column, place) =>
@@ -111,6 +112,21 @@ function prepareTable() {
   fillTable();
 }
 
+/** Return the topics on show as CSV, in the order of the table. */
+function csvOf() {
+  const cell = (value) => {
+    const text = value === undefined || value === null ? "" : String(value);
+    return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  };
+  const head = [...COLUMNS.map((column) => column.name), "error"];
+  const lines = table.order.map((place) => {
+    const line = data.topics[place];
+    const values = line.error ? [line.id, ...COLUMNS.slice(1).map(() => null)] : COLUMNS.map((each) => each.of(line));
+    return [...values, line.error];
+  });
+  return [head, ...lines].map((row) => `${row.map(cell).join(",")}\r\n`).join("");
+}
+
 function toggle(name, button) {
   const on = !table.only.delete(name);
   if (on) table.only.add(name);
@@ -122,7 +138,7 @@ function sortBy(place) {
   if (table.sort === place) table.down = !table.down;
   else {
     table.sort = place;
-    table.down = !COLUMNS[place].text;
+    table.down = !COLUMNS[place].text && COLUMNS[place].strategy === undefined; // the lowest ratio is the one to look at
   }
   fillTable();
 }
@@ -177,7 +193,7 @@ function addLines(count) {
 
 function lineOf(place) {
   const line = data.topics[place];
-  const name = el("th", { scope: "row" }, el("a", { href: addressOf(place) }, el("bdi", {}, line.id)));
+  const name = el("th", { scope: "row" }, el("a", { href: addressOf(place), title: line.id }, el("bdi", {}, line.id)));
   if (line.error) {
     return el(
       "tr",

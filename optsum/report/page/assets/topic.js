@@ -28,8 +28,10 @@ async function showTopic(topic, strategy, optimum, focus) {
   document.title = `${line.id} – ${document.querySelector("h1").textContent}`;
   const scrolled = [...root.querySelectorAll(".column")].map((column) => column.scrollTop);
   root.replaceChildren(...topicParts(line));
-  if (changed) scrollTo(0, 0);
-  else [...root.querySelectorAll(".column")].forEach((column, place) => (column.scrollTop = scrolled[place] ?? 0));
+  if (changed) {
+    scrollTo(0, 0);
+    toFirst(root);
+  } else [...root.querySelectorAll(".column")].forEach((column, place) => (column.scrollTop = scrolled[place] ?? 0));
   if (changed) root.querySelector("h2").focus({ preventScroll: true });
   else if (focus) root.querySelector(focus)?.focus();
 }
@@ -63,14 +65,18 @@ function topicParts(line) {
       : "#";
   return [
     el(
-      "nav",
-      { class: "crumbs", "aria-label": "topics" },
-      el("a", { href: "#", id: "back" }, "← all topics"),
-      place < 0 ? null : el("span", {}, `${place + 1} of ${table.order.length}`),
-      el("a", { href: go(-1), id: "previous", "aria-label": "previous topic" }, "previous"),
-      el("a", { href: go(1), id: "next", "aria-label": "next topic" }, "next"),
+      "div",
+      { class: "top" },
+      el("h2", { tabindex: -1, id: "topic-heading" }, el("bdi", {}, line.id)),
+      el(
+        "nav",
+        { class: "crumbs", "aria-label": "topics" },
+        el("a", { href: "#", id: "back" }, "← all topics"),
+        place < 0 ? null : el("span", {}, `${place + 1} of ${table.order.length}`),
+        el("a", { href: go(-1), id: "previous", "aria-label": "previous topic" }, "previous"),
+        el("a", { href: go(1), id: "next", "aria-label": "next topic" }, "next"),
+      ),
     ),
-    el("h2", { tabindex: -1, id: "topic-heading" }, el("bdi", {}, line.id)),
     several ? el("p", { class: "note" }, shown.setting.label) : null,
     strategyTabs(line),
     el(
@@ -152,8 +158,18 @@ function valuesOf(line) {
       parts.flatMap((part, place) => (place ? [" · ", part] : [part])),
     ),
     optimumSwitch(),
-    official(result),
+    explained(result),
   );
+}
+
+/** Return the legend and the official scores, behind a question mark that stays open from topic to topic. */
+function explained(result) {
+  const inside = [shown.text ? legend(shown.text) : null, official(result)].filter(Boolean);
+  if (!inside.length) return null;
+  const mark = el("summary", { "aria-label": "legend and official scores", title: "legend and official scores" }, "?");
+  const found = el("details", { class: "explained", open: shown.explained === true }, mark, inside);
+  found.addEventListener("toggle", () => (shown.explained = found.open));
+  return found;
 }
 
 function gramName(component) {
@@ -213,14 +229,9 @@ function summaryOnly() {
   return el(
     "section",
     { class: "alone" },
-    el("h3", {}, "Summary"),
     result.summary && own
-      ? el(
-          "ol",
-          {},
-          result.summary.map((sentence) => el("li", {}, el("bdi", {}, sentence))),
-        )
-      : null,
+      ? summaryPanel(result.summary.map((sentence) => [null, sentence]))
+      : el("h3", {}, "Summary"),
     units.length ? el("p", { class: "note" }, `units: ${units.join(", ")}`) : null,
     el("p", { class: "note" }, "Source and references are not in these rows; --details writes them."),
   );

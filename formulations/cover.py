@@ -303,7 +303,7 @@ class Cover(Formulation):
         left_out = ", abstract sentences without any alternative left out" if self.uncoverable == "skip" else ""
         if self.max_length is not None:
             least = f", at least {spec.min_length}" if spec.min_length else ""
-            unit = spec.length_unit
+            unit = "of the given lengths" if spec.length_unit == "given" else spec.length_unit
             longest = (
                 f"as many {unit} as the reference" if self.max_length == "reference" else f"{self.max_length} {unit}"
             )

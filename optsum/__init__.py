@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from optsum.report.tables.results import to_frame
     from optsum.running.all_optima.oracle_sets import Oracles
     from optsum.running.all_optima.oracles import enumerate_optima
+    from optsum.running.context import context
     from optsum.running.every_length.frontier import frontier
     from optsum.running.search import search
     from optsum.running.topics import solve, solve_all
@@ -110,6 +111,7 @@ _HOME = {
         "report.tables.results": "to_frame",
         "running.all_optima.oracle_sets": "Oracles",
         "running.all_optima.oracles": "enumerate_optima",
+        "running.context": "context",
         "running.every_length.frontier": "frontier",
         "running.search": "search",
         "running.topics": "solve solve_all",
@@ -179,6 +181,7 @@ __all__ = [
     "align",
     "as_topic",
     "compare",
+    "context",
     "coverage_of_json",
     "enumerate_optima",
     "export",

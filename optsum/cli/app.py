@@ -106,6 +106,10 @@ _COMMANDS: Final = {
     "solve": ("searches", "Find the best summary of each topic, and prove it."),
     "enumerate": ("searches", "Find all best summaries of each topic, and count them."),
     "frontier": ("searches", "Find the best value at every length, and prove it."),
+    "context": (
+        "searches",
+        "Find the passages within a budget that support most claims, and what greedy packing loses.",
+    ),
     "labels": ("searches", "Make training labels: 1 for each sentence of the best summary, 0 for each other."),
     "compare": ("searches", "Run strategies side by side, and hold them to the optimum."),
     "run": ("runs", "Search a whole corpus in a grid of options, and go on after whatever happens."),

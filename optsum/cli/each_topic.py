@@ -164,6 +164,7 @@ class Finished:
 def digest(topic: Topic) -> str:
     """Return what the text of a topic is recognised by."""
     held = repr((topic.documents, topic.references, topic.cover, topic.parses))
+    held += "".join(repr(given) for given in (topic.weights, topic.lengths) if given is not None)
     if (problem := topic.problem) is not None:
         known = isinstance(problem, Problem) and problem.can(Capability.COVERAGE)
         held += json_of_coverage(problem.coverage) if known else repr(problem)

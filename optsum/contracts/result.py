@@ -282,6 +282,16 @@ class Result(Shown):
         return Frontier.from_row(self.extra.get("frontier"))
 
     @property
+    def missed(self) -> list[Any] | None:
+        """The claims that the selection does not support, for a cover with a budget."""
+        return self.extra.get("missed")
+
+    @property
+    def greedy(self) -> Mapping[str, Any] | None:
+        """Objective, numerator, length and selection of greedy search, for a result of `optsum.context`."""
+        return self.extra.get("greedy")
+
+    @property
     def reference(self) -> int | None:
         """The number of the best reference, where the best of several was wanted and a selection is held."""
         return self.extra.get("reference")

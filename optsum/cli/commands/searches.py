@@ -41,6 +41,38 @@ def run_solve(
     return work.show(lambda source: solve_topics(begun(source), resolved, details=looked_at), results_table)
 
 
+def run_context(files: Files, options: Annotated[dict[str, Any], Flags(Options)], format_: Format = "text") -> int:
+    """Find the best contexts of all topics of a file.
+
+    A table is printed, a line a topic: the budget, what is used of it, the claims that are supported, those that are
+    missed, and what greedy selection packs; -o writes the rows.
+
+    It is optsum solve --formulation cover with --max-length for the budget. TOPICS holds one topic a line: {"id": ...,
+    "documents": [[passage, ...]], "supports": [[claim, ...], ...]}, where passages are units as they are. Lengths are
+    tokens of --length-tokenizer, the topics' own "lengths", or words.
+    """
+    from optsum.cli.each_topic import EachTopic
+    from optsum.report.tables.formats import table_format
+    from optsum.report.tables.results import context_table, headline
+    from optsum.report.tables.table import put_tables
+    from optsum.running.context import context_topics, gives_lengths, resolve_context
+
+    form = table_format(format_)
+    resolved = resolve_context(options, lengths_given=gives_lengths(files.topics), config=files.config)
+    work = EachTopic(files, files.output, [resolved])
+    results = []
+    with work.until_interrupted():
+        for each in work.run(lambda source: context_topics(source, resolved)):
+            results += each
+    if files.output != "-" and results:
+        table = context_table(results, resolved)
+        table.title = headline(resolved)
+        table.caption.append(work.summary())
+        put_tables([table], form)
+    sys.stdout.flush()
+    return work.status()
+
+
 def run_enumerate(
     files: Files,
     options: Annotated[dict[str, Any], Flags(Options, without={"strategy"})],

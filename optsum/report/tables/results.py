@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
+from math import floor
 from typing import Any, Final, TypeVar
 
 from optsum.contracts.enumeration import OptimaFields
@@ -109,6 +110,42 @@ def results_table(results: Iterable[Result]) -> Table:
             seconds(result.seconds),
         )
     return table
+
+
+def context_table(results: Iterable[Result], options: Options) -> Table:
+    """Return one line a context: the budget and what it buys, and what greedy selection packs."""
+    names = ["budget", "used", "claims", "supported", "bound", QUICK, "loses", "time"]
+    table = Table([Column("id"), *(Column(name, True) for name in names), Column("missed", long=True)])
+    cover = not options.formulated().has_metric
+    lost = []
+    for result in results:
+        packed = result.greedy
+        if result.objective is None or packed is None:
+            table.rows.append([result.id or "?", *["-"] * len(names), result.error or result.status.value])
+            continue
+        greedy = packed["objective"]
+        share_lost = None if greedy is None or not result.objective else 1 - greedy / result.objective
+        lost.append(share_lost or 0.0)
+        claims = number(result.denominator if cover else None, 0)
+        if cover and result.bound_key is not None and result.denominator is not None:
+            bound = number(floor(result.bound_key * result.denominator), 0)
+            values = [number(result.numerator, 0), bound, number(packed["numerator"], 0)]
+        else:
+            values = [number(result.objective), number(result.bound), number(greedy)]
+        missed = _units(result.missed) if result.missed else "-"
+        cells = [number(_longest(options), 0), number(result.length, 0), claims, *values, share(share_lost, 1)]
+        table.add(result.id or "?", *cells, seconds(result.seconds), missed)
+    table.caption = [
+        f"budget in {options.length_unit}; weighted claims count by their worth; bound: no context supports more",
+        f"{QUICK}: what greedy selection packs by claims a length, and the share that it loses",
+    ]
+    if lost:
+        table.caption.append(f"greedy selection loses {sum(lost) / len(lost):.1%} on average")
+    return table
+
+
+def _longest(options: Options) -> int | None:
+    return options.max_length if isinstance(options.max_length, int) else None
 
 
 def optima_table(results: Iterable[Result]) -> Table:

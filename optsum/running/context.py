@@ -1,0 +1,133 @@
+"""Contexts: which passages within a budget support most claims, and what greedy selection packs beside them."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Generator, Mapping
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import Any, Final, Unpack
+
+from optsum.contracts.result import Result
+from optsum.corpus.given import AnyColumns, AnyTopics, topic_given
+from optsum.corpus.topic import Topic
+from optsum.corpus.topics import read_topics
+from optsum.errors import OptionError, spoken
+from optsum.options.keywords import Keywords
+from optsum.options.options import Options, read_config, resolve
+from optsum.registry import QUICK
+from optsum.running.each_topic import attempt, charged, each_topic, single_problem
+from optsum.running.one_problem import answer
+from optsum.running.setup import Setup, setup_of
+from optsum.running.warm import warm_up
+from optsum.system.clock import clock
+from optsum.system.processes.signal_guard import postponing
+
+_LOG: Final = logging.getLogger("optsum")
+
+_DEFAULTS: Final = {"formulation": "cover", "flat": "sentences"}
+"""A flat list of strings is one of passages, or of claims, each a unit whatever is in it."""
+
+
+def resolve_context(given: Mapping[str, Any], *, lengths_given: bool, config: str | Path | None = None) -> Options:
+    """Return the options of contexts: covers with a budget, of passages as they are, unless others are asked for.
+
+    Lengths are tokens where a tokenizer is named, those that topics give where they give them, and otherwise words,
+    which is said.
+
+    Raises
+    ------
+    OptionError
+        If there is no budget, or the options cannot be used.
+    """
+    found = {name: value for name, value in given.items() if value is not None}
+    named = found.keys() | (read_config(config).keys() if config is not None else set())
+    if named.isdisjoint({"max_length", "preset"}):
+        raise OptionError("A context has a budget: give --max-length N.")
+    found |= {name: value for name, value in _DEFAULTS.items() if name not in named}
+    if named.isdisjoint({"length_unit", "length_tokenizer", "preset"}):
+        if lengths_given:
+            found["length_unit"] = "given"
+        else:
+            _LOG.warning("%s", spoken("lengths are words; --length-tokenizer=NAME counts tokens"))
+    return resolve(found, config=config)
+
+
+def gives_lengths(path: str) -> bool:
+    """Return whether the first topic of a file gives lengths, as far as it can be read twice."""
+    if path == "-":
+        return False
+    found = next(islice(read_topics(path, flat="sentences"), 1), None)
+    return isinstance(found, Topic) and found.lengths is not None
+
+
+@postponing()
+def context(
+    topic: Topic | Mapping[str, Any],
+    *,
+    columns: AnyColumns | None = None,
+    config: str | Path | None = None,
+    **options: Unpack[Keywords],
+) -> Result:
+    """Return the passages within a budget that support most claims, and what greedy selection packs beside them.
+
+    Parameters
+    ----------
+    topic : Topic or dict
+        ``{"id": ..., "documents": [[passage, ...]], "supports": [[claim, ...], ...]}``: passages are units as they are,
+        and `supports` names the claims that each supports; ``cover`` says which support one together.
+    columns, config, **options
+        As in `optsum.solve`; `max_length` is the budget. The formulation is "cover", unless another is asked for; with
+        "extractive" the references are answers whose n-grams are wanted. Lengths are the topic's ``lengths``, if it has
+        them, tokens of a `length_tokenizer`, if one is given, and words otherwise.
+
+    Returns
+    -------
+    Result
+        As of `optsum.solve`: `numerator` claims of `denominator` are supported, ``missed`` are the others, and
+        ``greedy`` says what greedy selection packs.
+
+    Raises
+    ------
+    InputError
+        If the topic cannot be used.
+    OptionError
+        If the options cannot be used, or there is no budget.
+
+    Examples
+    --------
+    >>> question = {"id": "q", "supports": [[0, 1], [2, 3], [0, 1, 2]], "lengths": [40, 45, 50]}
+    >>> found = context(question, max_length=90)
+    >>> found.numerator, found.denominator, found.selection, found.missed
+    (4, 4, (0, 1), [])
+    >>> found.greedy["numerator"], found.greedy["selection"]
+    (3, [2])
+    """
+    lengths = topic.lengths if isinstance(topic, Topic) else topic.get("lengths")
+    resolved = resolve_context(options, lengths_given=lengths is not None, config=config)
+    setup = setup_of(resolved)
+    ready, began = warm_up(setup), clock()
+    problem = single_problem(topic_given(topic, None, resolved.reading, columns), setup)
+    return charged(_packed(problem, setup, began), ready).changed(source=problem.documents)
+
+
+def context_topics(topics: AnyTopics, options: Options) -> Generator[list[Result], None, None]:
+    """Yield the contexts of topics one after another, the results of each topic together."""
+    setup = setup_of(options)
+    return each_topic(topics, [setup], partial(_part, setup=setup))
+
+
+def _part(part: Topic, setup: Setup) -> list[Result]:
+    began = clock()
+    return [attempt(part, setup, lambda: _packed(part, setup, began))]
+
+
+def _packed(part: Topic, setup: Setup, began: float) -> Result:
+    """Return the best context of a topic, with what greedy selection packs."""
+    found = answer(part, setup, began=began)
+    quick = setup_of(setup.options.model_copy(update={"strategy": QUICK, "strategy_options": (), "bound": "none"}))
+    packed = answer(part, quick, began=clock())
+    row = packed.to_row()
+    fields = ("objective", "numerator", "length", "selection")
+    return found.changed(extra={**found.extra, "greedy": {name: row[name] for name in fields}})

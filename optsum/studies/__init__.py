@@ -13,10 +13,10 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from optsum.corpus.given import AnyTopics
-from optsum.errors import unknown_name
+from optsum.errors import OptionError, unknown_name
 from optsum.options.options import options_of, resolve_as
 from optsum.running.plan import seeds_of
-from optsum.studies.base import Study
+from optsum.studies.base import Study, papers
 
 __all__ = ["STUDIES", "Entry", "Study", "load_study", "prepared", "study"]
 
@@ -90,6 +90,10 @@ def prepared(name: str, options: Mapping[str, Any], config: str | Path | None = 
         seeds_of(options.get("seeds"), seed)
         resolved = resolved.model_copy(update={"seeds": None})  # those of the file
     made = made_by(**resolved.model_dump())
+    if made.paper and name not in papers():
+        raise OptionError(
+            f"The study {name} is no paper's, so there are no values to stand beside ours: leave out paper."
+        )
     made.searches()
     return made
 

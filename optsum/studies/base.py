@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
+import tomllib
 from abc import abstractmethod
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, fields
-from functools import partial
+from functools import cache, partial
+from importlib.resources import files
 from itertools import chain
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Self, TypeAlias, TypeVar
 
@@ -20,7 +23,7 @@ from optsum.corpus.given import AnyTopics, checked_topics
 from optsum.corpus.topic import AS_IS, BadTopic, Reading, Topic
 from optsum.errors import InputError, OptionError
 from optsum.options.options import Options
-from optsum.report.tables.table import Table, Tabular, counted
+from optsum.report.tables.table import Cell, Column, Table, Tabular, counted
 from optsum.running.each_topic import each_topic
 from optsum.running.one_problem import answer
 from optsum.running.plan import seeds_of
@@ -57,7 +60,7 @@ TIME_LIMIT: Final = 5.0
 REFUSED: Final = "refused"
 """The kind of a row that says in ``error`` why a summary could not be used."""
 
-_NOT_IN_HASH: Final = {"workers"}
+_NOT_IN_HASH: Final = {"paper", "workers"}
 
 
 @dataclass(kw_only=True)
@@ -87,6 +90,7 @@ class Study(Tabular):
     shown_only: ClassVar[frozenset[str]] = frozenset()
     """Options that change tables and no row."""
 
+    paper: Annotated[bool, Field(description="the paper's own values beside ours, as far as it prints them")] = False
     rows: list[Row] = field(default_factory=list, init=False)
     failures: list[str] = field(default_factory=list, init=False)
     missing: list[str] = field(default_factory=list, init=False)
@@ -113,8 +117,13 @@ class Study(Tabular):
         """Return what makes the rows of a topic; pickled if there are several workers."""
 
     @abstractmethod
+    def own_tables(self) -> list[Table]:
+        """Return the paper's tables, of our values alone; what a table lacks, its caption says."""
+
     def tables(self) -> list[Table]:
-        """Return the paper's tables; what a table lacks, its caption says."""
+        """Return the paper's tables, with its own values beside ours if they are asked for."""
+        tables = self.own_tables()
+        return [_beside(table, papers()[self.name]) for table in tables] if self.paper else tables
 
     @abstractmethod
     def figures(self) -> list[Figure]:
@@ -276,6 +285,40 @@ class Study(Tabular):
         """Return the tables as lines of aligned text, and whether there should be more in them."""
         said = ["Interrupted: these are the topics that were done by then."] if self.interrupted else []
         return "\n\n".join([super().text(), *said])
+
+
+@cache
+def papers() -> Mapping[str, Mapping[str, Any]]:
+    """Return what the papers' own tables say: by study and part of a title, by row, by heading."""
+    return tomllib.loads(files("optsum.studies").joinpath("papers.toml").read_text(encoding="utf-8"))
+
+
+def _beside(table: Table, paper: Mapping[str, Any]) -> Table:
+    """Return a table with the paper's values, each in a column right of ours; rows that it has alone come last."""
+    values: dict[str, dict[str, Any]] | None = next((paper[key] for key in paper if key in table.title), None)
+    if values is None:
+        return table
+    named = {heading for row in values.values() for heading in row}
+    keys = [re.sub(r" \(\d+\)$", "", column.heading) if column.numeric else "" for column in table.columns]
+    names = keys.count("")
+    columns: list[Column] = []
+    for column, key in zip(table.columns, keys, strict=True):
+        columns += [column, Column(f"{key} (paper)", numeric=True)] if key in named else [column]
+
+    def widened(cells: Sequence[str], known: Mapping[str, Any]) -> list[str]:
+        row: list[str] = []
+        for cell, key in zip(cells, keys, strict=False):
+            value = known.get(key)
+            text = "-" if value is None else value if isinstance(value, str) else f"{value:,.6g}"
+            row += [cell, Cell(text, value)] if key in named else [cell]
+        return row
+
+    met = [" ".join(cell for cell in row[:names] if cell not in {"", "-"}) for row in table.rows]
+    rows = [widened(row, values.get(name, {})) for name, row in zip(met, table.rows, strict=True)]
+    if names == 1:
+        blank = ["-"] * (len(keys) - 1)
+        rows += [widened([name, *blank], known) for name, known in values.items() if name not in met]
+    return Table(columns, rows, table.title, [*table.caption, f"(paper): {paper['differs']}."])
 
 
 @dataclass(frozen=True, kw_only=True)

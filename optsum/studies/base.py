@@ -133,6 +133,11 @@ class Study(Tabular):
         """Return the one that sums it up."""
         return self.figures()[0]
 
+    @classmethod
+    def serves(cls, topic: Topic) -> bool:
+        """Return whether a topic has what the study needs: here a text and a reference."""
+        return bool(topic.references and topic.sentences)
+
     def wants(self, topic: Topic) -> bool:
         """Return whether a topic takes part."""
         del topic

@@ -92,6 +92,11 @@ class CompressiveStudy(Study):
     def _cut(self) -> Cut:
         return Cut.of(self.max_words, self.max_bytes, self.max_length)
 
+    @classmethod
+    def serves(cls, topic: Topic) -> bool:
+        """Return whether a topic has references and parses."""
+        return super().serves(topic) and (topic.parses is not None or "conllu" in topic.meta)
+
     def about(self) -> str:
         """Return the settings in some words."""
         stems = "Porter stems" if self.stem else "no stems"

@@ -223,6 +223,11 @@ class Tsc3Study(Study):
         """Return what makes the rows of a topic: one for each system, the baseline and the minimum cover."""
         return partial(_rows, setup=self._setups()[BEST][0])
 
+    @classmethod
+    def serves(cls, topic: Topic) -> bool:
+        """Return whether a topic has a cover."""
+        return topic.cover is not None
+
     def about(self) -> str:
         """Return the settings in some words."""
         return f"minimum covers by {self.strategy}; Coverage and Precision of sentences, answers in texts"

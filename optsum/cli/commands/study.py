@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import inspect
+from base64 import b64encode
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, fields, replace
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Annotated, Any, Final
 
 import typer
+from pydantic import BaseModel, create_model
 
 from optsum.cli.exits import DONE, FAILED, INTERRUPTED, tell
 from optsum.cli.flags import Config, CsvSafe, Flags, Format, Output, Overwrite, Plot, Resume, command, existing
 from optsum.cli.topics import Limit, Map, ReadingFlags, Topics, count_topics, open_topics
 from optsum.corpus.rows.writer import Row, RowWriter
+from optsum.corpus.topic import Topic
 from optsum.errors import OptionError
 from optsum.options.options import options_of, read_config
 from optsum.report.figures.figure import figure_folder
@@ -22,9 +27,14 @@ from optsum.report.messages import bar
 from optsum.report.tables.formats import TableFormat, table_format
 from optsum.report.tables.table import counted, put_tables
 from optsum.studies import STUDIES, Study, load_study, prepared
-from optsum.studies.base import done_topics
+from optsum.studies.base import done_topics, papers
+from optsum.system.files import describe_os_error, replacing
 
-SUBCOMMANDS: Final = {name: entry.about for name, entry in STUDIES.items()}
+ALL: Final = "all"
+SUBCOMMANDS: Final = {
+    **{name: entry.about for name, entry in STUDIES.items()},
+    ALL: "every study that the data serves: a folder of rows, tables and figures, and one page",
+}
 
 
 _READING: Final = tuple(field.name for field in fields(ReadingFlags))
@@ -60,6 +70,8 @@ def subcommand(name: str) -> tuple[Callable[..., int], str]:
 
     The tables are printed; -o writes the rows they are made of. optsum study NAME --help has the options of each.
     """
+    if name == ALL:
+        return command(_run_all, Flags(_shared())), f"{SUBCOMMANDS[ALL]}.\n\n{inspect.getdoc(_run_all)}"
     made_by = load_study(name)
 
     def run(files: StudyFiles, options: dict[str, Any], format_: Format = "text") -> int:
@@ -74,7 +86,88 @@ def subcommand(name: str) -> tuple[Callable[..., int], str]:
     return command(run, Flags(options_of(made_by))), f"{STUDIES[name].about}.\n\n{about.partition(chr(10) * 2)[0]}"
 
 
-def _run(study: Study, files: StudyFiles, form: TableFormat) -> int:
+def _shared() -> type[BaseModel]:
+    """Return the options that several studies have, alike in type and default."""
+    found: dict[str, list[Any]] = {}
+    for name in STUDIES:
+        for option, field in options_of(load_study(name)).model_fields.items():
+            found.setdefault(option, []).append(field)
+    alike = {
+        option: (field.annotation, field)
+        for option, (field, *others) in found.items()
+        if others and all((one.annotation, one.default) == (field.annotation, field.default) for one in others)
+    }
+    made: type[BaseModel] = create_model("StudyOptions", **alike)  # type: ignore[call-overload]
+    return made
+
+
+def _run_all(files: StudyFiles, options: dict[str, Any], format_: Format = "text") -> int:
+    """Of each study: -o FOLDER/NAME has its rows, tables and figures; FOLDER/index.html shows all.
+
+    Options are passed on to the studies that have them. Figures need matplotlib (extra plots).
+    """
+    form = table_format(format_)
+    if files.output is None or files.output == "-" or "-" in {files.topics, files.systems}:
+        raise OptionError("All studies read their files several times, and write a folder: give files, and -o FOLDER.")
+    if files.plot is not None or files.figures is not None:
+        raise OptionError("All studies draw their figures into the folder of -o: leave out --plot and --figures.")
+    topics = open_topics(files.topics, files.columns, files.reading(), files.limit)
+    unserved = dict.fromkeys(STUDIES)
+    for topic in topics:
+        unserved = {
+            name: None for name in unserved if not (isinstance(topic, Topic) and load_study(name).serves(topic))
+        }
+    folder, statuses, page = Path(files.output), [DONE], []
+    for name in STUDIES:
+        if name in unserved:
+            said = "no topic has what it needs"
+            page.append(f"<h2>{name}</h2><p>Left out: {said}.</p>")
+            tell(f"study {name} is left out: {said}", DONE)
+            continue
+        known = options_of(load_study(name)).model_fields
+        given = {option: value for option, value in options.items() if option in known}
+        if name not in papers():
+            given.pop("paper", None)
+        study, own = prepared(name, given, files.config), folder / name
+        try:
+            own.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise OptionError(f"The folder {own} cannot be made: {describe_os_error(error)}.") from error
+        drawn = str(own) if find_spec("matplotlib") is not None else None
+        statuses.append(_run(study, replace(files, output=str(own / "rows.jsonl"), figures=drawn), form, shown=False))
+        suffix, written = _WRITTEN[form]
+        with replacing(own / f"tables.{suffix}") as new:
+            new.write_text(written(study), encoding="utf-8")
+        page += [f"<h2>{name}</h2>", study._repr_html_()]
+        page += [_picture(own / f"{figure.name}.svg") for figure in (study.figures() if drawn else ())]
+        if statuses[-1] == INTERRUPTED:
+            break
+    if len(statuses) == 1:
+        raise OptionError("No study has anything to do with these topics: give references, parses, or covers.")
+    with replacing(folder / "index.html") as new:
+        new.write_text(_PAGE + "\n".join(page), encoding="utf-8")
+    return max(statuses)
+
+
+_WRITTEN: Final[dict[TableFormat, tuple[str, Callable[[Study], str]]]] = {
+    "text": ("txt", Study.text),
+    "markdown": ("md", Study.to_markdown),
+    "csv": ("csv", Study.to_csv),
+    "latex": ("tex", Study.to_latex),
+}
+_PAGE: Final = (
+    '<!DOCTYPE html><meta charset="utf-8"><title>Studies</title><style>body{font-family:sans-serif;margin:2em}'
+    "table{border-collapse:collapse;margin-top:2em}td,th{padding:.1em .6em}caption{text-align:left;font-weight:bold}"
+    "img{display:block;margin-top:2em}</style><h1>Studies</h1>\n"
+)
+
+
+def _picture(path: Path) -> str:
+    """Return a figure as part of the page, so that it is one file."""
+    return f'<img alt="{path.stem}" src="data:image/svg+xml;base64,{b64encode(path.read_bytes()).decode()}">'
+
+
+def _run(study: Study, files: StudyFiles, form: TableFormat, *, shown: bool = True) -> int:
     plot = None if files.plot is None else checked_plot(files.plot)
     reading, mode = files.reading(), existing(files.overwrite, files.resume)
     from optsum.cli.signals import Stopping
@@ -115,7 +208,7 @@ def _run(study: Study, files: StudyFiles, form: TableFormat) -> int:
         write([{"id": None, "status": "error", "error": error} for error in errors])
         if stopped and rows is not None:
             rows.stop()
-    if output != "-":
+    if output != "-" and shown:
         put_tables(study, form)
     if plot is not None and study.rows:
         study.main_figure().draw(plot)

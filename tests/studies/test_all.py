@@ -90,8 +90,7 @@ def test_each_table_of_a_paper_is_found(name: str) -> None:
     human = {"content": 0.5, "q00": 1}
     given = {**TOPIC, "documents": [["w " * 60, "v " * 60, "cats purr"]], "cover": [[[0]]]}
     given["meta"] = {"questions": [{"answer": "purr"}]}
-    given["parses"] = ["\n".join(f"{n}\t{w}\t{w}\tX\t_\t_\t{min(n - 1, 1)}\t{'dep' if n > 1 else 'root'}\t_\t_" for n, w in
-                       enumerate(text.split(), 1)) for text in given["documents"][0]]  # fmt: skip
+    given["parses"] = [parse_of(text) for text in given["documents"][0]]
     both = [{**given, "id": kind, "meta": {**given["meta"], "condition": kind}} for kind in ("short", "long")]
     systems = [
         {"topic_id": kind, "system": f"s{n}", "selection": [n], "human": human}
@@ -112,3 +111,11 @@ def test_each_table_of_a_paper_is_found(name: str) -> None:
         if "(Table 6, " in title:
             wanted = {"q00"}
         assert {f"{heading} (paper)" for heading in wanted} <= headings, title
+
+
+def parse_of(text: str) -> str:
+    words = enumerate(text.split(), start=1)
+    return "\n".join(
+        "\t".join((str(n), word, word, "X", "_", "_", "1" if n > 1 else "0", "dep" if n > 1 else "root", "_", "_"))
+        for n, word in words
+    )

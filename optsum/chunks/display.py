@@ -52,6 +52,8 @@ def indented(parse: Parse, tree: nx.DiGraph) -> str:
 
 def explained(parse: Parse, rules: Rules | None = None) -> str:
     """Return a line for each word: word, relation and head after re-attachment, action, and the rule's note."""
+    from rich.cells import cell_len, set_cell_size  # Chinese characters take two places
+
     rules = rules or rules_for(parse)
     tree = rules.prepare(parse)
     rows = []
@@ -60,8 +62,8 @@ def explained(parse: Parse, rules: Rules | None = None) -> str:
         rule = rules.decide(tree, word) if word != tree.root else None
         decision = [rule.action.value, rule.note] if rule else ["", "the root"]
         rows.append([parse.tokens[word].form, tree.relation[word], head, *decision])
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
+    widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
+    lines = ["  ".join(set_cell_size(*cell) for cell in zip(row, widths, strict=True)) for row in rows]
     return "\n".join(line.rstrip() for line in lines)
 
 

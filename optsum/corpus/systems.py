@@ -35,6 +35,9 @@ class System:
         Human scores by name; those that are null in the input are left out.
     source : str
         Where it was read, ``file:line``.
+    place : int or None
+        The number of the topic among all of them, from 0, where that is all that is known of it (plain text with a
+        summary a line); `topic_id` is this number then.
     """
 
     topic_id: str
@@ -43,6 +46,7 @@ class System:
     selection: tuple[int | str, ...] | None = None
     human: Mapping[str, float] = field(default_factory=dict, hash=False)
     source: str = ""
+    place: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +97,9 @@ def system_of(obj: object, reading: Reading = AS_IS, source: str = "") -> System
         raise InputError(f'a system summary is an object with "topic_id", "system" and "summary", not {json_type(obj)}')
     if "topic_id" not in obj and "strategy" in obj:
         obj = _of_row(obj)
+    place = obj.get("place") if "topic_id" not in obj else None
+    if place is not None:
+        obj = {**obj, "topic_id": place}
     for key in ("topic_id", "system"):
         if obj.get(key) is None:
             raise InputError(f'there is no "{key}"; give it beside "summary" or "selection"')
@@ -107,6 +114,7 @@ def system_of(obj: object, reading: Reading = AS_IS, source: str = "") -> System
         None if selection is None else _selection(selection),
         human,
         source,
+        place,
     )
 
 
@@ -168,7 +176,7 @@ def read_systems(
     Parameters
     ----------
     path : str or path
-        As for `optsum.read_topics`; also plain text with a summary a line, of the topics 0, 1, ... by the system that
+        As for `optsum.read_topics`; also plain text with a summary a line for each topic in turn, by the system that
         the file is called, and a folder with a file ``SYSTEM/TOPIC.txt`` for each summary.
     language : str
         By whose rules raw texts are split into sentences.

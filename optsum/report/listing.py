@@ -1,21 +1,26 @@
-"""List strategies, formulations, backends, metrics and presets, and whether each works on this machine."""
+"""List strategies, formulations, backends, metrics, presets and what reads text, and whether each works here."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
+from inspect import getdoc
 from typing import Any, Final
 
+from optsum.corpus.sentences import SPLITTERS
 from optsum.errors import OptsumError, describe
 from optsum.metrics.names import METRICS, MetricSum
 from optsum.options.options import resolve
 from optsum.options.presets import PRESETS
+from optsum.plugins import Functions, load_place
 from optsum.problem.serves import ASPECTS
 from optsum.registry import BACKENDS, FORMULATIONS, STRATEGIES
 from optsum.report.tables.table import Column, Table
 from optsum.running.one_problem import build
 from optsum.running.setup import setup_of
 from optsum.running.warm import SAMPLE, warm_up
+from optsum.text.stemmers import STEMMERS
+from optsum.text.tokenizers import TOKENIZERS
 
 _OBJECTIVES: Final[Mapping[str, Mapping[str, Any]]] = {
     "recall": {"max_length": 100},
@@ -141,10 +146,27 @@ def _presets() -> Table:
     return table
 
 
+def _functions(functions: Functions) -> Table:
+    """Return the names of functions, and the first line that each says of itself."""
+    table = Table([Column(functions.kind), Column("about", long=True)])
+    for name in functions:
+        if reason := _failure(lambda name=name: functions.load(name)):  # type: ignore[misc]
+            table.rows.append([name, reason])
+        else:
+            table.rows.append([name, (getdoc(functions.load(name)) or "").partition("\n")[0]])
+    for prefix, place in functions.families.items():
+        table.rows.append([f"{prefix}NAME", (getdoc(load_place(place)) or "").partition("\n")[0]])
+    table.caption = ["Also module:function, FILE.py:function, and in Python a function itself."]
+    return table
+
+
 LISTS: Final[Mapping[str, Callable[[], Table]]] = {
     "strategies": _strategies,
     "formulations": _formulations,
     "backends": _backends,
     "metrics": _metrics,
     "presets": _presets,
+    "tokenizers": partial(_functions, TOKENIZERS),
+    "stemmers": partial(_functions, STEMMERS),
+    "splitters": partial(_functions, SPLITTERS),
 }

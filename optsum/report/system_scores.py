@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice, product
+from logging import getLogger
 from pathlib import Path
 from typing import Any, Final, Unpack
 
@@ -404,26 +405,40 @@ def score_rows(
 
     With a `limit` only the first topics count, and their summaries.
     """
-    of_topic: dict[str, list[System]] = {}
+    of_topic: dict[str | int, list[System]] = {}  # by its id, or by its place
     unread = []
     for system in checked_systems(systems, options.reading):
         if isinstance(system, BadSystem):
             unread.append(_error_row(None, None, f"{system.source}: {system.error}"))
         else:
-            of_topic.setdefault(system.topic_id, []).append(system)
+            of_topic.setdefault(system.topic_id if system.place is None else system.place, []).append(system)
+    lines = 1 + max((place for place in of_topic if isinstance(place, int)), default=-1)
     warned = Warned()
+    place = -1
     for place, topic in enumerate(checked_topics(topics, options.reading)):
+        own = of_topic.pop(place, [])
         if limit is not None and place >= limit:
             of_topic.pop(topic.id or "", None)
         elif isinstance(topic, BadTopic):
-            # Its id may be that of a topic that can be used, so its systems wait for that.
+            # Its id may be that of a topic that can be used, so systems that name it wait for that.
             yield [_error_row(topic.id, None, f"{topic.source}: {topic.error}")]
-        elif topic.id in of_topic:
+        elif found := own + of_topic.pop(topic.id, []):
             warned.add(_warning_of(topic, options))
-            yield _rows(topic, of_topic.pop(topic.id), options, oracles)
+            yield _rows(topic, found, options, oracles)
     warned.say()
+    if 0 < lines <= place and limit is None:
+        getLogger("optsum").warning(
+            "there are %d topics and %d lines of summaries: line by line they go with the first topics",
+            place + 1,
+            lines,
+        )
     for name, left in of_topic.items():
-        yield [_error_row(name, system.system, _where(system) + f"no topic has the id {name!r}") for system in left]
+        reason = f"no topic has the id {name!r}" if isinstance(name, str) else f"there are only {place + 1} topics"
+        yield [
+            _error_row(str(name), system.system, _where(system) + reason)
+            for system in left
+            if isinstance(name, str) or system.summary  # a blank line at the end is none
+        ]
     if unread:
         yield unread
 

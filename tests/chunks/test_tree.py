@@ -355,3 +355,12 @@ def test_chunks_are_a_partition_and_their_graph_is_a_tree(parse: Parse, scheme: 
     assert all(strict.nodes[node]["head"] in strict.nodes[node]["tokens"] for node in strict)
     assert bracketed(parse, strict).replace("!", "") == bracketed(parse, paper)
     assert len(indented(parse, strict).splitlines()) == len(strict)
+
+
+def test_reasons_are_aligned_where_letters_take_two_places() -> None:
+    from rich.cells import cell_len
+
+    parse = sentence("大桥/NOUN/2/nsubj 关闭/VERB/0/root a/ADV/2/advmod")
+    lines = explained(parse).splitlines()
+    places = [cell_len(line[: line.index(relation)]) for line, relation in zip(lines, ("nsubj", "root", "advmod"))]  # noqa: B905
+    assert len(set(places)) == 1

@@ -11,11 +11,14 @@ import pytest
 
 import optsum
 from optsum.cli import main
+from optsum.corpus.sentences import SPLITTERS
 from optsum.metrics.names import METRICS
 from optsum.options.options import Options
 from optsum.options.presets import PRESETS
 from optsum.registry import BACKENDS, FORMULATIONS, STRATEGIES
 from optsum.report.listing import LISTS
+from optsum.text.stemmers import STEMMERS
+from optsum.text.tokenizers import TOKENIZERS
 
 NEWS = str(Path(__file__).parents[2] / "examples" / "data" / "news.jsonl")
 
@@ -149,7 +152,7 @@ def test_lists_name_everything(run: Any, kind: str) -> None:
     assert (status, err) == (0, "")
     names = {
         "strategies": STRATEGIES, "formulations": FORMULATIONS, "backends": BACKENDS, "metrics": METRICS,
-        "presets": PRESETS,
+        "presets": PRESETS, "tokenizers": TOKENIZERS, "stemmers": STEMMERS, "splitters": SPLITTERS,
     }[kind]  # fmt: skip
     shown = {line.split()[0]: line for line in out.splitlines() if line}
     for name in names:

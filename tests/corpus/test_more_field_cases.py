@@ -349,3 +349,26 @@ def test_nothing_is_said_where_nothing_is_uncertain(
     command = ["labels", str(tmp_path / "a.jsonl"), "--max-length", "5", "--tokenizer", tokenizer]
     assert main([*command, "-o", str(tmp_path / "o.jsonl")]) == 0
     assert capsys.readouterr().err == ""
+
+
+NAMED = [{"id": name, "documents": [["x"]], "references": [[text]]} for name, text in (("b", "a b"), ("a", "c d"))]
+
+
+@pytest.mark.parametrize("text", ["a b\nc d\n", "a b\nc d\n\n\n", "\ufeffa b\r\nc d"])
+def test_lines_of_summaries_go_with_the_topics_in_turn(text: str, tmp_path: Path) -> None:
+    """github.com/pltrdy/files2rouge/issues/28, google-research/google-research/issues/12: blank lines at the end."""
+    (tmp_path / "mine.txt").write_text(text, newline="")
+    scores = optsum.score(NAMED, tmp_path / "mine.txt", metric="rouge-1")
+    (row,) = scores.rows
+    assert (row.system, row.topics, row.rouge["rouge-1"]["recall"]) == ("mine", 2, 1)
+    assert not scores.failed
+
+
+def test_more_or_fewer_lines_than_topics_are_said(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """github.com/pltrdy/files2rouge/issues/55: line counts must match."""
+    (tmp_path / "mine.txt").write_text("a b\nc d\ne f\n")
+    more = optsum.score(NAMED, tmp_path / "mine.txt")
+    assert ([row.topics for row in more.rows], more.failed, caplog.messages) == ([2], 1, [])
+    (tmp_path / "mine.txt").write_text("a b\n")
+    assert [row.topics for row in optsum.score(NAMED, tmp_path / "mine.txt").rows] == [1]
+    assert ["there are 2 topics and 1 lines" in message for message in caplog.messages] == [True]

@@ -52,7 +52,13 @@ def _schema() -> int:
 
 
 def run_list(
-    kind: Annotated[str, typer.Argument(metavar="KIND", help="strategies, formulations, backends, metrics or presets")],
+    kind: Annotated[
+        str,
+        typer.Argument(
+            metavar="KIND",
+            help="strategies, formulations, backends, metrics, presets, tokenizers, stemmers or splitters",
+        ),
+    ],
 ) -> int:
     """List what there is.
 

@@ -173,18 +173,18 @@ def _reader(
 
 
 def _summaries(path: Path, lines: NumberedLines, name: str) -> Iterator[Line]:
-    """Yield the summaries of plain text, one a line: of the topics 0, 1, ..., by the system that the file is called."""
+    """Yield the summaries of plain text, one a line for each topic in turn, by the system that the file is called."""
     system, last = path.name.partition(".")[0], 0
     for number, raw in lines:
         for blank in range(last + 1, number):  # above the first line that is not blank
-            yield Line(f"{name}:{blank}", {"topic_id": str(blank - 1), "system": system, "summary": ""})
+            yield Line(f"{name}:{blank}", {"place": blank - 1, "system": system, "summary": ""})
         source, last = f"{name}:{number}", number
         try:
             text = raw.decode("utf-8-sig" if number == 1 else "utf-8").strip()
         except UnicodeDecodeError:
             yield Line(source, None, "this is not UTF-8; save the file as UTF-8")
             continue
-        yield Line(source, {"topic_id": str(number - 1), "system": system, "summary": text})
+        yield Line(source, {"place": number - 1, "system": system, "summary": text})
 
 
 def _cover_table(lines: NumberedLines, path: PathLike) -> Iterator[Line]:

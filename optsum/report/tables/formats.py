@@ -78,15 +78,20 @@ def table_format(name: str) -> TableFormat:
 
 def as_markdown(table: _Table) -> str:
     """Return a table of Markdown, as GitHub reads it, with its title above and its caption below."""
+    from rich.cells import cell_len  # Chinese characters take two places
+
     heads = [_markdown(column.heading) for column in table.columns]
     body = [[_markdown(cell) for cell in row] for row in _full(table)]
-    widths = [max(3, *map(len, cells)) for cells in zip(heads, *body, strict=True)]
+    widths = [max(3, *map(cell_len, cells)) for cells in zip(heads, *body, strict=True)]
     right = [column.numeric for column in table.columns]
     rule = ["-" * (width - 1) + (":" if numeric else "-") for width, numeric in zip(widths, right, strict=True)]
 
     def line(cells: Iterable[str]) -> str:
-        placed = zip(cells, widths, right, strict=True)
-        return f"| {' | '.join(cell.rjust(wide) if numeric else cell.ljust(wide) for cell, wide, numeric in placed)} |"
+        placed = []
+        for cell, width, numeric in zip(cells, widths, right, strict=True):
+            blanks = " " * (width - cell_len(cell))
+            placed.append(f"{blanks}{cell}" if numeric else f"{cell}{blanks}")
+        return f"| {' | '.join(placed)} |"
 
     parts = [[f"**{_markdown(table.title)}**"]] if table.title else []
     parts += [[line(heads), line(rule), *map(line, body)]]

@@ -161,13 +161,14 @@ class Table(Tabular):
 
     def _rich(self) -> Any:
         from rich import box, table
+        from rich.cells import cell_len
         from rich.text import Text
 
         made = table.Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
         made.header_style = "bold"
         for place, column in enumerate(self.columns):
             cells = [visible(column.heading), *(visible(row[place]) for row in self.rows if len(row) > place)]
-            longest = max(map(len, cells))
+            longest = max(map(cell_len, cells))
             # Text, not str: an id may hold what rich would read as markup.
             made.add_column(
                 Text(cells[0]),

@@ -123,3 +123,23 @@ def test_a_comparison_has_every_form() -> None:
     assert "<td" in table._repr_html_()
     assert r"\toprule" in table.to_latex()
     assert table.to_markdown().count("| greedy") == 1
+
+
+NAMES = ["大桥已关闭", "カタカナ", "한국어", "e\u0301clair", "a\u200bb", "plain"]
+"""Names whose letters take two places in a terminal, or none."""
+
+
+def test_columns_are_aligned_by_what_letters_take_of_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    from rich.cells import cell_len
+
+    table = Table([Column("name"), Column("value", numeric=True)], [[name, number(0.5)] for name in NAMES])
+    shown = io.StringIO()
+    monkeypatch.setattr(shown, "isatty", lambda: True)
+    monkeypatch.setattr("sys.stdout", shown)
+    monkeypatch.setenv("COLUMNS", "22")
+    table.show()
+    for text in (table.text(), as_markdown(table), shown.getvalue()):
+        lines = [line.removesuffix(" |").rstrip() for line in text.splitlines() if "0.5000" in line]
+        assert len(lines) == len(NAMES)
+        assert len({cell_len(line) for line in lines}) == 1
+    assert "大桥已关闭" in shown.getvalue()

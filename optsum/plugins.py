@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 import warnings
@@ -10,11 +11,12 @@ from dataclasses import fields, is_dataclass
 from functools import cache, cached_property, lru_cache, partial
 from hashlib import sha256
 from importlib import import_module
+from importlib.machinery import ModuleSpec
 from importlib.metadata import EntryPoint, entry_points
-from importlib.util import module_from_spec, spec_from_file_location
+from importlib.util import spec_from_file_location
 from operator import attrgetter
 from pathlib import Path
-from types import MappingProxyType, ModuleType, NoneType, UnionType
+from types import MappingProxyType, NoneType, UnionType
 from typing import Any, Final, Generic, Literal, Self, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from optsum.errors import OptionError, UnsupportedError, unknown_name
@@ -284,23 +286,33 @@ def place_of(plugin: type) -> str:
 def load_place(place: str) -> Any:
     """Return what stands at a place (`is_place`)."""
     home, _, name = place.rpartition(":")
-    return attrgetter(name)(_module_of_file(Path(home).resolve()) if home.endswith(".py") else import_module(home))
-
-
-@cache
-def _module_of_file(path: Path) -> ModuleType:
-    """Return the module that a file is, imported once a process; it may import what stands beside it."""
-    name = f"optsum_own_{sha256(str(path).encode()).hexdigest()[:12]}"
-    spec = spec_from_file_location(name, path)
-    if spec is None or spec.loader is None:
-        raise ImportError(f"there is no Python file {path}")
-    module = sys.modules[name] = module_from_spec(spec)
+    if not home.endswith(".py"):
+        return attrgetter(name)(import_module(home))
+    if not Path(home).is_file():
+        raise ImportError(f"there is no Python file {home}")
+    module = import_module(_OWN + os.fsencode(Path(home).resolve()).hex())
     try:
-        spec.loader.exec_module(module)
-    except BaseException:
-        del sys.modules[name]
-        raise
-    return module
+        return attrgetter(name)(module)
+    except AttributeError:
+        raise ImportError(f"{home} has no {name}") from None
+
+
+_OWN: Final = "optsum_own_"
+"""Begin of the name of a module that a file is; its path follows, so that another process finds it by the name."""
+
+
+class _OwnFiles:
+    """Finder of the modules that files are, for `load_place` and for objects that were sent from another process."""
+
+    @staticmethod
+    def find_spec(name: str, path: object = None, target: object = None) -> ModuleSpec | None:
+        del path, target
+        if not name.startswith(_OWN):
+            return None
+        return spec_from_file_location(name, os.fsdecode(bytes.fromhex(name.removeprefix(_OWN))))
+
+
+sys.meta_path.append(_OwnFiles)
 
 
 _hints_of = cache(get_type_hints)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
-from itertools import chain, islice
+from itertools import chain, count, islice
 from logging import getLogger
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar, cast
@@ -82,7 +83,7 @@ def read_topics(
 
 def topics_read(path: PathLike, reading: Reading) -> Iterator[Topic | BadTopic]:
     """Do what `read_topics` does, by what was resolved before."""
-    if is_program(path):
+    if makes_problems(path):
         return unique_topics(_made(str(path), reading))
     return watched(path, unique_topics(_topics_of_source(open_source(path, reading), reading)))
 
@@ -109,13 +110,37 @@ def is_program(path: object) -> bool:
     return isinstance(path, str) and is_place(path) and not path.startswith(PREFIX) and not Path(path).exists()
 
 
+def makes_problems(path: object) -> bool:
+    """Return whether a name says a function (`is_program`), or a file of a linear program: one problem."""
+    return is_program(path) or (isinstance(path, str | os.PathLike) and _PROGRAM.search(str(path)) is not None)
+
+
+_PROGRAM: Final = re.compile(r"\.(?:mps|lp)(?:\.gz)?$", re.IGNORECASE)
+
+
 def _made(place: str, reading: Reading) -> Iterator[Topic | BadTopic]:
-    """Yield what a function makes; one without a name is called by its number, from 0."""
+    """Yield what a function makes, or a file is; one without a name is called by its number, from 0."""
+    if not is_program(place):
+        name = _PROGRAM.sub("", Path(place).name)
+        yield from topics_of_record(load_place("optsum:Problem.from_mps")(place, name=name), None, reading, "")
+        return
     try:
-        made = load_place(place)()
+        found = load_place(place)
+        made = found() if callable(found) else found
+        one = isinstance(made, str | Mapping) or not isinstance(made, Iterable)
+        each_made = iter([made] if one else made)
     except (Exception, SystemExit) as error:
         raise InputError(f"{place} makes no problems: {error!r}.") from error
-    for number, each in enumerate(made):
+    for number in count():
+        try:
+            each = next(each_made)
+        except StopIteration:
+            return
+        except (Exception, SystemExit) as error:
+            if not number:
+                raise InputError(f"{place} makes no problems: {error!r}.") from error
+            yield BadTopic(str(number), place, f"{place} ended after {number} problems: {error!r}")
+            return
         try:
             for topic in [each] if isinstance(each, Topic) else topics_of_record(each, number, reading, ""):
                 yield topic if topic.id else replace(topic, id=str(number))
@@ -235,6 +260,8 @@ def unread_topics(path: PathLike, reading: Reading = AS_IS) -> Iterator[Unread |
     `read_topics` would have. Only its id is looked for, because a second topic with the same one is refused;
     from the first repetition on, lines are read here, because it depends on whether the first one could be used.
     """
+    if makes_problems(path):
+        return topics_read(path, reading)
     source = open_source(path, reading)
     several = reading.columns is not None and any("[]" in place for place in reading.columns.paths.values())
     first = next(source, None)

@@ -212,8 +212,8 @@ def _program(task: Task, write: Callable[..., str]) -> str:
     problem = task.problem
     if not problem.can(Capability.LINEAR):
         raise UnsupportedError(
-            f"The objective of {task.id} is no linear function of the units, so it has no integer linear program: "
-            "use --format json."
+            f"The objective of {task.id} is no linear function of the units, so it has no integer linear program"
+            f"{': use --format json' if problem.can(Capability.COVERAGE) else ', nor a normal form'}."
         )
     if not problem.size:
         raise InputError(f"The problem {task.id} has no units, so there is nothing to write: its optimum is empty.")
@@ -224,7 +224,10 @@ def _program(task: Task, write: Callable[..., str]) -> str:
 
 def _normal_form(task: Task, kind: str) -> str:
     if not task.problem.can(Capability.COVERAGE):
-        raise UnsupportedError(f"The problem {task.id} is none of coverage, so it cannot be written as {kind}.")
+        instead = ": use --format lp or mps" if task.problem.can(Capability.LINEAR) else ""
+        raise UnsupportedError(
+            f"The problem {task.id} is none of coverage, so it cannot be written as {kind}{instead}."
+        )
     units = [task.name_units((unit,)) for unit in range(task.problem.size)]
     if kind == "json":
         return json_of_coverage(task.problem.coverage, about={"id": task.id, "units": list(map(list, units))})

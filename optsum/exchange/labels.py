@@ -21,6 +21,7 @@ from optsum.running.all_optima.oracle_sets import Oracles
 from optsum.running.all_optima.oracles import oracles_of, resolve_enumeration
 from optsum.running.each_topic import attempt, each_topic
 from optsum.running.one_problem import answer
+from optsum.running.posed import posed
 from optsum.running.setup import Setup, setup_of
 from optsum.system.clock import clock
 from optsum.text.tokenizers import raw_text
@@ -111,6 +112,10 @@ def resolve_labels(given: Mapping[str, Any], wanted: Wanted, *, config: str | Pa
         options = resolve_enumeration(given, wanted.nearness, config=config)
     else:
         options = resolve(given, config=config)
+    if not FORMULATIONS.load(options.formulation).reads_topics:
+        raise UnsupportedError(
+            "Labels are of the sentences of a text, and a problem has none: its selection is in the rows of solve."
+        )
     if not FORMULATIONS.load(options.formulation).whole_sentences:
         raise UnsupportedError(
             f"The formulation {options.formulation} selects parts of sentences, and labels are of whole ones: use "
@@ -175,7 +180,8 @@ def labels(
     """
     nearness = Nearness.given(within, at_least, within_steps, best)
     wanted = Wanted(soft, all_, diverse, nearness=nearness, weighted=weighted)
-    resolved = resolve_labels(options, wanted, config=config)
+    topics, named = posed(topics, options, config)
+    resolved = resolve_labels(named, wanted, config=config)
     batches = label_topics(with_columns(topics, columns, resolved.reading), resolved, wanted)
     return (label_row(result) for batch in batches for result in batch)
 

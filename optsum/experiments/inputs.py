@@ -97,7 +97,7 @@ def files_beside(topics: Iterable[Topic | BadTopic], formulations: Iterable[Form
 
 def absolute(path: str) -> str:
     """Return a path of topics that means the same in another folder."""
-    if path.startswith(PREFIX):
+    if path.startswith(PREFIX) or (is_program(path) and not path.rpartition(":")[0].endswith(".py")):
         return path
     two = not Path(path).exists() and line_pair(path) is not None
     return ",".join(map(os.path.abspath, path.split(",") if two else [path]))

@@ -13,7 +13,7 @@ from typing import Any, Final
 from optsum.corpus.given import topics_of
 from optsum.corpus.rows.reading import read_rows
 from optsum.corpus.topic import BadTopic, Reading, Topic, topic_of
-from optsum.corpus.topics import is_program, read_topics
+from optsum.corpus.topics import makes_problems, read_topics
 from optsum.coverage.instance import Sense
 from optsum.coverage.normal_form_json import FORMAT
 from optsum.errors import InputError
@@ -143,7 +143,7 @@ def _named(topic: Topic, name: str) -> Topic:
 
 def _first_of_file(path: str | os.PathLike[str]) -> Any:
     """Return the first problem of a file, or of a function; None where that is a topic, or the standard input."""
-    if is_program(path):
+    if makes_problems(path):
         return next(iter(read_topics(path)), None)
     if str(path) == "-" or not Path(path).is_file():
         return None

@@ -147,6 +147,122 @@ def test_a_function_makes_problems(tmp_path: Path) -> None:
         optsum.solve_all(f"{tmp_path / 'made.py'}:nothing")
 
 
+MADE = """
+from dataclasses import dataclass
+
+import pyomo.environ as pyo
+
+import optsum
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Counted(optsum.Problem):
+    worth: tuple[int, ...]
+
+    def evaluate(self, selection):
+        value = sum(self.worth[unit] for unit in selection)
+        return optsum.Evaluation(value, self.excess(selection), value)
+
+
+def own():
+    for seed in range(3):
+        worth = tuple((7 * unit + 5 * seed) % 11 for unit in range(8))
+        yield Counted(worth=worth, lengths=(3, 4, 5, 2, 6, 3, 4, 5), max_length=12, name=f"own{seed}")
+
+
+def linear():
+    for seed in range(2):
+        model = pyo.ConcreteModel()
+        model.x = pyo.Var(range(5), within=pyo.Binary)
+        model.worth = pyo.Objective(expr=sum((unit + seed) * model.x[unit] for unit in range(5)), sense=pyo.maximize)
+        model.room = pyo.Constraint(expr=sum((unit + 1) * model.x[unit] for unit in range(5)) <= 7)
+        yield optsum.PyomoProblem(model, units=[model.x[unit] for unit in range(5)], name=f"linear{seed}")
+
+
+def ended():
+    yield next(own())
+    raise KeyError("no more")
+
+
+def nothing():
+    raise ValueError("no data")
+
+
+def one():
+    return next(own())
+
+
+several = list(own())
+"""
+
+
+@pytest.fixture
+def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "made.py").write_text(MADE)
+    return tmp_path
+
+
+@pytest.mark.parametrize("kind", ["own", "linear"])
+def test_every_command_takes_problems_of_ones_own(made: Path, kind: str) -> None:
+    place = f"made.py:{kind}"
+    values = [float(best_of(topic.problem)[0]) for topic in optsum.read_topics(place)]  # type: ignore[union-attr]
+
+    def rows(*command: str) -> list[dict[str, Any]]:
+        assert main([*command, "-o", "rows.jsonl", "--overwrite"]) == 0, command
+        return [json.loads(line) for line in Path("rows.jsonl").read_text().splitlines()]
+
+    solved = rows("solve", place, "--details")
+    assert [(row["objective"], row["status"]) for row in solved] == [(value, "optimal") for value in values]
+    assert main(["report", "rows.jsonl", "-o", "page.html"]) == 0
+    assert all(row["id"] in Path("page.html").read_text() for row in solved)
+    assert [row["objective"] for row in rows("solve", place, "--workers", "2", "--start", "rows.jsonl")] == values
+    compared = rows("compare", place, "--strategies", "vns,random", "--seeds", "0:2", "--time-limit", "5,10")
+    assert len(compared) == len(values) * (1 + 2 * 2 * 2)
+    every = rows("enumerate", place)
+    assert [(row["objective"], row["complete"]) for row in every] == [(value, True) for value in values]
+    assert all(
+        row["count"] >= other["count"]
+        for row, other in zip(rows("enumerate", place, "--best", "2"), every, strict=True)
+    )
+    frontiers = rows("frontier", place)
+    assert [row["frontier"]["steps"][-1]["objective"] for row in frontiers] == values
+    experiment = f'topics = "{place}"\n[grid]\nstrategy = ["greedy", "auto"]\n'
+    Path("run.toml").write_text(experiment)
+    assert main(["run", "run.toml", "run", "--workers", "2"]) == 0
+    assert main(["run", "run.toml", "run", "--resume"]) == 0
+    assert optsum.to_frame("run")["objective"].max() == max(values)
+    assert main(["labels", place, "--overwrite", "-o", "rows.jsonl"]) == 2
+    exported = main(["export", place, "-o", "files", "--format", "mps"])
+    if kind == "own":
+        assert exported == 1
+        return
+    assert exported == 0
+    solved = rows("solve", "files/linear1.mps")
+    assert [(row["id"], abs(row["objective"])) for row in solved] == [("linear1", values[1])]
+    on_all = rows("compare", place, "--backends", "usable")
+    assert {"highs", "pyomo:highs"} <= {row["backend"] for row in on_all}
+    assert {row["objective"] for row in on_all} == set(values)
+
+
+def test_what_a_function_does_is_said(made: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["solve", "made.py:one", "-o", "one.jsonl"]) == 0
+    assert main(["solve", "made.py:several", "-o", "several.jsonl"]) == 0
+    assert len(Path("several.jsonl").read_text().splitlines()) == 3
+    capsys.readouterr()
+    for place, code, said in (
+        ("made.py:ended", 1, "ended after 1 problems: KeyError('no more')"),
+        ("made.py:nothing", 2, "makes no problems: ValueError('no data')"),
+        ("made.py:missing", 2, "made.py has no missing"),
+        ("other.py:missing", 2, "there is no Python file other.py"),
+        ("missing.mps", 2, "missing.mps"),
+    ):
+        assert main(["solve", place, "-o", "rows.jsonl", "--overwrite"]) == code
+        error = capsys.readouterr().err
+        assert said in error
+        assert "a fault of optsum" not in error
+
+
 def test_what_does_not_go_together_is_said() -> None:
     topic = {"id": "t", "documents": [["a b"]], "references": [["a"]]}
     mixed = list(optsum.solve_all([knapsack(1), topic, cover()]))

@@ -22,7 +22,7 @@ from optsum.corpus.given import AnyTopics
 from optsum.corpus.topic import Topic
 from optsum.coverage.climb import climbs
 from optsum.coverage.climb import prepare as climb_prepare
-from optsum.coverage.instance import NO_LIMIT, Key, Sense
+from optsum.coverage.instance import Key, Sense
 from optsum.coverage.state import arrays_of
 from optsum.errors import BackendError, OptionError, UnsupportedError
 from optsum.options.options import Options, resolve
@@ -341,8 +341,10 @@ def spread(lengths: Sequence[int]) -> list[int]:
 
 def resolve_frontier(
     given: Mapping[str, Any], lengths: str | Sequence[int] | None, *, config: str | Path | None = None
-) -> tuple[Options, Lengths]:
+) -> tuple[Options, Lengths | None]:
     """Return the options of a frontier and its lengths: branch and bound unless another exact strategy is asked for.
+
+    The lengths of problems that are given are None where nothing says them: all up to the maximum of each.
 
     Raises
     ------
@@ -364,6 +366,8 @@ def resolve_frontier(
         raise UnsupportedError(f"The strategy {options.strategy} proves nothing: use one of {able}.")
     if options.max_length == "reference":
         raise OptionError("A frontier has the same lengths for all topics: give --lengths 25:300:25 or --max-length N.")
+    if lengths is None and options.max_length is None and not formulation.reads_topics:
+        return options, None
     return options, Lengths.given(lengths, options.max_length)
 
 
@@ -413,8 +417,6 @@ def frontier(
     5 6 1.0 (0, 1)
     """
     given, named = posed(topic, options, config)
-    if isinstance(topic, Problem) and lengths is None and topic.max_length < NO_LIMIT:
-        named.setdefault("max_length", topic.max_length)
     resolved, found = resolve_frontier(named, lengths, config=config)
     setup = setup_of(resolved)
     ready, began = warm_up(setup), clock()
@@ -423,26 +425,30 @@ def frontier(
 
 
 def frontier_topics(
-    topics: AnyTopics, options: Options, lengths: Lengths, *, optima: bool = False, greedy: bool = True
+    topics: AnyTopics, options: Options, lengths: Lengths | None, *, optima: bool = False, greedy: bool = True
 ) -> Generator[list[Result], None, None]:
     """Compute the frontiers of topics one after another; yields the results of each topic together."""
     setup = setup_of(options)
     return each_topic(topics, [setup], partial(_part, setup=setup, lengths=lengths, optima=optima, greedy=greedy))
 
 
-def _part(part: Topic, setup: Setup, lengths: Lengths, *, optima: bool, greedy: bool) -> list[Result]:
+def _part(part: Topic, setup: Setup, lengths: Lengths | None, *, optima: bool, greedy: bool) -> list[Result]:
     began = clock()
     return [attempt(part, setup, lambda: _frontier(part, setup, lengths, began, optima=optima, greedy=greedy))]
 
 
 @postponing()
-def _frontier(topic: Topic, setup: Setup, lengths: Lengths, began: float, *, optima: bool, greedy: bool) -> Result:
+def _frontier(
+    topic: Topic, setup: Setup, lengths: Lengths | None, began: float, *, optima: bool, greedy: bool
+) -> Result:
     deadline = Deadline(setup.limits.time_s)
     try:
         task = build(topic, setup, setup.limits.building())
     except TimeOver:
         return unsolved(topic.id, setup, Termination.TIME_LIMIT, seconds=clock() - began)
     built = clock()
+    if lengths is None:
+        lengths = Lengths.given(None, min(task.problem.max_length, sum(task.problem.lengths)))
     walk = Walk(task.problem, setup, lengths.of, deadline)
     curve = walk.greedy() if greedy else None
     result = walk.run()

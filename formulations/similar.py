@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optsum.corpus.topic import Topic
-from optsum.corpus.vectors.arrays import Vectors
+from optsum.corpus.vectors import Vectors
 from optsum.coverage.facility import Facility
 from optsum.coverage.instance import Coverage, IntArray
 from optsum.errors import InputError, UnsupportedError

@@ -16,22 +16,6 @@ import unicodedata
 from collections.abc import Iterable
 from typing import Final
 
-__all__ = [
-    "SPEAKS_OF_FLAGS",
-    "BackendError",
-    "ExecutorError",
-    "InputError",
-    "OptionError",
-    "OptsumError",
-    "UnknownNameError",
-    "UnsupportedError",
-    "describe",
-    "show_tracebacks",
-    "tracebacks_are_shown",
-    "unknown_name",
-    "visible",
-]
-
 _log = logging.getLogger("optsum")
 
 
@@ -184,6 +168,7 @@ class VisibleFormatter(logging.Formatter):
     """Format log records with control characters made visible; line breaks are kept."""
 
     def format(self, record: logging.LogRecord) -> str:
+        """Return the record as visible text."""
         return visible(super().format(record), keep="\n")
 
 

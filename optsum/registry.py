@@ -15,20 +15,6 @@ if TYPE_CHECKING:
     from optsum.contracts.strategy import Strategy
     from optsum.problem.formulation import Formulation
 
-__all__ = [
-    "BACKENDS",
-    "BASELINES",
-    "CERTIFICATE",
-    "CERTIFIED",
-    "CHOOSER",
-    "CLIMBERS",
-    "FACE",
-    "FORMULATIONS",
-    "PROVER",
-    "QUICK",
-    "STRATEGIES",
-]
-
 CHOOSER: Final = "auto"
 """The strategy if none is named."""
 
@@ -101,12 +87,12 @@ BACKENDS: Registry[Backend] = Registry(
         "highs": "optsum.solvers.backends.highs:Highs",
         "cp-sat": "optsum.solvers.backends.cpsat:CpSat",
         "rc2": "optsum.solvers.backends.maxsat:Rc2",
-        "pyomo:highs": "optsum.solvers.backends.pyomo_highs:PyomoHighs",
-        "cbc": "optsum.solvers.backends.cbc:Cbc",
-        "glpk": "optsum.solvers.backends.glpk:Glpk",
-        "scip": "optsum.solvers.backends.scip:Scip",
-        "gurobi": "optsum.solvers.backends.gurobi:Gurobi",
-        "cplex": "optsum.solvers.backends.cplex:Cplex",
+        "pyomo:highs": "optsum.solvers.backends.through_pyomo:PyomoHighs",
+        "cbc": "optsum.solvers.backends.through_pyomo:Cbc",
+        "glpk": "optsum.solvers.backends.through_pyomo:Glpk",
+        "scip": "optsum.solvers.backends.through_pyomo:Scip",
+        "gurobi": "optsum.solvers.backends.through_pyomo:Gurobi",
+        "cplex": "optsum.solvers.backends.through_pyomo:Cplex",
         "xpress": "optsum.solvers.backends.xpress:Xpress",
     },
     "optsum.backends",

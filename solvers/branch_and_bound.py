@@ -33,9 +33,8 @@ from .exhaustive.strategy import Exhaustive, evaluated_near
 from .exhaustive.walkers import seconds_of
 from .few_units import search_few_units
 from .levels import Refining, all_by_levels, limits_left, search_by_levels
-from .objectives.guards import servable
+from .objectives.guards import servable, with_minimum_row
 from .objectives.lengths import ByLength
-from .objectives.minimum import with_minimum_row
 from .objectives.near import near_optima
 from .objectives.paper_knapsack import solve_knapsack_all, solve_knapsack_one
 from .objectives.ratio import fits, solve_ratio

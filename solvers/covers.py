@@ -59,13 +59,12 @@ from optsum.coverage.clauses import (
     without,
 )
 from optsum.coverage.instance import Coverage
-from optsum.optima.diagram import EMPTY_FAMILY, EMPTY_SET, Diagram
+from optsum.optima.diagram import EMPTY_FAMILY, EMPTY_SET, Diagram, deep_recursion
 from optsum.optima.optima import Optima
 from optsum.program.cover import cover_program
 from optsum.program.dual_bound import SCALE
 from optsum.program.highs import new_highs, pass_model, run
 from optsum.system.deadline import NEVER, Deadline
-from optsum.system.recursion import deep_recursion
 
 from .engine.monitor import Monitor, stop_at
 

@@ -40,8 +40,8 @@ from optsum.system.deadline import Deadline
 from .engine.core import States
 from .engine.driver import Driver
 from .engine.monitor import Statistics
+from .objectives.guards import with_minimum_row
 from .objectives.meter import least
-from .objectives.minimum import with_minimum_row
 from .objectives.recall import recall_program
 
 _PARTS: Final = 16

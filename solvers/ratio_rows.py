@@ -22,8 +22,6 @@ from optsum.program.ceiling_columns import CeilingColumns
 from optsum.program.model import LinearModel, coverage_model
 from optsum.program.surrogate import reaches
 
-__all__ = ["RatioRows", "Side", "sides_of"]
-
 _FINE: Final = 1_024
 """Slopes of cells are multiples of its reciprocal in rows, which a solver keeps if their numbers are small."""
 

@@ -12,8 +12,6 @@ from optsum.chunks.parse import Parse, Token
 from optsum.errors import InputError
 from optsum.system.files import PathLike, name_of, read_text
 
-__all__ = ["Block", "conllu_blocks", "parse_conllu", "read_conllu"]
-
 _LINE_BREAK = re.compile(r"\r\n?|\n")  # not the others that Python knows: a word may hold them
 
 

@@ -15,8 +15,6 @@ from optsum.chunks.working import is_punctuation
 if TYPE_CHECKING:
     import networkx as nx
 
-__all__ = ["WordSequence", "bracketed", "explained", "indented", "word_sequences"]
-
 
 def bracketed(parse: Parse, tree: nx.DiGraph) -> str:
     """Return the words of a sentence in the brackets of their chunks.

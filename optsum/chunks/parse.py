@@ -8,8 +8,6 @@ from typing import Any
 
 from optsum.errors import InputError
 
-__all__ = ["Parse", "Token"]
-
 
 @dataclass(frozen=True, slots=True)
 class Token:

@@ -19,8 +19,6 @@ from optsum.errors import InputError, unknown_name
 if TYPE_CHECKING:
     import networkx as nx
 
-__all__ = ["PROFILES", "chunk_tree"]
-
 PROFILES: Final = ("strict", "paper")
 """``strict``: what a clause cannot do without is kept with it; ``paper``: every chunk but the root can be dropped."""
 

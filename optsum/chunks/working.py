@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from optsum.chunks.parse import Parse, Token
 
-__all__ = ["WorkingTree", "is_punctuation"]
-
 _BRACKETS = {"-LRB-", "-RRB-", "-LSB-", "-RSB-", "-LCB-", "-RCB-"}
 """How the Penn Treebank writes brackets."""
 

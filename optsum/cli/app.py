@@ -18,7 +18,7 @@ from optsum.cli.exits import DONE, FAILED, INTERRUPTED, UNUSABLE, tell
 from optsum.cli.flags import Debug, command
 from optsum.cli.signals import Signals
 from optsum.errors import SPEAKS_OF_FLAGS, describe
-from optsum.options.values.other_names import our_name
+from optsum.options.values import our_name
 from optsum.system.processes.children import ONE_THREAD, environment
 from optsum.system.processes.in_thread import leave
 

@@ -12,9 +12,8 @@ from time import perf_counter
 from typing import Any, Final, TypeAlias
 
 from optsum.cli.exits import DONE, FAILED, INTERRUPTED, put, tell
-from optsum.cli.flags import Files, existing
+from optsum.cli.flags import Files, count_topics, existing, open_topics
 from optsum.cli.signals import Interrupts
-from optsum.cli.topics import count_topics, open_topics
 from optsum.contracts.result import Result, Status, Termination
 from optsum.contracts.row_values import check_row
 from optsum.corpus.rows.formats import RowFormat

@@ -20,8 +20,6 @@ from optsum.errors import BackendError, UnsupportedError
 from optsum.problem.problem import Problem, Selection
 from optsum.system.processes.supervised import ask, find_program
 
-__all__ = ["Availability", "Backend", "RawOutcome", "stated"]
-
 
 @dataclass(frozen=True, slots=True)
 class Availability:

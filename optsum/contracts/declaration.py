@@ -10,8 +10,6 @@ from typing import Any, Final
 from optsum.contracts.result import Termination
 from optsum.contracts.run import Limits
 
-__all__ = ["BoundQuality", "Declaration", "Ending", "OptionNames", "SizeLimit"]
-
 
 class Ending(Enum):
     """Meaning of a solver's own status."""

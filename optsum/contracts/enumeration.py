@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Near", "OptimaFields", "listed"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Near:

@@ -9,8 +9,6 @@ from typing import Any, Final
 
 from optsum.contracts.enumeration import listed
 
-__all__ = ["Frontier", "Reached", "Step"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reached:

@@ -21,8 +21,6 @@ from optsum.contracts.row_values import check_row
 from optsum.contracts.shown import Shown
 from optsum.errors import InputError, UnsupportedError
 
-__all__ = ["Result", "Status", "Termination", "Timing", "TracePoint", "labels_of", "relative_gap"]
-
 
 class Status(StrEnum):
     """The state of a search at its end."""

@@ -9,8 +9,6 @@ from typing import Any, Final, TypeAlias
 
 from optsum.errors import InputError
 
-__all__ = ["check_row"]
-
 Test: TypeAlias = Callable[[Any], bool]
 
 _FRACTION = re.compile(r"-?\d{1,4000}(/0*[1-9]\d{0,3999})?", re.ASCII)  # digits that Python turns into a number at once

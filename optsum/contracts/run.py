@@ -20,8 +20,6 @@ from optsum.system.clock import clock
 from optsum.system.deadline import Deadline
 from optsum.whole import LARGEST, whole
 
-__all__ = ["CERTIFICATE_S", "INTERRUPTED_S", "LIMIT_OPTIONS", "Limits", "Run", "Stopped"]
-
 CERTIFICATE_S: Final = 0.5
 """Seconds that a bound may take where a search has used up its limit."""
 

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from optsum.optima.nearness import Nearness
     from optsum.optima.optima import Optima
 
-__all__ = ["LengthSearch", "Strategy"]
-
 
 class LengthSearch(Protocol):
     """A search for optima of one problem at one maximum length after another, each smaller than the one before.

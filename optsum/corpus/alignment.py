@@ -29,8 +29,6 @@ from optsum.text.analyzer import Analyzer, load_stopwords
 if TYPE_CHECKING:
     from optsum.coverage.instance import IntArray
 
-__all__ = ["align", "corresponding_sets"]
-
 
 def align(
     topics: AnyTopics,

@@ -20,19 +20,6 @@ from optsum.text.tokenizers import Sentence
 if TYPE_CHECKING:
     from optsum.corpus.systems import System
 
-__all__ = [
-    "Alternatives",
-    "SentenceId",
-    "alternatives_of",
-    "check_extract",
-    "claim_names",
-    "in_order",
-    "sentences_of",
-    "text_of",
-    "texts_of",
-    "worth_of",
-]
-
 SentenceId: TypeAlias = int | str
 """What the input calls a source sentence: a unit number, or a name of any kind."""
 

@@ -15,7 +15,7 @@ from optsum.corpus.sentences import json_type
 from optsum.corpus.systems import BadSystem, System, system_of, systems_read
 from optsum.corpus.topic import AS_IS, BadTopic, Reading, Topic, as_topic, topic_of, topics_of_record
 from optsum.corpus.topics import id_of_record, topics_read
-from optsum.corpus.vectors.arrays import Embed, embedded
+from optsum.corpus.vectors import Embed, embedded
 from optsum.errors import InputError, describe
 
 AnyTopic: TypeAlias = Topic | BadTopic | Mapping[str, object]

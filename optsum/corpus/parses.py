@@ -16,8 +16,6 @@ from optsum.errors import InputError, OptionError
 from optsum.system.files import read_text
 from optsum.text.tokenizers import Sentence, raw_text
 
-__all__ = ["load_model", "parse_files", "parsed_topic", "parses_of", "rebased"]
-
 
 def parses_of(topic: Topic) -> tuple[Parse, ...]:
     """Return the parse of each sentence of a topic.

@@ -42,7 +42,7 @@ from optsum.text.tokenizers import Sentence
 from optsum.whole import whole
 
 if TYPE_CHECKING:
-    from optsum.corpus.vectors.arrays import Vectors
+    from optsum.corpus.vectors import Vectors
 
 Text: TypeAlias = tuple[Sentence, ...]
 """A document, a reference or a summary."""
@@ -661,7 +661,7 @@ def _vectors(value: object, sentences: int, references: tuple[Text, ...]) -> Vec
         return None
     if not isinstance(value, Mapping):
         raise InputError(f'"vectors" is {json_type(value)}; give an object of arrays, such as "sentences"')
-    from optsum.corpus.vectors.arrays import vectors_of
+    from optsum.corpus.vectors import vectors_of
 
     return vectors_of(value, sentences, references)
 

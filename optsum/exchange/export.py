@@ -20,15 +20,13 @@ from optsum.options.keywords import Keywords
 from optsum.options.options import Options, resolve
 from optsum.problem.formulation import Task
 from optsum.problem.problem import Capability
+from optsum.program.cover import wcnf_text
 from optsum.program.model import LinearModel
-from optsum.program.wcnf import wcnf_text
 from optsum.running.each_topic import Warned, problems
 from optsum.running.one_problem import build
 from optsum.running.posed import posed
 from optsum.running.setup import Setup, setup_of
 from optsum.system.files import describe_os_error, replacing
-
-__all__ = ["FORMATS", "Exported", "export", "export_topics", "file_stem", "tasks_of", "unit_labels"]
 
 _PER_LINE = 8
 """Terms in a line: some readers stop at 255 characters."""

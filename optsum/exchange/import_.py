@@ -28,8 +28,6 @@ from optsum.running.setup import Setup, setup_of
 from optsum.system.clock import clock
 from optsum.system.files import PathLike, read_text
 
-__all__ = ["import_solutions", "import_topics"]
-
 
 @dataclass(frozen=True)
 class SolutionFile:

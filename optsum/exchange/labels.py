@@ -26,8 +26,6 @@ from optsum.running.setup import Setup, setup_of
 from optsum.system.clock import clock
 from optsum.text.tokenizers import raw_text
 
-__all__ = ["Wanted", "label_result", "label_row", "label_topics", "labels", "resolve_labels"]
-
 
 @dataclass(frozen=True, slots=True)
 class Wanted:

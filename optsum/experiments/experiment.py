@@ -13,16 +13,14 @@ from typing import Any, Final, Self
 from optsum.corpus.formats.columns import parse_columns
 from optsum.errors import OptionError, OptsumError, unknown_name
 from optsum.experiments.inputs import absolute
-from optsum.options.files.schema import described
-from optsum.options.files.toml import check_kinds, read_table, toml_of
 from optsum.options.of_strategies import own_of_solver, solving
 from optsum.options.options import OF_WORKERS, Options, check_solver_is_used, resolve
+from optsum.options.schema import described
+from optsum.options.toml import check_kinds, read_table, toml_of
 from optsum.registry import STRATEGIES
 from optsum.running.plan import solvers_of
 from optsum.running.posed import posed
 from optsum.system.files import PathLike
-
-__all__ = ["Experiment", "Shard", "experiment_of"]
 
 _OWN: Final = ("topics", "map", "grid", "backends")
 """What an experiment's file has beside options."""

@@ -17,8 +17,6 @@ from optsum.experiments.inputs import fingerprint
 from optsum.experiments.status import RunStatus, status
 from optsum.system.files import PathLike, read_text
 
-__all__ = ["merge"]
-
 
 def merge(folders: Iterable[PathLike], into: PathLike) -> RunStatus:
     """Put the shards of a run together in one folder, which is a run like any other.

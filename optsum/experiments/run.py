@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 from optsum._version import __version__
 from optsum.contracts.result import Result
 from optsum.corpus.formats.columns import parse_columns
-from optsum.corpus.rows.json_text import to_bytes
+from optsum.corpus.rows.formats import to_bytes
 from optsum.corpus.rows.store import CellRows, RowStore
 from optsum.corpus.topic import BadTopic, Notes, Reading, Topic
 from optsum.corpus.topics import Unread, topics_read, unread_topics
-from optsum.corpus.vectors.npz import digest_of_vectors
+from optsum.corpus.vector_files import digest_of_vectors
 from optsum.errors import OptionError
 from optsum.experiments.experiment import Experiment, Shard, experiment_of
 from optsum.experiments.folder import RunFolder, differing_inputs, sessions_of
@@ -35,8 +35,6 @@ from optsum.running.topics import search_part
 from optsum.running.warm import warm_up
 from optsum.system.files import PathLike, name_of
 from optsum.system.notebook import tracked
-
-__all__ = ["RunWork", "run"]
 
 _LOG = logging.getLogger("optsum")
 
@@ -150,7 +148,7 @@ class Ways(NamedTuple):
     files : sequence of str
         Of the topics, where there are several: rows say which.
     details : bool
-        Whether rows carry them (`optsum.running.all_optima.details`).
+        Whether rows carry them (`optsum.running.all_optima.oracles`).
     """
 
     setups: Sequence[Setup]

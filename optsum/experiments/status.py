@@ -13,8 +13,6 @@ from optsum.experiments.experiment import Shard
 from optsum.experiments.folder import is_locked
 from optsum.system.files import PathLike
 
-__all__ = ["RunStatus", "status"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class RunStatus:

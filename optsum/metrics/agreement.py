@@ -11,8 +11,6 @@ from typing import Any, cast
 from optsum.metrics.names import parse_metric
 from optsum.metrics.rouge import Measure, Text, rouge_all
 
-__all__ = ["agreed_reference"]
-
 
 def agreed_reference(references: Sequence[Text], metric: str, measure: str = "recall", **analysis: Any) -> int:
     """Return the number of the reference with which another one agrees best, the first of equals; 0 for a single one.

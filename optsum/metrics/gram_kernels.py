@@ -12,8 +12,6 @@ import numpy as np
 from optsum.metrics.metric import SKIPS
 from optsum.system.compiled import njit
 
-__all__ = ["clipped_hits", "counted", "numbers_of"]
-
 
 @njit(cache=True)
 def number_pairs(left: Any, right: Any) -> Any:

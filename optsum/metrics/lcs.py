@@ -23,8 +23,6 @@ from typing import ClassVar
 from optsum.errors import UnsupportedError
 from optsum.metrics.metric import LONGEST, Gram, Metric, Tally, Texts, Totals
 
-__all__ = ["LongestSubsequence", "WholeSubsequence", "lcs_length", "lcs_positions"]
-
 
 @dataclass(frozen=True)
 class LongestSubsequence(Metric):

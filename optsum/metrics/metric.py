@@ -12,8 +12,6 @@ from collections.abc import Collection, Iterable, Sequence
 from itertools import chain
 from typing import ClassVar, NamedTuple, TypeAlias
 
-__all__ = ["Counts", "Gram", "Metric"]
-
 Gram: TypeAlias = str | tuple[str, ...]
 """A unigram is its token; everything longer is a tuple. So a unigram never equals a skip-bigram."""
 

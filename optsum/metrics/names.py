@@ -13,8 +13,6 @@ from optsum.metrics.metric import Gram, Metric
 from optsum.metrics.ngrams import NGrams
 from optsum.plugins import Registry, is_place
 
-__all__ = ["METRICS", "MetricSum", "official_name", "parse_metric"]
-
 METRICS: Final[Registry[Metric]] = Registry(
     "metric",
     {

@@ -11,8 +11,6 @@ from typing import ClassVar
 from optsum.errors import OptionError
 from optsum.metrics.metric import NGRAMS, SKIPS, Gram, Metric
 
-__all__ = ["NGrams", "SkipBigrams"]
-
 _NGRAM = re.compile(r"rouge-([1-9][0-9]{0,2})", re.ASCII)
 _SKIP = re.compile(r"rouge-su(0|[1-9][0-9]{0,2})", re.ASCII)
 

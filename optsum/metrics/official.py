@@ -15,8 +15,6 @@ from optsum.metrics.metric import Metric
 from optsum.metrics.rouge import Score
 from optsum.text.interned import Interned
 
-__all__ = ["codes_of", "official_scores"]
-
 
 def official_scores(
     found: Interned, references: Sequence[int], chosen: Sequence[int], metrics: Sequence[Metric]

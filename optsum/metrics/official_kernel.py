@@ -11,8 +11,6 @@ from optsum.metrics.lcs_kernel import union_hits, whole_hits
 from optsum.metrics.metric import LONGEST
 from optsum.system.compiled import njit
 
-__all__ = ["official_hits"]
-
 
 @njit(cache=True)
 def official_hits(ids: Any, start: Any, references: Any, chosen: Any, different: int, coded: Any) -> Any:

@@ -34,8 +34,6 @@ from optsum.text.lengths import cut_sentences
 from optsum.text.tokenizers import Sentence
 from optsum.whole import whole
 
-__all__ = ["Score", "rouge", "rouge_all"]
-
 Text: TypeAlias = str | Sequence[Sentence]
 """A text: one string (a single sentence, for rouge-l), or its sentences."""
 

@@ -21,8 +21,6 @@ from numpy.typing import NDArray
 from optsum.errors import UnsupportedError
 from optsum.metrics.metric import Gram, Metric, Tally, Texts, Totals
 
-__all__ = ["FloatArray", "GreedyMatching", "Similarity", "cosines", "greedy_matching", "rescaled"]
-
 FloatArray: TypeAlias = NDArray[np.float64]
 
 _SHIFTED = "similarity-shifted"

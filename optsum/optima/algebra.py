@@ -12,11 +12,8 @@ from typing import Final
 import numpy as np
 
 from optsum.errors import UnsupportedError
-from optsum.optima.diagram import EMPTY_FAMILY, EMPTY_SET, Diagram
+from optsum.optima.diagram import EMPTY_FAMILY, EMPTY_SET, Diagram, deep_recursion
 from optsum.system.deadline import NEVER, Deadline
-from optsum.system.recursion import deep_recursion
-
-__all__ = ["union"]
 
 _BEYOND: Final = 2**31
 """Unit of the two ends: after every other."""

@@ -24,8 +24,6 @@ from optsum.coverage.instance import IntArray
 from optsum.optima.diagram import EMPTY_FAMILY, EMPTY_SET, Diagram
 from optsum.system.compiled import njit
 
-__all__ = ["far_apart"]
-
 
 @njit(cache=True)
 def _best_ways(nodes, root, weights, rank):

@@ -9,8 +9,6 @@ from typing import Final
 
 import numpy as np
 
-__all__ = ["count_feasible", "count_feasible_forest", "estimate_feasible", "reachable"]
-
 _CHEAP: Final = 200_000
 _LARGEST_TABLE: Final = 20_000_000
 _MOST_BITS: Final = 1_000_000_000

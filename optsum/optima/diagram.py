@@ -10,7 +10,9 @@ to node 1 is one set, and sums over all sets are sums over the nodes.
 from __future__ import annotations
 
 import random
+import sys
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
@@ -18,9 +20,19 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from optsum.system.recursion import deep_recursion
+_DEEP: Final = 100_000
 
-__all__ = ["EMPTY_FAMILY", "EMPTY_SET", "Diagram"]
+
+@contextmanager
+def deep_recursion() -> Iterator[None]:
+    """Allow nested calls for each unit of a set."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, _DEEP))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)
+
 
 EMPTY_FAMILY: Final = 0
 EMPTY_SET: Final = 1

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-__all__ = ["fit"]
-
 _MOST_BITS = 2**31
 """Of the table: beyond it (256 MB) nothing is tried."""
 

@@ -24,8 +24,6 @@ from optsum.coverage.state import COVER, LENGTH, MISSING, arrays_of, empty_state
 from optsum.optima.diagram import Diagram
 from optsum.system.compiled import njit
 
-__all__ = ["Share", "irredundant_share"]
-
 LISTED: Final = 100_000
 """So many sets are looked at one and all; beyond, a sample is."""
 DRAWS: Final = 1_000

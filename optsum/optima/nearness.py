@@ -16,8 +16,6 @@ from typing import Final
 from optsum.coverage.instance import Key, Sense
 from optsum.errors import OptionError, UnsupportedError
 
-__all__ = ["Nearness"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Nearness:

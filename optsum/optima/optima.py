@@ -22,8 +22,6 @@ from optsum.system.deadline import NEVER, Deadline
 from optsum.system.files import NPZ_ERRORS, replacing
 from optsum.whole import whole
 
-__all__ = ["Optima", "UnitNames"]
-
 _FORMAT: Final = "optsum optima 1"
 _SPELT_OUT: Final = 10**9
 

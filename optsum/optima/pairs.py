@@ -18,11 +18,8 @@ from numpy.typing import NDArray
 
 from optsum.errors import InputError, UnsupportedError
 from optsum.optima.algebra import Ordered
-from optsum.optima.diagram import EMPTY_FAMILY, EMPTY_SET, Diagram
+from optsum.optima.diagram import EMPTY_FAMILY, EMPTY_SET, Diagram, deep_recursion
 from optsum.system.deadline import NEVER, Deadline
-from optsum.system.recursion import deep_recursion
-
-__all__ = ["PAIRS", "Estimate"]
 
 MAX_BYTES: Final = 2**28
 """Memory that all tables together may take; a second or two of work."""

@@ -17,17 +17,6 @@ from optsum.coverage.state import LENGTH, Arrays, arrays_of, empty_state, flip, 
 from optsum.optima.diagram import Diagram
 from optsum.system.compiled import njit
 
-__all__ = [
-    "Worth",
-    "chosen_sets",
-    "power_of",
-    "rough_values",
-    "step_of",
-    "totals_of_sets",
-    "weights_of_units",
-    "worth_of_sets",
-]
-
 
 @njit(cache=True)
 def _go_on(nodes, way, stage, depth):

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal, TypedDict
 
 from optsum.metrics.metric import Metric
-from optsum.options.values.own import Scalar
+from optsum.options.values import Scalar
 
 __all__ = ["Keywords", "ScoreKeywords", "SolveKeywords"]
 

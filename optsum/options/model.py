@@ -17,7 +17,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError, PydanticKnownError
 
 from optsum.corpus import topic
-from optsum.options.values.other_names import our_value
+from optsum.options.values import our_value
 from optsum.plugins import named_function
 
 if TYPE_CHECKING:

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from optsum.errors import OptionError, unknown_name
-from optsum.options.values.own import OwnOptions, Scalar
+from optsum.options.values import OwnOptions, Scalar
 from optsum.registry import BACKENDS, STRATEGIES
-
-__all__ = ["own_of_solver", "shared_out", "solving", "takes_backend"]
 
 
 def shared_out(given: OwnOptions, strategies: Sequence[str]) -> dict[str, OwnOptions]:

@@ -18,10 +18,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeVar, get_t
 
 from pydantic import Field, ValidationError, WithJsonSchema, create_model, field_validator
 
-from optsum.corpus.vectors.npz import digest_of_vectors
+from optsum.corpus.vector_files import digest_of_vectors
 from optsum.errors import OptionError, OptsumError, unknown_name
 from optsum.metrics.names import parse_metric
-from optsum.options.files.toml import check_kinds, read_table, sentence_of
 from optsum.options.model import (
     LONGEST,
     Counts,
@@ -44,9 +43,20 @@ from optsum.options.model import (
 )
 from optsum.options.of_strategies import own_of_solver, shared_out, solving
 from optsum.options.presets import PRESETS
-from optsum.options.values.other_names import ONLY_IN, in_our_names, our_name
-from optsum.options.values.own import LEAST_MEMORY, OWN_OPTIONS_SCHEMA, OwnOptions, own_options, parse_size
-from optsum.options.values.sides import exclusive_of, listed_numbers, sides_of
+from optsum.options.toml import check_kinds, read_table, sentence_of
+from optsum.options.values import (
+    LEAST_MEMORY,
+    ONLY_IN,
+    OWN_OPTIONS_SCHEMA,
+    OwnOptions,
+    exclusive_of,
+    in_our_names,
+    listed_numbers,
+    our_name,
+    own_options,
+    parse_size,
+    sides_of,
+)
 from optsum.registry import CERTIFIED, CHOOSER, FORMULATIONS, STRATEGIES
 
 if TYPE_CHECKING:

@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-__all__ = ["PRESETS", "Preset"]
-
 
 @dataclass(frozen=True, slots=True)
 class Preset:

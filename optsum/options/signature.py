@@ -7,13 +7,11 @@ from functools import lru_cache
 from typing import Final
 
 from optsum._version import __version__
-from optsum.corpus.vectors.npz import digest_of_vectors
+from optsum.corpus.vector_files import digest_of_vectors
 from optsum.coverage.instance import Sense
 from optsum.metrics.names import parse_metric
 from optsum.options.model import ScoreOptions
 from optsum.options.options import Options
-
-__all__ = ["score_signature", "signature"]
 
 _SIDES: Final = ("max_sentences", "max_characters", "per_document", "require", "forbid", "exclusive")
 """Side constraints, said where there are any."""

@@ -26,8 +26,6 @@ from optsum.coverage.instance import Coverage, IntArray
 from optsum.errors import UnsupportedError
 from optsum.program.rows import LinearRows
 
-__all__ = ["CeilingColumns"]
-
 _PIECES: Final = 300_000
 """Pieces and nodes that a program may have."""
 

@@ -17,9 +17,16 @@ from optsum.corpus.given import AnyColumns, AnyTopics, with_columns
 from optsum.coverage.instance import Key, Sense
 from optsum.errors import InputError
 from optsum.options.keywords import Keywords
-from optsum.report.ratios import claims, ratio_to_best
-from optsum.report.significance import wilcoxon
-from optsum.report.statistics import INTERVALS, OVER_SEEDS, quantiles, seeds_deviation, spread_of
+from optsum.report.statistics import (
+    INTERVALS,
+    OVER_SEEDS,
+    claims,
+    quantiles,
+    ratio_to_best,
+    seeds_deviation,
+    spread_of,
+    wilcoxon,
+)
 from optsum.report.tables.formats import data_frame
 from optsum.report.tables.results import headline
 from optsum.report.tables.table import Cell, Table, Tabular, counted, number, seconds, share

@@ -1,17 +1,154 @@
-"""Statistics of lists of numbers: spread, confidence intervals, quantiles, correlation."""
+"""Statistics of lists of numbers: spread, confidence intervals, quantiles, correlation, Wilcoxon's test.
+
+A package for the tests alone would be a fourth of an installation.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from math import sqrt
+from fractions import Fraction
+from functools import cache
+from math import atan, cos, erfc, pi, sin, sqrt
 from statistics import fmean, mean, stdev
-from typing import Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from optsum.report.significance import ranks, student
+from optsum.contracts.result import Result, Status
+from optsum.coverage.instance import Key
+
+_DIFFERENT: Final = 6
+"""Fewer pairs that differ cannot be significant at 5 % (two-sided), whatever the ranks."""
+
+_EXACT: Final = 50
+"""Of so many pairs all arrangements of signs are counted; of more the sum of ranks is taken as normal."""
+
+_NORMAL_975: Final = 1.959963984540054
+_FEW: Final = 100
+"""Up to so many degrees of freedom the distribution is summed; above, its expansion has an error below 1e-9."""
+
+
+def ranks(values: ArrayLike) -> NDArray[np.float64]:
+    """Return the ranks of numbers along the last axis, from 1; equal numbers share their mean rank."""
+    given = np.asarray(values, np.float64)
+    if not given.size:
+        return given
+    found: NDArray[np.float64] = np.apply_along_axis(_ranks, -1, given)
+    return found
+
+
+def _ranks(values: NDArray[np.float64]) -> NDArray[Any]:
+    _, place, count = np.unique(values, return_inverse=True, return_counts=True)
+    mean: NDArray[Any] = np.cumsum(count) - (count - 1) / 2
+    return mean[place]
+
+
+@cache
+def student(degrees: int) -> float:
+    """Return the 97.5 % quantile of Student's t.
+
+    Parameters
+    ----------
+    degrees : int
+        Degrees of freedom, 1 or more.
+
+    Notes
+    -----
+    Abramowitz & Stegun 1964, 26.7.3 and 26.7.4 (the distribution of whole degrees, solved by bisection) and 26.7.5 (the
+    expansion).
+    """
+    z = _NORMAL_975
+    if degrees > _FEW:
+        terms = (
+            (z**3 + z) / 4,
+            (5 * z**5 + 16 * z**3 + 3 * z) / 96,
+            (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
+            (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
+        )
+        return z + sum(term / float(degrees**power) for power, term in enumerate(terms, 1))
+    low, high = 1.0, 13.0  # the quantile falls from 12.7 to 1.96
+    while low < (middle := (low + high) / 2) < high:
+        low, high = (middle, high) if _within(middle, degrees) < 0.95 else (low, middle)
+    return middle
+
+
+def _within(t: float, degrees: int) -> float:
+    """Return how likely Student's t lies between -t and t."""
+    angle = atan(t / sqrt(degrees))
+    odd = degrees % 2
+    term = cos(angle) if odd else 1.0
+    total = 0.0
+    for step in range(2 + odd, degrees + 1, 2):
+        total += term
+        term *= cos(angle) ** 2 * (step - 1) / step
+    return 2 / pi * (angle + sin(angle) * total) if odd else sin(angle) * total
+
+
+def wilcoxon(differences: Sequence[float]) -> float | None:
+    """Return how likely paired differences are by chance: Wilcoxon's signed-rank test, two-sided, zeros left out.
+
+    Exact for up to 50 differences, equal ones among them too; of more by the normal distribution. None for fewer than
+    six that are not 0.
+    """
+    apart = [one for one in differences if one]
+    if len(apart) < _DIFFERENT:
+        return None
+    twice = [round(2 * rank) for rank in ranks([abs(one) for one in apart])]  # whole, halves of shared ranks too
+    above = sum(rank for one, rank in zip(apart, twice, strict=True) if one > 0)
+    extreme = min(above, sum(twice) - above)
+    if len(apart) <= _EXACT:
+        return min(1.0, 2 * sum(_arrangements(twice)[: extreme + 1]) / (1 << len(apart)))
+    spread = sqrt(sum(rank * rank for rank in twice)) / 2
+    return erfc((sum(twice) / 2 - extreme) / spread / sqrt(2))
+
+
+def _arrangements(weights: Sequence[int]) -> list[int]:
+    """Return of how many sets of the weights each number is the sum, from 0."""
+    counts = [1] + [0] * sum(weights)
+    for weight in weights:
+        for total in range(len(counts) - 1, weight - 1, -1):
+            counts[total] += counts[total - weight]
+    return counts
+
+
+def claims(results: Sequence[Result]) -> tuple[Key | None, list[Key], bool]:
+    """Return the optimum, if it is known, all bounds, and whether all that is claimed can be true together."""
+    keys = [key for result in results if (key := result.key) is not None]
+    bounds = [bound for result in results if (bound := result.bound_key) is not None]
+    optima = {key for result in results if result.status is Status.OPTIMAL and (key := result.key) is not None}
+    # A selection that attains a bound is optimal, whichever strategies found the two.
+    optima |= {key for key in keys if key in bounds}
+    # Bounds lie above all selections when maximizing, below when minimizing.
+    sides = {bound > key for key in keys for bound in bounds if bound != key}
+    infeasible = any(result.status is Status.INFEASIBLE for result in results)
+    consistent = len(optima) <= 1 and len(sides) <= 1 and not (infeasible and keys)
+    return (optima.pop() if len(optima) == 1 else None), bounds, consistent
+
+
+def ratio_to_best(key: Key, optimum: Key | None, bounds: Sequence[Key]) -> tuple[float | None, bool]:
+    """Return how close a value is to the optimum, or to the tightest bound where that is not known.
+
+    Returns
+    -------
+    ratio : float or None
+        None where there is neither.
+    guaranteed : bool
+        Whether it is against a bound: then the true ratio is at least that.
+    """
+    if optimum is not None:
+        return _ratio(key, optimum), False
+    return (max(_ratio(key, bound) for bound in bounds), True) if bounds else (None, False)
+
+
+def _ratio(key: Key, best: Key) -> float:
+    """Return how close a value is to one that is at least as good: the smaller over the larger, whatever the sense."""
+    small, large = min(key, best), max(key, best)
+    if large == 0:
+        return 1.0
+    return float(Fraction(small) / Fraction(large)) if small > 0 else 0.0
+
 
 Interval: TypeAlias = Literal["student", "z"]
 

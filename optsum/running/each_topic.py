@@ -12,7 +12,7 @@ from optsum.contracts.result import Result, Status, Termination
 from optsum.corpus.given import AnyTopic, AnyTopics, topics_of
 from optsum.corpus.topic import BadTopic, Topic, topic_of
 from optsum.corpus.topics import Unread
-from optsum.corpus.vectors.npz import read_vectors
+from optsum.corpus.vector_files import read_vectors
 from optsum.errors import OptionError, describe
 from optsum.metrics.agreement import agreed_reference
 from optsum.plugins import OwnFunction
@@ -23,17 +23,6 @@ from optsum.running.setup import Setup
 from optsum.running.warm import warm_up
 from optsum.system.notebook import tracked
 from optsum.system.processes.signal_guard import postponing
-
-__all__ = [
-    "attempt",
-    "charged",
-    "each_topic",
-    "error_result",
-    "lost_topic",
-    "problems",
-    "search_topic",
-    "single_problem",
-]
 
 _LOG = logging.getLogger("optsum")
 

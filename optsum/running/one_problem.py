@@ -19,8 +19,6 @@ from optsum.system.clock import clock
 from optsum.system.deadline import NEVER, Deadline, TimeOver
 from optsum.system.processes.signal_guard import postponing
 
-__all__ = ["answer", "build", "run_task"]
-
 
 @postponing()
 def build(topic: Topic, setup: Setup, deadline: Deadline = NEVER, *, keep_unmatched: bool = False) -> Task:

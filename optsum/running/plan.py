@@ -18,7 +18,7 @@ from optsum.coverage.instance import Key
 from optsum.errors import OptionError, unknown_name
 from optsum.options.of_strategies import own_of_solver, shared_out, solving, takes_backend
 from optsum.options.options import Options, check_solver_is_used, read_config, resolve
-from optsum.options.values.own import OwnOptions, own_options
+from optsum.options.values import OwnOptions, own_options
 from optsum.plugins import is_place
 from optsum.problem.formulation import Task
 from optsum.registry import BACKENDS, BASELINES, STRATEGIES
@@ -31,8 +31,6 @@ from optsum.running.setup import Setup, setup_of
 from optsum.running.warm import refused, unusable
 from optsum.system.clock import clock
 from optsum.system.deadline import TimeOver
-
-__all__ = ["NO_EXACT", "Plan", "by_problem", "check_exact", "compare_topics", "each_seed", "seeds_of", "solvers_of"]
 
 _LOG = getLogger("optsum")
 
@@ -342,7 +340,7 @@ def compare_topics(topics: AnyTopics, plan: Plan, *, details: bool = False) -> G
 
     What strategies have in common is computed once (the problem, for each set of units; the root bound), but what a
     strategy needs for its answer is always its own work, so that times can be compared. With `details` the first
-    result of each problem carries them (`optsum.running.all_optima.details`).
+    result of each problem carries them (`optsum.running.all_optima.oracles`).
     """
     setups = [setup_of(options) for options in plan.variants]
     said = [plan.said_of(options) for options in plan.variants]

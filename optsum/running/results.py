@@ -14,8 +14,6 @@ from optsum.problem.formulation import Task
 from optsum.running.setup import Setup
 from optsum.system.clock import clock
 
-__all__ = ["count_sentences", "finished", "unsolved"]
-
 
 def unsolved(name: str | None, setup: Setup, termination: Termination, *, seconds: float = 0.0) -> Result:
     """Return the result of a problem whose search has not begun."""

@@ -23,8 +23,6 @@ from optsum.system.deadline import Deadline
 from optsum.system.processes.signal_guard import postponing
 from optsum.whole import whole, whole_numbers
 
-__all__ = ["exact", "get_ready", "result_of_sets", "search", "searched"]
-
 _EMPTY = Result(strategy="", status=Status.NO_SOLUTION, termination=Termination.COMPLETED)
 """What others differ from: that is made sooner than all fields of one."""
 

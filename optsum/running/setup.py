@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from optsum.problem.formulation import Formulation
     from optsum.problem.spec import Spec
 
-__all__ = ["Setup", "is_ours", "setup_of"]
-
 _REPORTED = ("rouge-1", "rouge-2", "rouge-l")
 
 

@@ -10,7 +10,7 @@ from typing import Any, Literal, Unpack
 from optsum.contracts.result import Result
 from optsum.corpus.given import AnyColumns, AnyTopics, each_with_vectors, topic_given, with_columns, with_vectors
 from optsum.corpus.topic import Topic, topic_of
-from optsum.corpus.vectors.arrays import Embed
+from optsum.corpus.vectors import Embed
 from optsum.options.keywords import Keywords, SolveKeywords
 from optsum.options.options import Options, resolve
 from optsum.problem.problem import Problem
@@ -24,8 +24,6 @@ from optsum.running.warm import warm_up
 from optsum.system.clock import clock
 from optsum.system.notebook import Words
 from optsum.system.processes.signal_guard import postponing
-
-__all__ = ["search_part", "solve", "solve_all", "solve_topics"]
 
 
 @postponing()

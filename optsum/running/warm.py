@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from optsum.options.options import Options
     from optsum.system.compiling import Part
 
-__all__ = ["SAMPLE", "kernels_of", "refused", "unusable", "warm_up"]
-
 _SENTENCES: Final = ("the oracle reads all the references", "the summary reads the document", "the end is near")
 
 

@@ -15,8 +15,7 @@ from optsum.corpus.alternatives import text_of
 from optsum.corpus.topic import Topic
 from optsum.options.options import Options, resolve
 from optsum.report.figures.figure import Figure
-from optsum.report.significance import wilcoxon
-from optsum.report.statistics import mean_of
+from optsum.report.statistics import mean_of, wilcoxon
 from optsum.report.tables.table import Cell, Column, Table, number
 from optsum.running.one_problem import build, run_task
 from optsum.running.setup import Setup

@@ -26,8 +26,7 @@ from optsum.optima.pairs import PAIRS, Estimate
 from optsum.options.options import Options, resolve
 from optsum.registry import CHOOSER
 from optsum.report.figures.figure import Figure, Series
-from optsum.report.significance import ranks, wilcoxon
-from optsum.report.statistics import FEWEST, OVER_SEEDS, seeds_deviation
+from optsum.report.statistics import FEWEST, OVER_SEEDS, ranks, seeds_deviation, wilcoxon
 from optsum.report.tables.table import Table, counted, number
 from optsum.running.all_optima.oracle_sets import Oracles
 from optsum.running.all_optima.oracles import oracles_of

@@ -15,7 +15,7 @@ from pydantic import Field
 from optsum.contracts.result import Status
 from optsum.options.options import Options, resolve
 from optsum.report.figures.figure import Figure, Series, Style
-from optsum.report.significance import wilcoxon
+from optsum.report.statistics import wilcoxon
 from optsum.report.tables.table import Cell, Table, counted, number
 from optsum.running.each_topic import agreed
 from optsum.running.setup import Setup

@@ -7,8 +7,6 @@ from contextlib import contextmanager
 from threading import RLock
 from time import perf_counter
 
-__all__ = ["clock", "standing"]
-
 
 class _Stops:
     """How long the clock has stood in all, and since when it stands."""

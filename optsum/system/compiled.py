@@ -34,8 +34,6 @@ from optsum._version import __version__
 from optsum.system.clock import standing
 from optsum.system.plain import TooLongError, call_plainly, plain_of
 
-__all__ = ["Patience", "njit", "patience"]
-
 # A kernel asks Python for the class of each array and tuple that it returns; Ctrl-C raised there becomes another
 # error, or a crash. A cache in C answers without running Python, where no signal is heard, but for the first time.
 if hasattr(serialize, "_numba_unpickle"):

@@ -13,8 +13,6 @@ from typing import Any, Final, TypeAlias
 
 from optsum.system.compiled import patience
 
-__all__ = ["Part", "collected", "compile_at_once", "compiles", "on_first_compilation", "parts_with"]
-
 Part: TypeAlias = Callable[[], object]
 """A function without arguments that calls kernels, so that they are there."""
 

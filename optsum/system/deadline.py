@@ -9,8 +9,6 @@ from typing import Final, Literal, TypeVar
 
 from optsum.system.clock import clock
 
-__all__ = ["NEVER", "Deadline", "TimeOver"]
-
 Item = TypeVar("Item")
 
 _BETWEEN_LOOKS: Final = 256

@@ -13,8 +13,6 @@ from typing import Final, TypeAlias, TypeVar
 
 from optsum.errors import visible
 
-__all__ = ["Words", "facts", "kept_words", "marked_text", "tracked"]
-
 Words: TypeAlias = str | Sequence[str]
 """A sentence, as text or as tokens."""
 

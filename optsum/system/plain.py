@@ -18,8 +18,6 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from numba.core.registry import CPUDispatcher
 
-__all__ = ["TooLongError", "call_plainly", "plain_of", "stands_for"]
-
 Function: TypeAlias = Callable[..., Any]
 
 _LOOK: Final = ast.parse("if _optsum_now() > _optsum_patience.until: _optsum_patience.look()").body

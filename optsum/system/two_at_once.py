@@ -22,8 +22,6 @@ from optsum.system.compiled import patience
 from optsum.system.compiling import Part, on_first_compilation, parts_with
 from optsum.system.processes.children import end_with, python
 
-__all__ = ["compile_parts"]
-
 
 def compile_parts(parts: Sequence[Part], done: Callable[[], object] = lambda: None) -> None:
     """Run functions that call kernels (`optsum.system.compiling.collected`).

@@ -11,7 +11,7 @@ from optsum.contracts.result import Termination
 from optsum.contracts.run import Limits
 from optsum.errors import OptionError
 from optsum.problem.problem import Capability, Problem, Selection, require
-from optsum.program.wcnf import wcnf_of
+from optsum.program.cover import wcnf_of
 from optsum.system.deadline import Deadline
 from optsum.system.processes.in_thread import run_in_thread
 

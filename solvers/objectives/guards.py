@@ -3,21 +3,48 @@
 A ratio over nothing is 0, whatever its numerator; a program for a value of the ratio would not know that. A *guard* is
 a feature that every unit feeds which adds to a total, with the gains M, M, ... for the first k copies and k M taken off
 the base: selections with a total of at least 1 keep their value, all others lose M at least.
+
+Minimum lengths become rows where a table of every length would be too large: the engine's knapsack tables have a cell
+for each unit and length, and keep a minimum only if no length is rounded.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from optsum.coverage.instance import Combination, Coverage, IntArray
+from optsum.coverage.instance import Combination, Coverage, IntArray, Row
 from optsum.errors import UnsupportedError
 from optsum.program.tangent import one_varies
 
-from ..engine.program import Program, first_gains, program_of, with_feature
+from ..engine.program import LONGEST, Program, first_gains, program_of, sides_of, with_feature
+
+_CELLS: Final = 1_000_000
+"""Units times lengths up to which tables have every length: beyond, rows are quicker, and the engines hold few more."""
+
+
+def with_minimum_row(instance: Coverage) -> Coverage:
+    """Return an instance of the same selections and values whose minimum length is a row, if it has to be one.
+
+    Parameters
+    ----------
+    instance : Coverage
+        To be maximized.
+    """
+    longest = min(instance.max_length, int(instance.lengths.sum()))
+    if instance.min_length <= 0 or (instance.size + 1) * (longest + 1) <= _CELLS:
+        return instance
+    units = np.flatnonzero(instance.lengths)
+    row = Row(
+        tuple(units.tolist()), tuple(instance.lengths[units].tolist()), instance.min_length, None, "minimum length"
+    )
+    if any(limit >= LONGEST for _, _, limit, _ in sides_of([row])):
+        return instance
+    return replace(instance, min_length=0, rows=(*instance.rows, row))
 
 
 def servable(instance: Coverage) -> str:

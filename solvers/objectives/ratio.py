@@ -27,8 +27,6 @@ from ..engine.program import Program, program_of, spread
 from .guards import guarded
 from .meter import Meter, all_of, least
 
-__all__ = ["Findings", "fits", "solve_ratio"]
-
 _LARGEST = 2**54
 """Programs may reach this."""
 

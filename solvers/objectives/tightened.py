@@ -23,8 +23,6 @@ from optsum.system.deadline import Deadline
 
 from .whole_text import is_whole_text
 
-__all__ = ["merged", "tightened", "tightened_by"]
-
 _WHOLE: Final = 64
 """Weights are multiples of its reciprocal."""
 

@@ -36,8 +36,6 @@ from optsum.system.deadline import Deadline
 
 from .ratio import Best, Findings
 
-__all__ = ["LengthTable", "is_whole_text", "solve_whole_text"]
-
 _CELLS: Final = 80_000_000
 """Cells that a table may have, of four bytes."""
 

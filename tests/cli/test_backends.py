@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from optsum.solvers.backends import cpsat
-from optsum.solvers.backends.cplex import CPLEX
+from optsum.solvers.backends.through_pyomo import CPLEX
 from optsum.solvers.milp import Milp, backend_of
 from spoken import spoken
 

@@ -16,7 +16,7 @@ import pytest
 import optsum
 from optsum.options import keywords
 from optsum.options.options import Options, ScoreOptions
-from optsum.options.values.own import OwnOptions
+from optsum.options.values import OwnOptions
 
 HOME = Path(keywords.__file__)
 OTHER = {
@@ -40,7 +40,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal, TypedDict
 
 from optsum.metrics.metric import Metric
-from optsum.options.values.own import Scalar
+from optsum.options.values import Scalar
 
 __all__ = ["Keywords", "ScoreKeywords", "SolveKeywords"]
 '''

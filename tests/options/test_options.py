@@ -9,10 +9,10 @@ import pytest
 
 from optsum.cli import main
 from optsum.errors import OptionError, UnknownNameError
-from optsum.options.files.schema import described, schema
-from optsum.options.files.toml import toml_of
 from optsum.options.options import Options, ScoreOptions, read_config, resolve, resolve_score
 from optsum.options.presets import PRESETS
+from optsum.options.schema import described, schema
+from optsum.options.toml import toml_of
 
 
 @pytest.fixture

@@ -12,13 +12,9 @@ from importlib.resources import files
 from typing import Any, Final, TypeAlias
 
 from optsum.chunks.parse import Parse
-from optsum.chunks.rules.patterns import NamePattern, Pattern
-from optsum.chunks.rules.reattach import STEPS, TreeStep
-from optsum.chunks.rules.rules import Action, ChunkRule, Rules
+from optsum.chunks.rules.rules import STEPS, Action, ChunkRule, NamePattern, Pattern, Rules, TreeStep
 from optsum.errors import InputError, OptsumError, UnknownNameError, unknown_name
 from optsum.system.files import PathLike, parse_toml, read_text
-
-__all__ = ["SCHEMES", "load_rules", "parse_rules", "rules_for"]
 
 _UD: Final = """
 acl advcl advmod amod appos aux case cc ccomp clf compound conj cop csubj dep det discourse dislocated expl fixed flat

@@ -1,16 +1,333 @@
-"""Chunk rules: what becomes of each word of a dependency tree."""
+"""Chunk rules: patterns of words, steps that move words before the tree is cut, and what becomes of each word."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from types import MappingProxyType
+from typing import Any, Final, Protocol
 
 from optsum.chunks.parse import Parse
-from optsum.chunks.rules.patterns import NamePattern, Pattern
-from optsum.chunks.rules.reattach import TreeStep
 from optsum.chunks.working import WorkingTree
 
-__all__ = ["Action", "ChunkRule", "Rules"]
+
+@dataclass(frozen=True, slots=True)
+class NamePattern:
+    """A list of names with signs, as it stands in a file of rules.
+
+    ``obl`` is that name alone, ``obl:*`` itself and every subtype, ``*`` any name, ``!obl`` not that one. A name
+    matches if one without "!" fits, or there are only such with "!", and none with "!" fits.
+    """
+
+    wanted: frozenset[str]
+    refused: frozenset[str]
+    _plain: bool = field(init=False, repr=False, compare=False)  # only names without signs: no need to look for them
+
+    def __post_init__(self) -> None:
+        plain = bool(self.wanted) and not self.refused and not any("*" in name for name in self.wanted)
+        object.__setattr__(self, "_plain", plain)
+
+    @classmethod
+    def of(cls, names: tuple[str, ...]) -> NamePattern:
+        """Return the list from its text."""
+        return cls(
+            frozenset(name for name in names if not name.startswith("!")),
+            frozenset(name[1:] for name in names if name.startswith("!")),
+        )
+
+    def match(self, name: str) -> bool:
+        """Return whether a name is meant."""
+        if self._plain:
+            return name in self.wanted
+        return (not self.wanted or _among(name, self.wanted)) and not _among(name, self.refused)
+
+    def match_any(self, names: list[str]) -> bool:
+        """Return whether one of the names is wanted and none is refused."""
+        wanted = not self.wanted or any(_among(name, self.wanted) for name in names)
+        return wanted and not any(_among(name, self.refused) for name in names)
+
+
+def _among(name: str, names: frozenset[str]) -> bool:
+    return bool(names) and (name in names or "*" in names or f"{name.partition(':')[0]}:*" in names)
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """A word's required features; whatever is None may be anything.
+
+    Attributes
+    ----------
+    relation, upos, xpos, lemma, form, feats : NamePattern or None
+        Lemma and form are compared in lower case; a feature is written ``PronType=Rel``.
+    head, child, sibling : Pattern or None
+        What the head, some child, and some other child of the head must be like.
+    no_child, no_sibling : Pattern or None
+        What no child, and no other child of the head may be like.
+    takes : mapping of str to NamePattern, or None
+        Prepositions by the lemma of the head (``depend``: ``on``): one of them must be a ``case`` child of the word (of
+        a verb, a ``mark`` that is a preposition: *to convening*), or the word itself if it has none. A key of two words
+        (``come up``) wants a child of the head beside it.
+    hyphen : bool
+        Whether the word must be joined to its head by a hyphen, without blanks.
+    side : str or None
+        "left" or "right": where the word must stand, seen from its head.
+    """
+
+    relation: NamePattern | None = None
+    upos: NamePattern | None = None
+    xpos: NamePattern | None = None
+    lemma: NamePattern | None = None
+    form: NamePattern | None = None
+    feats: NamePattern | None = None
+    head: Pattern | None = None
+    child: Pattern | None = None
+    no_child: Pattern | None = None
+    sibling: Pattern | None = None
+    no_sibling: Pattern | None = None
+    takes: Mapping[str, NamePattern] | None = field(default=None, hash=False)
+    hyphen: bool = False
+    side: str | None = None
+
+    def match(self, tree: WorkingTree, word: int) -> bool:
+        """Return whether a word of a tree is like that."""
+        return self._is(tree, word) and self._stands(tree, word)
+
+    def _is(self, tree: WorkingTree, word: int) -> bool:
+        token = tree.parse.tokens[word]
+        return not (
+            (self.relation is not None and not self.relation.match(tree.relation[word]))
+            or (self.upos is not None and not self.upos.match(token.upos))
+            or (self.xpos is not None and not self.xpos.match(token.xpos))
+            or (self.lemma is not None and not self.lemma.match(tree.lemma(word)))
+            or (self.form is not None and not self.form.match(token.form.lower()))
+            or (self.feats is not None and not self.feats.match_any(_values(token.feats)))
+        )
+
+    def _stands(self, tree: WorkingTree, word: int) -> bool:
+        """Return whether the words around it are as they must be."""
+        head = tree.head[word]
+        if self.child is not None and not any(self.child.match(tree, each) for each in tree.children(word)):
+            return False
+        if self.no_child is not None and any(self.no_child.match(tree, each) for each in tree.children(word)):
+            return False
+        if head == -1:
+            return not (self.head or self.sibling or self.takes or self.hyphen or self.side)
+        if self.side is not None and (self.side == "left") != (word < head):
+            return False
+        others = [each for each in tree.children(head) if each != word]
+        return not (
+            (self.head is not None and not self.head.match(tree, head))
+            or (self.sibling is not None and not any(self.sibling.match(tree, each) for each in others))
+            or (self.no_sibling is not None and any(self.no_sibling.match(tree, each) for each in others))
+            or (self.takes is not None and not _takes(self.takes, tree, word, head))
+            or (self.hyphen and not _hyphenated(tree, word, head))
+        )
+
+
+def _values(feats: Mapping[str, str]) -> list[str]:
+    """Return ``name=value`` for each value of each feature: ``PronType=Int,Rel`` has two."""
+    return [f"{name}={value}" for name, values in feats.items() for value in values.split(",")]
+
+
+def _takes(table: Mapping[str, NamePattern], tree: WorkingTree, word: int, head: int) -> bool:
+    cases = [tree.lemma(each) for each in tree.children(word) if _is_preposition(tree, each)] or [tree.lemma(word)]
+    verb = tree.lemma(head)
+    for key in [verb, *(f"{verb} {tree.lemma(each)}" for each in tree.children(head))]:
+        if key in table and any(table[key].match(case) for case in cases):
+            return True
+    return False
+
+
+def _is_preposition(tree: WorkingTree, word: int) -> bool:
+    """Return whether a word is a preposition of its head: of a verb, a ``mark`` other than the *to* of infinitives."""
+    return tree.relation[word] == "case" or (
+        tree.relation[word] == "mark" and tree.parse.tokens[word].upos in {"ADP", "SCONJ"}
+    )
+
+
+def _hyphenated(tree: WorkingTree, word: int, head: int) -> bool:
+    first, last = sorted((word, head))
+    tokens = tree.parse.tokens
+    between = tree.parse.text[tokens[first].end : tokens[last].start]
+    return any(sign in between for sign in "-‐‑–") and not any(sign.isspace() for sign in between)
+
+
+class TreeStep(Protocol):
+    """One step; its fields are lists of relations, other than said."""
+
+    def apply(self, tree: WorkingTree) -> None:
+        """Move the words that it is about."""
+
+
+def _with(tree: WorkingTree, word: int, relation: NamePattern) -> list[int]:
+    """Return the children of a word that have the relation."""
+    return [each for each in tree.children(word) if relation.match(tree.relation[each])]
+
+
+@dataclass(frozen=True)
+class Preconjunction:
+    """Of "both A and B" or "either A or B" the first word moves from A to the last conjunct."""
+
+    relation: NamePattern
+    conjunct: NamePattern
+
+    def apply(self, tree: WorkingTree) -> None:
+        """Move them."""
+        for word in tree.words:
+            if tree.head[word] != -1 and self.relation.match(tree.relation[word]):
+                conjuncts = _with(tree, tree.head[word], self.conjunct)
+                if conjuncts:
+                    tree.attach(word, conjuncts[-1])
+
+
+@dataclass(frozen=True)
+class Chain:
+    """A chain A -> B -> C of conjuncts, for "A, B and C": all move to A, as far as the first with a coordinator."""
+
+    conjunct: NamePattern
+    coordinator: NamePattern
+
+    def apply(self, tree: WorkingTree) -> None:
+        """Move them."""
+        for word in tree.words:
+            for last in _with(tree, word, self.conjunct):
+                here = last
+                while not _with(tree, here, self.coordinator):
+                    behind = [each for each in _with(tree, here, self.conjunct) if each > here]
+                    if not behind:
+                        break
+                    here = behind[0]
+                    tree.attach(here, word)
+
+
+@dataclass(frozen=True)
+class Coordinator:
+    """A coordinator that hangs on the conjunct in front of it moves to the one behind it."""
+
+    relation: NamePattern
+    conjunct: NamePattern
+
+    def apply(self, tree: WorkingTree) -> None:
+        """Move them."""
+        for word in tree.words:
+            head = tree.head[word]
+            if head != -1 and head < word and self.relation.match(tree.relation[word]):
+                behind = [each for each in _with(tree, head, self.conjunct) if each > word]
+                if behind:
+                    tree.attach(word, behind[0])
+
+
+@dataclass(frozen=True)
+class MiddleConjunct:
+    """Of "A, B and C" B, which has no coordinator, moves from A to C, the last that has one.
+
+    "A and C" is then left when B is dropped, and "A, B" never.
+    """
+
+    conjunct: NamePattern
+    coordinator: NamePattern
+
+    def apply(self, tree: WorkingTree) -> None:
+        """Move them."""
+        for word in tree.words:
+            conjuncts = _with(tree, word, self.conjunct)
+            joined = [each for each in conjuncts if _with(tree, each, self.coordinator)]
+            for each in conjuncts:
+                if joined and each < joined[-1] and each not in joined:
+                    tree.attach(each, joined[-1])
+
+
+@dataclass(frozen=True)
+class Attribution:
+    """Of "X, he said", if X is a clause of "said", X takes its place, and "he said" becomes an aside of X.
+
+    The clause stands in front of the verb and of the verb's other dependents, but for those named by `along`, which go
+    with X. It ends in punctuation, and no subordinator opens it.
+
+    Attributes
+    ----------
+    clause, along, subordinator : NamePattern
+    becomes : str
+        The relation of "said" to X.
+    """
+
+    clause: NamePattern
+    along: NamePattern
+    subordinator: NamePattern
+    becomes: str
+
+    def apply(self, tree: WorkingTree) -> None:
+        """Move them."""
+        for word in tree.words:
+            verb = tree.head[word]
+            if verb == -1 or not self.clause.match(tree.relation[word]):
+                continue
+            inside = tree.below(word)
+            movable = _with(tree, verb, self.along)
+            outside = tree.below(verb) - inside - {each for one in movable for each in tree.below(one)}
+            opened = _with(tree, word, self.subordinator)
+            if min(outside) < max(inside) or opened or not _breaks(tree, max(inside)):
+                continue
+            above, relation = tree.head[verb], tree.relation[verb]
+            tree.attach(word, above, relation)
+            tree.attach(verb, word, self.becomes)
+            for each in movable:
+                if each < word:
+                    tree.attach(each, word)
+
+
+def _breaks(tree: WorkingTree, word: int) -> bool:
+    """Return whether punctuation other than a hyphen follows a word."""
+    tokens = tree.parse.tokens
+    return word + 1 < len(tokens) and word + 1 not in tree.words and tokens[word + 1].form not in {"-", "(", "["}
+
+
+@dataclass(frozen=True)
+class Degree:
+    """Of "hated him enough to leave", "ran so fast that he fell" the clause moves from the verb to the adverb.
+
+    Attributes
+    ----------
+    clause, adverb : NamePattern
+    markers : mapping of str to tuple of str
+        Lemma of the adverb -> lemmas of words that open the clause. The adverb depends on what the clause does, or on
+        a dependent of that, and stands in front of the clause.
+    """
+
+    clause: NamePattern
+    adverb: NamePattern
+    markers: Mapping[str, tuple[str, ...]] = field(hash=False)
+
+    def apply(self, tree: WorkingTree) -> None:
+        """Move them."""
+        for word in tree.words:
+            head = tree.head[word]
+            if head == -1 or not self.clause.match(tree.relation[word]):
+                continue
+            opening = {tree.lemma(each) for each in tree.children(word)}
+            near = [each for each in tree.children(head) if each != word]
+            for adverb in [*near, *(below for each in near for below in tree.children(each))]:
+                if (
+                    adverb < word
+                    and self.adverb.match(tree.relation[adverb])
+                    and opening.intersection(self.markers.get(tree.lemma(adverb), ()))
+                ):
+                    tree.attach(word, adverb)
+                    break
+
+
+STEPS: Final[Mapping[str, type[Any]]] = MappingProxyType(
+    {
+        "preconjunction": Preconjunction,
+        "chain": Chain,
+        "coordinator": Coordinator,
+        "middle-conjunct": MiddleConjunct,
+        "attribution": Attribution,
+        "degree": Degree,
+    }
+)
+"""Name in a file of rules -> class; the fields are what the file sets."""
 
 
 class Action(Enum):

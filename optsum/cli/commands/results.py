@@ -11,8 +11,20 @@ from typing import Annotated, Any
 import typer
 
 from optsum.cli.exits import DONE, FAILED, INTERRUPTED, put, tell
-from optsum.cli.flags import Config, CsvSafe, Flags, Format, Output, Overwrite, existing
-from optsum.cli.topics import Limit, Map, Topics, count_topics, open_topics
+from optsum.cli.flags import (
+    Config,
+    CsvSafe,
+    Flags,
+    Format,
+    Limit,
+    Map,
+    Output,
+    Overwrite,
+    Topics,
+    count_topics,
+    existing,
+    open_topics,
+)
 from optsum.options.options import ScoreOptions, resolve_score
 from optsum.report.messages import bar, count_lines
 from optsum.report.tables.formats import table_format

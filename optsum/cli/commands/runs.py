@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from optsum.cli.exits import DONE, FAILED, INTERRUPTED, put, tell
-from optsum.cli.flags import CsvSafe, Flags, Overwrite, existing
-from optsum.cli.topics import Limit
+from optsum.cli.flags import CsvSafe, Flags, Limit, Overwrite, existing
 from optsum.options.options import OF_WORKERS, Options
 from optsum.report.messages import bar, duration
 

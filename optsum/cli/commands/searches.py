@@ -11,8 +11,21 @@ from typing import Annotated, Any
 import typer
 
 from optsum.cli.exits import DONE, FAILED, put, tell
-from optsum.cli.flags import Config, Details, Files, Flags, Format, NearFlags, Plot, Start, output_or_pipe
-from optsum.cli.topics import Limit, Map, Topics, open_topics
+from optsum.cli.flags import (
+    Config,
+    Details,
+    Files,
+    Flags,
+    Format,
+    Limit,
+    Map,
+    NearFlags,
+    Plot,
+    Start,
+    Topics,
+    open_topics,
+    output_or_pipe,
+)
 from optsum.contracts.frontier import Frontier
 from optsum.errors import OptionError
 from optsum.options.options import OF_SEARCHES, Options, resolve

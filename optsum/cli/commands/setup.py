@@ -12,8 +12,8 @@ import typer
 from optsum.cli.exits import DONE, put
 from optsum.cli.flags import Config, Flags, command
 from optsum.errors import OptionError, unknown_name
-from optsum.options.files.toml import toml_of
 from optsum.options.options import Options, resolve
+from optsum.options.toml import toml_of
 from optsum.registry import CHOOSER, STRATEGIES
 from optsum.report.messages import bar
 
@@ -35,7 +35,7 @@ def subcommand(name: str) -> tuple[Callable[..., int], str]:
 
 def _show(options: Annotated[dict[str, Any], Flags(Options)], config: Config = None) -> int:
     """Defaults, preset, file and flags are merged as for optsum solve; what is impossible is refused."""
-    from optsum.options.files.schema import described
+    from optsum.options.schema import described
 
     resolved = resolve(options, config=config)
     fields = type(resolved).model_fields
@@ -45,7 +45,7 @@ def _show(options: Annotated[dict[str, Any], Flags(Options)], config: Config = N
 
 def _schema() -> int:
     """Editors check a file against it; names may have underscores for hyphens."""
-    from optsum.options.files.schema import schema
+    from optsum.options.schema import schema
 
     put(json.dumps(schema(), indent=2, ensure_ascii=False))
     return DONE

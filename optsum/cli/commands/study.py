@@ -15,8 +15,24 @@ import typer
 from pydantic import BaseModel, create_model
 
 from optsum.cli.exits import DONE, FAILED, INTERRUPTED, tell
-from optsum.cli.flags import Config, CsvSafe, Flags, Format, Output, Overwrite, Plot, Resume, command, existing
-from optsum.cli.topics import Limit, Map, ReadingFlags, Topics, count_topics, open_topics
+from optsum.cli.flags import (
+    Config,
+    CsvSafe,
+    Flags,
+    Format,
+    Limit,
+    Map,
+    Output,
+    Overwrite,
+    Plot,
+    ReadingFlags,
+    Resume,
+    Topics,
+    command,
+    count_topics,
+    existing,
+    open_topics,
+)
 from optsum.corpus.rows.writer import Row, RowWriter
 from optsum.corpus.topic import Topic
 from optsum.errors import OptionError

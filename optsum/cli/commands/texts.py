@@ -15,8 +15,21 @@ from optsum.chunks.parse import Parse
 from optsum.chunks.rules.files import load_rules
 from optsum.chunks.tree import PROFILES, chunk_tree
 from optsum.cli.exits import DONE, FAILED, INTERRUPTED, put, tell
-from optsum.cli.flags import Config, CsvSafe, Flags, Output, Overwrite, existing, output_or_pipe
-from optsum.cli.topics import Limit, Map, ReadingFlags, Topics, count_topics, open_topics
+from optsum.cli.flags import (
+    Config,
+    CsvSafe,
+    Flags,
+    Limit,
+    Map,
+    Output,
+    Overwrite,
+    ReadingFlags,
+    Topics,
+    count_topics,
+    existing,
+    open_topics,
+    output_or_pipe,
+)
 from optsum.corpus.alignment import align
 from optsum.corpus.topic import BadTopic, Reading, Topic, reading_of, topic_to_json
 from optsum.corpus.topics import topics_read

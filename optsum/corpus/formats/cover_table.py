@@ -22,8 +22,6 @@ from collections.abc import Iterator
 from optsum.corpus.topic import Topic, as_topic
 from optsum.errors import InputError
 
-__all__ = ["is_cover_table", "parse_cover_table"]
-
 _SIGNS = {"⊔", "∪", "∨", "|", "or", "OR"}
 _HEADING = re.compile(r"^\W*sentence\s+id\b", re.IGNORECASE)
 _BARE = re.compile(r"[^\s{,]+(?:\s*,\s*[^\s{,]*)*")

@@ -10,8 +10,6 @@ from typing import Any, Final
 from optsum.corpus.formats.lines import Line, broken_off
 from optsum.errors import InputError
 
-__all__ = ["PREFIX", "folder_records", "hub_records", "is_dataset_folder"]
-
 PREFIX: Final = "hf:"
 _WANTED: Final = "pip install 'optsum[hf]'"
 

@@ -14,8 +14,6 @@ from optsum.corpus.rows.store import is_run, stored_rows
 from optsum.errors import InputError
 from optsum.system.files import PathLike
 
-__all__ = ["read_rows"]
-
 
 def read_rows(path: PathLike) -> Iterator[dict[str, Any]]:
     """Open a file of rows and iterate over them.

@@ -22,8 +22,7 @@ from typing import IO, Any, TypeAlias, cast
 
 from optsum.corpus.formats.hf_datasets import is_dataset_folder
 from optsum.corpus.formats.tables import CSV_SAFE, JSON_COLUMNS, is_run, quoted
-from optsum.corpus.rows.formats import RowFormat, format_of
-from optsum.corpus.rows.json_text import to_ascii, to_bytes
+from optsum.corpus.rows.formats import RowFormat, format_of, to_ascii, to_bytes
 from optsum.corpus.rows.reading import read_rows
 from optsum.errors import OptionError, visible
 from optsum.system.files import (

@@ -31,12 +31,12 @@ from optsum.errors import InputError, OptionError, OptsumError, visible
 from optsum.metrics.metric import Metric
 from optsum.metrics.names import parse_metric
 from optsum.metrics.ngrams import NGrams, SkipBigrams
-from optsum.options.files.toml import sentence_of
 from optsum.options.options import OF_SEARCHES, Options
+from optsum.options.toml import sentence_of
 from optsum.problem.formulation import Formulation
 from optsum.problem.spec import Spec
 from optsum.registry import FORMULATIONS, QUICK, STRATEGIES
-from optsum.report.ratios import claims, ratio_to_best
+from optsum.report.statistics import claims, ratio_to_best
 from optsum.report.tables.results import headline, longest_said
 from optsum.report.tables.table import counted, number, seconds
 from optsum.running.setup import Setup, setup_of
@@ -73,7 +73,7 @@ class Setting:
     metric : str or None
         None for a formulation that has none.
     options : Options or None
-        Where the rows have them (`optsum.running.all_optima.details`); those of the search are the defaults.
+        Where the rows have them (`optsum.running.all_optima.oracles`); those of the search are the defaults.
     said : tuple of (name, value)
         What else rows say of the problem themselves: options that a grid varies, the file of the topics.
     """
@@ -367,7 +367,7 @@ class PageProblem:
     bound : float or None
         The best that is proven, where the optimum is not known.
     text, optima : dict or None
-        What the page shows of them (`optsum.report.page.write`, `optsum.running.all_optima.details`).
+        What the page shows of them (`optsum.report.page.write`, `optsum.running.all_optima.oracles`).
     sentences, words : int or None
         Of the documents.
     """

@@ -13,15 +13,12 @@ from optsum.corpus.topic import Topic
 from optsum.errors import OptsumError
 from optsum.options.options import Options
 from optsum.registry import PROVER
-from optsum.running.all_optima.details import carrying, details_of
 from optsum.running.all_optima.oracle_sets import Oracles
-from optsum.running.all_optima.oracles import oracles_of
+from optsum.running.all_optima.oracles import carrying, details_of, oracles_of
 from optsum.running.results import unsolved
 from optsum.running.setup import Setup, setup_of
 from optsum.running.warm import refused, warm_up
 from optsum.system.clock import clock
-
-__all__ = ["detailed"]
 
 SolvePart: TypeAlias = Callable[[Topic], list[Result]]
 """As for `optsum.running.each_topic.each_topic`."""

@@ -19,8 +19,6 @@ from optsum.problem.problem import Problem
 from optsum.running.all_optima import families
 from optsum.system.notebook import facts, marked_text
 
-__all__ = ["Oracles"]
-
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Oracles(Optima):

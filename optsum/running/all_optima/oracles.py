@@ -12,19 +12,18 @@ from typing import Any, Final, Unpack
 from optsum.contracts.enumeration import OptimaFields
 from optsum.contracts.result import Result, Status, Termination
 from optsum.corpus.given import AnyColumns, AnyTopics, topic_given
-from optsum.corpus.topic import Topic
+from optsum.corpus.topic import Topic, topic_to_json
 from optsum.coverage.instance import Sense
-from optsum.errors import UnsupportedError
+from optsum.errors import OptsumError, UnsupportedError
 from optsum.optima.diagram import Diagram
 from optsum.optima.nearness import Nearness
 from optsum.optima.optima import Optima, UnitNames
 from optsum.options.keywords import Keywords
-from optsum.options.options import Options, check_solver_is_used, resolve
+from optsum.options.options import OF_WORKERS, Options, check_solver_is_used, resolve
 from optsum.problem.formulation import Task
 from optsum.problem.problem import Problem
 from optsum.registry import STRATEGIES
 from optsum.running.all_optima import families
-from optsum.running.all_optima.details import carrying, details_of
 from optsum.running.all_optima.oracle_sets import Oracles
 from optsum.running.best_reference import best_result, each_reference, for_each_reference, reaches, shares, union_of
 from optsum.running.each_topic import attempt, charged, each_topic, single_problem
@@ -44,7 +43,52 @@ NEAR_S: Final = 10.0
 _NEAR_BYTES: Final = 400_000_000
 """Memory for it: a million nodes of a diagram."""
 
-__all__ = ["NEAR_S", "enumerate_optima", "enumerate_topics", "oracles_of", "resolve_enumeration"]
+_NO_MATTER: Final = {"preset", "seed", *OF_WORKERS}
+
+
+def carrying(result: Result, details: Mapping[str, Any]) -> Result:
+    """Return a result whose row has these details."""
+    return result.changed(extra={**result.extra, "details": details})
+
+
+def details_of(part: Topic, setup: Setup, optima: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Return the details of a problem, as a row has them.
+
+    Parameters
+    ----------
+    part : Topic
+        As it was searched: with the references that count.
+    optima : mapping, optional
+        Its optima, as the page shows them (`optsum.running.all_optima.detailed`).
+
+    Returns
+    -------
+    dict
+        ``options`` that are not the defaults; ``documents``, ``references`` and perhaps ``cover`` as in a topic;
+        ``parts``, for sentences that are not chosen as a whole: where each part begins, and which it is; ``optima``
+        as they are given.
+    """
+    options = setup.options.model_dump(mode="json", exclude_defaults=True, exclude=_NO_MATTER)
+    text = topic_to_json(part)
+    found: dict[str, Any] = {"options": options}
+    found |= {name: text[name] for name in ("documents", "references", "cover", "lengths") if name in text}
+    if (ids := part.meta.get("sentence_ids")) is not None:
+        found["sentence_ids"] = ids
+    parts = _parts(part, setup)
+    if parts is not None:
+        found["parts"] = parts
+    if optima is not None:
+        found["optima"] = dict(optima)
+    return found
+
+
+def _parts(part: Topic, setup: Setup) -> list[list[tuple[int, int]]] | None:
+    if setup.formulation.whole_sentences:
+        return None
+    try:
+        return build(part, setup).parts()
+    except OptsumError:  # its row says why
+        return None
 
 
 def resolve_enumeration(
@@ -139,7 +183,7 @@ def enumerate_topics(
 ) -> Generator[list[Result], None, None]:
     """Enumerate the optima of topics one after another; yields the rows of each topic together.
 
-    `shape` is what `Oracles.to_result` takes; with `details` rows carry the text (`optsum.running.all_optima.details`).
+    `shape` is what `Oracles.to_result` takes; with `details` rows carry the text (`optsum.running.all_optima.oracles`).
     """
     setup = setup_of(options)
     shaped = partial(Oracles.to_result, seed=options.seed, **shape)

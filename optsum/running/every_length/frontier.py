@@ -43,8 +43,6 @@ from optsum.system.clock import clock
 from optsum.system.deadline import Deadline, TimeOver
 from optsum.system.processes.signal_guard import postponing
 
-__all__ = ["frontier", "frontier_topics", "resolve_frontier"]
-
 _BAND: Final = 16
 """Lengths whose bound is computed where a limit came first; those between have the bound of the next larger one."""
 

@@ -9,8 +9,6 @@ from typing import Final
 
 from optsum.errors import OptionError
 
-__all__ = ["Lengths"]
-
 _MOST: Final = 100_000
 _LONGEST: Final = 10**12
 

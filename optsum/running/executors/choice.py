@@ -29,8 +29,6 @@ from optsum.system.processes.children import SAFE_PATH, environment, has_one_thr
 if TYPE_CHECKING:
     from optsum.options.options import Options
 
-__all__ = ["AnyExecutor", "crew_of"]
-
 _LOG = logging.getLogger("optsum")
 
 _CONNECT_S: Final = 15.0

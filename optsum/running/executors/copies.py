@@ -24,8 +24,6 @@ from loky.backend.process import LokyProcess
 from optsum.running.executors.work import KEEPS_MEMORY
 from optsum.system.processes.children import has_one_thread
 
-__all__ = ["CONTEXT"]
-
 _MALLOPT: Final = {"MALLOC_TRIM_THRESHOLD_": -1, "MALLOC_MMAP_THRESHOLD_": -3}
 """What glibc calls that which a program reads from its environment only when it starts."""
 

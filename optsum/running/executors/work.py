@@ -19,8 +19,6 @@ from optsum.errors import show_tracebacks
 from optsum.system.processes.children import end_with
 from optsum.system.processes.signal_guard import is_postponed
 
-__all__ = ["is_interrupted"]
-
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
 

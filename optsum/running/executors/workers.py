@@ -20,8 +20,6 @@ from optsum.errors import ExecutorError
 from optsum.running.executors.choice import Crew
 from optsum.running.executors.work import Done, Job, is_interrupted, results_alone, work_on, worth_keeping
 
-__all__ = ["as_done", "in_order"]
-
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
 Work: TypeAlias = Callable[[Item], list[Result]]

@@ -13,7 +13,7 @@ from compressive_instances import Draw, draw
 from optsum.formulations import compressive
 
 import optsum
-from optsum.corpus.vectors.arrays import vectors_of
+from optsum.corpus.vectors import vectors_of
 from optsum.errors import InputError
 
 _UNIT = 10_000

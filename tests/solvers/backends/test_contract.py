@@ -14,8 +14,8 @@ from threading import Timer
 from typing import Any
 
 import pytest
-from optsum.solvers.backends.cbc import CBC, Cbc
 from optsum.solvers.backends.pyomo import NEWER, OLDER, PyomoBackend, PyomoDeclaration, chosen_units
+from optsum.solvers.backends.through_pyomo import CBC, Cbc
 from optsum.solvers.milp import Milp, backend_of
 
 from optsum.contracts.backend import Backend, RawOutcome

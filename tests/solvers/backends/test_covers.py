@@ -20,7 +20,7 @@ from optsum.contracts.run import Limits
 from optsum.coverage.instance import Coverage, Sense
 from optsum.errors import BackendError, UnsupportedError
 from optsum.problem.coverage_problem import CoverageProblem
-from optsum.program.wcnf import wcnf_of, wcnf_text
+from optsum.program.cover import wcnf_of, wcnf_text
 
 BACKENDS: list[Backend] = [CpSat(), Rc2()]
 NAMES = [backend.name for backend in BACKENDS]

@@ -9,6 +9,8 @@ from optsum.registry import BACKENDS
 
 def test_without_scipy_it_is_refused_before_any_work(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("optsum.contracts.backend.find_spec", lambda name: object())
-    monkeypatch.setattr("optsum.solvers.backends.gurobi.find_spec", lambda name: None if name == "scipy" else object())
+    monkeypatch.setattr(
+        "optsum.solvers.backends.through_pyomo.find_spec", lambda name: None if name == "scipy" else object()
+    )
     found = BACKENDS.load("gurobi")().available()
     assert (found.usable, found.reason) == (False, "the package scipy is not installed")

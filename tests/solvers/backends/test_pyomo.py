@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from optsum.formulations.extractive import Extractive
-from optsum.solvers.backends.pyomo_highs import PyomoHighs
+from optsum.solvers.backends.through_pyomo import PyomoHighs
 from optsum.solvers.milp import backend_of
 
 from optsum.contracts.result import Status, Termination

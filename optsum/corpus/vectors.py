@@ -30,8 +30,6 @@ from optsum.errors import InputError
 from optsum.metrics.similarity import FloatArray, cosines
 from optsum.text.tokenizers import Sentence, raw_text
 
-__all__ = ["NAMES", "Embed", "Vectors", "embedded", "vectors_of"]
-
 IntArray: TypeAlias = NDArray[np.int64]
 
 Embed: TypeAlias = Callable[[list[str]], Any]

@@ -13,8 +13,6 @@ from pydantic_core import ErrorDetails
 from optsum.errors import OptionError, unknown_name
 from optsum.system.files import parse_toml, read_text
 
-__all__ = ["check_kinds", "read_table", "sentence_of", "toml_of"]
-
 
 def read_table(path: str | Path, known: Collection[str]) -> dict[str, Any]:
     """Read options by name; hyphens and underscores in names are the same.

@@ -14,8 +14,6 @@ from optsum.corpus.topic import Topic
 from optsum.errors import InputError
 from optsum.system.files import NPZ_ERRORS
 
-__all__ = ["digest_of_vectors", "read_vectors"]
-
 
 def read_vectors(topic: Topic, path: str) -> Topic:
     """Return a topic with its vectors, read from a file or folder.
@@ -31,7 +29,7 @@ def read_vectors(topic: Topic, path: str) -> Topic:
     InputError
         If there are none, or they do not fit the topic.
     """
-    from optsum.corpus.vectors.arrays import NAMES, vectors_of  # loads numpy
+    from optsum.corpus.vectors import NAMES, vectors_of  # loads numpy
 
     place = Path(path)
     if place.is_dir():

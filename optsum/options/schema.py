@@ -5,10 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from optsum.options.options import Options, ScoreOptions
-from optsum.options.values.other_names import ONLY_IN
-from optsum.options.values.own import OWN_OPTIONS_SCHEMA
-
-__all__ = ["described", "schema"]
+from optsum.options.values import ONLY_IN, OWN_OPTIONS_SCHEMA
 
 _NAMES: Final = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
 

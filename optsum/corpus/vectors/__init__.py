@@ -1,1 +1,0 @@
-"""Vectors of sentences and references, for metrics of similarity."""

@@ -1,1 +1,0 @@
-"""Options in files: read, written, and checked against what a file may hold."""

@@ -1,0 +1,292 @@
+"""Values that are no plain number or text: options that only a solver knows, side constraints, names of others."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+from optsum.corpus.topic import as_id
+from optsum.errors import InputError, OptionError, UnknownNameError
+from optsum.metrics.metric import Metric
+from optsum.metrics.names import official_name
+from optsum.plugins import place_of
+from optsum.problem.sides import Sides
+
+Cliques = dict[str, tuple[tuple[int, ...], ...]]
+
+
+def listed_numbers(value: Any) -> str:
+    """Return numbers of sentences as the text ``0,3``, from such a text or a list.
+
+    Raises
+    ------
+    ValueError
+        If it is none.
+    """
+    items = value.split(",") if isinstance(value, str) else value
+    if isinstance(items, int) and not isinstance(items, bool):
+        items = [items]
+    if not isinstance(items, Iterable):
+        raise ValueError("give numbers of sentences, such as 0,3")  # noqa: TRY004 - pydantic's way
+    texts = [str(item).strip() for item in items]
+    if not all(text.isascii() and text.isdigit() and len(text) < 10 for text in texts):
+        raise ValueError("give numbers of sentences, such as 0,3")
+    return ",".join(texts)
+
+
+def sides_of(options: Mapping[str, Any]) -> Sides:
+    """Return the side constraints that options ask for, by name.
+
+    Raises
+    ------
+    OptionError
+        If the file of exclusive sentences cannot be read.
+    """
+    return Sides(
+        max_sentences=options["max_sentences"],
+        max_characters=options["max_characters"],
+        per_document=options["per_document"],
+        require=_numbers(options["require"]),
+        forbid=_numbers(options["forbid"]),
+        exclusive=exclusive_of(options["exclusive"]),
+    )
+
+
+def _numbers(text: str | None) -> tuple[int, ...]:
+    return tuple(map(int, text.split(","))) if text else ()
+
+
+def exclusive_of(text: str | None) -> Fraction | Cliques | None:
+    """Return a similarity, exactly as it is written, or what a file says by topic; `OptionError` for neither."""
+    if text is None:
+        return None
+    try:
+        least = Fraction(0) if text.strip().lower().lstrip("+-") in {"nan", "inf", "infinity"} else Fraction(text)
+    except (ValueError, ZeroDivisionError):
+        return _read(text)
+    if not 0 < least <= 1:
+        raise OptionError(f"Sentences are exclusive from a similarity above 0, up to 1, on, not {text}.")
+    return least
+
+
+@lru_cache(maxsize=8)
+def _read(path: str) -> Cliques:
+    """Read JSON Lines: ``{"id": "t1", "exclusive": [[0, 4], [2, 3, 7]]}``."""
+    try:
+        lines = Path(path).read_text(encoding="utf-8-sig").splitlines()
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or "it is no text"
+        raise OptionError(f"The file of exclusive sentences {path!r} cannot be read: {why}.") from None
+    found: Cliques = {}
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            name, cliques = _entry(line, f"{path}:{number}")
+            if name in found:
+                raise OptionError(f"{path}:{number}: the topic {name!r} comes twice among the exclusive sentences.")
+            found[name] = cliques
+    return found
+
+
+def _entry(line: str, where: str) -> tuple[str, tuple[tuple[int, ...], ...]]:
+    try:
+        data = json.loads(line)
+        name = as_id(data["id"], "the id of a topic")
+        cliques = tuple(tuple(clique) for clique in data["exclusive"])
+    except (ValueError, TypeError, KeyError, RecursionError, InputError):
+        raise OptionError(
+            f'{where}: exclusive sentences are an object such as {{"id": "t1", "exclusive": [[0, 4]]}}.'
+        ) from None
+    return name, cliques
+
+
+ONLY_IN: Final = {
+    "strategies": "compare",
+    "exact": "compare",
+    "backends": "compare",
+    "seeds": "compare, study",
+    "exact_time_limit": "compare, study",
+    "threshold": "align",
+    "map": "--map",
+}
+"""Options of one command that are no field of a model, and the command."""
+
+_SAME: Final = {"random_state": "seed", "n_jobs": "workers"}
+"""As in scikit-learn."""
+
+_NEAR: Final = {
+    **_SAME,
+    "algorithm": "strategy",
+    "budget": "max_length",
+    "length_limit": "max_length",
+    "max_words": "max_length",
+    "method": "strategy",
+    "num_workers": "workers",
+    "processes": "workers",
+    "solver": "backend",
+    "timeout": "time_limit",
+    "rouge_type": "metric",
+    "rouge_types": "metric",
+}
+
+_ELSEWHERE: Final = {
+    "seeds": "optsum compare and the studies akhmetov, gap and hirao run what is random with several",
+    "exact_time_limit": "optsum compare and the studies akhmetov, gap and hirao prove beside what does not prove; here "
+    "the time limit is of every search",
+}
+"""Options of some commands only, and what these do."""
+
+_OTHER_VALUES: Final[Mapping[str, Mapping[str, str]]] = {
+    "measure": dict.fromkeys(("fmeasure", "f_measure", "f-measure", "f1-score", "f1_score", "f"), "f1"),
+    "length_unit": {
+        "word": "words",
+        "sentence": "sentences",
+        "character": "characters",
+        "chars": "characters",
+        "token": "tokens",
+    },
+    "best_by": dict.fromkeys(("fmeasure", "f_measure", "f-measure", "f1-score", "f1_score", "f"), "f1"),
+}
+"""Of these options; those of rouge-score and of people who write the singular."""
+
+
+def in_our_names(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return options as they are called here.
+
+    Raises
+    ------
+    OptionError
+        If one is given by two names.
+    """
+    found: dict[str, Any] = {}
+    for name, value in given.items():
+        ours = _SAME.get(name, name)
+        if ours in found or (ours != name and given.get(ours) is not None):
+            raise OptionError(f"The options {name} and {ours} are the same: give one of them.")
+        found[ours] = value
+    return found
+
+
+def our_value(option: str, given: object) -> object:
+    """Return what an option is given, as it is written here; of a metric given itself, where its class stands."""
+    if option != "metric":
+        return _OTHER_VALUES.get(option, {}).get(given, given) if isinstance(given, str) else given
+    if isinstance(given, Metric):
+        given = type(given) if given == type(given).read(given.form) else given.name
+    if isinstance(given, type) and issubclass(given, Metric):
+        return place_of(given)
+    return official_name(given) if isinstance(given, str) else given
+
+
+def our_name(name: str) -> UnknownNameError | None:
+    """Return what answers an option, or a flag, that other libraries call so; None for any other name."""
+    plain = name.lstrip("-").replace("-", "_")
+    if (why := _ELSEWHERE.get(plain)) is not None:
+        return UnknownNameError(f"there is no option {name!r} here: {why}")
+    ours = _NEAR.get(plain)
+    if ours is None:
+        return None
+    ours = f"--{ours.replace('_', '-')}" if name.startswith("-") else ours
+    return UnknownNameError(f"there is no option {name!r}; optsum calls it {ours}")
+
+
+Scalar: TypeAlias = bool | int | float | str
+
+OwnOptions: TypeAlias = tuple[tuple[str, Scalar], ...]
+"""Name and value, sorted by name: what can be compared and hashed."""
+
+OWN_OPTIONS_SCHEMA: Final[dict[str, Any]] = {
+    "type": "object",
+    "additionalProperties": {"type": ["boolean", "integer", "number", "string"]},
+}
+"""As a file has them: a table."""
+
+
+def own_options(given: Any) -> OwnOptions:
+    """Return options given as a mapping, as pairs, or as texts ``name=value``.
+
+    Raises
+    ------
+    ValueError
+        If it is none of them, a name comes twice, or a value is a list or a table.
+
+    Examples
+    --------
+    >>> own_options(["presolve=off", "mip_max_leaves=30"])
+    (('mip_max_leaves', 30), ('presolve', 'off'))
+    """
+    if isinstance(given, Mapping):
+        items: list[Any] = list(given.items())
+    elif isinstance(given, str) or not isinstance(given, Iterable):
+        raise ValueError("give it as name=value, or as a table of names and values")  # noqa: TRY004 - pydantic's way
+    else:
+        items = [_split(item) if isinstance(item, str) else item for item in given]
+    found: dict[str, Scalar] = {}
+    for item in items:
+        if not isinstance(item, tuple | list) or len(item) != 2 or not isinstance(item[0], str) or not item[0]:
+            raise ValueError("give it as name=value, or as a table of names and values")
+        name, value = item
+        if not isinstance(value, bool | int | float | str):
+            raise ValueError(f"the value of {name} should be a number, a text, true or false")  # noqa: TRY004
+        if name in found:
+            raise ValueError(f"{name} is given twice")
+        found[name] = value
+    return tuple(sorted(found.items()))
+
+
+def _split(text: str) -> tuple[str, Scalar]:
+    name, separator, value = text.partition("=")
+    if not separator or not name.strip():
+        raise ValueError(f"give it as name=value, not as {text!r}")
+    return name.strip(), _value(value.strip())
+
+
+def _value(text: str) -> Scalar:
+    if text.lower() in {"true", "false"}:
+        return text.lower() == "true"
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+LEAST_MEMORY: Final = 500_000_000
+"""Bytes without which a process is not ready for any topic: kernels and a solver are loaded."""
+
+_UNITS: Final = {
+    "": 1,
+    "k": 10**3,
+    "m": 10**6,
+    "g": 10**9,
+    "t": 10**12,
+    "ki": 2**10,
+    "mi": 2**20,
+    "gi": 2**30,
+    "ti": 2**40,
+}
+_SIZE: Final = re.compile(r"(\d{1,15}(?:\.\d{1,9})?)\s*([kmgt]?i?)b?", re.ASCII | re.IGNORECASE)
+
+
+def parse_size(text: str) -> int:
+    """Return a number of bytes.
+
+    Raises
+    ------
+    ValueError
+        If it is none.
+
+    Examples
+    --------
+    >>> parse_size("2GB"), parse_size("1.5 GiB")
+    (2000000000, 1610612736)
+    """
+    match = _SIZE.fullmatch(text.strip())
+    if match is None or match[2].lower() not in _UNITS:
+        raise ValueError("give a number and a unit, such as 2GB or 512MB")
+    return int(float(match[1]) * _UNITS[match[2].lower()])

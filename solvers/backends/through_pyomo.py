@@ -1,0 +1,405 @@
+"""CBC, GLPK, Gurobi, CPLEX, SCIP and HiGHS through Pyomo: what each declares, and what is special about it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from importlib.util import find_spec
+from math import ceil
+from re import findall
+from typing import Any, Final
+
+from optsum.contracts.backend import Availability, RawOutcome
+from optsum.contracts.declaration import BoundQuality, Ending, OptionNames, SizeLimit
+from optsum.contracts.run import Limits
+from optsum.errors import OptionError
+from optsum.problem.problem import Problem, Selection
+from optsum.program.highs import new_highs, run_heard
+from optsum.system.processes.supervised import ask, find_program
+
+from .highs import HIGHS, scheduler, set_options
+from .pyomo import NEWER, OLDER, PyomoBackend, PyomoDeclaration, hushed, make_stoppable
+
+PYOMO_HIGHS: Final = PyomoDeclaration(
+    factory="highs",
+    newer=True,
+    install=HIGHS.install,
+    licence=HIGHS.licence,
+    module="highspy",
+    names=OptionNames(time="time_limit", gap="rel_gap", threads="threads", seed="random_seed", nodes="mip_max_nodes"),
+    fixed={"abs_gap": 0.999},
+    bound_keepers=rf"mip_(rel|abs)_gap|{HIGHS.bound_keepers}",
+    # A node limit is a "solution limit" of HiGHS, of which this interface knows nothing.
+    statuses=NEWER,
+)
+
+
+_INTERRUPTED: Final = ("kInterrupt", "kHighsInterrupt")
+
+
+class _Heard:
+    """A native model that is run apart: otherwise Ctrl-C loses what it holds, and is an error of HiGHS since 1.16."""
+
+    def __init__(self, native: Any) -> None:
+        self._native = native
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._native, name)
+
+    def run(self) -> None:
+        """Run it; raise KeyboardInterrupt if it does not end soon after Ctrl-C."""
+        self._native.setOptionValue("log_to_console", False)  # Pyomo hears it no more once it has been left alone
+        if not run_heard(self._native, keeps=True):
+            raise KeyboardInterrupt
+
+    def getModelStatus(self) -> Any:  # noqa: N802 - theirs
+        """Return its status, where it was interrupted the one that Pyomo takes without a warning."""
+        from highspy import HighsModelStatus
+
+        status = self._native.getModelStatus()
+        return HighsModelStatus.kUnknown if status.name in _INTERRUPTED else status
+
+
+class PyomoHighs(PyomoBackend):
+    """HiGHS behind Pyomo's newer interface."""
+
+    name = "pyomo:highs"
+    about = "HiGHS through Pyomo, on the equations as the papers print them"
+    declaration = PYOMO_HIGHS
+
+    readable = True
+
+    def factory(self) -> Any:
+        """Return Pyomo's solver, whose HiGHS hears Ctrl-C in any version and keeps what it holds."""
+        solver = super().factory()
+        solve = solver._solve  # noqa: SLF001 - Pyomo has no other way to it
+
+        def solve_apart() -> Any:
+            native = solver._solver_model  # noqa: SLF001
+            solver._solver_model = _Heard(native)  # noqa: SLF001
+            try:
+                return solve()
+            finally:
+                solver._solver_model = native  # noqa: SLF001
+
+        solver._solve = solve_apart  # noqa: SLF001
+        return solver
+
+    def native(self, solver: Any, results: Any) -> tuple[str, str]:
+        """Say that it was interrupted, which Pyomo calls unknown."""
+        if solver._solver_model.getModelStatus().name in _INTERRUPTED:  # noqa: SLF001
+            return "interrupted", "interrupted"
+        return super().native(solver, results)
+
+    def check_options(self) -> None:
+        """Refuse unknown options, which Pyomo's interface ignores."""
+        set_options(new_highs(), self.options, self.name)
+
+    def solve(self, problem: Problem, limits: Limits, seed: int, start: Selection | None = None) -> RawOutcome:
+        """Solve, with as many threads as asked for."""
+        with scheduler(self.settings(limits, seed)["threads"]):
+            return super().solve(problem, limits, seed, start)
+
+
+SCIP: Final = PyomoDeclaration(
+    factory="scip_direct",
+    newer=True,
+    install="pip install pyscipopt",
+    licence="free (Apache 2.0)",
+    module="pyscipopt",
+    names=OptionNames(
+        time="time_limit",
+        gap="rel_gap",
+        threads="threads",
+        seed="randomization/randomseedshift",
+        nodes="limits/totalnodes",
+    ),
+    # The objective is an integer: a bound less than 1 away proves it. Ctrl-C is heard by Python.
+    fixed={"abs_gap": 0.999, "misc/catchctrlc": False},
+    bound_keepers=r"(limits|heuristics|branching|nodeselection|randomization|timing|display)/.*|presolving/max(rounds|restarts)",
+    statuses={
+        **dict.fromkeys(("optimal", "gaplimit"), Ending.OPTIMAL),
+        **dict.fromkeys(("infeasible", "inforunbd"), Ending.INFEASIBLE),
+        "timelimit": Ending.TIME,
+        **dict.fromkeys(("nodelimit", "totalnodelimit", "stallnodelimit"), Ending.NODES),
+        "memlimit": Ending.MEMORY,
+        **dict.fromkeys(("userinterrupt", "terminate"), Ending.INTERRUPTED),
+        **dict.fromkeys(("sollimit", "bestsollimit", "restartlimit", "primallimit", "duallimit"), Ending.LIMIT),
+        **dict.fromkeys(("unbounded", "unknown"), Ending.FAILED),
+    },
+    warm_start=True,
+)
+
+
+class Scip(PyomoBackend):
+    """SCIP behind Pyomo's newer interface."""
+
+    name = "scip"
+    about = "SCIP through Pyomo"
+    declaration = SCIP
+
+    def factory(self) -> Any:
+        """Return Pyomo's solver object, which Ctrl-C and SIGTERM stop."""
+        solver = super().factory()
+        make_stoppable(solver, lambda model: model.optimizeNogil(), _interrupt)
+        return solver
+
+    def check_options(self) -> None:
+        """Refuse what SCIP would refuse, without the lines that it writes past Python onto the standard error."""
+        if not self.options:
+            return
+        from pyscipopt import Model
+
+        trial = Model()
+        for option, value in self.options.items():
+            try:
+                with _silent():
+                    trial.setParam(option, value)
+            except Exception as error:  # its classes are many
+                why = str(error.args[0] if error.args else error).rstrip(".!")
+                raise OptionError(
+                    f"The backend {self.name} does not take the option {option}={value}: {why}."
+                ) from error
+
+    def native(self, solver: Any, results: Any) -> tuple[str, str]:
+        """Return SCIP's own status: Pyomo's has no memory limit."""
+        del results
+        status = str(solver._solver_model.getStatus())  # noqa: SLF001 - Pyomo has no other way to it
+        return status, status
+
+    def native_statuses(self) -> tuple[str, ...]:
+        """Return the statuses that Pyomo knows of SCIP."""
+        return tuple(self.factory()._get_tc_map())  # noqa: SLF001
+
+
+def _interrupt(model: Any) -> None:
+    model.hideOutput()  # of one that does not hear nobody collects any more what it prints
+    model.interruptSolve()
+
+
+@contextmanager
+def _silent() -> Iterator[None]:
+    """Send what native code writes onto the standard error nowhere."""
+    sys.stderr.flush()
+    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)
+
+
+CPLEX: Final = PyomoDeclaration(
+    factory="cplex_direct",
+    newer=False,
+    install="pip install cplex",
+    licence="commercial; free for academic use",
+    module="cplex",
+    size=SizeLimit(columns=1000, rows=1000),
+    names=OptionNames(
+        time="timelimit", gap="mip_tolerances_mipgap", threads="threads", seed="randomseed", nodes="mip_limits_nodes"
+    ),
+    # The objective is an integer: a bound less than 1 away proves it.
+    fixed={"mip_tolerances_absmipgap": 0.999},
+    # CPLEX's own numbers: Pyomo calls a limit without an incumbent, and every node limit, an error.
+    bound_keepers=r"mip_tolerances_(abs)?mipgap",
+    statuses={
+        **dict.fromkeys(("1", "101", "102"), Ending.OPTIMAL),
+        **dict.fromkeys(("3", "4", "103", "119"), Ending.INFEASIBLE),
+        **dict.fromkeys(("11", "25", "107", "108", "131", "132"), Ending.TIME),
+        **dict.fromkeys(("105", "106"), Ending.NODES),
+        **dict.fromkeys(("111", "112"), Ending.MEMORY),
+        **dict.fromkeys(("10", "12", "104", "127", "128"), Ending.LIMIT),
+        **dict.fromkeys(("13", "113", "114"), Ending.INTERRUPTED),
+        **dict.fromkeys(("2", "5", "6", "21", "109", "110", "115", "118"), Ending.FAILED),
+    },
+    warm_start=True,
+    option_failures=r"has no attribute|invalid parameter|CPLEX Error\s+10(13|14|15)|Parameter value",
+    size_failures=r"CPLEX Error\s+1016|Community Edition",
+    licence_failures=r"(?i)licen[cs]e|CPLEX Error\s+32\d\d\d",
+)
+
+
+class Cplex(PyomoBackend):
+    """CPLEX behind Pyomo's older interface."""
+
+    name = "cplex"
+    about = "CPLEX through Pyomo"
+    declaration = CPLEX
+
+    def native(self, solver: Any, results: Any) -> tuple[str, str]:
+        """Return CPLEX's own status."""
+        del results
+        solution = solver._solver_model.solution  # noqa: SLF001 - Pyomo has no other way to it
+        return str(solution.get_status()), f"{solution.get_status()} {solution.get_status_string()}"
+
+    def native_statuses(self) -> tuple[str, ...]:
+        """Return those of CPLEX that a program without quadratic parts can end with."""
+        return tuple(self.declaration.statuses)
+
+    def nodes(self, solver: Any, results: Any) -> int | None:
+        """Return CPLEX's own count."""
+        del results
+        return int(solver._solver_model.solution.progress.get_num_nodes_processed())  # noqa: SLF001
+
+    def licence(self) -> str:
+        """Try a program that is just too large for the community edition."""
+        if not self.available():
+            return self.declaration.licence
+        import cplex
+
+        with hushed():
+            try:
+                trial = cplex.Cplex()
+                for stream in (trial.set_results_stream, trial.set_log_stream, trial.set_error_stream):
+                    stream(None)
+                trial.variables.add(ub=[1.0] * 1001)
+                trial.solve()
+            except cplex.exceptions.CplexError as error:
+                limited = "1016" in str(error)
+                return f"free, up to {self.declaration.size}" if limited else f"none ({error})"
+        return "full"
+
+
+GUROBI: Final = PyomoDeclaration(
+    factory="gurobi_direct",
+    newer=True,
+    install="pip install gurobipy scipy",
+    licence="commercial; free for academic use",
+    module="gurobipy",
+    size=SizeLimit(columns=2000, rows=2000),
+    names=OptionNames(time="time_limit", gap="rel_gap", threads="threads", seed="Seed", nodes="NodeLimit"),
+    # The objective is an integer: a bound less than 1 away proves it.
+    fixed={"abs_gap": 0.999},
+    bound_keepers=(
+        r"(?i)MIPGap(Abs)?|(Solution|Work|Iteration|Time|Node)Limit|(Soft)?MemLimit|Best(Obj|Bd)Stop|Threads|Heuristics"
+        r"|MIPFocus|ImproveStart.*|Presolve|Cuts|Method|Symmetry|VarBranch|OutputFlag|Log.*"
+    ),
+    statuses=NEWER,
+    warm_start=True,
+    option_failures=r"Unknown parameter|Unable to set parameter|must be real|integer is required|cannot be interpreted",
+    size_failures=r"too large for size-limited",
+)
+
+
+class Gurobi(PyomoBackend):
+    """Gurobi behind Pyomo's newer interface."""
+
+    name = "gurobi"
+    about = "Gurobi through Pyomo"
+    declaration = GUROBI
+
+    def available(self) -> Availability:
+        """Say whether it can be used: Pyomo hands programs to it as matrices of scipy."""
+        found = super().available()
+        if found and find_spec("scipy") is None:
+            return Availability(usable=False, reason="the package scipy is not installed")
+        return found
+
+    def factory(self) -> Any:
+        """Return Pyomo's solver object, which Ctrl-C and SIGTERM stop."""
+        solver = super().factory()
+        make_stoppable(solver, lambda model, *given: model.optimize(*given), lambda model: model.terminate())
+        return solver
+
+    def licence(self) -> str:
+        """Say which licence is found."""
+        if not self.available():
+            return self.declaration.licence
+        with hushed():
+            state = self.factory().available().name
+        if state == "FullLicense":
+            return "full"
+        return f"free, up to {self.declaration.size}" if state == "LimitedLicense" else f"none ({state})"
+
+
+GLPK: Final = PyomoDeclaration(
+    factory="glpk",
+    newer=False,
+    install="sudo apt install glpk-utils",
+    licence="free (GPL 3)",
+    program="glpsol",
+    version_arguments=("--version",),
+    # It tells no bound: what the gap was is measured by the root relaxation's.
+    names=OptionNames(time="tmlim", gap="mipgap"),
+    deterministic=True,
+    bound=BoundQuality.NONE,
+    statuses={**OLDER, "gap": Ending.OPTIMAL},
+    option_failures=r"Invalid|invalid|option",
+)
+
+
+class Glpk(PyomoBackend):
+    """GLPK behind Pyomo's older interface."""
+
+    name = "glpk"
+    about = "GLPK, the program glpsol, through Pyomo; tells no bound"
+    declaration = GLPK
+
+    def native(self, solver: Any, results: Any) -> tuple[str, str]:
+        """Say that the gap was reached, which for Pyomo is any feasible end."""
+        if "GAP TOLERANCE REACHED" in (getattr(solver, "_log", None) or ""):
+            return "gap", "gap tolerance reached"
+        return super().native(solver, results)
+
+    def settings(self, limits: Limits, seed: int) -> dict[str, Any]:
+        """Give whole seconds, at least one."""
+        settings = super().settings(limits, seed)
+        if limits.time_s is not None and "tmlim" not in self.options:
+            settings["tmlim"] = max(1, ceil(limits.time_s))
+        return settings
+
+
+CBC: Final = PyomoDeclaration(
+    factory="cbc",
+    newer=False,
+    install="sudo apt install coinor-cbc",
+    licence="free (EPL 2.0)",
+    program="cbc",
+    version_arguments=("-quit",),
+    names=OptionNames(time="sec", gap="ratioGap", threads="threads", seed="randomCbcSeed", nodes="maxNodes"),
+    # The objective is an integer: a bound less than 1 away proves it. CBC's preprocessing of integer programs puts
+    # columns beyond their bounds when it is undone (2.10.8: 18 wrong answers to 100 small instances, none without it).
+    fixed={"timeMode": "elapsed", "allowableGap": 0.999, "preprocess": "off"},
+    bound=BoundQuality.PRINTED,
+    statuses=OLDER,
+    warm_start=True,
+)
+
+
+class Cbc(PyomoBackend):
+    """CBC behind Pyomo's older interface, whose results have traps.
+
+    When it stops early the upper bound has lost its sign, and without an incumbent a fractional point is held for one.
+    """
+
+    name = "cbc"
+    about = "CBC of COIN-OR, the program, through Pyomo"
+    declaration = CBC
+
+    def settings(self, limits: Limits, seed: int) -> dict[str, Any]:
+        """Leave one thread out: for CBC that is not the same as none."""
+        settings = super().settings(limits, seed)
+        if settings["threads"] == 1:
+            del settings["threads"]
+        return settings
+
+    def check_options(self) -> None:
+        """Refuse what CBC would ignore with a line in its log."""
+        if refused := _refused(tuple((name, str(value)) for name, value in self.options.items())):
+            raise OptionError(f"The backend {self.name} does not take its options: {refused}.")
+
+
+@lru_cache(maxsize=16)
+def _refused(options: tuple[tuple[str, str], ...]) -> str:
+    if not options:
+        return ""
+    words = [word for name, value in options for word in (f"-{name}", value)]
+    said = ask([find_program("cbc") or "", *words, "-quit"]) or ""
+    lines = findall(r"(?m)^(?:No match for|String of|<Possible options|\S+ was provided for).*$", said)
+    return "; ".join(line.strip("<; ") for line in lines)

@@ -24,8 +24,9 @@ if TYPE_CHECKING:
     from optsum.corpus.systems import System, read_systems
     from optsum.corpus.topic import BadTopic, Topic, as_topic
     from optsum.corpus.topics import read_topics
-    from optsum.coverage.instance import Coverage, Row, Sense
+    from optsum.coverage.instance import Coverage, Sense
     from optsum.coverage.normal_form_json import coverage_of_json
+    from optsum.coverage.row import Row
     from optsum.errors import (
         BackendError,
         ExecutorError,
@@ -82,7 +83,8 @@ _HOME = {
         "corpus.systems": "System read_systems",
         "corpus.topic": "BadTopic Topic as_topic",
         "corpus.topics": "read_topics",
-        "coverage.instance": "Coverage Row Sense",
+        "coverage.instance": "Coverage Sense",
+        "coverage.row": "Row",
         "errors": "BackendError ExecutorError InputError OptionError OptsumError UnknownNameError UnsupportedError",
         "exchange.export": "export",
         "exchange.import_": "import_solutions",

@@ -22,7 +22,8 @@ import numpy as np
 
 from optsum.coverage.ceiling_kernel import correct
 from optsum.coverage.ceilings import CeilingArrays, arrays_of_ceilings
-from optsum.coverage.instance import Combination, Coverage, IntArray, Row, Sense, pack
+from optsum.coverage.instance import Combination, Coverage, IntArray, Sense, pack
+from optsum.coverage.row import Row
 from optsum.system.compiled import njit
 
 LENGTH, CHOSEN, MISSING = 0, 1, 2

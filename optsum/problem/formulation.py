@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any, ClassVar, final
 
 from optsum.corpus.topic import Topic
-from optsum.coverage.instance import Row, Sense
+from optsum.coverage.instance import Sense
+from optsum.coverage.row import Row
 from optsum.errors import InputError, UnsupportedError, visible
 from optsum.metrics.metric import Metric
 from optsum.metrics.rouge import Score, rouge_all

@@ -13,7 +13,7 @@ from itertools import combinations
 from typing import Any, Final
 
 from optsum.corpus.topic import Topic
-from optsum.coverage.instance import Row
+from optsum.coverage.row import Row
 from optsum.errors import InputError
 from optsum.system.deadline import Deadline
 from optsum.whole import whole, whole_numbers

@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 
 from optsum.coverage.cell import DenominatorBox
 from optsum.coverage.facility import Facility
-from optsum.coverage.instance import Combination, Coverage, Row
+from optsum.coverage.instance import Combination, Coverage
+from optsum.coverage.row import Row
 from optsum.program.highs import relax
 from optsum.program.model import affordable, coverage_model, steps_of
 from optsum.program.surrogate import Weighted, collapsed, reaches

@@ -9,7 +9,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from optsum.coverage.instance import NO_LIMIT, Combination, Coverage, Joint, Row, Sense
+from optsum.coverage.instance import NO_LIMIT, Combination, Coverage, Joint, Sense
+from optsum.coverage.row import Row
 from optsum.errors import OptionError
 from optsum.problem.problem import Evaluation, Problem, Selection
 

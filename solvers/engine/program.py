@@ -19,7 +19,8 @@ from typing import Final
 
 import numpy as np
 
-from optsum.coverage.instance import Coverage, IntArray, Joint, Row
+from optsum.coverage.instance import Coverage, IntArray, Joint
+from optsum.coverage.row import Row
 from optsum.errors import UnsupportedError
 
 _NO_FLOOR: Final = -(2**62)

@@ -17,7 +17,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from optsum.coverage.instance import Combination, Coverage, IntArray, Row
+from optsum.coverage.instance import Combination, Coverage, IntArray
+from optsum.coverage.row import Row
 from optsum.errors import UnsupportedError
 from optsum.program.tangent import one_varies
 

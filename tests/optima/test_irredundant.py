@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from optsum.coverage.evaluate import key_of, score
-from optsum.coverage.instance import Coverage, Row, Sense
+from optsum.coverage.instance import Coverage, Sense
+from optsum.coverage.row import Row
 from optsum.optima import irredundant
 from optsum.optima.diagram import Diagram
 from optsum.optima.irredundant import Share, irredundant_share, is_irredundant

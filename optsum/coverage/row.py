@@ -1,0 +1,74 @@
+"""One side constraint of an instance: a linear row over its units."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from optsum.errors import InputError
+from optsum.whole import whole, whole_numbers
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """``low <= sum of the coefficients of the chosen units <= high``.
+
+    Attributes
+    ----------
+    units : tuple of int
+        Each once.
+    coefficients : tuple of int
+        One a unit, at least 1.
+    low : int
+    high : int or None
+        None for no maximum. A row whose `low` is above its `high` is one that no selection keeps.
+    name : str
+        What it says, for people: "at most 3 sentences".
+
+    Raises
+    ------
+    InputError
+        If that is no row.
+    """
+
+    units: tuple[int, ...]
+    coefficients: tuple[int, ...]
+    low: int = 0
+    high: int | None = None
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        """Take whole numbers exactly, and refuse what is no row."""
+        for name in ("units", "coefficients"):
+            object.__setattr__(self, name, whole_numbers(getattr(self, name), f"Of the row {self.name!r}, {name} {{}}"))
+        object.__setattr__(self, "low", whole(self.low, f"The minimum of the row {self.name!r}"))
+        if self.high is not None:
+            object.__setattr__(self, "high", whole(self.high, f"The maximum of the row {self.name!r}"))
+        if len(self.units) != len(self.coefficients) or len(set(self.units)) != len(self.units):
+            raise InputError(f"The row {self.name!r} needs each unit once, with one coefficient.")
+        if min((self.low, *self.coefficients), default=0) < 0 or (self.high is not None and self.high < 0):
+            raise InputError(f"The row {self.name!r} has a negative number; multiply it by -1 or leave units out.")
+        if 0 in self.coefficients:
+            raise InputError(f"The row {self.name!r} has a coefficient of 0: leave the unit out.")
+
+    @property
+    def total(self) -> int:
+        """Sum of the coefficients of all units."""
+        return sum(self.coefficients)
+
+    @property
+    def binds(self) -> bool:
+        """Whether some selection breaks it."""
+        return self.low > 0 or (self.high is not None and self.total > self.high)
+
+    def held(self, chosen: Collection[int]) -> int:
+        """Return what a set of units comes to."""
+        return sum(number for unit, number in zip(self.units, self.coefficients, strict=True) if unit in chosen)
+
+    def outside(self, held: int) -> int:
+        """Return how far a sum is outside; 0 within."""
+        return max(0, self.low - held, 0 if self.high is None else held - self.high)
+
+    def excess(self, chosen: Collection[int]) -> int:
+        """Return how far a set of units is outside."""
+        return self.outside(self.held(chosen))

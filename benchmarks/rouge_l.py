@@ -2,18 +2,25 @@
 
     python benchmarks/rouge_l.py DATA_FOLDER [--rows realsumm,squality] [--topics 20]
     python benchmarks/rouge_l.py DATA_FOLDER --official 10000
+    python benchmarks/rouge_l.py DATA_FOLDER --perl FOLDER/ROUGE-1.5.5.pl
 
 Times are CPU milliseconds a topic, from the topic to the result, kernels compiled; a row says how many are proven
 within its limit. With ``--official N`` the package rouge-score, which must be installed, scores the optima of
-all sets of the folder, and of N random texts, as fractions: the number of differences should be 0.
+all sets of the folder, and of N random texts, as fractions: the number of differences should be 0. With
+``--perl SCRIPT`` ROUGE-1.5.5 itself, its data beside it, scores optima with and without ``-m``: to the five digits
+that it prints there should be no difference either. It needs Perl with DB_File, but no XML.
 """
 
 from __future__ import annotations
 
 import argparse
 import logging
+import math
 import random
+import re
 import statistics
+import subprocess
+import tempfile
 import time
 from collections.abc import Iterator
 from fractions import Fraction
@@ -100,6 +107,54 @@ def exact_f1(score: Any) -> Fraction:
     return 2 * precision * recall / (precision + recall) if precision else Fraction(0)
 
 
+def of_printed(scores: dict[str, float]) -> float:
+    """Return F1 as ROUGE-1.5.5 has it: of recall and precision with five digits."""
+    recall, precision = (round(scores[name], 5) for name in ("recall", "precision"))
+    return 2 * recall * precision / (recall + precision) if recall else 0.0
+
+
+def perl_differences(topics: list[Any], script: Path, stemmed: bool) -> tuple[int, int]:
+    """Return for how many optima ROUGE-1.5.5 prints something else than the objective, and of how many."""
+    options: dict[str, Any] = {"stem": stemmed, "max_length": 60, "time_limit": 2.0}
+    found = compared = 0
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "NoXML.pm").write_text("$INC{'XML/DOM.pm'} = 1; package XML::DOM::Parser; sub new { bless {} } 1;")
+        for measure, column in (("recall", "R"), ("precision", "P"), ("f1", "F")):
+            objectives, lines = [], []
+            for number, topic in enumerate(map(optsum.as_topic, topics)):
+                result = optsum.solve(topic, metric="rouge-l", measure=measure, references="pooled", **options)
+                if result.summary is None:
+                    continue
+                files = []
+                for place, text in enumerate([result.summary, *topic.references]):
+                    files.append(folder / f"{number}.{place}")
+                    files[-1].write_text("".join(f"{' '.join(each.split())}\n" for each in text), encoding="utf-8")
+                lines.append(" ".join(map(str, files)))
+                found += not math.isclose(result.objective or 0.0, result.rouge["rouge-l"][measure], abs_tol=1e-12)
+                objectives.append(result.objective if measure != "f1" else of_printed(result.rouge["rouge-l"]))
+            (folder / "list").write_text("\n".join(lines) + "\n")
+            command = [
+                "perl",
+                f"-I{folder}",
+                "-MNoXML",
+                str(script),
+                "-e",
+                str(script.parent / "data"),
+                "-a",
+                "-d",
+                "-n",
+                "1",
+            ]
+            command += ["-f", "A", *(["-m"] if stemmed else []), "-z", "SPL", str(folder / "list")]
+            said = subprocess.run(command, capture_output=True, check=True, text=True).stdout
+            scores = re.findall(rf"ROUGE-L Eval \S+ .*\b{column}:([0-9.]+)", said)
+            for objective, score in zip(objectives, scores, strict=True):
+                compared += 1
+                found += f"{objective:.5f}" != score
+    return found, compared
+
+
 def main() -> None:
     """Print what is asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -107,11 +162,18 @@ def main() -> None:
     parser.add_argument("--rows", default="realsumm,squality")
     parser.add_argument("--topics", type=int, default=20)
     parser.add_argument("--official", type=int, default=None)
+    parser.add_argument("--perl", type=Path, default=None, metavar="SCRIPT")
     given = parser.parse_args()
     compile_at_once()
     logging.getLogger("optsum").setLevel(logging.ERROR)
+    sets = {path.parent.name: list(optsum.read_topics(path)) for path in sorted(given.data.glob("*/topics.jsonl"))}
+    if given.perl is not None:
+        for name, topics in sets.items():
+            for stemmed in (False, True):
+                found, compared = perl_differences(topics[: given.topics], given.perl, stemmed)
+                print(f"{name}{' -m' if stemmed else ''}: {found} differences of {compared}", flush=True)
+        return
     if given.official is not None:
-        sets = {path.parent.name: list(optsum.read_topics(path)) for path in sorted(given.data.glob("*/topics.jsonl"))}
         for name, topics in (sets | {"random": list(random_topics(given.official))}).items():
             found, compared = differences(topics, 12 if name == "random" else 60)
             print(f"{name}: {found} differences of {compared}", flush=True)

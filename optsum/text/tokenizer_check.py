@@ -30,6 +30,11 @@ them, with the mean length above which what stands between two blanks is no word
 _KEEPS_CLAUSES: Final = frozenset({"blank", "pypi-rouge", "tokens"})
 """Tokenizers that part words at blanks alone."""
 
+_KEEPS_LETTERS: Final = frozenset({"blank", "presumm", "pypi-rouge", "rouge", "rouge-score"})
+"""Tokenizers that throw no letter of ASCII away."""
+
+_NO_LETTERS: Final = bytes(byte for byte in range(128) if not chr(byte).isalpha())
+
 _PORTER: Final = frozenset({"rouge155", "rouge-score"})
 
 _ADVICE: Final = {
@@ -60,7 +65,7 @@ def tokenizer_check(
         If more than a tenth of the text is words of which letters are thrown away, or of a script without blanks, which
         the tokenizer does not part; or if a stemmer for English meets a language that is another one.
     """
-    texts, plain = _raw(sentences)
+    texts, joined = _raw(sentences)
     tokenizer = analyzer.tokenizer
     english = language.partition("-")[0].partition("_")[0] == "en"
     if not english and analyzer.stem and analyzer.stemmer in _PORTER:
@@ -68,11 +73,11 @@ def tokenizer_check(
             f"the stemmer {analyzer.stemmer} is for English, and the language is {language}: give another, such as "
             "--stemmer=snowball:german, or --no-stem"
         )
-    if plain:  # no tokenizer spoils a word of ASCII
+    if joined.isascii():  # no tokenizer spoils a word of ASCII
         return None
     pieces = [piece for text in texts if not text.isascii() for piece in text.split()]
     foreign = list(filterfalse(str.isascii, pieces))
-    whole = sum(len(text) - text.count(" ") for text in texts)
+    whole = len(joined) - joined.count(" ")
     if sum(map(len, foreign)) <= _MOST * whole:
         return None
     if tokenizer in _KEEPS_CLAUSES:
@@ -118,8 +123,8 @@ def nothing_left(texts: Sequence[Iterable[Sentence]], tokenizer: str) -> str | N
         Its name.
     """
     for what, sentences in zip(("documents", "references"), texts, strict=False):
-        raw, plain = _raw(sentences)
-        if plain:
+        raw, joined = _raw(sentences)
+        if joined.isascii() or (tokenizer in _KEEPS_LETTERS and _mostly_plain(joined)):
             continue
         letters = sum(map(_letters, raw))
         lost = letters - sum(_letters("".join(tokenizer_of(tokenizer).split(text))) for text in raw)
@@ -132,15 +137,21 @@ def nothing_left(texts: Sequence[Iterable[Sentence]], tokenizer: str) -> str | N
     return None
 
 
-def _raw(sentences: Iterable[Sentence]) -> tuple[list[str], bool]:
-    """Return sentences as they are written, and whether all of it is ASCII."""
+def _mostly_plain(text: str) -> bool:
+    """Whether a text has so many letters of ASCII that without all others most of its letters are left."""
+    plain = text.encode("ascii", "ignore")
+    return len(text) - len(plain) < len(plain.translate(None, _NO_LETTERS)) * _LOST / (1 - _LOST) - 1
+
+
+def _raw(sentences: Iterable[Sentence]) -> tuple[list[str], str]:
+    """Return sentences as they are written, and all of them in one."""
     texts: list[Any] = list(sentences)
     try:
         joined = "".join(texts)  # which refuses a tuple of tokens
     except TypeError:
         texts = list(map(raw_text, texts))
         joined = "".join(texts)
-    return texts, joined.isascii()
+    return texts, joined
 
 
 def _unparted(foreign: Sequence[str], whole: int) -> tuple[str | None, str]:

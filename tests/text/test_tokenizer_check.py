@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import optsum
 from optsum.cli import main
 from optsum.text.analyzer import Analyzer
 from optsum.text.tokenizer_check import nothing_left, tokenizer_check
-from optsum.text.tokenizers import TOKENIZERS
+from optsum.text.tokenizers import TOKENIZERS, tokenizer_of
 
 CHINESE = ["大雨使港口关闭。", "渡轮停在港内。"]
 PARTED = ["大雨 使 港口 关闭 。", "渡轮 停 在 港 内 。"]
@@ -68,6 +70,16 @@ def test_what_is_spoilt_is_said(texts: list[str], tokenizer: str, message: str |
 def test_plain_english_suits_every_tokenizer(tokenizer: str) -> None:
     assert tokenizer_check(ENGLISH[1:], Analyzer(tokenizer, stem=True), in_words=True) is None
     assert nothing_left((ENGLISH, ENGLISH), tokenizer) is None
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.text(st.sampled_from("ab1. éİK漢ж")), st.sampled_from(["blank", "presumm", "pypi-rouge", "rouge", "rouge-score"])
+)
+def test_what_is_refused_is_what_loses_nine_tenths_of_its_letters(text: str, tokenizer: str) -> None:
+    letters = sum(map(str.isalpha, text))
+    lost = letters - sum(map(str.isalpha, "".join(tokenizer_of(tokenizer).split(text))))
+    assert (nothing_left(([text], []), tokenizer) is not None) == (letters > 0 and 10 * lost >= 9 * letters)
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,12 @@ that it finds.
 from __future__ import annotations
 
 import ast
+import re
 from collections import defaultdict
 from itertools import combinations
 
 import pytest
-from sources import FOLDERS, ROOT, all_sources, home_of, imports_of, name_of
+from sources import FOLDERS, ROOT, all_sources, home_of, imported_by, imports_of, name_of, package_of
 
 pytestmark = pytest.mark.skipif(
     not all((ROOT / folder).is_dir() for folder in FOLDERS), reason="the source tree is not beside the tests"
@@ -132,3 +133,46 @@ def test_twins_are_found() -> None:
 def test_an_odd_opening_is_found() -> None:
     assert odd_openings({"optsum/a.py": '"""What is here."""'}) == ["optsum/a.py: What is here."]
     assert odd_openings({"optsum/a.py": '"""Read topics."""'}) == []
+
+
+GLOSSARY = ROOT / "docs" / "reference" / "glossary.md"
+
+ONE_OTHER = 54
+"""Classes of the core that a single other package uses: the number only shrinks."""
+
+
+def shared_classes(sources: dict[str, str]) -> dict[str, set[str]]:
+    """Return class -> the other packages that import it."""
+    modules = set(map(name_of, sources))
+    defined = {(module, name) for name, where in classes_of(sources).items() for module in where}
+    found = defaultdict(set)
+    for path, source in sources.items():
+        here = package_of(name_of(path))
+        for node in ast.walk(ast.parse(source)):
+            for name in imported_by(path, node) if isinstance(node, ast.ImportFrom) and here != "optsum" else ():
+                module, _, item = name.rpartition(".")
+                if module in modules and (module, item) in defined and package_of(module) != here:
+                    found[item].add(here)
+    return found
+
+
+def test_the_glossary_has_each_class_that_several_packages_share(sources: dict[str, str]) -> None:
+    rows = re.findall(r"^\| (\S+|[a-z ]+) \| ([^|\n]+) \|$", GLOSSARY.read_text(encoding="utf-8"), re.MULTILINE)
+    nouns = [noun for noun, meaning in rows if noun != "noun" and not set(noun) <= set("-")]
+    named = {noun.strip("`") for noun in nouns if noun.startswith("`")}
+    shared = shared_classes(sources)
+    assert len(nouns) == len(set(nouns))
+    assert all(re.fullmatch(r"[A-Z].*\.", meaning) for noun, meaning in rows if noun in nouns)
+    assert {name for name, users in shared.items() if len(users) > 1} == named
+    assert sum(len(users) == 1 for users in shared.values()) <= ONE_OTHER
+
+
+def test_a_shared_class_is_found() -> None:
+    sources = {
+        "optsum/text/a.py": "class A: ...\nclass B: ...",
+        "optsum/problem/b.py": "def f():\n    from optsum.text.a import A",
+        "solvers/c.py": "from optsum.text.a import A, f",
+        "optsum/text/d.py": "from optsum.text.a import B",
+        "optsum/__init__.py": "from optsum.text.a import B",
+    }
+    assert shared_classes(sources) == {"A": {"problem", "solvers"}}

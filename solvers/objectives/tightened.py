@@ -13,6 +13,7 @@ from typing import Final
 
 import numpy as np
 
+from optsum.coverage.climb import climb
 from optsum.coverage.evaluate import score
 from optsum.coverage.instance import Combination, Coverage
 from optsum.program.ceiling_columns import CeilingColumns
@@ -119,8 +120,6 @@ def _shares(instance: Coverage, deadline: Deadline) -> list[int]:
 
 def _at_greedy(instance: Coverage, deadline: Deadline) -> Coverage:
     """Return one ratio that is worth more than 1 where the value is more than that of the greedy selection, nearly."""
-    from optsum.coverage.climb import climb
-
     climbed = climb(instance, deadline)
     totals = score(instance, () if climbed is None else climbed.units)[0]
     most = reaches(instance)

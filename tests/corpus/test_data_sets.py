@@ -31,6 +31,20 @@ ROWS: dict[str, tuple[dict[str, Any], list[tuple[str, int]]]] = {
         [("0", 4)],
     ),
     "samsum.jsonl": ({"id": "s", "dialogue": "Ann: hi\r\nBo: at the pool?\r\nAnn: ok", "summary": "Pool."}, [("s", 3)]),
+    "dialogsum.jsonl": (
+        {"fname": "train_0", "dialogue": "#Person1#: Hi. You?\n#Person2#: Yes.", "summary": "They meet.", "topic": ""},
+        [("train_0", 2)],
+    ),
+    "scientific_papers.jsonl": (
+        {"article": "we study cats .\nthey sleep , e.g. by day .", "abstract": " cats sleep .\n we say so .",
+         "section_names": "introduction\nresults"},
+        [("0", 2)],
+    ),
+    "newsroom.jsonl": (
+        {"url": "u", "title": "t", "text": "A boat sank.\n\nTwo men swam", "summary": "A boat sank.", "density": 1.5},
+        [("0", 2)],
+    ),
+    "aeslc.jsonl": ({"email_body": "Please\nsend the form. Thanks.", "subject_line": "The form"}, [("0", 2)]),
     "billsum.jsonl": ({"text": "SECTION 1. A bill. It ends.", "summary": "Ends it.", "title": "A bill"}, [("0", 3)]),
     "arxiv.jsonl": (
         {
@@ -115,6 +129,7 @@ def test_a_data_set(
     out = Path(COMMANDS[name][-1])
     rows = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
     assert [(row["id"], len(row["labels"])) for row in rows] == wanted
-    doubts = [line for line in capsys.readouterr().err.splitlines() if "--map says otherwise" not in line]
+    news = ("--map says otherwise", "Compiling kernels")
+    doubts = [line for line in capsys.readouterr().err.splitlines() if not any(each in line for each in news)]
     assert doubts == ([] if name != "xsum.jsonl" else doubts)
     assert name != "xsum.jsonl" or "--lines" in doubts[0]

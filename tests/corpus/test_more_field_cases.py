@@ -348,7 +348,8 @@ def test_nothing_is_said_where_nothing_is_uncertain(
     tokenizer = "blank" if "blanks" in name else "rouge"
     command = ["labels", str(tmp_path / "a.jsonl"), "--max-length", "5", "--tokenizer", tokenizer]
     assert main([*command, "-o", str(tmp_path / "o.jsonl")]) == 0
-    assert capsys.readouterr().err == ""
+    said = capsys.readouterr().err.splitlines()
+    assert [line for line in said if "Compiling kernels" not in line] == []
 
 
 NAMED = [{"id": name, "documents": [["x"]], "references": [[text]]} for name, text in (("b", "a b"), ("a", "c d"))]

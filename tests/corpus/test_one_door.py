@@ -113,8 +113,28 @@ def arrow_table(_: Path, record: Record) -> Any:
     return checked_topics(pytest.importorskip("pyarrow").Table.from_pylist([record]))
 
 
+def arrow_batches(_: Path, record: Record) -> Any:
+    return checked_topics(pytest.importorskip("pyarrow").Table.from_pylist([record]).to_reader())
+
+
+def indexed_frame(_: Path, record: Record) -> Any:
+    return checked_topics(pytest.importorskip("pandas").DataFrame([record]).set_index("id"))
+
+
 def dataset(_: Path, record: Record) -> Any:
     return checked_topics(pytest.importorskip("datasets").Dataset.from_list([record]))
+
+
+def streamed(_: Path, record: Record) -> Any:
+    return checked_topics(pytest.importorskip("datasets").Dataset.from_list([record]).to_iterable_dataset())
+
+
+def arrays(_: Path, record: Record) -> Any:
+    return checked_topics(pytest.importorskip("datasets").Dataset.from_list([record]).with_format("numpy"))
+
+
+def zstandard(path: Path, record: Record) -> Any:
+    return read(path, pytest.importorskip("zstandard").compress(line(record)), "t.jsonl.zst")
 
 
 def saved_dataset(path: Path, record: Record) -> Any:
@@ -153,7 +173,12 @@ RECORDS: dict[str, Callable[[Path, Record], Any]] = {
     "pandas": pandas_frame,
     "polars": polars_frame,
     "arrow": arrow_table,
+    "arrow batches": arrow_batches,
+    "indexed": indexed_frame,
     "dataset": dataset,
+    "streamed dataset": streamed,
+    "dataset of arrays": arrays,
+    "zstandard": zstandard,
     "one file each": one_file_each,
     "shards": shards,
 }
@@ -175,11 +200,12 @@ PIECES = st.sampled_from(
             "#.##",
             "1,000",
         ),
+        *("[", "['", '["', "{", "[Laughter] ", "<n>", "<doc-sep>", "story_separator_special_tag"),
         *('"', '""', '\\"', "'", "\\", ",", ";", "\t", "\0", "|||||", "NEWLINE_CHAR", "<q>", "[SEP] [CLS]", "<S>"),
         *("\n", "\r\n", "\r", "\n \n", "\n\u3000\r\n", "\u2028", "\u2029", "\x85", "\x0c", " ", "\u00a0", "\ufeff"),
     ]
 )
-TEXTS = st.lists(PIECES, min_size=1, max_size=9).map("".join).filter(lambda text: text.lstrip()[:1] not in "[{")
+TEXTS = st.lists(PIECES, min_size=1, max_size=9).map("".join)
 SENTENCES = st.lists(TEXTS, min_size=1, max_size=3)
 VALUES = TEXTS | st.lists(SENTENCES, min_size=1, max_size=2)
 NAMES = st.sampled_from([("documents", "references"), ("article", "highlights"), ("dialogue", "summary")])
@@ -191,6 +217,8 @@ NAMES = st.sampled_from([("documents", "references"), ("article", "highlights"),
 @example(("documents", "references"), 'A "b\tc\r\n \r\nd.', [["x\u2028\u2028y"]])
 @example(("article", "highlights"), "One.\n \nTwo NEWLINE_CHAR NEWLINE_CHAR Three.", "x\ny")
 @example(("dialogue", "summary"), "Ann: yes\r\nBo: no", "Bo says no.")
+@example(("article", "highlights"), '["One.", "Two."]', "[Laughter] x")
+@example(("documents", "references"), "['One.', 'Two.']", [["x"]])
 def test_records(form: str, names: tuple[str, str], document: Any, reference: Any) -> None:
     record = {"id": "t1", names[0]: document, names[1]: reference}
     with TemporaryDirectory() as folder:

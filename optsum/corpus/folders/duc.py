@@ -166,8 +166,8 @@ def _line(name: str, source: str, documents: Sequence[Document], summaries: Sequ
 # The markup.
 
 # Each looks no further than the next tag of its kind, so that damaged files take no longer than others.
-_DOC = re.compile(r"(<doc\b[^<>]*>.*?)(?=</doc>|<doc\b|\Z)", re.IGNORECASE | re.DOTALL)
-_DOCNO = re.compile(r"<docno>([^<]*)|<doc\b[^<>]*?\bid\s*=\s*[\"']?([^\"'\s<>]+)", re.IGNORECASE)
+_DOC = re.compile(r"(<doc(?=[\s>])[^<>]*>.*?)(?=</doc>|<doc(?=[\s>])|\Z)", re.IGNORECASE | re.DOTALL)
+_DOCNO = re.compile(r"<docno>([^<]*)|<doc(?=[\s>])[^<>]*?\bid\s*=\s*[\"']?([^\"'\s<>]+)", re.IGNORECASE)
 _TEXT = re.compile(r"<text\b[^<>]*>(.*?)(?=</text>|<text\b|\Z)", re.IGNORECASE | re.DOTALL)
 _HEADLINE = re.compile(r"<(headline|hl|head|title)\b[^<>]*>.*?(?=</\1>|<\1\b|\Z)", re.IGNORECASE | re.DOTALL)
 _S = re.compile(r"<s\b([^<>]*)>", re.IGNORECASE)
@@ -178,7 +178,7 @@ _SUM = re.compile(r"<sum\b([^<>]*)>(.*?)(?=</sum>|<sum\b|\Z)", re.IGNORECASE | r
 _ATTRIBUTE = re.compile(r"([\w-]{1,40})\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s>]+))")
 _SEE = re.compile(r"<a\b[^<>]{0,200}\bid\s*=\s*\"?\d+\"?[^<>]{0,200}>(.*?)(?=</a>|<a\b|\Z)", re.IGNORECASE | re.DOTALL)
 _NAME = re.compile(r"(d\d+(?:-[a-z])?)\.([mp])\.(\d+)\.(\w+)\.(\w+)(?:\.([\w-]+?))?(?:\.html?)?", re.IGNORECASE)
-_BEGIN = re.compile(rb"\s*(?:<\?xml[^>]*>\s*|<!doctype[^>]*>\s*)?<(?:doc|sum)\b", re.IGNORECASE)
+_BEGIN = re.compile(rb"\s*(?:<\?xml[^>]*>\s*|<!doctype[^>]*>\s*)?<(?:doc|sum)(?=[\s>])", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

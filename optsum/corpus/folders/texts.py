@@ -160,6 +160,9 @@ _COUNTERPARTS: Final = {
 """Words in the names of two files that belong together."""
 
 
+_NO_TEXT: Final = re.compile(rb"\{\s*[\"}]|\[\s*[\"{\[]|PAR1|<(?:DOC|SUM)[\s>]")
+
+
 def line_pair(path: PathLike) -> tuple[Path, Path] | None:
     """Return the two files that a path means: ``SOURCES,SUMMARIES``, or a file with a counterpart beside it.
 
@@ -184,8 +187,7 @@ def line_pair(path: PathLike) -> tuple[Path, Path] | None:
 def _is_text(path: Path) -> bool:
     """Whether a file begins as plain text, and not as JSON, Parquet or SGML."""
     begin = begin_of(path, 64)
-    others = (b"{", b'["', b"[{", b"[[", b"PAR1", b"<DOC", b"<SUM")
-    return begin is not None and not begin.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(others)
+    return begin is not None and _NO_TEXT.match(begin.lstrip(b"\xef\xbb\xbf \t\r\n")) is None
 
 
 def pair_topics(pair: tuple[Path, Path], reading: Reading = AS_IS) -> Iterator[Line]:

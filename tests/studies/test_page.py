@@ -1,4 +1,4 @@
-"""docs/studies.md: every command of its tables runs, and everything that the papers number has a row."""
+"""docs/studies.md: the command of every item of the papers runs and shows it, and all that they number has a row."""
 
 from __future__ import annotations
 
@@ -39,9 +39,29 @@ def sections() -> dict[str, list[list[str]]]:
     }
 
 
-def commands() -> list[str]:
-    rows = [row for rows in sections().values() for row in rows if len(row) == 3]
-    return sorted({found for row in rows for found in re.findall(r"`(optsum [^`]+)`", row[2])})
+def items() -> list[list[str]]:
+    """Return the items of the papers: what it is, its command, what that shows, and the verdict."""
+    return [row for rows in sections().values() for row in rows if len(row) == 4 and row[0] != "item"]
+
+
+def commands() -> dict[str, list[str]]:
+    """Return the commands of the items, each with all that it shows."""
+    found: dict[str, list[str]] = {}
+    for _, command, shows, _ in items():
+        if command != "-":
+            found.setdefault(command.strip("`"), []).append(shows.strip("`"))
+    return found
+
+
+VERDICTS = ("as printed", "reading: ", "imported", "added: ", "a drawing of terms", "nothing is computed")
+
+
+def test_every_item_has_a_command_and_a_verdict() -> None:
+    found = items()
+    assert len(found) >= 137
+    for item, command, shows, verdict in found:
+        assert verdict.startswith(VERDICTS), item
+        assert (command == shows == "-") == verdict.startswith(("a drawing", "nothing")), item
 
 
 @pytest.fixture
@@ -59,16 +79,30 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     return {"TOPICS": "topics.jsonl", "FILE": "systems.jsonl", "SYSTEMS": "systems.jsonl", "DIR": "figures"}
 
 
+LONG = [" ".join(f"w{number}" for number in range(first, first + 50)) for first in (0, 50, 100, 150)]
+AGREEING = {"a": ["w0 w1", "w0 w1"], "b": ["w0 w1 w2", "w0 w1 y"], "c": ["w0 w1", "w0 y"], "d": ["w0 w1 w2", "w0 y z"]}
+"""References of documents of the sets A, B and C of Lin & Hovy, and of none."""
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("command", commands() if PAGE.is_file() else [])
-def test_a_command_runs(command: str, files: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_command_shows_its_items(command: str, files: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:
     if "--figures" in command:
         pytest.importorskip("matplotlib")
     words = shlex.split(command)[1:]
     if "tsc3" in words:
-        files = {**files, "TOPICS": str(DATA / "covers.jsonl"), "FILE": str(DATA / "covers-systems.jsonl")}
-    elif "chunks" in words:
-        files = {**files, "TOPICS": str(DATA / "parsed.conllu")}
+        files = {**files, "TOPICS": str(DATA / "covers.jsonl")}
+        rows = list(map(json.loads, (DATA / "covers-systems.jsonl").read_text(encoding="utf-8").splitlines()))
+        people = [{**row, "system": "HUMAN"} for row in rows if row["system"] == rows[0]["system"]]
+        rated = [{**row, "human": {"content": 0.4, "q00": 1, "q15": 0}} for row in rows + people]
+        Path("systems.jsonl").write_text("\n".join(map(json.dumps, rated)), encoding="utf-8")
+    elif "study" in words and "lin-hovy" in words:
+        texts = [
+            {"id": name, "documents": [LONG], "references": [[one] for one in of]} for name, of in AGREEING.items()
+        ]
+        rows = [{"topic_id": name, "system": "s0", "selection": [0]} for name in AGREEING]
+        for path, written in (("topics.jsonl", texts), ("systems.jsonl", rows)):
+            Path(path).write_text("\n".join(map(json.dumps, written)), encoding="utf-8")
     elif "compressive" in words:
         parses = (DATA / "parsed.conllu").read_text(encoding="utf-8").strip().split("\n\n")
         texts = [re.findall("^# text = (.*)$", parse, re.MULTILINE)[0] for parse in parses]
@@ -78,14 +112,20 @@ def test_a_command_runs(command: str, files: dict[str, str], capsys: pytest.Capt
         Path("systems.jsonl").write_text(json.dumps(row), encoding="utf-8")
     given = [files.get(word, str(ROOT / word) if word.startswith("examples/") else word) for word in words]
     assert main(given) == 0, capsys.readouterr().err
-    assert capsys.readouterr().out or any(Path(files[word]).exists() for word in {"DIR"} & set(words))
+    shown = capsys.readouterr().out
+    if Path("rows.jsonl").exists():
+        shown += Path("rows.jsonl").read_text("utf-8")
+    if Path("figures").exists():
+        shown += "DIR " + " ".join(path.name for path in Path("figures").iterdir())
+    for item in commands()[command]:
+        assert item in shown, item
 
 
 def test_every_equation_algorithm_table_and_figure_has_a_row() -> None:
     found = sections()
     assert {heading.partition(":")[0] for heading in NUMBERED} <= {heading.partition(":")[0] for heading in found}
     for heading, kinds in NUMBERED.items():
-        items = [row[0] for row in found[heading] if len(row) == 3]
+        items = [row[0] for row in found[heading] if len(row) == 4]
         for kind, count in kinds.items():
             named: set[int] = set()
             for item in items:
